@@ -1,0 +1,48 @@
+/* dictionary.h - each distinct text once, as a dense 32-bit code.
+ *
+ * Codes count up from 0 in the order of first sight, so they depend on thread timing: they serve equality and
+ * lookup, and never order an answer.  Append-only: a code and its text stay valid until the dictionary is destroyed.
+ *
+ * Any thread may intern and look up at any time; a lock guards only texts that are new to the dictionary.
+ * Hot loops put a struct sta_dictionary_cache of their own in front. */
+#ifndef STA_COMMON_DICTIONARY_H
+#define STA_COMMON_DICTIONARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STA_NO_CODE UINT32_MAX /* a missing value, wherever codes are used */
+
+struct sta_dictionary;
+
+struct sta_text {
+    const char *bytes; /* zero-terminated, may hold zeros inside */
+    uint32_t length;
+};
+
+struct sta_dictionary *sta_dictionary_create(void);
+void sta_dictionary_destroy(struct sta_dictionary *dictionary); /* NULL allowed */
+uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length);
+/** Return: the code, or STA_NO_CODE if the text is not there. */
+uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char *bytes, size_t length);
+/** @code must be below the count. */
+struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code);
+uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary);
+size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary); /* memory held */
+/** rank[code] = place of the text among all by byte (= code point) order; free() it. */
+uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, uint32_t *count);
+
+/* A direct-mapped memory of recent texts for one thread. */
+#define STA_DICTIONARY_CACHE_SLOTS 1024
+struct sta_dictionary_cache {
+    struct sta_dictionary *dictionary;
+    struct {
+        uint64_t hash;
+        struct sta_text text;
+        uint32_t code;
+    } slots[STA_DICTIONARY_CACHE_SLOTS];
+};
+void sta_dictionary_cache_init(struct sta_dictionary_cache *cache, struct sta_dictionary *dictionary);
+uint32_t sta_dictionary_cache_intern(struct sta_dictionary_cache *cache, const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,131 @@
+/* event.h - what passes from decode to the store: batches of events as columns, and the tables of their trace.
+ *
+ * An event is a complete event (ph = X) of the trace.  The batch holds what was traced, coded; what can be derived
+ * from it (io_cat, size, offset, host_name, file_name, ..) is derived when it is asked for, so that a changed
+ * configuration or a later file definition needs no new ingest. */
+#ifndef STA_COMMON_EVENT_H
+#define STA_COMMON_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/dictionary.h"
+
+/* Times are whole microseconds as traced (Unix time in real traces); |ts|, |dur| and |ts + dur| stay within this,
+ * so that nanoseconds of any difference fit 64 bits.  A line past it is malformed. */
+#define STA_TIME_LIMIT INT64_C(4600000000000000)
+
+#define STA_ARGS_KEYS_LIMIT 4096      /* distinct args keys of a trace; further ones are counted, not stored */
+#define STA_NO_ID INT64_MIN           /* a missing pid or tid */
+
+/* ---- the values of one args key */
+
+/* A JSON integer, or a string that is a canonical decimal integer (-?(0|[1-9][0-9]*)), that fits int64 is STA_VALUE_INT:
+ * both mean the same to every reader.  Other JSON numbers: FLOAT, but integers beyond int64: TEXT (their digits).
+ * Nested values: TEXT, re-written compactly (no blanks, non-ASCII as is).  null: absent. */
+enum sta_value_kind { STA_VALUE_INT, STA_VALUE_FLOAT, STA_VALUE_BOOL, STA_VALUE_TEXT, STA_VALUE_KINDS };
+
+union sta_value {
+    int64_t integer; /* also BOOL: 0 or 1 */
+    double number;
+    uint32_t code;   /* TEXT: in the key's dictionary */
+};
+
+struct sta_args_column {
+    uint32_t key;             /* code in sta_tables.keys */
+    uint32_t count, capacity; /* of the three arrays below */
+    uint32_t *rows;           /* ascending row numbers within the batch, each at most once */
+    uint8_t *kinds;           /* enum sta_value_kind */
+    union sta_value *values;
+};
+
+/* ---- the tables of one trace: shared by all its batches and segments */
+
+/* What an event says about its file or host, before any definition resolves it.  The text in the dictionary is the
+ * way it was said (one char of enum sta_reference) followed by the text or the hash as decimal / given text. */
+enum sta_reference {
+    STA_REFERENCE_HASH = 'h',     /* args.fhash, args.hhash: decimal digits of the integer, or the string */
+    STA_REFERENCE_NAME = 'n',     /* args.fname, args.hostname: the text itself */
+    STA_REFERENCE_FILENAME = 'f', /* args.filename, when there is no args.fname */
+};
+
+struct sta_thread {
+    int64_t pid, tid;   /* STA_NO_ID when missing */
+    uint32_t host;      /* code in sta_tables.host_refs, or STA_NO_CODE */
+};
+
+/* FH and HH metadata: which text a hash stands for.  Kept per hash: the definition that comes first by
+ * (path of the source in byte order, line). */
+enum sta_definition_kind { STA_DEFINES_FILE, STA_DEFINES_HOST, STA_DEFINITION_KINDS };
+
+struct sta_definition {
+    const char *text;      /* NULL: defined without a name */
+    uint32_t length;
+    const char *path;      /* of the defining source, inside the trace */
+    uint64_t line;
+};
+
+struct sta_tables;
+
+struct sta_tables *sta_tables_create(void);
+void sta_tables_destroy(struct sta_tables *tables);
+
+/* The dictionaries.  Owned by the tables. */
+struct sta_dictionary *sta_tables_names(const struct sta_tables *tables);
+struct sta_dictionary *sta_tables_cats(const struct sta_tables *tables); /* lower-cased (ASCII) */
+struct sta_dictionary *sta_tables_file_refs(const struct sta_tables *tables);
+struct sta_dictionary *sta_tables_host_refs(const struct sta_tables *tables);
+struct sta_dictionary *sta_tables_keys(const struct sta_tables *tables); /* args keys, without "args." */
+
+/** Code of an args key; STA_NO_CODE once STA_ARGS_KEYS_LIMIT keys exist and this is another.  Context: any thread. */
+uint32_t sta_tables_intern_key(struct sta_tables *tables, const char *key, size_t length);
+/** The texts of one args key; created with the key. */
+struct sta_dictionary *sta_tables_values(const struct sta_tables *tables, uint32_t key);
+/** Which kinds of values a key has had so far: bits 1 << enum sta_value_kind.  note_kinds adds bits.  Context: any thread. */
+unsigned sta_tables_kinds(const struct sta_tables *tables, uint32_t key);
+void sta_tables_note_kinds(struct sta_tables *tables, uint32_t key, unsigned kinds);
+
+/** Code of a thread.  Context: any thread (takes a lock when new; keep a map of recent ones). */
+uint32_t sta_tables_intern_thread(struct sta_tables *tables, struct sta_thread thread);
+struct sta_thread sta_tables_thread(const struct sta_tables *tables, uint32_t code);
+uint32_t sta_tables_thread_count(const struct sta_tables *tables);
+
+/** Notes a definition; keeps the first by (path, line).  @key: the hash as in a reference, without the leading char.
+ * Texts are copied.  Context: any thread. */
+void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key, size_t key_length,
+                       const struct sta_definition *definition);
+bool sta_tables_find_definition(const struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
+                                size_t key_length, struct sta_definition *definition);
+/** Calls @visit for every definition, in no particular order, holding the tables' lock. */
+void sta_tables_each_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
+                                void (*visit)(void *context, const char *key, size_t key_length,
+                                              const struct sta_definition *definition),
+                                void *context);
+size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held, roughly */
+
+/* ---- a batch: the events of one chunk of one source, in line order */
+
+struct sta_batch {
+    uint32_t count, capacity;
+    int64_t *ts, *dur;            /* microseconds */
+    uint16_t *ts_ns, *dur_ns;     /* 0..999 nanoseconds on top (towards plus infinity); NULL: all zero */
+    uint32_t *name, *cat;         /* codes; STA_NO_CODE when missing */
+    uint32_t *file;               /* code in file_refs; STA_NO_CODE when the event names no file */
+    uint32_t *thread;             /* code of its struct sta_thread */
+    struct sta_args_column *args; /* one per key seen in the batch, by order of first sight.  Not in here: the keys that
+                                     file and thread were made from (fhash, else fname, else filename; hhash, else hostname) */
+    uint32_t args_count, args_capacity;
+    uint32_t source;              /* index of the source file in its ingest */
+    uint64_t first_line;          /* number, from 1, of the first line of the chunk */
+};
+
+void sta_batch_init(struct sta_batch *batch);
+void sta_batch_fini(struct sta_batch *batch);
+/** Forgets the rows, keeps the memory and the args columns (with count 0). */
+void sta_batch_clear(struct sta_batch *batch);
+/** Makes room for @rows rows in the fixed columns. */
+void sta_batch_reserve(struct sta_batch *batch, uint32_t rows);
+/** Makes ts_ns and dur_ns, zero for the rows so far. */
+void sta_batch_need_fractions(struct sta_batch *batch);
+
+#endif

@@ -1,0 +1,31 @@
+/* files.h - reading, publishing and mapping files. */
+#ifndef STA_COMMON_FILES_H
+#define STA_COMMON_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "common/error.h"
+
+/** The whole file, zero-terminated beyond *size; free() it.  STA_ELIMIT when larger than @limit. */
+STA_MUSTCHECK int sta_file_read(const char *path, size_t limit, char **bytes, size_t *size, struct sta_error *err);
+/** Writes beside @path, syncs, renames over it and syncs the folder: after a crash the old or the new content is there. */
+STA_MUSTCHECK int sta_file_publish(const char *path, const void *bytes, size_t size, struct sta_error *err);
+/** fsync of a folder, so that renames in it last. */
+STA_MUSTCHECK int sta_folder_sync(const char *path, struct sta_error *err);
+/** mkdir -p. */
+STA_MUSTCHECK int sta_folder_create(const char *path, struct sta_error *err);
+/** rm -r; a missing path is no failure; symbolic links are removed, not followed. */
+STA_MUSTCHECK int sta_tree_remove(const char *path, struct sta_error *err);
+/** Bytes of all regular files below. */
+uint64_t sta_tree_size(const char *path);
+
+struct sta_mapping {
+    const unsigned char *bytes; /* NULL for an empty file */
+    size_t size;
+};
+STA_MUSTCHECK int sta_map_file(const char *path, struct sta_mapping *mapping, struct sta_error *err);
+void sta_unmap_file(struct sta_mapping *mapping);
+
+char *sta_path_join(const char *folder, const char *name); /* free() it */
+
+#endif

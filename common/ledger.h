@@ -1,0 +1,60 @@
+/* ledger.h - what became of every byte and line: filled by decode, kept by the store, shown by serve. */
+#ifndef STA_COMMON_LEDGER_H
+#define STA_COMMON_LEDGER_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+/* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
+ * repaired lines are also counted where they belong.  unstored_args: values whose key came past STA_ARGS_KEYS_LIMIT. */
+#define STA_LEDGER_LIST(X)                                                                                   \
+    X(bytes) X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank)           \
+    X(malformed) X(repaired) X(unstored_args)
+
+struct sta_ledger_counts {
+#define X(name) uint64_t name;
+    STA_LEDGER_LIST(X)
+#undef X
+};
+
+void sta_ledger_add(struct sta_ledger_counts *sum, const struct sta_ledger_counts *part);
+
+/* A line that was malformed or repaired. */
+struct sta_line_note {
+    uint64_t line;   /* from 1 */
+    uint64_t offset; /* byte in the decompressed file */
+    char *reason;    /* a phrase: "cut off inside a string" */
+    char *text;      /* first 200 characters, valid UTF-8, control characters as they are */
+};
+
+#define STA_LINE_NOTES 100 /* kept per source and kind; the first ones by line */
+
+struct sta_line_notes {
+    struct sta_line_note *items; /* ascending by line */
+    size_t count, capacity;
+};
+void sta_line_notes_add(struct sta_line_notes *notes, uint64_t line, uint64_t offset, const char *reason,
+                        const char *text, size_t length); /* keeps the STA_LINE_NOTES smallest lines */
+void sta_line_notes_fini(struct sta_line_notes *notes);
+
+enum sta_source_state { STA_SOURCE_COMPLETE, STA_SOURCE_TRUNCATED, STA_SOURCE_REJECTED };
+
+/* One file of a trace: what it was when it was read, and what it gave. */
+struct sta_source {
+    char *path;               /* inside the trace, UTF-8 repaired only for display; bytes as on disk here */
+    enum sta_source_state state;
+    char *reason;             /* why truncated or rejected; NULL when complete */
+    uint64_t size;            /* bytes on disk */
+    int64_t mtime_ns;
+    uint64_t fingerprint;     /* hash of the first and last 64 KiB of `size` bytes */
+    /* Where reading can go on when the file has grown; resumable only if the file ended at a line's (and a gzip
+     * member's) end. */
+    uint64_t resumable;       /* 0 or 1 */
+    uint64_t resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */
+    struct sta_ledger_counts counts;
+    struct sta_line_notes malformed, repaired;
+};
+void sta_source_fini(struct sta_source *source);
+void sta_source_copy(struct sta_source *to, const struct sta_source *from);
+
+#endif

@@ -1,0 +1,47 @@
+/* memory.h - allocation, in two manners.
+ *
+ * Small, bounded needs use sta_alloc and friends, which never return NULL: running out there ends the process in
+ * one place.  What input sizes uses sta_try_alloc and is checked. */
+#ifndef STA_COMMON_MEMORY_H
+#define STA_COMMON_MEMORY_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include "common/error.h"
+
+void *sta_alloc(size_t size);                         /* zeroed; free() it */
+void *sta_alloc_array(size_t count, size_t size);     /* zeroed; aborts on overflow */
+void *sta_realloc_array(void *old, size_t count, size_t size);
+char *sta_strdup(const char *text);
+char *sta_strndup(const char *text, size_t length);
+char *sta_sprintf(const char *format, ...) STA_PRINTF(1, 2);
+
+void *sta_try_alloc(size_t size);                     /* not zeroed; NULL when memory is short */
+void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on overflow or shortage */
+
+/* Grows an array so that it can hold `need` items: doubles, aborts when memory is short. */
+#define STA_GROW(array, capacity, need)                                                                      \
+    do {                                                                                                     \
+        if ((need) > (capacity)) {                                                                           \
+            size_t grown_ = (capacity) ? (size_t)(capacity)*2 : 16;                                          \
+            while (grown_ < (size_t)(need))                                                                  \
+                grown_ *= 2;                                                                                 \
+            (array) = sta_realloc_array((array), grown_, sizeof *(array));                                   \
+            (capacity) = grown_;                                                                             \
+        }                                                                                                    \
+    } while (0)
+
+#define STA_COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define STA_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define STA_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Memory that is freed all at once; pieces never move.  Not thread-safe. */
+struct sta_arena {
+    struct sta_arena_block *head;
+    size_t used, total;
+};
+void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align);
+char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size); /* adds a terminating zero */
+void sta_arena_fini(struct sta_arena *arena);
+
+#endif

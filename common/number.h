@@ -1,0 +1,25 @@
+/* number.h - numbers as text, exactly and without locale. */
+#ifndef STA_COMMON_NUMBER_H
+#define STA_COMMON_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STA_DOUBLE_TEXT 32 /* room for any number these write, with the terminator */
+
+/** -?(0|[1-9][0-9]*) that fits 64 bits signed. */
+bool sta_parse_int(const char *text, size_t length, int64_t *value);
+/** A JSON number as the nearest double; false if it is none or not finite. */
+bool sta_parse_double(const char *text, size_t length, double *value);
+/** Shortest text that reads back the same, the way Python's repr and JSON have it: 5.0, 0.1, 1e+22, 1e-07.  Return: length. */
+size_t sta_format_double(double value, char out[STA_DOUBLE_TEXT]);
+size_t sta_format_int(int64_t value, char out[STA_DOUBLE_TEXT]);
+/** "512MiB", "2G", "1048576": bytes. */
+bool sta_parse_size(const char *text, uint64_t *bytes);
+/** Length in bytes of the valid UTF-8 prefix. */
+size_t sta_utf8_valid_prefix(const char *text, size_t length);
+/** Code points of valid UTF-8. */
+size_t sta_utf8_count(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,183 @@
+/* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
+ *
+ * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  One pass over the
+ * needed columns of the needed blocks, on all cores, feeds many accumulators at once; results do not depend on the
+ * number of threads. */
+#ifndef STA_ANALYSE_ANALYSE_H
+#define STA_ANALYSE_ANALYSE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/buffer.h"
+#include "common/error.h"
+#include "common/table.h"
+#include "store/store.h"
+
+/* ---- functions.yaml: which function names read, write, sync, .. */
+
+enum sta_io_cat {
+    STA_IO_READ = 1,
+    STA_IO_WRITE,
+    STA_IO_METADATA,
+    STA_IO_PROCESS,
+    STA_IO_IPC,
+    STA_IO_OTHER,
+    STA_IO_SYNC
+};
+
+/* ---- presets: frozen once loaded, counted references */
+
+struct sta_derived_metric {
+    char *name;
+    char *condition; /* text of the expression */
+};
+
+struct sta_layer {
+    char *name, *label, *color; /* color "#rrggbb" */
+    char *parent;               /* NULL: none */
+    char *condition;            /* NULL: every event */
+    struct sta_derived_metric *metrics;
+    size_t metric_count;
+};
+
+struct sta_refinement {
+    char *contains; /* when the file name holds this .. */
+    char *append;   /* .. this goes behind the category */
+};
+
+struct sta_named_expression {
+    char *name, *expression;
+};
+
+struct sta_preset {
+    char *name, *description;
+    struct sta_layer *layers; /* in order; parents may stand after their children */
+    size_t layer_count;
+    char **drop_files; /* an event whose file name contains one of these is dropped */
+    size_t drop_file_count;
+    char **drop_functions; /* .. whose function has this name */
+    size_t drop_function_count;
+    char **drop_patterns; /* .. whose function matches this regular expression somewhere */
+    size_t drop_pattern_count;
+    char **refine_categories; /* refinement applies to categories that contain one of these */
+    size_t refine_category_count;
+    struct sta_refinement *refinements;
+    size_t refinement_count;
+    struct sta_named_expression *views; /* logical views */
+    size_t view_count;
+    struct sta_named_expression *additional; /* additional metrics */
+    size_t additional_count;
+    char *overlap_with; /* name of a layer, or NULL */
+    char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never by itself */
+    bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
+};
+
+struct sta_presets; /* all presets and the function classes of one reading of the configuration */
+
+/**
+ * sta_presets_load - read functions.yaml and every *.yaml of the preset folders
+ * @folders: later ones override earlier ones by preset name
+ * Mistakes (unknown key, a layer's condition that does not parse, an unknown parent, a loop of parents, ..) name file, line, key and what is
+ * allowed: STA_EINPUT.  Release with sta_presets_release.  Context: any thread.
+ */
+STA_MUSTCHECK int sta_presets_load(const char *functions_file, const char *const *folders, size_t folder_count,
+                                   struct sta_presets **presets, struct sta_error *err);
+struct sta_presets *sta_presets_retain(struct sta_presets *presets);
+void sta_presets_release(struct sta_presets *presets);
+/** Hash of all that could change an answer; part of cache keys. */
+uint64_t sta_presets_fingerprint(const struct sta_presets *presets);
+size_t sta_presets_count(const struct sta_presets *presets);
+const struct sta_preset *sta_presets_at(const struct sta_presets *presets, size_t index); /* built-in detection order first, then by name */
+const struct sta_preset *sta_presets_find(const struct sta_presets *presets, const char *name);
+enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char *function, size_t length);
+/** Whether a category's functions have classes (posix, stdio); @cat lower case. */
+bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length);
+
+/* ---- how a question is worked on */
+
+struct sta_budget {
+    unsigned workers;
+    size_t memory;              /* bytes that the computation may hold */
+    const _Atomic bool *cancel; /* becomes true when nobody waits for the answer; NULL: never */
+    uint64_t deadline_ns;       /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
+};
+
+/* What the layered calls have in common. */
+struct sta_question {
+    struct sta_snapshot *snapshot;    /* borrowed for the call */
+    const struct sta_presets *presets;
+    const char *preset;               /* name */
+    bool filters;                     /* the preset's dropping filters */
+    bool has_from, has_to;
+    double from, to;                  /* seconds from the origin */
+    const char *filter;               /* expression, or NULL */
+};
+
+struct sta_fact {
+    const char *name; /* static */
+    const char *unit; /* static or NULL */
+    bool missing, is_number;
+    int64_t integer;
+    double number;
+};
+
+struct sta_facts {
+    struct sta_fact items[24];
+    size_t count;
+};
+void sta_facts_int(struct sta_facts *facts, const char *name, int64_t value);
+void sta_facts_number(struct sta_facts *facts, const char *name, const char *unit, double value);
+
+/* ---- questions */
+
+/**
+ * sta_summary_exact - the summary of exact.md section 3
+ * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2 (union over layers; missing where
+ * a layer has no such column or no event)
+ * @facts: job_time, events, hosts, processes, threads, files, filtered, unmatched, multiple; also filtered_by_file, filtered_by_function
+ */
+STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget, struct sta_table *table,
+                                    struct sta_facts *facts, struct sta_error *err);
+
+/* Names that sta_timeseries_exact knows as metrics: count time size bw ops busy bw_busy. */
+struct sta_series {
+    const char *const *layers; /* NULL: all of the preset */
+    size_t layer_count;
+    const char *const *metrics;
+    size_t metric_count;
+    int64_t granularity_us;    /* bin width */
+    uint32_t max_points;       /* 0: none; else the granularity grows by whole factors until the series has at most so many bins */
+};
+
+/**
+ * sta_timeseries_exact - metrics of layers over time bins (exact.md section 2, view by time)
+ * @table: time_range (bin number), time_start (s), then <layer>_<metric> (just <metric> when one layer is asked); every bin from the first to the
+ * last of the window is a row; a bin that no event of the layer touches is missing there
+ * @facts: granularity (s) as used
+ */
+STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
+                                       const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                                       struct sta_error *err);
+
+/** The preset that fits the content, with the reason ("3 events match layer app of dlio").  *why: free() it. */
+STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot, const struct sta_budget *budget,
+                                    const char **name, char **why, struct sta_error *err);
+
+/* What the ledger says beyond the lines. */
+struct sta_preset_ledger {
+    const char *preset; /* borrowed from the presets */
+    uint64_t kept, dropped_by_file, dropped_by_function;
+};
+struct sta_content_report {
+    struct sta_preset_ledger *presets;
+    size_t preset_count;
+    struct { char *function; uint64_t count; } *unclassified; /* posix and stdio functions of no class; most frequent first, then by name */
+    size_t unclassified_count;
+};
+STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot, const struct sta_budget *budget,
+                                     struct sta_content_report *report, struct sta_error *err);
+void sta_content_report_fini(struct sta_content_report *report);
+
+#endif

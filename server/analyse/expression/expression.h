@@ -1,0 +1,103 @@
+/* expression.h - the language of filters, conditions and derived columns (private to analyse).
+ *
+ * Text is parsed to a typed tree against the columns that exist, then bound into a program that evaluates vectors of rows.
+ * Predicates and functions of text run once per distinct value: their results are remembered by dictionary code. */
+#ifndef STA_ANALYSE_EXPRESSION_EXPRESSION_H
+#define STA_ANALYSE_EXPRESSION_EXPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/dictionary.h"
+#include "common/error.h"
+#include "common/table.h"
+
+#define STA_VECTOR_ROWS 16384 /* most rows of a vector: those of a block */
+
+/* Values of one column or expression for the rows of a batch. */
+struct sta_vector {
+    enum sta_type type;   /* BOOL INT FLOAT TEXT */
+    bool constant;        /* one value, in [0], stands for all rows */
+    const int64_t *integers;
+    const double *numbers;
+    const uint8_t *bools;
+    const uint32_t *codes;                  /* TEXT; STA_NO_CODE where missing */
+    const struct sta_dictionary *texts;     /* TEXT: of the codes */
+    const uint8_t *missing;                 /* 1 where missing; NULL: none is.  Not for TEXT */
+};
+
+/* The columns an expression may use. */
+struct sta_schema_column {
+    const char *name;          /* "func_name", "args.ret", a derived name */
+    enum sta_type type;
+    const char *unit;          /* or NULL */
+    bool caseless;             /* cat: compares without case, everywhere */
+    const char *ticks_of;      /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds behind it, else NULL */
+};
+
+struct sta_schema {
+    const struct sta_schema_column *columns;
+    size_t count;
+    /* older names: understood, answered under the present one */
+};
+
+struct sta_expression; /* a typed tree: immutable, usable by any thread */
+
+struct sta_expression_limits {
+    unsigned length, nesting, list, pattern; /* 10000 characters, 100, 10000, 1000 characters */
+};
+extern const struct sta_expression_limits sta_expression_limits;
+
+/**
+ * sta_expression_parse - text to typed tree
+ * Mistakes: STA_EINPUT, err->position set (code points), the text says what was found, what was expected, and names the nearest column, function
+ * or method where a name is unknown.  Limits: STA_ELIMIT.
+ */
+STA_MUSTCHECK int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema, struct sta_expression **expression,
+                                       struct sta_error *err);
+/** The same, and the result must be a condition. */
+STA_MUSTCHECK int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema, struct sta_expression **expression,
+                                      struct sta_error *err);
+void sta_expression_destroy(struct sta_expression *expression);
+enum sta_type sta_expression_type(const struct sta_expression *expression);
+/** Unit of a bare column, else NULL. */
+const char *sta_expression_unit(const struct sta_expression *expression);
+/** Index in the schema of a bare column, else -1. */
+int sta_expression_column(const struct sta_expression *expression);
+/** Which columns it reads: indexes in the schema, ascending. */
+const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count);
+
+/* A program: an expression together with what it remembers per distinct text.  Shared by threads. */
+struct sta_program;
+STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program, struct sta_error *err);
+void sta_program_destroy(struct sta_program *program);
+
+/* One thread's scratch memory for programs. */
+struct sta_evaluator;
+struct sta_evaluator *sta_evaluator_create(void);
+void sta_evaluator_destroy(struct sta_evaluator *evaluator);
+
+/** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's memory stays valid until the
+ * evaluation ends. */
+typedef int (*sta_column_source)(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err);
+
+/**
+ * sta_program_run - evaluate for @rows rows (at most STA_VECTOR_ROWS)
+ * @result: its memory belongs to the evaluator, valid until the next run with it
+ * Return: 0, what the source returned, or STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern).
+ */
+STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows, sta_column_source source,
+                                  void *context, struct sta_vector *result, struct sta_error *err);
+
+/* ---- for skipping blocks: what a condition demands of single columns (conjuncts of the form column op constant, isin, between, startswith) */
+enum sta_demand_kind { STA_DEMAND_RANGE, STA_DEMAND_TEXT };
+struct sta_demand {
+    uint32_t column;
+    enum sta_demand_kind kind;
+    double low, high; /* RANGE: numbers outside (widened, never too narrow) can't satisfy; +-INFINITY when open */
+    /* TEXT: bool test(const demand, text) below */
+};
+/** Conjuncts that every row of a result must satisfy; borrowed from the expression. */
+const struct sta_demand *sta_expression_demands(const struct sta_expression *expression, size_t *count);
+
+#endif

@@ -1,0 +1,74 @@
+/* jobs.h - long work with a state that clients can watch: queued, running, done, failed, cancelled.
+ *
+ * A bounded queue, a bounded number of runners (threads of their own, so that no job can starve requests).  Finished jobs
+ * are remembered for a while.  All calls: any thread. */
+#ifndef STA_SERVER_JOBS_H
+#define STA_SERVER_JOBS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/error.h"
+
+enum sta_job_state { STA_JOB_QUEUED, STA_JOB_RUNNING, STA_JOB_DONE, STA_JOB_FAILED, STA_JOB_CANCELLED };
+const char *sta_job_state_name(enum sta_job_state state);
+static inline bool sta_job_state_ends(enum sta_job_state state)
+{
+    return state >= STA_JOB_DONE;
+}
+
+#define STA_JOB_ID_SIZE 17
+
+/* A copy of a job's figures at one moment. */
+struct sta_job_view {
+    char id[STA_JOB_ID_SIZE];
+    const char *kind;        /* static: "ingest", "refresh" */
+    char trace[17];          /* "" when it has none */
+    enum sta_job_state state;
+    char phase[32];          /* "reading", "publishing", .. */
+    double progress;         /* 0 .. 1 */
+    uint64_t bytes, total_bytes, events;
+    double rate;             /* events per second so far; 0 before it is known */
+    double eta;              /* seconds left; negative when not known */
+    int64_t queued_us, started_us, finished_us; /* Unix time; 0: not yet */
+    struct sta_error error;  /* of a failed job */
+    char note[256];          /* "resumed after a crash", "" */
+    uint64_t change;         /* counts up with every change, for watching */
+};
+
+struct sta_jobs;
+struct sta_job; /* of a running job, for its own function */
+
+struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued);
+/** Cancels what runs, waits for it, frees. */
+void sta_jobs_destroy(struct sta_jobs *jobs);
+
+struct sta_job_request {
+    const char *kind;                                                        /* static */
+    const char *trace;                                                       /* copied; may be NULL */
+    const char *note;                                                        /* copied; may be NULL */
+    int (*run)(void *context, struct sta_job *job, struct sta_error *err);   /* on a runner's thread */
+    void (*release)(void *context);                                          /* once, after run or when it never ran */
+    void *context;
+};
+/** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
+STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request, char id[STA_JOB_ID_SIZE], struct sta_error *err);
+bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *view);
+/** Newest first; free() it. */
+struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count);
+/** The queued or running job of a trace, if there is one. */
+bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view);
+/** Asks it to stop; a queued one ends at once.  Return: STA_ENOTFOUND, or 0 also for a job that has ended. */
+STA_MUSTCHECK int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err);
+/** Blocks until the job has ended (used by main at start-up and by delete). */
+void sta_jobs_wait(struct sta_jobs *jobs, const char *id);
+/** Calls @changed(context) on some thread whenever any job's view has changed, at most some ten times a second per job; one listener. */
+void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), void *context);
+
+/* For the function of a running job. */
+const _Atomic bool *sta_job_cancel_flag(struct sta_job *job);
+void sta_job_phase(struct sta_job *job, const char *phase);
+void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes, uint64_t events);
+
+#endif

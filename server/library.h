@@ -1,0 +1,95 @@
+/* library.h - the registered traces: what the store keeps, what jobs do to it, and what a client is told of both.
+ *
+ * Joins store, ingest, jobs and presets, so that serve needs no other door to them.  All calls: any thread, and none
+ * computes or reads much, but for sta_library_register and sta_library_browse, which look at folders. */
+#ifndef STA_SERVER_LIBRARY_H
+#define STA_SERVER_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analyse/analyse.h"
+#include "common/error.h"
+#include "server/jobs.h"
+#include "store/store.h"
+
+struct sta_library;
+
+struct sta_library_options {
+    struct sta_store *store;    /* borrowed */
+    struct sta_jobs *jobs;      /* borrowed */
+    struct sta_presets *presets; /* retained */
+    const char *const *roots;   /* resolved absolute paths; copied */
+    size_t root_count;
+    unsigned workers;
+    size_t memory;
+};
+
+struct sta_library *sta_library_create(const struct sta_library_options *options);
+void sta_library_destroy(struct sta_library *library);
+
+/** The presets in force, retained for the caller. */
+struct sta_presets *sta_library_presets(struct sta_library *library);
+void sta_library_set_presets(struct sta_library *library, struct sta_presets *presets); /* retains */
+
+enum sta_trace_state { STA_TRACE_INGESTING, STA_TRACE_READY, STA_TRACE_FAILED, STA_TRACE_STALE };
+const char *sta_trace_state_name(enum sta_trace_state state);
+
+/* A trace as the API tells it. */
+struct sta_trace_view {
+    struct sta_trace_entry entry;
+    enum sta_trace_state state;
+    bool published;              /* there is a version to ask, whatever the state: the fields below hold */
+    uint64_t version, files, bytes, events, store_bytes, problems;
+    int64_t start_us;            /* Unix time of the origin */
+    double job_time;             /* seconds */
+    uint64_t hosts, processes, threads;
+    int64_t ingested_us;
+    char job[STA_JOB_ID_SIZE];   /* its queued or running job, or "" */
+};
+void sta_trace_view_fini(struct sta_trace_view *view);
+
+struct sta_trace_view *sta_library_list(struct sta_library *library, size_t *count); /* fini each, free() */
+STA_MUSTCHECK int sta_library_describe(struct sta_library *library, const char *id, struct sta_trace_view *view, struct sta_error *err);
+
+struct sta_registration {
+    char trace[STA_TRACE_ID_SIZE];
+    char job[STA_JOB_ID_SIZE]; /* "" when nothing had to be done */
+    bool created;              /* false: this path was registered before */
+};
+/** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  The same path again, unchanged: the
+ * existing trace; changed: a refresh.  STA_EFORBIDDEN outside the roots, whether or not it exists. */
+STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name, struct sta_registration *registration,
+                                       struct sta_error *err);
+STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE], struct sta_error *err);
+STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id, struct sta_error *err);
+/** @name or @tags NULL: unchanged. */
+STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name, const char *const *tags, size_t tag_count,
+                                     struct sta_error *err);
+/** At start: ingests again what a crash interrupted. */
+void sta_library_resume(struct sta_library *library);
+
+/** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay open and shared between calls. */
+STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot, struct sta_error *err);
+/** The preset chosen for a trace; copied to @name (64 bytes). */
+STA_MUSTCHECK int sta_library_preset_of(struct sta_library *library, const char *id, char name[64], struct sta_error *err);
+
+/* ---- browsing the allowed roots */
+struct sta_browse_entry {
+    char *name;
+    bool folder, candidate; /* looks like a trace */
+    uint64_t size;
+    int64_t mtime_us;
+    char trace[STA_TRACE_ID_SIZE]; /* registered as this one, or "" */
+};
+struct sta_browse {
+    char *path;   /* NULL: the entries are the roots */
+    char *parent; /* NULL at a root */
+    struct sta_browse_entry *entries; /* folders first, by name */
+    size_t count;
+    bool truncated; /* more than were listed (10,000) */
+};
+STA_MUSTCHECK int sta_library_browse(struct sta_library *library, const char *path, struct sta_browse *browse, struct sta_error *err);
+void sta_browse_fini(struct sta_browse *browse);
+
+#endif

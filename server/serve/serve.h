@@ -1,0 +1,49 @@
+/* serve.h - answers -> HTTP. */
+#ifndef STA_SERVE_SERVE_H
+#define STA_SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/error.h"
+#include "server/library.h"
+
+struct sta_server;
+
+struct sta_setting_value {
+    const char *name, *value, *help;
+};
+
+struct sta_server_options {
+    const char *listen;                  /* HOST:PORT */
+    struct sta_library *library;         /* borrowed */
+    struct sta_jobs *jobs;               /* borrowed */
+    struct sta_store *store;             /* borrowed */
+    const char *web;                     /* folder of the dashboard */
+    const char *tokens;                  /* file, or "" */
+    const char *const *hosts;            /* further allowed names */
+    size_t host_count;
+    const char *const *cors_origins;
+    size_t cors_origin_count;
+    uint64_t connections, connections_per_client, request_body, request_header, request_timeout;
+    uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout;
+    unsigned workers;
+    const struct sta_setting_value *settings; /* for GET /settings; borrowed */
+    size_t setting_count;
+    const char *version;
+};
+
+/**
+ * sta_server_start - open the socket and serve on threads of its own
+ * Refuses (STA_EINPUT) an address that is not loopback without a tokens file.
+ * Context: main thread.  Return: 0, STA_EINPUT (bad address, bad tokens file), STA_EIO (address in use, ..).
+ */
+STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, struct sta_server **server, struct sta_error *err);
+/** "http://127.0.0.1:7878", valid until the server is stopped. */
+const char *sta_server_address(const struct sta_server *server);
+/** Reads the tokens file again; on failure the old tokens stay in force. */
+STA_MUSTCHECK int sta_server_reload(struct sta_server *server, struct sta_error *err);
+/** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */
+void sta_server_stop(struct sta_server *server, unsigned grace_ms);
+
+#endif
