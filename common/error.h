@@ -17,7 +17,7 @@
 #define STA_STATUS_LIST(X)                                                                                   \
     X(NOMEM, "memory could not be had within the limit")                                                     \
     X(IO, "a file could not be read or written")                                                             \
-    X(NOSPACE, "the disk is full")                                                                           \
+    X(NOSPC, "the disk is full")                                                                           \
     X(NOTFOUND, "there is no such thing")                                                                    \
     X(EXISTS, "it is there already")                                                                         \
     X(INPUT, "the input is not valid")                                                                       \
@@ -45,7 +45,7 @@ enum sta_status {
 };
 
 #define STA_MUSTCHECK __attribute__((warn_unused_result))
-#define STA_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define STA_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
 
 /* Where a request is at fault, for problem documents; set by those who read requests and expressions. */
 struct sta_error {

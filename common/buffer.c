@@ -1,0 +1,256 @@
+/* Growing bytes with a sticky failure, and the cursor that reads them back. */
+#include "common/buffer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/number.h"
+
+void sta_buffer_init(struct sta_buffer *buffer)
+{
+    *buffer = (struct sta_buffer){0};
+}
+
+void sta_buffer_fini(struct sta_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct sta_buffer){0};
+}
+
+void sta_buffer_clear(struct sta_buffer *buffer)
+{
+    buffer->size = 0;
+    buffer->failed = false;
+}
+
+static bool grow(struct sta_buffer *buffer, size_t need)
+{
+    size_t capacity = buffer->capacity ? buffer->capacity : 256;
+    while (capacity < need)
+        capacity *= 2;
+    char *data = realloc(buffer->data, capacity);
+    if (data == NULL)
+        return false;
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return true;
+}
+
+char *sta_buffer_reserve(struct sta_buffer *buffer, size_t size)
+{
+    if (buffer->failed)
+        return NULL;
+    size_t need = buffer->size + size;
+    bool fits = need >= size && (buffer->limit == 0 || need <= buffer->limit);
+    if (!fits || (need > buffer->capacity && !grow(buffer, need))) {
+        buffer->failed = true;
+        return NULL;
+    }
+    return buffer->data + buffer->size;
+}
+
+void sta_put(struct sta_buffer *buffer, const void *bytes, size_t size)
+{
+    char *room = size > 0 ? sta_buffer_reserve(buffer, size) : NULL;
+    if (room == NULL)
+        return;
+    memcpy(room, bytes, size);
+    buffer->size += size;
+}
+
+void sta_put_char(struct sta_buffer *buffer, char c)
+{
+    sta_put(buffer, &c, 1);
+}
+
+void sta_put_text(struct sta_buffer *buffer, const char *text)
+{
+    sta_put(buffer, text, strlen(text));
+}
+
+void sta_put_format(struct sta_buffer *buffer, const char *format, ...)
+{
+    char stack[512];
+    va_list args;
+    va_list again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(stack, sizeof stack, format, args);
+    if (length >= 0 && (size_t)length < sizeof stack) {
+        sta_put(buffer, stack, (size_t)length);
+    } else if (length >= 0) {
+        char *room = sta_buffer_reserve(buffer, (size_t)length + 1);
+        if (room != NULL) {
+            vsnprintf(room, (size_t)length + 1, format, again);
+            buffer->size += (size_t)length;
+        }
+    } else {
+        buffer->failed = true;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void sta_put_int(struct sta_buffer *buffer, int64_t value)
+{
+    char text[STA_DOUBLE_TEXT];
+    sta_put(buffer, text, sta_format_int(value, text));
+}
+
+void sta_put_uint(struct sta_buffer *buffer, uint64_t value)
+{
+    sta_put_format(buffer, "%" PRIu64, value);
+}
+
+void sta_put_double(struct sta_buffer *buffer, double value)
+{
+    char text[STA_DOUBLE_TEXT];
+    if (isfinite(value))
+        sta_put(buffer, text, sta_format_double(value, text));
+    else
+        sta_put_text(buffer, "null");
+}
+
+static void put_json_escape(struct sta_buffer *buffer, unsigned char c)
+{
+    static const char short_escapes[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+    for (const char *pair = short_escapes; *pair != '\0'; pair += 2) {
+        if ((unsigned char)pair[0] == c) {
+            sta_put(buffer, (const char[]){'\\', pair[1]}, 2);
+            return;
+        }
+    }
+    sta_put_format(buffer, "\\u%04x", c);
+}
+
+void sta_put_json_string(struct sta_buffer *buffer, const char *text, size_t length)
+{
+    size_t plain = 0;
+    sta_put_char(buffer, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        sta_put(buffer, text + plain, i - plain);
+        put_json_escape(buffer, c);
+        plain = i + 1;
+    }
+    sta_put(buffer, text + plain, length - plain);
+    sta_put_char(buffer, '"');
+}
+
+void sta_put_csv_text(struct sta_buffer *buffer, const char *text, size_t length)
+{
+    bool quote = false;
+    for (size_t i = 0; i < length && !quote; i++)
+        quote = text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r';
+    if (!quote) {
+        sta_put(buffer, text, length);
+        return;
+    }
+    sta_put_char(buffer, '"');
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            sta_put_char(buffer, '"');
+        sta_put_char(buffer, text[i]);
+    }
+    sta_put_char(buffer, '"');
+}
+
+void sta_put_u32(struct sta_buffer *buffer, uint32_t value)
+{
+    unsigned char bytes[4];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(value >> (8 * i));
+    sta_put(buffer, bytes, sizeof bytes);
+}
+
+void sta_put_u64(struct sta_buffer *buffer, uint64_t value)
+{
+    sta_put_u32(buffer, (uint32_t)value);
+    sta_put_u32(buffer, (uint32_t)(value >> 32));
+}
+
+void sta_put_varint(struct sta_buffer *buffer, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7)
+        bytes[size++] = (unsigned char)(value | 0x80);
+    bytes[size++] = (unsigned char)value;
+    sta_put(buffer, bytes, size);
+}
+
+void sta_put_block(struct sta_buffer *buffer, const void *bytes, size_t size)
+{
+    sta_put_varint(buffer, size);
+    sta_put(buffer, bytes, size);
+}
+
+char *sta_buffer_take_text(struct sta_buffer *buffer)
+{
+    sta_put_char(buffer, '\0');
+    char *text = buffer->failed ? NULL : buffer->data;
+    if (text == NULL)
+        free(buffer->data);
+    size_t limit = buffer->limit;
+    *buffer = (struct sta_buffer){.limit = limit};
+    return text;
+}
+
+const void *sta_get_bytes(struct sta_cursor *cursor, size_t size)
+{
+    if (cursor->failed || (size_t)(cursor->end - cursor->at) < size) {
+        cursor->failed = true;
+        return NULL;
+    }
+    const void *bytes = cursor->at;
+    cursor->at += size;
+    return bytes;
+}
+
+static uint64_t get_little_endian(struct sta_cursor *cursor, unsigned size)
+{
+    const unsigned char *bytes = sta_get_bytes(cursor, size);
+    uint64_t value = 0;
+    for (unsigned i = 0; bytes != NULL && i < size; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+uint32_t sta_get_u32(struct sta_cursor *cursor)
+{
+    return (uint32_t)get_little_endian(cursor, 4);
+}
+
+uint64_t sta_get_u64(struct sta_cursor *cursor)
+{
+    return get_little_endian(cursor, 8);
+}
+
+uint64_t sta_get_varint(struct sta_cursor *cursor)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        const unsigned char *byte = sta_get_bytes(cursor, 1);
+        if (byte == NULL)
+            return 0;
+        value |= (uint64_t)(*byte & 0x7f) << shift;
+        if (*byte < 0x80)
+            return value;
+    }
+    cursor->failed = true;
+    return 0;
+}
+
+const char *sta_get_block(struct sta_cursor *cursor, size_t *size)
+{
+    *size = sta_get_varint(cursor);
+    const char *bytes = sta_get_bytes(cursor, *size);
+    if (bytes == NULL)
+        *size = 0;
+    return bytes;
+}

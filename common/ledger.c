@@ -1,0 +1,72 @@
+/* Counts of lines and the notes on bad ones. */
+#include "common/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+void sta_ledger_add(struct sta_ledger_counts *sum, const struct sta_ledger_counts *part)
+{
+#define X(name) sum->name += part->name;
+    STA_LEDGER_LIST(X)
+#undef X
+}
+
+static void note_fini(struct sta_line_note *note)
+{
+    free(note->reason);
+    free(note->text);
+}
+
+void sta_line_notes_add(struct sta_line_notes *notes, uint64_t line, uint64_t offset, const char *reason,
+                        const char *text, size_t length)
+{
+    size_t at = notes->count;
+    while (at > 0 && (notes->items[at - 1].line > line ||
+                      (notes->items[at - 1].line == line && notes->items[at - 1].offset > offset)))
+        at--;
+    if (at >= STA_LINE_NOTES)
+        return;
+    if (notes->count == STA_LINE_NOTES)
+        note_fini(&notes->items[--notes->count]);
+    STA_GROW(notes->items, notes->capacity, notes->count + 1);
+    memmove(notes->items + at + 1, notes->items + at, (notes->count - at) * sizeof *notes->items);
+    notes->items[at] = (struct sta_line_note){line, offset, sta_strdup(reason), sta_strndup(text, length)};
+    notes->count++;
+}
+
+void sta_line_notes_fini(struct sta_line_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        note_fini(&notes->items[i]);
+    free(notes->items);
+    *notes = (struct sta_line_notes){0};
+}
+
+static void notes_copy(struct sta_line_notes *to, const struct sta_line_notes *from)
+{
+    *to = (struct sta_line_notes){0};
+    for (size_t i = 0; i < from->count; i++) {
+        const struct sta_line_note *note = &from->items[i];
+        sta_line_notes_add(to, note->line, note->offset, note->reason, note->text, strlen(note->text));
+    }
+}
+
+void sta_source_fini(struct sta_source *source)
+{
+    free(source->path);
+    free(source->reason);
+    sta_line_notes_fini(&source->malformed);
+    sta_line_notes_fini(&source->repaired);
+    *source = (struct sta_source){0};
+}
+
+void sta_source_copy(struct sta_source *to, const struct sta_source *from)
+{
+    *to = *from;
+    to->path = sta_strdup(from->path);
+    to->reason = from->reason ? sta_strdup(from->reason) : NULL;
+    notes_copy(&to->malformed, &from->malformed);
+    notes_copy(&to->repaired, &from->repaired);
+}

@@ -1,0 +1,103 @@
+/* Allocation that ends the process in one place when memory is gone, allocation that may fail, and arenas. */
+#include "common/memory.h"
+
+#include <string.h>
+
+static void *checked(void *memory, size_t size)
+{
+    if (memory == NULL && size > 0) {
+        fprintf(stderr, "Out of memory: size=%zu\n", size);
+        abort();
+    }
+    return memory;
+}
+
+void *sta_alloc(size_t size)
+{
+    return checked(calloc(1, size ? size : 1), size);
+}
+
+void *sta_alloc_array(size_t count, size_t size)
+{
+    return checked(calloc(count ? count : 1, size), count * size);
+}
+
+void *sta_realloc_array(void *old, size_t count, size_t size)
+{
+    return checked(reallocarray(old, count ? count : 1, size), count * size);
+}
+
+char *sta_strdup(const char *text)
+{
+    return sta_strndup(text, strlen(text));
+}
+
+char *sta_strndup(const char *text, size_t length)
+{
+    char *copy = sta_alloc(length + 1);
+    if (length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *sta_sprintf(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return checked(length < 0 ? NULL : text, 1);
+}
+
+void *sta_try_alloc(size_t size)
+{
+    return malloc(size ? size : 1);
+}
+
+void *sta_try_alloc_array(size_t count, size_t size)
+{
+    return reallocarray(NULL, count ? count : 1, size);
+}
+
+struct sta_arena_block {
+    struct sta_arena_block *next;
+    _Alignas(max_align_t) char bytes[];
+};
+
+#define ARENA_BLOCK 65536
+
+void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align)
+{
+    size_t at = (arena->used + align - 1) & ~(align - 1);
+    if (arena->head == NULL || at + size > arena->total) {
+        size_t total = STA_MAX(size, (size_t)ARENA_BLOCK);
+        struct sta_arena_block *block = checked(malloc(sizeof *block + total), total);
+        block->next = arena->head;
+        arena->head = block;
+        arena->total = total;
+        at = 0;
+    }
+    arena->used = at + size;
+    return arena->head->bytes + at;
+}
+
+char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size)
+{
+    char *copy = sta_arena_alloc(arena, size + 1, 1);
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+void sta_arena_fini(struct sta_arena *arena)
+{
+    struct sta_arena_block *block = arena->head;
+    while (block != NULL) {
+        struct sta_arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    *arena = (struct sta_arena){0};
+}

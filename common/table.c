@@ -1,0 +1,81 @@
+/* Typed, named columns with units. */
+#include "common/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *sta_type_name(enum sta_type type)
+{
+    static const char *const names[] = {"null", "condition", "integer", "number", "text", "list"};
+    return names[type];
+}
+
+void sta_table_init(struct sta_table *table, size_t rows)
+{
+    *table = (struct sta_table){.rows = rows, .row_count = rows};
+}
+
+void sta_table_fini(struct sta_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        free(table->columns[i].name);
+        free(table->columns[i].integers);
+        free(table->columns[i].numbers);
+        free(table->columns[i].texts);
+        free(table->columns[i].missing);
+    }
+    free(table->columns);
+    free(table->next);
+    sta_arena_fini(&table->arena);
+    *table = (struct sta_table){0};
+}
+
+struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
+                                       const char *unit)
+{
+    STA_GROW(table->columns, table->column_capacity, table->column_count + 1);
+    struct sta_table_column *column = &table->columns[table->column_count++];
+    *column = (struct sta_table_column){.name = sta_strdup(name), .unit = unit, .type = type};
+    if (type == STA_TYPE_INT || type == STA_TYPE_BOOL)
+        column->integers = sta_alloc_array(table->rows, sizeof *column->integers);
+    else if (type == STA_TYPE_FLOAT)
+        column->numbers = sta_alloc_array(table->rows, sizeof *column->numbers);
+    else if (type != STA_TYPE_NULL)
+        column->texts = sta_alloc_array(table->rows, sizeof *column->texts);
+    column->missing = sta_alloc_array(table->rows, sizeof *column->missing);
+    memset(column->missing, 1, table->rows);
+    return column;
+}
+
+struct sta_table_column *sta_table_find(const struct sta_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return &table->columns[i];
+    return NULL;
+}
+
+void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t value)
+{
+    STA_ASSERT(column->type == STA_TYPE_INT || column->type == STA_TYPE_BOOL);
+    column->integers[row] = value;
+    column->missing[row] = 0;
+}
+
+void sta_table_set_number(struct sta_table_column *column, size_t row, double value)
+{
+    STA_ASSERT(column->type == STA_TYPE_FLOAT);
+    if (!isfinite(value))
+        return;
+    column->numbers[row] = value;
+    column->missing[row] = 0;
+}
+
+void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
+                        const char *bytes, size_t length)
+{
+    STA_ASSERT(column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST);
+    column->texts[row] = (struct sta_text){sta_arena_copy(&table->arena, bytes, length), (uint32_t)length};
+    column->missing[row] = 0;
+}
