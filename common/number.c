@@ -1,6 +1,7 @@
 /* Numbers as text, exactly and without locale. */
 #include "common/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +159,8 @@ size_t sta_format_double(double value, char out[STA_DOUBLE_TEXT])
     if (quick > 0)
         return quick;
     char text[40];
-    for (int precision = 14; precision <= 16; precision++) {
+    /* Denormal numbers have fewer digits than others. */
+    for (int precision = fabs(value) < DBL_MIN ? 0 : 14; precision <= 16; precision++) {
         snprintf(text, sizeof text, "%.*e", precision, value);
         if (strtod(text, NULL) == value)
             break;

@@ -26,6 +26,8 @@ struct sta_library_options {
 };
 
 struct sta_library *sta_library_create(const struct sta_library_options *options);
+/** Before the jobs are destroyed: what they leave undone from now on is resumed at the next start. */
+void sta_library_stop(struct sta_library *library);
 void sta_library_destroy(struct sta_library *library);
 
 /** The presets in force, retained for the caller. */
@@ -66,7 +68,9 @@ STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id
 /** @name or @tags NULL: unchanged. */
 STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name, const char *const *tags, size_t tag_count,
                                      struct sta_error *err);
-/** At start: ingests again what a crash interrupted. */
+/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one listener. */
+void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace), void *context);
+/** At start: ingests again what a crash interrupted, or what was found damaged. */
 void sta_library_resume(struct sta_library *library);
 
 /** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay open and shared between calls. */

@@ -1,0 +1,393 @@
+/* Long work: a queue, runners, and what clients may know of both.
+ *
+ * DESIGN.  One mutex guards the list and every job's view.  A job's function runs without it and reports through
+ * sta_job_progress, which takes it for the time of a few stores.  A job that ended stays in the list, so that its
+ * outcome can be asked for, until KEPT_JOBS younger ones have ended. */
+#include "server/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <uv.h>
+
+#include "common/log.h"
+#include "common/memory.h"
+
+#define KEPT_JOBS 1000
+#define NOTIFY_INTERVAL_NS UINT64_C(100000000)
+#define LOG_INTERVAL_NS UINT64_C(5000000000)
+
+struct sta_job {
+    struct sta_jobs *jobs;
+    struct sta_job *older; /* list of all jobs, newest first */
+    struct sta_job_request request;
+    struct sta_job_view view;
+    _Atomic bool cancel;
+    uint64_t started_ns, notified_ns, logged_ns;
+};
+
+struct sta_jobs {
+    uv_mutex_t lock;
+    uv_cond_t changed; /* a job was queued, a job ended, or all is over */
+    struct sta_job *newest;
+    unsigned queued, queue_limit;
+    uv_thread_t *runners;
+    unsigned runner_count;
+    bool closing;
+    void (*on_change)(void *context);
+    void *on_change_context;
+};
+
+const char *sta_job_state_name(enum sta_job_state state)
+{
+    static const char *const names[] = {"queued", "running", "done", "failed", "cancelled"};
+    return names[state];
+}
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Called without the lock: the listener may take locks of its own. */
+static void notify(struct sta_jobs *jobs)
+{
+    uv_mutex_lock(&jobs->lock);
+    void (*on_change)(void *) = jobs->on_change;
+    void *context = jobs->on_change_context;
+    uv_mutex_unlock(&jobs->lock);
+    if (on_change != NULL)
+        on_change(context);
+}
+
+static void job_free(struct sta_job *job)
+{
+    free((char *)job->request.trace);
+    free(job);
+}
+
+static void forget_oldest(struct sta_jobs *jobs)
+{
+    unsigned ended = 0;
+    for (struct sta_job **at = &jobs->newest; *at != NULL;) {
+        struct sta_job *job = *at;
+        if (sta_job_state_ends(job->view.state) && ++ended > KEPT_JOBS) {
+            *at = job->older;
+            job_free(job);
+        } else {
+            at = &job->older;
+        }
+    }
+}
+
+static struct sta_job *oldest_queued(struct sta_jobs *jobs)
+{
+    struct sta_job *found = NULL;
+    for (struct sta_job *job = jobs->newest; job != NULL; job = job->older)
+        if (job->view.state == STA_JOB_QUEUED)
+            found = job;
+    return found;
+}
+
+static void log_end(const struct sta_job_view *view)
+{
+    if (view->state == STA_JOB_FAILED)
+        sta_log(STA_LOG_ERROR, "Job failed", "job", view->id, "kind", view->kind, "trace", view->trace,
+                "cause", view->error.text, NULL);
+    else
+        sta_log(STA_LOG_INFO, view->state == STA_JOB_DONE ? "Job done" : "Job cancelled", "job", view->id,
+                "kind", view->kind, "trace", view->trace, "events", sta_log_int((int64_t)view->events),
+                "seconds", sta_log_number((double)(view->finished_us - view->started_us) / 1e6), NULL);
+}
+
+/* Under the lock. */
+static void end_job(struct sta_job *job, int status, const struct sta_error *err)
+{
+    struct sta_job_view *view = &job->view;
+    view->state = status == STA_OK           ? STA_JOB_DONE
+                  : status == STA_ECANCELLED ? STA_JOB_CANCELLED
+                                             : STA_JOB_FAILED;
+    view->finished_us = now_us();
+    view->eta = status == STA_OK ? 0 : -1;
+    if (status == STA_OK)
+        view->progress = 1;
+    else
+        view->error = *err;
+    view->change++;
+    forget_oldest(job->jobs);
+    uv_cond_broadcast(&job->jobs->changed);
+}
+
+static void start_job(struct sta_job *job)
+{
+    job->view.state = STA_JOB_RUNNING;
+    job->view.started_us = now_us();
+    job->view.change++;
+    job->started_ns = uv_hrtime();
+    job->logged_ns = job->started_ns;
+    job->jobs->queued--;
+}
+
+static void run_job(struct sta_job *job)
+{
+    struct sta_jobs *jobs = job->jobs;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_log(STA_LOG_INFO, "Job started", "job", job->view.id, "kind", job->view.kind, "trace",
+            job->view.trace, NULL);
+    int status = job->request.run(job->request.context, job, &err);
+    if (job->request.release != NULL)
+        job->request.release(job->request.context);
+    uv_mutex_lock(&jobs->lock);
+    end_job(job, status, &err);
+    struct sta_job_view view = job->view;
+    uv_mutex_unlock(&jobs->lock);
+    log_end(&view);
+    notify(jobs);
+}
+
+static void runner_main(void *argument)
+{
+    struct sta_jobs *jobs = argument;
+    uv_mutex_lock(&jobs->lock);
+    while (!jobs->closing) {
+        struct sta_job *job = oldest_queued(jobs);
+        if (job == NULL) {
+            uv_cond_wait(&jobs->changed, &jobs->lock);
+            continue;
+        }
+        start_job(job);
+        uv_mutex_unlock(&jobs->lock);
+        notify(jobs);
+        run_job(job);
+        uv_mutex_lock(&jobs->lock);
+    }
+    uv_mutex_unlock(&jobs->lock);
+}
+
+struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
+{
+    struct sta_jobs *jobs = sta_alloc(sizeof *jobs);
+    jobs->queue_limit = queued;
+    jobs->runners = sta_alloc_array(running, sizeof *jobs->runners);
+    uv_mutex_init(&jobs->lock);
+    uv_cond_init(&jobs->changed);
+    while (jobs->runner_count < running &&
+           uv_thread_create(&jobs->runners[jobs->runner_count], runner_main, jobs) == 0)
+        jobs->runner_count++;
+    return jobs;
+}
+
+/* Under the lock, so a release function may not call jobs. */
+static void cancel_job(struct sta_job *job)
+{
+    atomic_store(&job->cancel, true);
+    if (job->view.state != STA_JOB_QUEUED)
+        return;
+    struct sta_error err = STA_ERROR_INIT;
+    job->jobs->queued--;
+    end_job(job, sta_fail(&err, STA_ECANCELLED, "cancelled before it began"), &err);
+    if (job->request.release != NULL)
+        job->request.release(job->request.context);
+}
+
+void sta_jobs_destroy(struct sta_jobs *jobs)
+{
+    uv_mutex_lock(&jobs->lock);
+    jobs->closing = true;
+    for (struct sta_job *job = jobs->newest; job != NULL; job = job->older)
+        if (!sta_job_state_ends(job->view.state))
+            cancel_job(job);
+    uv_cond_broadcast(&jobs->changed);
+    uv_mutex_unlock(&jobs->lock);
+    for (unsigned i = 0; i < jobs->runner_count; i++)
+        uv_thread_join(&jobs->runners[i]);
+    while (jobs->newest != NULL) {
+        struct sta_job *job = jobs->newest;
+        jobs->newest = job->older;
+        job_free(job);
+    }
+    uv_cond_destroy(&jobs->changed);
+    uv_mutex_destroy(&jobs->lock);
+    free(jobs->runners);
+    free(jobs);
+}
+
+static void make_id(char id[STA_JOB_ID_SIZE])
+{
+    uint64_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        bits = uv_hrtime();
+    snprintf(id, STA_JOB_ID_SIZE, "%016llx", (unsigned long long)bits);
+}
+
+static struct sta_job *job_create(struct sta_jobs *jobs, const struct sta_job_request *request)
+{
+    struct sta_job *job = sta_alloc(sizeof *job);
+    job->jobs = jobs;
+    job->request = *request;
+    job->request.trace = request->trace ? sta_strdup(request->trace) : NULL;
+    job->view = (struct sta_job_view){
+        .kind = request->kind, .eta = -1, .queued_us = now_us(), .error = STA_ERROR_INIT};
+    make_id(job->view.id);
+    snprintf(job->view.trace, sizeof job->view.trace, "%s", request->trace ? request->trace : "");
+    snprintf(job->view.note, sizeof job->view.note, "%s", request->note ? request->note : "");
+    return job;
+}
+
+int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request, char id[STA_JOB_ID_SIZE],
+                    struct sta_error *err)
+{
+    uv_mutex_lock(&jobs->lock);
+    bool full = jobs->closing || jobs->queued >= jobs->queue_limit;
+    if (!full) {
+        struct sta_job *job = job_create(jobs, request);
+        job->older = jobs->newest;
+        jobs->newest = job;
+        jobs->queued++;
+        memcpy(id, job->view.id, STA_JOB_ID_SIZE);
+        uv_cond_broadcast(&jobs->changed);
+    }
+    uv_mutex_unlock(&jobs->lock);
+    if (!full) {
+        notify(jobs);
+        return STA_OK;
+    }
+    if (request->release != NULL)
+        request->release(request->context);
+    return sta_fail(err, STA_EBUSY, "%u jobs are waiting already, which is the limit (queued_jobs)",
+                    jobs->queue_limit);
+}
+
+static struct sta_job *find(struct sta_jobs *jobs, const char *id)
+{
+    struct sta_job *job = jobs->newest;
+    while (job != NULL && strcmp(job->view.id, id) != 0)
+        job = job->older;
+    return job;
+}
+
+bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *view)
+{
+    uv_mutex_lock(&jobs->lock);
+    const struct sta_job *job = find(jobs, id);
+    if (job != NULL)
+        *view = job->view;
+    uv_mutex_unlock(&jobs->lock);
+    return job != NULL;
+}
+
+struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count)
+{
+    struct sta_job_view *views = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    uv_mutex_lock(&jobs->lock);
+    for (const struct sta_job *job = jobs->newest; job != NULL; job = job->older) {
+        STA_GROW(views, capacity, *count + 1);
+        views[(*count)++] = job->view;
+    }
+    uv_mutex_unlock(&jobs->lock);
+    return views;
+}
+
+bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view)
+{
+    bool found = false;
+    uv_mutex_lock(&jobs->lock);
+    for (const struct sta_job *job = jobs->newest; job != NULL && !found; job = job->older) {
+        found = !sta_job_state_ends(job->view.state) && strcmp(job->view.trace, trace) == 0;
+        if (found)
+            *view = job->view;
+    }
+    uv_mutex_unlock(&jobs->lock);
+    return found;
+}
+
+int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err)
+{
+    uv_mutex_lock(&jobs->lock);
+    struct sta_job *job = find(jobs, id);
+    if (job != NULL && !sta_job_state_ends(job->view.state))
+        cancel_job(job);
+    uv_mutex_unlock(&jobs->lock);
+    if (job == NULL)
+        return sta_fail(err, STA_ENOTFOUND, "there is no job %s", id);
+    notify(jobs);
+    return STA_OK;
+}
+
+void sta_jobs_wait(struct sta_jobs *jobs, const char *id)
+{
+    uv_mutex_lock(&jobs->lock);
+    for (struct sta_job *job = find(jobs, id); job != NULL && !sta_job_state_ends(job->view.state);
+         job = find(jobs, id))
+        uv_cond_wait(&jobs->changed, &jobs->lock);
+    uv_mutex_unlock(&jobs->lock);
+}
+
+void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), void *context)
+{
+    uv_mutex_lock(&jobs->lock);
+    jobs->on_change = changed;
+    jobs->on_change_context = context;
+    uv_mutex_unlock(&jobs->lock);
+}
+
+const _Atomic bool *sta_job_cancel_flag(struct sta_job *job)
+{
+    return &job->cancel;
+}
+
+void sta_job_phase(struct sta_job *job, const char *phase)
+{
+    uv_mutex_lock(&job->jobs->lock);
+    snprintf(job->view.phase, sizeof job->view.phase, "%s", phase);
+    job->view.change++;
+    uv_mutex_unlock(&job->jobs->lock);
+    notify(job->jobs);
+}
+
+/* Under the lock. */
+static void estimate(struct sta_job *job, uint64_t now)
+{
+    double elapsed = (double)(now - job->started_ns) / 1e9;
+    struct sta_job_view *view = &job->view;
+    view->rate = elapsed > 0 ? (double)view->events / elapsed : 0;
+    view->eta = view->progress > 0.01 ? elapsed * (1 - view->progress) / view->progress : -1;
+}
+
+static bool is_due(uint64_t *last, uint64_t now, uint64_t interval)
+{
+    bool due = now - *last >= interval;
+    if (due)
+        *last = now;
+    return due;
+}
+
+void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes,
+                      uint64_t events)
+{
+    uint64_t now = uv_hrtime();
+    uv_mutex_lock(&job->jobs->lock);
+    struct sta_job_view *view = &job->view;
+    view->progress = progress;
+    view->bytes = bytes;
+    view->total_bytes = total_bytes;
+    view->events = events;
+    view->change++;
+    estimate(job, now);
+    bool tell = is_due(&job->notified_ns, now, NOTIFY_INTERVAL_NS);
+    bool log = is_due(&job->logged_ns, now, LOG_INTERVAL_NS);
+    struct sta_job_view copy = *view;
+    uv_mutex_unlock(&job->jobs->lock);
+    if (log)
+        sta_log(STA_LOG_INFO, "Job runs", "job", copy.id, "trace", copy.trace, "percent",
+                sta_log_number(copy.progress * 100), "events", sta_log_int((int64_t)copy.events),
+                "events_per_second", sta_log_number(copy.rate), "seconds_left", sta_log_number(copy.eta),
+                NULL);
+    if (tell)
+        notify(job->jobs);
+}

@@ -1,0 +1,337 @@
+/* The registered traces: views of them, and their open snapshots.
+ *
+ * DESIGN.  The store's catalogue is the truth; beside it a shelf per trace remembers the figures of its published version and
+ * keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open: the one longest unused is let go (who still reads it holds
+ * a reference of his own). */
+#include "server/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "server/library_private.h"
+
+#define OPEN_SNAPSHOTS 64
+#define STALE_CHECK_NS UINT64_C(2000000000)
+#define STALE_CHECK_SOURCES 1000 /* with more, only refresh looks at every file */
+
+struct sta_library *sta_library_create(const struct sta_library_options *options)
+{
+    struct sta_library *library = sta_alloc(sizeof *library);
+    library->store = options->store;
+    library->jobs = options->jobs;
+    library->workers = options->workers;
+    library->memory = options->memory;
+    library->presets = sta_presets_retain(options->presets);
+    library->root_count = options->root_count;
+    library->roots = sta_alloc_array(options->root_count, sizeof *library->roots);
+    for (size_t i = 0; i < options->root_count; i++)
+        library->roots[i] = sta_strdup(options->roots[i]);
+    uv_mutex_init(&library->lock);
+    return library;
+}
+
+void sta_library_stop(struct sta_library *library)
+{
+    uv_mutex_lock(&library->lock);
+    library->stopping = true;
+    uv_mutex_unlock(&library->lock);
+}
+
+static void shelf_close(struct sta_library *library, struct sta_shelf *shelf)
+{
+    if (shelf->snapshot == NULL)
+        return;
+    sta_snapshot_release(shelf->snapshot);
+    shelf->snapshot = NULL;
+    library->open_snapshots--;
+}
+
+void sta_library_destroy(struct sta_library *library)
+{
+    while (library->shelves != NULL) {
+        struct sta_shelf *shelf = library->shelves;
+        library->shelves = shelf->next;
+        shelf_close(library, shelf);
+        free(shelf);
+    }
+    for (size_t i = 0; i < library->root_count; i++)
+        free(library->roots[i]);
+    free(library->roots);
+    sta_presets_release(library->presets);
+    uv_mutex_destroy(&library->lock);
+    free(library);
+}
+
+struct sta_presets *sta_library_presets(struct sta_library *library)
+{
+    uv_mutex_lock(&library->lock);
+    struct sta_presets *presets = sta_presets_retain(library->presets);
+    uv_mutex_unlock(&library->lock);
+    return presets;
+}
+
+void sta_library_set_presets(struct sta_library *library, struct sta_presets *presets)
+{
+    uv_mutex_lock(&library->lock);
+    struct sta_presets *old = library->presets;
+    library->presets = sta_presets_retain(presets);
+    uv_mutex_unlock(&library->lock);
+    sta_presets_release(old);
+}
+
+void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
+                            void *context)
+{
+    uv_mutex_lock(&library->lock);
+    library->on_publish = published;
+    library->on_publish_context = context;
+    uv_mutex_unlock(&library->lock);
+}
+
+/* ---- shelves */
+
+struct sta_shelf *sta_library_shelf(struct sta_library *library, const char *id)
+{
+    struct sta_shelf *shelf = library->shelves;
+    while (shelf != NULL && strcmp(shelf->id, id) != 0)
+        shelf = shelf->next;
+    if (shelf == NULL) {
+        shelf = sta_alloc(sizeof *shelf);
+        memcpy(shelf->id, id, sizeof shelf->id);
+        shelf->next = library->shelves;
+        library->shelves = shelf;
+    }
+    shelf->used = ++library->turn;
+    return shelf;
+}
+
+void sta_library_forget_version(struct sta_library *library, const char *id)
+{
+    uv_mutex_lock(&library->lock);
+    struct sta_shelf *shelf = sta_library_shelf(library, id);
+    shelf_close(library, shelf);
+    shelf->known = false;
+    shelf->published = false;
+    shelf->stale = false;
+    uv_mutex_unlock(&library->lock);
+}
+
+static void close_longest_unused(struct sta_library *library)
+{
+    struct sta_shelf *oldest = NULL;
+    for (struct sta_shelf *shelf = library->shelves; shelf != NULL; shelf = shelf->next)
+        if (shelf->snapshot != NULL && (oldest == NULL || shelf->used < oldest->used))
+            oldest = shelf;
+    if (oldest != NULL)
+        shelf_close(library, oldest);
+}
+
+static void read_sources(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
+{
+    shelf->files = sta_snapshot_source_count(snapshot);
+    shelf->bytes = 0;
+    shelf->problems = 0;
+    for (size_t i = 0; i < shelf->files; i++) {
+        const struct sta_source *source = sta_snapshot_source(snapshot, i);
+        shelf->bytes += source->size;
+        shelf->problems +=
+            source->counts.malformed + source->counts.repaired + (source->state != STA_SOURCE_COMPLETE);
+    }
+}
+
+static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
+{
+    const struct sta_snapshot_info *info = sta_snapshot_info(snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(snapshot);
+    read_sources(shelf, snapshot);
+    shelf->known = true;
+    shelf->published = true;
+    shelf->damaged = info->damaged > 0;
+    shelf->version = info->version;
+    shelf->events = info->events;
+    shelf->store_bytes = info->store_bytes;
+    shelf->start_us = info->origin_us;
+    shelf->ingested_us = info->published_us;
+    shelf->job_time = (double)info->end_ticks / (info->ticks_per_us * 1e6);
+    shelf->hosts = entities->host_count;
+    shelf->processes = entities->process_count;
+    shelf->threads = entities->thread_count;
+}
+
+/* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the lock. */
+static int borrow_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,
+                           struct sta_error *err)
+{
+    uv_mutex_lock(&library->lock);
+    struct sta_shelf *shelf = sta_library_shelf(library, id);
+    *snapshot = shelf->snapshot ? sta_snapshot_retain(shelf->snapshot) : NULL;
+    uv_mutex_unlock(&library->lock);
+    if (*snapshot != NULL)
+        return STA_OK;
+    int status = sta_snapshot_open(library->store, id, snapshot, err);
+    uv_mutex_lock(&library->lock);
+    shelf = sta_library_shelf(library, id);
+    shelf->known = true;
+    if (status == STA_OK) {
+        read_figures(shelf, *snapshot);
+        if (shelf->snapshot == NULL) {
+            if (library->open_snapshots >= OPEN_SNAPSHOTS)
+                close_longest_unused(library);
+            shelf->snapshot = sta_snapshot_retain(*snapshot);
+            library->open_snapshots++;
+        }
+    }
+    uv_mutex_unlock(&library->lock);
+    return status;
+}
+
+int sta_library_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,
+                         struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    status = borrow_snapshot(library, id, snapshot, err);
+    struct sta_job_view job;
+    if (status == STA_ENOTFOUND && sta_jobs_of_trace(library->jobs, id, &job))
+        status = sta_fail(err, STA_EBUSY, "%s is still being ingested (job %s)", entry.name, job.id);
+    else if (status == STA_ENOTFOUND)
+        status = sta_fail(err, STA_ENOTFOUND, "%s has no ingested version%s%s", entry.name,
+                          entry.failure ? ": " : "", entry.failure ? entry.failure : "");
+    sta_trace_entry_fini(&entry);
+    return status;
+}
+
+int sta_library_preset_of(struct sta_library *library, const char *id, char name[64], struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    snprintf(name, 64, "%s", entry.preset ? entry.preset : "generic");
+    sta_trace_entry_fini(&entry);
+    return STA_OK;
+}
+
+/* ---- views */
+
+const char *sta_trace_state_name(enum sta_trace_state state)
+{
+    static const char *const names[] = {"ingesting", "ready", "failed", "stale"};
+    return names[state];
+}
+
+static void check_stale(struct sta_library *library, const struct sta_trace_entry *entry)
+{
+    uint64_t now = uv_hrtime();
+    uv_mutex_lock(&library->lock);
+    struct sta_shelf *shelf = sta_library_shelf(library, entry->id);
+    bool due = shelf->snapshot != NULL && shelf->files <= STALE_CHECK_SOURCES &&
+               now - shelf->checked_ns >= STALE_CHECK_NS;
+    struct sta_snapshot *snapshot = due ? sta_snapshot_retain(shelf->snapshot) : NULL;
+    if (due)
+        shelf->checked_ns = now;
+    uv_mutex_unlock(&library->lock);
+    if (!due)
+        return;
+    bool stale = sta_library_is_stale(library, entry, snapshot);
+    uv_mutex_lock(&library->lock);
+    shelf = sta_library_shelf(library, entry->id);
+    if (shelf->version == sta_snapshot_info(snapshot)->version)
+        shelf->stale = stale;
+    uv_mutex_unlock(&library->lock);
+    sta_snapshot_release(snapshot);
+}
+
+/* Takes over the entry. */
+static void fill_view(struct sta_library *library, struct sta_trace_entry entry, struct sta_trace_view *view)
+{
+    struct sta_job_view job = {0};
+    uv_mutex_lock(&library->lock);
+    bool known = sta_library_shelf(library, entry.id)->known;
+    uv_mutex_unlock(&library->lock);
+    if (!known) {
+        struct sta_snapshot *snapshot;
+        struct sta_error ignored = STA_ERROR_INIT;
+        if (borrow_snapshot(library, entry.id, &snapshot, &ignored) == STA_OK)
+            sta_snapshot_release(snapshot);
+    }
+    bool working = sta_jobs_of_trace(library->jobs, entry.id, &job);
+    uv_mutex_lock(&library->lock);
+    const struct sta_shelf *shelf = sta_library_shelf(library, entry.id);
+    *view = (struct sta_trace_view){
+        .entry = entry,
+        .published = shelf->published,
+        .version = shelf->version,
+        .files = shelf->files,
+        .bytes = shelf->bytes,
+        .events = shelf->events,
+        .store_bytes = shelf->store_bytes,
+        .problems = shelf->problems,
+        .start_us = shelf->start_us,
+        .job_time = shelf->job_time,
+        .hosts = shelf->hosts,
+        .processes = shelf->processes,
+        .threads = shelf->threads,
+        .ingested_us = shelf->ingested_us,
+        .state = working            ? STA_TRACE_INGESTING
+                 : entry.failure    ? STA_TRACE_FAILED
+                 : shelf->published ? (shelf->stale || shelf->damaged ? STA_TRACE_STALE : STA_TRACE_READY)
+                                    : STA_TRACE_FAILED,
+    };
+    memcpy(view->job, job.id, sizeof view->job);
+    uv_mutex_unlock(&library->lock);
+}
+
+void sta_trace_view_fini(struct sta_trace_view *view)
+{
+    sta_trace_entry_fini(&view->entry);
+}
+
+struct sta_trace_view *sta_library_list(struct sta_library *library, size_t *count)
+{
+    struct sta_trace_entry *entries = sta_store_list(library->store, count);
+    struct sta_trace_view *views = sta_alloc_array(*count, sizeof *views);
+    for (size_t i = 0; i < *count; i++)
+        fill_view(library, entries[i], &views[i]);
+    free(entries);
+    return views;
+}
+
+int sta_library_describe(struct sta_library *library, const char *id, struct sta_trace_view *view,
+                         struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    check_stale(library, &entry);
+    fill_view(library, entry, view);
+    return STA_OK;
+}
+
+int sta_library_rename(struct sta_library *library, const char *id, const char *name, const char *const *tags,
+                       size_t tag_count, struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    if (name != NULL) {
+        free(entry.name);
+        entry.name = sta_strdup(name);
+    }
+    if (tags != NULL) {
+        for (size_t i = 0; i < entry.tag_count; i++)
+            free(entry.tags[i]);
+        entry.tags = sta_realloc_array(entry.tags, tag_count, sizeof *entry.tags);
+        for (size_t i = 0; i < tag_count; i++)
+            entry.tags[i] = sta_strdup(tags[i]);
+        entry.tag_count = tag_count;
+    }
+    status = sta_store_put(library->store, &entry, err);
+    sta_trace_entry_fini(&entry);
+    return status;
+}
