@@ -1,0 +1,326 @@
+/* Wires the stages in order, runs the loop, unwinds in reverse.
+ *
+ * DESIGN.  The main thread owns start and stop and waits in libuv's loop for signals; requests and jobs run on threads of
+ * their own.  The first SIGTERM or SIGINT starts a thread that stops everything, so that the loop can still see a second
+ * one, which ends the process at once. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "analyse/analyse.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/memory.h"
+#include "serve/serve.h"
+#include "server/jobs.h"
+#include "server/library.h"
+#include "server/settings.h"
+#include "store/store.h"
+
+#define EXIT_USAGE 2
+#define GRACE_MS 10000
+
+struct daemon {
+    struct sta_settings settings;
+    struct sta_setting_value *values; /* of the settings, as text, for GET /settings */
+    size_t value_count;
+    char **roots;
+    size_t root_count;
+    struct sta_presets *presets;
+    struct sta_store *store;
+    struct sta_jobs *jobs;
+    struct sta_library *library;
+    struct sta_server *server;
+    uv_loop_t loop;
+    bool has_loop;
+    uv_signal_t signals[3];
+    uv_async_t stopped;
+    uv_thread_t stopper;
+    bool stopping;
+};
+
+static int complain(const struct sta_error *err)
+{
+    fprintf(stderr, "stratad: %s\n", err->text);
+    return err->status == STA_EINPUT || err->status == STA_EUNSUPPORTED ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* ---- configuration */
+
+static void configure_log(const struct sta_settings *settings)
+{
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    static const char *const formats[] = {"auto", "text", "json"};
+    size_t level = 0;
+    size_t format = 0;
+    while (strcmp(levels[level], settings->log_level) != 0)
+        level++;
+    while (strcmp(formats[format], settings->log_format) != 0)
+        format++;
+    sta_log_configure((enum sta_log_level)level, (enum sta_log_format)format);
+}
+
+static int load_presets(const struct sta_settings *settings, struct sta_presets **presets,
+                        struct sta_error *err)
+{
+    char *functions = sta_path_join(settings->config_dir, "functions.yaml");
+    char *built_in = sta_path_join(settings->config_dir, "presets");
+    const char *folders[] = {built_in, settings->presets};
+    size_t count = settings->presets[0] != '\0' ? 2 : 1;
+    int status = sta_presets_load(functions, folders, count, presets, err);
+    free(functions);
+    free(built_in);
+    return status;
+}
+
+static int add_root(struct daemon *daemon, const char *path, const char *what, struct sta_error *err)
+{
+    char *resolved = realpath(path, NULL);
+    if (resolved == NULL)
+        return sta_fail(err, STA_EINPUT, "%s: %s: %s", what, path, strerror(errno));
+    daemon->roots[daemon->root_count++] = resolved;
+    return STA_OK;
+}
+
+/* The folders given as roots, and each trace given at start. */
+static int resolve_roots(struct daemon *daemon, struct sta_error *err)
+{
+    const struct sta_text_list *roots = &daemon->settings.roots;
+    const struct sta_text_list *traces = &daemon->settings.traces;
+    int status = STA_OK;
+    daemon->roots = sta_alloc_array(roots->count + traces->count, sizeof *daemon->roots);
+    for (size_t i = 0; i < roots->count && status == STA_OK; i++)
+        status = add_root(daemon, roots->items[i], "roots", err);
+    for (size_t i = 0; i < traces->count && status == STA_OK; i++)
+        status = add_root(daemon, traces->items[i], "TRACE_DIR", err);
+    return status;
+}
+
+static void keep_value(void *context, const char *name, const char *value, const char *help)
+{
+    struct daemon *daemon = context;
+    daemon->values = sta_realloc_array(daemon->values, daemon->value_count + 1, sizeof *daemon->values);
+    daemon->values[daemon->value_count++] = (struct sta_setting_value){name, sta_strdup(value), help};
+}
+
+/* ---- start */
+
+static int open_store(struct daemon *daemon, struct sta_error *err)
+{
+    unsigned cleaned = 0;
+    int status = sta_store_open(daemon->settings.store, &daemon->store, &cleaned, err);
+    if (status == STA_OK && cleaned > 0)
+        sta_log(STA_LOG_INFO, "Removed what an interruption had left in the store", "files",
+                sta_log_int(cleaned), NULL);
+    return status;
+}
+
+static int start_server(struct daemon *daemon, struct sta_error *err)
+{
+    const struct sta_settings *settings = &daemon->settings;
+    struct sta_server_options options = {
+        .listen = settings->listen,
+        .library = daemon->library,
+        .jobs = daemon->jobs,
+        .store = daemon->store,
+        .web = settings->web,
+        .tokens = settings->tokens,
+        .hosts = (const char *const *)settings->hosts.items,
+        .host_count = settings->hosts.count,
+        .cors_origins = (const char *const *)settings->cors_origins.items,
+        .cors_origin_count = settings->cors_origins.count,
+        .connections = settings->connections,
+        .connections_per_client = settings->connections_per_client,
+        .request_body = settings->request_body,
+        .request_header = settings->request_header,
+        .request_timeout = settings->request_timeout,
+        .rows = settings->rows,
+        .cache = settings->cache,
+        .running_queries = settings->running_queries,
+        .queued_queries = settings->queued_queries,
+        .query_memory = settings->query_memory,
+        .query_timeout = settings->query_timeout,
+        .workers = (unsigned)settings->workers,
+        .settings = daemon->values,
+        .setting_count = daemon->value_count,
+        .version = STA_VERSION,
+    };
+    return sta_server_start(&options, &daemon->server, err);
+}
+
+static int start(struct daemon *daemon, struct sta_error *err)
+{
+    int status = open_store(daemon, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_settings *settings = &daemon->settings;
+    daemon->jobs = sta_jobs_create((unsigned)settings->running_jobs, (unsigned)settings->queued_jobs);
+    struct sta_library_options options = {
+        .store = daemon->store,
+        .jobs = daemon->jobs,
+        .presets = daemon->presets,
+        .roots = (const char *const *)daemon->roots,
+        .root_count = daemon->root_count,
+        .workers = (unsigned)settings->workers,
+        .memory = settings->memory,
+    };
+    daemon->library = sta_library_create(&options);
+    return start_server(daemon, err);
+}
+
+static void register_traces(struct daemon *daemon)
+{
+    const struct sta_text_list *roots = &daemon->settings.roots;
+    for (size_t i = roots->count; i < daemon->root_count; i++) {
+        struct sta_registration registration;
+        struct sta_error err = STA_ERROR_INIT;
+        if (sta_library_register(daemon->library, daemon->roots[i], NULL, &registration, &err) != STA_OK)
+            sta_log(STA_LOG_ERROR, "Cannot register a trace", "path", daemon->roots[i], "cause", err.text,
+                    NULL);
+    }
+}
+
+/* ---- stop */
+
+static void stop(struct daemon *daemon)
+{
+    if (daemon->library != NULL)
+        sta_library_stop(daemon->library);
+    if (daemon->server != NULL)
+        sta_server_stop(daemon->server, GRACE_MS);
+    if (daemon->jobs != NULL)
+        sta_jobs_destroy(daemon->jobs);
+    if (daemon->library != NULL)
+        sta_library_destroy(daemon->library);
+    if (daemon->store != NULL)
+        sta_store_close(daemon->store);
+}
+
+static void stopper_main(void *argument)
+{
+    struct daemon *daemon = argument;
+    stop(daemon);
+    uv_async_send(&daemon->stopped);
+}
+
+static void on_stopped(uv_async_t *handle)
+{
+    uv_stop(handle->loop);
+}
+
+static void on_end_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *daemon = handle->data;
+    if (daemon->stopping)
+        _exit(EXIT_FAILURE);
+    daemon->stopping = true;
+    sta_log(STA_LOG_INFO, "Stopping", "signal", number == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
+    if (uv_thread_create(&daemon->stopper, stopper_main, daemon) != 0)
+        _exit(EXIT_FAILURE);
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    struct daemon *daemon = handle->data;
+    struct sta_presets *presets;
+    struct sta_error err = STA_ERROR_INIT;
+    if (daemon->stopping)
+        return;
+    if (load_presets(&daemon->settings, &presets, &err) == STA_OK) {
+        sta_library_set_presets(daemon->library, presets);
+        sta_presets_release(presets);
+        sta_log(STA_LOG_INFO, "Presets were read again", NULL);
+    } else {
+        sta_log(STA_LOG_ERROR, "The old presets stay in force", "cause", err.text, NULL);
+    }
+    if (sta_server_reload(daemon->server, &err) == STA_OK)
+        sta_log(STA_LOG_INFO, "Tokens were read again", NULL);
+    else
+        sta_log(STA_LOG_ERROR, "The old tokens stay in force", "cause", err.text, NULL);
+}
+
+static void run_loop(struct daemon *daemon)
+{
+    static const struct {
+        int number;
+        uv_signal_cb callback;
+    } handled[] = {{SIGTERM, on_end_signal}, {SIGINT, on_end_signal}, {SIGHUP, on_hangup}};
+    for (size_t i = 0; i < STA_COUNT_OF(handled); i++) {
+        uv_signal_init(&daemon->loop, &daemon->signals[i]);
+        daemon->signals[i].data = daemon;
+        uv_signal_start(&daemon->signals[i], handled[i].callback, handled[i].number);
+    }
+    printf("listening on %s\n", sta_server_address(daemon->server));
+    fflush(stdout);
+    sta_library_resume(daemon->library);
+    register_traces(daemon);
+    uv_run(&daemon->loop, UV_RUN_DEFAULT);
+    uv_thread_join(&daemon->stopper);
+    for (size_t i = 0; i < STA_COUNT_OF(handled); i++)
+        uv_close((uv_handle_t *)&daemon->signals[i], NULL);
+    uv_close((uv_handle_t *)&daemon->stopped, NULL);
+    uv_run(&daemon->loop, UV_RUN_DEFAULT);
+}
+
+static int serve(struct daemon *daemon, struct sta_error *err)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (uv_loop_init(&daemon->loop) != 0 || uv_async_init(&daemon->loop, &daemon->stopped, on_stopped) != 0)
+        return sta_fail(err, STA_EINTERNAL, "cannot start the event loop");
+    daemon->has_loop = true;
+    int status = start(daemon, err);
+    if (status == STA_OK)
+        run_loop(daemon);
+    else
+        stop(daemon);
+    return status;
+}
+
+static int prepare(struct daemon *daemon, struct sta_error *err)
+{
+    configure_log(&daemon->settings);
+    sta_settings_each(&daemon->settings, keep_value, daemon);
+    int status = resolve_roots(daemon, err);
+    return status == STA_OK ? load_presets(&daemon->settings, &daemon->presets, err) : status;
+}
+
+static void daemon_fini(struct daemon *daemon)
+{
+    for (size_t i = 0; i < daemon->value_count; i++)
+        free((char *)daemon->values[i].value);
+    free(daemon->values);
+    for (size_t i = 0; i < daemon->root_count; i++)
+        free(daemon->roots[i]);
+    free(daemon->roots);
+    if (daemon->presets != NULL)
+        sta_presets_release(daemon->presets);
+    if (daemon->has_loop)
+        uv_loop_close(&daemon->loop);
+    sta_settings_fini(&daemon->settings);
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon daemon;
+    struct sta_error err = STA_ERROR_INIT;
+    int status = sta_settings_read(&daemon.settings, argc, argv, &err);
+    if (status == STA_OK && daemon.settings.help) {
+        sta_settings_print_help();
+    } else if (status == STA_OK && daemon.settings.version) {
+        puts("stratad " STA_VERSION);
+    } else if (status == STA_OK) {
+        status = prepare(&daemon, &err);
+        if (status == STA_OK && daemon.settings.check_config)
+            puts("the configuration is valid");
+        else if (status == STA_OK)
+            status = serve(&daemon, &err);
+    }
+    int code = status == STA_OK ? EXIT_SUCCESS : complain(&err);
+    daemon_fini(&daemon);
+    return code;
+}

@@ -1,0 +1,93 @@
+/* Dictionaries: dense codes that stay, for one thread and for many at once. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/dictionary.h"
+#include "common/parallel.h"
+
+#define TEXTS 50000
+#define THREADS 4
+
+Test(dictionary, codes_are_dense_and_texts_stay)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    char text[32];
+    struct sta_text first = {0};
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        int length = snprintf(text, sizeof text, "text %u", i);
+        cr_assert_eq(sta_dictionary_intern(dictionary, text, (size_t)length), i);
+        if (i == 0)
+            first = sta_dictionary_text(dictionary, 0);
+    }
+    cr_assert_eq(sta_dictionary_count(dictionary), TEXTS);
+    cr_assert_eq(sta_dictionary_text(dictionary, 0).bytes, first.bytes);
+    cr_assert_str_eq(sta_dictionary_text(dictionary, 49999).bytes, "text 49999");
+    cr_assert_eq(sta_dictionary_find(dictionary, "text 50000", 10), STA_NO_CODE);
+    sta_dictionary_destroy(dictionary);
+}
+
+Test(dictionary, texts_may_hold_zeros_and_be_empty)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    uint32_t empty = sta_dictionary_intern(dictionary, "", 0);
+    uint32_t zero = sta_dictionary_intern(dictionary, "\0", 1);
+    uint32_t longer = sta_dictionary_intern(dictionary, "\0a", 2);
+    cr_assert(empty != zero && zero != longer);
+    cr_assert_eq(sta_dictionary_text(dictionary, longer).length, 2);
+    sta_dictionary_destroy(dictionary);
+}
+
+Test(dictionary, ranks_follow_byte_order)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    static const char *const texts[] = {"b", "", "ab", "a", "\xc3\xa9", "B"};
+    static const uint32_t expected[] = {4, 0, 3, 2, 5, 1};
+    uint32_t count;
+    for (size_t i = 0; i < 6; i++)
+        sta_dictionary_intern(dictionary, texts[i], strlen(texts[i]));
+    uint32_t *ranks = sta_dictionary_ranks(dictionary, &count);
+    cr_assert_eq(count, 6);
+    for (size_t i = 0; i < 6; i++)
+        cr_assert_eq(ranks[i], expected[i], "%s", texts[i]);
+    free(ranks);
+    sta_dictionary_destroy(dictionary);
+}
+
+struct crowd {
+    struct sta_dictionary *dictionary;
+    uint32_t codes[THREADS][TEXTS];
+};
+
+/* Every thread interns the same texts in another order, through a cache of its own. */
+static void intern_all(void *context, unsigned worker)
+{
+    struct crowd *crowd = context;
+    struct sta_dictionary_cache *cache = malloc(sizeof *cache);
+    char text[32];
+    sta_dictionary_cache_init(cache, crowd->dictionary);
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        uint32_t which = (i * 7919u + worker * 12345u) % TEXTS;
+        int length = snprintf(text, sizeof text, "%u", which);
+        crowd->codes[worker][which] = sta_dictionary_cache_intern(cache, text, (size_t)length);
+    }
+    free(cache);
+}
+
+Test(dictionary, threads_agree)
+{
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    crowd->dictionary = sta_dictionary_create();
+    sta_parallel_run(THREADS, intern_all, crowd);
+    cr_assert_eq(sta_dictionary_count(crowd->dictionary), TEXTS);
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%u", i);
+        for (unsigned worker = 1; worker < THREADS; worker++)
+            cr_assert_eq(crowd->codes[worker][i], crowd->codes[0][i]);
+        cr_assert_str_eq(sta_dictionary_text(crowd->dictionary, crowd->codes[0][i]).bytes, text);
+    }
+    sta_dictionary_destroy(crowd->dictionary);
+    free(crowd);
+}

@@ -1,0 +1,67 @@
+/* The tables of a trace: definitions in reading order, keys up to the limit, threads by value. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/event.h"
+
+static void define(struct sta_tables *tables, const char *path, uint64_t line, const char *text)
+{
+    struct sta_definition definition = {
+        .text = text, .length = text ? (uint32_t)strlen(text) : 0, .path = path, .line = line};
+    sta_tables_define(tables, STA_DEFINES_FILE, "77", 2, &definition);
+}
+
+Test(tables, the_first_definition_in_reading_order_wins)
+{
+    struct sta_tables *tables = sta_tables_create();
+    struct sta_definition found;
+    define(tables, "b.pfw", 1, "later file");
+    define(tables, "a.pfw", 9, "later line");
+    define(tables, "a.pfw", 3, "first");
+    define(tables, "a.pfw", 4, "loses");
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, &found));
+    cr_assert_str_eq(found.text, "first");
+    cr_assert_not(sta_tables_find_definition(tables, STA_DEFINES_HOST, "77", 2, &found));
+    sta_tables_destroy(tables);
+}
+
+Test(tables, a_definition_may_lack_a_name)
+{
+    struct sta_tables *tables = sta_tables_create();
+    struct sta_definition found;
+    define(tables, "a.pfw", 1, NULL);
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, &found));
+    cr_assert_null(found.text);
+    sta_tables_destroy(tables);
+}
+
+Test(tables, keys_end_at_the_limit)
+{
+    struct sta_tables *tables = sta_tables_create();
+    char key[16];
+    for (uint32_t i = 0; i < STA_ARGS_KEYS_LIMIT; i++) {
+        int length = snprintf(key, sizeof key, "key%u", i);
+        cr_assert_eq(sta_tables_intern_key(tables, key, (size_t)length), i);
+    }
+    cr_assert_eq(sta_tables_intern_key(tables, "one more", 8), STA_NO_CODE);
+    cr_assert_eq(sta_tables_intern_key(tables, "key5", 4), 5);
+    sta_tables_note_kinds(tables, 5, 1u << STA_VALUE_INT);
+    sta_tables_note_kinds(tables, 5, 1u << STA_VALUE_TEXT);
+    cr_assert_eq(sta_tables_kinds(tables, 5), (1u << STA_VALUE_INT) | (1u << STA_VALUE_TEXT));
+    sta_tables_destroy(tables);
+}
+
+Test(tables, threads_are_told_apart_by_host_pid_and_tid)
+{
+    struct sta_tables *tables = sta_tables_create();
+    uint32_t a = sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = 2, .host = 0});
+    uint32_t b = sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = 2, .host = 1});
+    uint32_t c = sta_tables_intern_thread(
+        tables, (struct sta_thread){.pid = 1, .tid = STA_NO_ID, .host = STA_NO_CODE});
+    cr_assert(a != b && b != c && a != c);
+    cr_assert_eq(sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = 2, .host = 1}), b);
+    cr_assert_eq(sta_tables_thread(tables, c).host, STA_NO_CODE);
+    cr_assert_eq(sta_tables_thread_count(tables), 3);
+    sta_tables_destroy(tables);
+}

@@ -1,0 +1,136 @@
+/* Jobs: they run, fail, can be cancelled, wait in a bounded queue, and always release what they were given. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "server/jobs.h"
+
+struct task {
+    _Atomic bool hold; /* runs until this is false or the job is cancelled */
+    int status;
+    _Atomic int released;
+};
+
+static int run(void *context, struct sta_job *job, struct sta_error *err)
+{
+    struct task *task = context;
+    while (atomic_load(&task->hold)) {
+        if (atomic_load(sta_job_cancel_flag(job)))
+            return sta_fail(err, STA_ECANCELLED, "cancelled");
+        usleep(1000);
+    }
+    sta_job_progress(job, 0.5, 10, 20, 30);
+    return task->status == STA_OK ? STA_OK : sta_fail(err, task->status, "as asked");
+}
+
+static void release(void *context)
+{
+    atomic_fetch_add(&((struct task *)context)->released, 1);
+}
+
+static int submit(struct sta_jobs *jobs, struct task *task, char id[STA_JOB_ID_SIZE])
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_job_request request = {
+        .kind = "test", .trace = "t", .run = run, .release = release, .context = task};
+    return sta_jobs_submit(jobs, &request, id, &err);
+}
+
+static struct sta_job_view outcome(struct sta_jobs *jobs, const char *id)
+{
+    struct sta_job_view view;
+    sta_jobs_wait(jobs, id);
+    cr_assert(sta_jobs_view(jobs, id, &view));
+    return view;
+}
+
+static void quiet(void)
+{
+    sta_log_configure(STA_LOG_ERROR, STA_LOG_JSON);
+}
+
+Test(jobs, a_job_runs_and_tells_its_figures, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct task task = {0};
+    char id[STA_JOB_ID_SIZE];
+    cr_assert_eq(submit(jobs, &task, id), STA_OK);
+    struct sta_job_view view = outcome(jobs, id);
+    cr_assert_eq(view.state, STA_JOB_DONE);
+    cr_assert(view.progress == 1 && view.events == 30 && view.total_bytes == 20);
+    cr_assert(view.finished_us >= view.started_us && view.started_us >= view.queued_us);
+    cr_assert_eq(atomic_load(&task.released), 1);
+    sta_jobs_destroy(jobs);
+}
+
+Test(jobs, a_failure_keeps_its_cause, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct task task = {.status = STA_ENOSPC};
+    char id[STA_JOB_ID_SIZE];
+    cr_assert_eq(submit(jobs, &task, id), STA_OK);
+    struct sta_job_view view = outcome(jobs, id);
+    cr_assert_eq(view.state, STA_JOB_FAILED);
+    cr_assert_eq(view.error.status, STA_ENOSPC);
+    cr_assert_str_eq(view.error.text, "as asked");
+    sta_jobs_destroy(jobs);
+}
+
+Test(jobs, running_and_waiting_jobs_can_be_cancelled, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct sta_error err = STA_ERROR_INIT;
+    struct task first = {.hold = true};
+    struct task second = {.hold = true};
+    char ids[2][STA_JOB_ID_SIZE];
+    struct sta_job_view view;
+    cr_assert_eq(submit(jobs, &first, ids[0]), STA_OK);
+    cr_assert_eq(submit(jobs, &second, ids[1]), STA_OK);
+    cr_assert(sta_jobs_of_trace(jobs, "t", &view));
+    cr_assert_eq(sta_jobs_cancel(jobs, ids[1], &err), STA_OK);
+    cr_assert_eq(outcome(jobs, ids[1]).state, STA_JOB_CANCELLED, "a waiting one ends at once");
+    cr_assert_eq(sta_jobs_cancel(jobs, ids[0], &err), STA_OK);
+    cr_assert_eq(outcome(jobs, ids[0]).state, STA_JOB_CANCELLED);
+    cr_assert_not(sta_jobs_of_trace(jobs, "t", &view));
+    cr_assert_eq(sta_jobs_cancel(jobs, "0000000000000000", &err), STA_ENOTFOUND);
+    cr_assert(atomic_load(&first.released) == 1 && atomic_load(&second.released) == 1);
+    sta_jobs_destroy(jobs);
+}
+
+Test(jobs, the_queue_is_bounded, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 1);
+    struct task tasks[3] = {{.hold = true}, {.hold = true}, {.hold = true}};
+    struct sta_job_view view = {0};
+    char ids[3][STA_JOB_ID_SIZE];
+    cr_assert_eq(submit(jobs, &tasks[0], ids[0]), STA_OK);
+    while (view.state != STA_JOB_RUNNING) {
+        cr_assert(sta_jobs_view(jobs, ids[0], &view));
+        usleep(1000);
+    }
+    cr_assert_eq(submit(jobs, &tasks[1], ids[1]), STA_OK);
+    cr_assert_eq(submit(jobs, &tasks[2], ids[2]), STA_EBUSY);
+    cr_assert_eq(atomic_load(&tasks[2].released), 1, "what was refused is released");
+    sta_jobs_destroy(jobs);
+    cr_assert(atomic_load(&tasks[0].released) == 1 && atomic_load(&tasks[1].released) == 1);
+}
+
+static void count_change(void *context)
+{
+    atomic_fetch_add((_Atomic int *)context, 1);
+}
+
+Test(jobs, a_listener_hears_of_changes, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(2, 10);
+    static _Atomic int changes;
+    struct task task = {0};
+    char id[STA_JOB_ID_SIZE];
+    sta_jobs_on_change(jobs, count_change, &changes);
+    cr_assert_eq(submit(jobs, &task, id), STA_OK);
+    sta_jobs_wait(jobs, id);
+    sta_jobs_destroy(jobs);
+    cr_assert_geq(atomic_load(&changes), 3, "queued, started, ended");
+}
