@@ -37,7 +37,8 @@ void sta_put_csv_text(struct sta_buffer *buffer, const char *text, size_t length
 void sta_put_u32(struct sta_buffer *buffer, uint32_t value); /* little endian */
 void sta_put_u64(struct sta_buffer *buffer, uint64_t value);
 void sta_put_varint(struct sta_buffer *buffer, uint64_t value); /* LEB128 */
-void sta_put_block(struct sta_buffer *buffer, const void *bytes, size_t size); /* varint size, then the bytes */
+void sta_put_block(struct sta_buffer *buffer, const void *bytes,
+                   size_t size); /* varint size, then the bytes */
 /** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the buffer. */
 char *sta_buffer_take_text(struct sta_buffer *buffer);
 

@@ -17,7 +17,7 @@
 #define STA_STATUS_LIST(X)                                                                                   \
     X(NOMEM, "memory could not be had within the limit")                                                     \
     X(IO, "a file could not be read or written")                                                             \
-    X(NOSPC, "the disk is full")                                                                           \
+    X(NOSPC, "the disk is full")                                                                             \
     X(NOTFOUND, "there is no such thing")                                                                    \
     X(EXISTS, "it is there already")                                                                         \
     X(INPUT, "the input is not valid")                                                                       \
@@ -49,10 +49,10 @@ enum sta_status {
 
 /* Where a request is at fault, for problem documents; set by those who read requests and expressions. */
 struct sta_error {
-    int status;           /* STA_OK or a negative status */
-    char text[1200];      /* the chain, outermost frame first; always terminated, cut when too long */
-    char parameter[256];  /* JSON pointer of the member at fault, "" when none */
-    int64_t position;     /* code points from the start of that member, -1 when none */
+    int status;          /* STA_OK or a negative status */
+    char text[1200];     /* the chain, outermost frame first; always terminated, cut when too long */
+    char parameter[256]; /* JSON pointer of the member at fault, "" when none */
+    int64_t position;    /* code points from the start of that member, -1 when none */
 };
 
 /** An error in which nothing has gone wrong yet. */

@@ -15,8 +15,8 @@
  * so that nanoseconds of any difference fit 64 bits.  A line past it is malformed. */
 #define STA_TIME_LIMIT INT64_C(4600000000000000)
 
-#define STA_ARGS_KEYS_LIMIT 4096      /* distinct args keys of a trace; further ones are counted, not stored */
-#define STA_NO_ID INT64_MIN           /* a missing pid or tid */
+#define STA_ARGS_KEYS_LIMIT 4096 /* distinct args keys of a trace; further ones are counted, not stored */
+#define STA_NO_ID INT64_MIN      /* a missing pid or tid */
 
 /* ---- the values of one args key */
 
@@ -28,7 +28,7 @@ enum sta_value_kind { STA_VALUE_INT, STA_VALUE_FLOAT, STA_VALUE_BOOL, STA_VALUE_
 union sta_value {
     int64_t integer; /* also BOOL: 0 or 1 */
     double number;
-    uint32_t code;   /* TEXT: in the key's dictionary */
+    uint32_t code; /* TEXT: in the key's dictionary */
 };
 
 struct sta_args_column {
@@ -50,8 +50,8 @@ enum sta_reference {
 };
 
 struct sta_thread {
-    int64_t pid, tid;   /* STA_NO_ID when missing */
-    uint32_t host;      /* code in sta_tables.host_refs, or STA_NO_CODE */
+    int64_t pid, tid; /* STA_NO_ID when missing */
+    uint32_t host;    /* code in sta_tables.host_refs, or STA_NO_CODE */
 };
 
 /* FH and HH metadata: which text a hash stands for.  Kept per hash: the definition that comes first by
@@ -59,9 +59,9 @@ struct sta_thread {
 enum sta_definition_kind { STA_DEFINES_FILE, STA_DEFINES_HOST, STA_DEFINITION_KINDS };
 
 struct sta_definition {
-    const char *text;      /* NULL: defined without a name */
+    const char *text; /* NULL: defined without a name */
     uint32_t length;
-    const char *path;      /* of the defining source, inside the trace */
+    const char *path; /* of the defining source, inside the trace */
     uint64_t line;
 };
 
@@ -92,10 +92,10 @@ uint32_t sta_tables_thread_count(const struct sta_tables *tables);
 
 /** Notes a definition; keeps the first by (path, line).  @key: the hash as in a reference, without the leading char.
  * Texts are copied.  Context: any thread. */
-void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key, size_t key_length,
-                       const struct sta_definition *definition);
-bool sta_tables_find_definition(const struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
-                                size_t key_length, struct sta_definition *definition);
+void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
+                       size_t key_length, const struct sta_definition *definition);
+bool sta_tables_find_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
+                                const char *key, size_t key_length, struct sta_definition *definition);
 /** Calls @visit for every definition, in no particular order, holding the tables' lock. */
 void sta_tables_each_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
                                 void (*visit)(void *context, const char *key, size_t key_length,
@@ -107,16 +107,17 @@ size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held, roughl
 
 struct sta_batch {
     uint32_t count, capacity;
-    int64_t *ts, *dur;            /* microseconds */
-    uint16_t *ts_ns, *dur_ns;     /* 0..999 nanoseconds on top (towards plus infinity); NULL: all zero */
-    uint32_t *name, *cat;         /* codes; STA_NO_CODE when missing */
-    uint32_t *file;               /* code in file_refs; STA_NO_CODE when the event names no file */
-    uint32_t *thread;             /* code of its struct sta_thread */
-    struct sta_args_column *args; /* one per key seen in the batch, by order of first sight.  Not in here: the keys that
+    int64_t *ts, *dur;        /* microseconds */
+    uint16_t *ts_ns, *dur_ns; /* 0..999 nanoseconds on top (towards plus infinity); NULL: all zero */
+    uint32_t *name, *cat;     /* codes; STA_NO_CODE when missing */
+    uint32_t *file;           /* code in file_refs; STA_NO_CODE when the event names no file */
+    uint32_t *thread;         /* code of its struct sta_thread */
+    struct sta_args_column
+        *args; /* one per key seen in the batch, by order of first sight.  Not in here: the keys that
                                      file and thread were made from (fhash, else fname, else filename; hhash, else hostname) */
     uint32_t args_count, args_capacity;
-    uint32_t source;              /* index of the source file in its ingest */
-    uint64_t first_line;          /* number, from 1, of the first line of the chunk */
+    uint32_t source;     /* index of the source file in its ingest */
+    uint64_t first_line; /* number, from 1, of the first line of the chunk */
 };
 
 void sta_batch_init(struct sta_batch *batch);

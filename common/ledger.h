@@ -8,8 +8,9 @@
 /* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
  * repaired lines are also counted where they belong.  unstored_args: values whose key came past STA_ARGS_KEYS_LIMIT. */
 #define STA_LEDGER_LIST(X)                                                                                   \
-    X(bytes) X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank)           \
-    X(malformed) X(repaired) X(unstored_args)
+    X(bytes)                                                                                                 \
+    X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed)       \
+        X(repaired) X(unstored_args)
 
 struct sta_ledger_counts {
 #define X(name) uint64_t name;
@@ -41,16 +42,17 @@ enum sta_source_state { STA_SOURCE_COMPLETE, STA_SOURCE_TRUNCATED, STA_SOURCE_RE
 
 /* One file of a trace: what it was when it was read, and what it gave. */
 struct sta_source {
-    char *path;               /* inside the trace, UTF-8 repaired only for display; bytes as on disk here */
+    char *path; /* inside the trace, UTF-8 repaired only for display; bytes as on disk here */
     enum sta_source_state state;
-    char *reason;             /* why truncated or rejected; NULL when complete */
-    uint64_t size;            /* bytes on disk */
+    char *reason;  /* why truncated or rejected; NULL when complete */
+    uint64_t size; /* bytes on disk */
     int64_t mtime_ns;
-    uint64_t fingerprint;     /* hash of the first and last 64 KiB of `size` bytes */
+    uint64_t fingerprint; /* hash of the first and last 64 KiB of `size` bytes */
     /* Where reading can go on when the file has grown; resumable only if the file ended at a line's (and a gzip
      * member's) end. */
-    uint64_t resumable;       /* 0 or 1 */
-    uint64_t resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */
+    uint64_t resumable; /* 0 or 1 */
+    uint64_t
+        resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */
     struct sta_ledger_counts counts;
     struct sta_line_notes malformed, repaired;
 };

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include "common/error.h"
 
-void *sta_alloc(size_t size);                         /* zeroed; free() it */
-void *sta_alloc_array(size_t count, size_t size);     /* zeroed; aborts on overflow */
+void *sta_alloc(size_t size);                     /* zeroed; free() it */
+void *sta_alloc_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *sta_realloc_array(void *old, size_t count, size_t size);
 char *sta_strdup(const char *text);
 char *sta_strndup(const char *text, size_t length);

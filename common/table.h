@@ -9,12 +9,12 @@
 #include "common/memory.h"
 
 enum sta_type {
-    STA_TYPE_NULL,  /* the literal null */
+    STA_TYPE_NULL, /* the literal null */
     STA_TYPE_BOOL,
     STA_TYPE_INT,   /* int64 */
     STA_TYPE_FLOAT, /* double, always finite */
     STA_TYPE_TEXT,
-    STA_TYPE_LIST   /* in tables: JSON text of the list */
+    STA_TYPE_LIST /* in tables: JSON text of the list */
 };
 const char *sta_type_name(enum sta_type type); /* "condition", "integer", "number", "text", "list", "null" */
 
@@ -22,18 +22,19 @@ struct sta_table_column {
     char *name;
     const char *unit; /* "s", "us", "B", "B/s", or NULL; static */
     enum sta_type type;
-    int64_t *integers;      /* INT, BOOL */
-    double *numbers;        /* FLOAT */
-    struct sta_text *texts; /* TEXT, LIST; the bytes belong to the table's arena or to what the maker of the table says */
-    uint8_t *missing;       /* 1 where there is no value; always there */
+    int64_t *integers; /* INT, BOOL */
+    double *numbers;   /* FLOAT */
+    struct sta_text
+        *texts; /* TEXT, LIST; the bytes belong to the table's arena or to what the maker of the table says */
+    uint8_t *missing; /* 1 where there is no value; always there */
 };
 
 struct sta_table {
     struct sta_table_column *columns;
     size_t column_count, column_capacity;
-    size_t rows;          /* in here */
-    uint64_t row_count;   /* of the whole answer, of which this may be a page */
-    char *next;           /* cursor of the next page, or NULL */
+    size_t rows;        /* in here */
+    uint64_t row_count; /* of the whole answer, of which this may be a page */
+    char *next;         /* cursor of the next page, or NULL */
     struct sta_arena arena;
 };
 
@@ -41,11 +42,13 @@ struct sta_table {
 void sta_table_init(struct sta_table *table, size_t rows);
 void sta_table_fini(struct sta_table *table);
 /** Adds a column whose values are all missing; valid until the next one is added. */
-struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type, const char *unit);
+struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
+                                       const char *unit);
 struct sta_table_column *sta_table_find(const struct sta_table *table, const char *name);
 /* Setting a value makes it present; a number that is not finite stays missing. */
 void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t value);
 void sta_table_set_number(struct sta_table_column *column, size_t row, double value);
-void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row, const char *bytes, size_t length); /* copied */
+void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
+                        const char *bytes, size_t length); /* copied */
 
 #endif

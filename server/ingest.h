@@ -19,9 +19,11 @@ struct sta_ingest {
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or changed (everything
  * when `again`), publishes a version when anything differs, and chooses the preset.  Context: a job's thread. */
-STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again, struct sta_job *job, struct sta_error *err);
+STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again,
+                                 struct sta_job *job, struct sta_error *err);
 
 /** Whether a listing of the trace's files differs from what a version was read from. */
-bool sta_ingest_differs(const char *trace_path, const struct sta_listing *listing, const struct sta_snapshot *snapshot);
+bool sta_ingest_differs(const char *trace_path, const struct sta_listing *listing,
+                        const struct sta_snapshot *snapshot);
 
 #endif

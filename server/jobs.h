@@ -23,18 +23,18 @@ static inline bool sta_job_state_ends(enum sta_job_state state)
 /* A copy of a job's figures at one moment. */
 struct sta_job_view {
     char id[STA_JOB_ID_SIZE];
-    const char *kind;        /* static: "ingest", "refresh" */
-    char trace[17];          /* "" when it has none */
+    const char *kind; /* static: "ingest", "refresh" */
+    char trace[17];   /* "" when it has none */
     enum sta_job_state state;
-    char phase[32];          /* "reading", "publishing", .. */
-    double progress;         /* 0 .. 1 */
+    char phase[32];  /* "reading", "publishing", .. */
+    double progress; /* 0 .. 1 */
     uint64_t bytes, total_bytes, events;
-    double rate;             /* events per second so far; 0 before it is known */
-    double eta;              /* seconds left; negative when not known */
+    double rate;                                /* events per second so far; 0 before it is known */
+    double eta;                                 /* seconds left; negative when not known */
     int64_t queued_us, started_us, finished_us; /* Unix time; 0: not yet */
-    struct sta_error error;  /* of a failed job */
-    char note[256];          /* "resumed after a crash", "" */
-    uint64_t change;         /* counts up with every change, for watching */
+    struct sta_error error;                     /* of a failed job */
+    char note[256];                             /* "resumed after a crash", "" */
+    uint64_t change;                            /* counts up with every change, for watching */
 };
 
 struct sta_jobs;
@@ -45,15 +45,16 @@ struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued);
 void sta_jobs_destroy(struct sta_jobs *jobs);
 
 struct sta_job_request {
-    const char *kind;                                                        /* static */
-    const char *trace;                                                       /* copied; may be NULL */
-    const char *note;                                                        /* copied; may be NULL */
-    int (*run)(void *context, struct sta_job *job, struct sta_error *err);   /* on a runner's thread */
-    void (*release)(void *context);                                          /* once, after run or when it never ran */
+    const char *kind;                                                      /* static */
+    const char *trace;                                                     /* copied; may be NULL */
+    const char *note;                                                      /* copied; may be NULL */
+    int (*run)(void *context, struct sta_job *job, struct sta_error *err); /* on a runner's thread */
+    void (*release)(void *context); /* once, after run or when it never ran */
     void *context;
 };
 /** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
-STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request, char id[STA_JOB_ID_SIZE], struct sta_error *err);
+STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request,
+                                  char id[STA_JOB_ID_SIZE], struct sta_error *err);
 bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *view);
 /** Newest first; free() it. */
 struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count);
@@ -69,6 +70,7 @@ void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), v
 /* For the function of a running job. */
 const _Atomic bool *sta_job_cancel_flag(struct sta_job *job);
 void sta_job_phase(struct sta_job *job, const char *phase);
-void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes, uint64_t events);
+void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes,
+                      uint64_t events);
 
 #endif

@@ -16,10 +16,10 @@
 struct sta_library;
 
 struct sta_library_options {
-    struct sta_store *store;    /* borrowed */
-    struct sta_jobs *jobs;      /* borrowed */
+    struct sta_store *store;     /* borrowed */
+    struct sta_jobs *jobs;       /* borrowed */
     struct sta_presets *presets; /* retained */
-    const char *const *roots;   /* resolved absolute paths; copied */
+    const char *const *roots;    /* resolved absolute paths; copied */
     size_t root_count;
     unsigned workers;
     size_t memory;
@@ -41,18 +41,19 @@ const char *sta_trace_state_name(enum sta_trace_state state);
 struct sta_trace_view {
     struct sta_trace_entry entry;
     enum sta_trace_state state;
-    bool published;              /* there is a version to ask, whatever the state: the fields below hold */
+    bool published; /* there is a version to ask, whatever the state: the fields below hold */
     uint64_t version, files, bytes, events, store_bytes, problems;
-    int64_t start_us;            /* Unix time of the origin */
-    double job_time;             /* seconds */
+    int64_t start_us; /* Unix time of the origin */
+    double job_time;  /* seconds */
     uint64_t hosts, processes, threads;
     int64_t ingested_us;
-    char job[STA_JOB_ID_SIZE];   /* its queued or running job, or "" */
+    char job[STA_JOB_ID_SIZE]; /* its queued or running job, or "" */
 };
 void sta_trace_view_fini(struct sta_trace_view *view);
 
 struct sta_trace_view *sta_library_list(struct sta_library *library, size_t *count); /* fini each, free() */
-STA_MUSTCHECK int sta_library_describe(struct sta_library *library, const char *id, struct sta_trace_view *view, struct sta_error *err);
+STA_MUSTCHECK int sta_library_describe(struct sta_library *library, const char *id,
+                                       struct sta_trace_view *view, struct sta_error *err);
 
 struct sta_registration {
     char trace[STA_TRACE_ID_SIZE];
@@ -61,22 +62,26 @@ struct sta_registration {
 };
 /** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  The same path again, unchanged: the
  * existing trace; changed: a refresh.  STA_EFORBIDDEN outside the roots, whether or not it exists. */
-STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name, struct sta_registration *registration,
-                                       struct sta_error *err);
-STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE], struct sta_error *err);
+STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name,
+                                       struct sta_registration *registration, struct sta_error *err);
+STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
+                                      struct sta_error *err);
 STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id, struct sta_error *err);
 /** @name or @tags NULL: unchanged. */
-STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name, const char *const *tags, size_t tag_count,
-                                     struct sta_error *err);
+STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name,
+                                     const char *const *tags, size_t tag_count, struct sta_error *err);
 /** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one listener. */
-void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace), void *context);
+void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
+                            void *context);
 /** At start: ingests again what a crash interrupted, or what was found damaged. */
 void sta_library_resume(struct sta_library *library);
 
 /** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay open and shared between calls. */
-STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot, struct sta_error *err);
+STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id,
+                                       struct sta_snapshot **snapshot, struct sta_error *err);
 /** The preset chosen for a trace; copied to @name (64 bytes). */
-STA_MUSTCHECK int sta_library_preset_of(struct sta_library *library, const char *id, char name[64], struct sta_error *err);
+STA_MUSTCHECK int sta_library_preset_of(struct sta_library *library, const char *id, char name[64],
+                                        struct sta_error *err);
 
 /* ---- browsing the allowed roots */
 struct sta_browse_entry {
@@ -87,13 +92,14 @@ struct sta_browse_entry {
     char trace[STA_TRACE_ID_SIZE]; /* registered as this one, or "" */
 };
 struct sta_browse {
-    char *path;   /* NULL: the entries are the roots */
-    char *parent; /* NULL at a root */
+    char *path;                       /* NULL: the entries are the roots */
+    char *parent;                     /* NULL at a root */
     struct sta_browse_entry *entries; /* folders first, by name */
     size_t count;
     bool truncated; /* more than were listed (10,000) */
 };
-STA_MUSTCHECK int sta_library_browse(struct sta_library *library, const char *path, struct sta_browse *browse, struct sta_error *err);
+STA_MUSTCHECK int sta_library_browse(struct sta_library *library, const char *path, struct sta_browse *browse,
+                                     struct sta_error *err);
 void sta_browse_fini(struct sta_browse *browse);
 
 #endif

@@ -19,7 +19,7 @@ struct sta_shelf {
     double job_time;
     uint64_t hosts, processes, threads;
     bool stale;
-    uint64_t checked_ns;           /* when the sources were last compared */
+    uint64_t checked_ns; /* when the sources were last compared */
 };
 
 struct sta_library {
@@ -46,11 +46,14 @@ void sta_library_forget_version(struct sta_library *library, const char *id);
 /** Whether a resolved path lies in a root; fits sta_path_allowed. */
 bool sta_library_allowed(void *library, const char *resolved_path);
 /** Queues an ingest of the trace; @again reads all files anew. */
-STA_MUSTCHECK int sta_library_start_ingest(struct sta_library *library, const char *id, const char *kind, bool again, const char *note,
-                                           char job[STA_JOB_ID_SIZE], struct sta_error *err);
+STA_MUSTCHECK int sta_library_start_ingest(struct sta_library *library, const char *id, const char *kind,
+                                           bool again, const char *note, char job[STA_JOB_ID_SIZE],
+                                           struct sta_error *err);
 /** Compares the sources with the files; true when something was added, changed or removed since the ingest.  Reads folders. */
-bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry, struct sta_snapshot *snapshot);
+bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry,
+                          struct sta_snapshot *snapshot);
 /** The absolute, resolved path inside the roots; free() it.  STA_EFORBIDDEN for any other, there or not; STA_ENOTFOUND inside. */
-STA_MUSTCHECK int sta_library_resolve(struct sta_library *library, const char *path, char **resolved, struct sta_error *err);
+STA_MUSTCHECK int sta_library_resolve(struct sta_library *library, const char *path, char **resolved,
+                                      struct sta_error *err);
 
 #endif

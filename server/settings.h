@@ -11,32 +11,42 @@
 
 /* X(TYPE, field, default as text, help)
  * TEXT: char *, "" when unset.  LIST: struct sta_text_list.  COUNT, SECONDS: uint64_t.  SIZE: uint64_t bytes.  BOOL: bool. */
-#define STA_SETTINGS_LIST(X)                                                                                                          \
-    X(TEXT, listen, "127.0.0.1:7878", "address and port to serve on; port 0 takes a free one, [::1]:7878 is IPv6")                     \
-    X(TEXT, store, "", "folder of the store; empty: $XDG_STATE_HOME/strata, else ~/.local/state/strata")                               \
-    X(LIST, roots, "", "folders below which traces may be read")                                                                       \
-    X(TEXT, web, "", "folder of the dashboard; empty: the one built or installed with the program")                                    \
-    X(TEXT, presets, "", "folder of your own presets (*.yaml), read after the built-in ones")                                          \
-    X(TEXT, config_dir, "", "folder of functions.yaml and the built-in presets; empty: the one built or installed with the program")   \
-    X(COUNT, workers, "0", "threads that work on one ingest or question; 0: the cores this process may use")                           \
-    X(SIZE, memory, "0", "bytes that ingest and questions may hold; 0: a quarter of what this process may use, at least 256 MiB")      \
-    X(SIZE, cache, "0", "bytes of answers to keep in memory; 0: an eighth of memory")                                                  \
-    X(TEXT, tokens, "", "file of access tokens; empty: no sign-in, and then only loopback addresses are served")                       \
-    X(TEXT, log_level, "info", "error, warning, info or debug")                                                                        \
-    X(TEXT, log_format, "auto", "text, json, or auto: text on a terminal, else JSON lines")                                            \
-    X(LIST, hosts, "", "further names by which clients may call this daemon (Host header), such as strata.lab.example")                \
-    X(LIST, cors_origins, "", "origins of other sites whose pages may call the API, such as https://lab.example")                      \
-    X(COUNT, connections, "1000", "open connections at most")                                                                          \
-    X(COUNT, connections_per_client, "250", "open connections of one address at most")                                                 \
-    X(SIZE, request_body, "1MiB", "largest request body")                                                                              \
-    X(SIZE, request_header, "32KiB", "largest request header")                                                                         \
-    X(SECONDS, request_timeout, "30", "seconds in which a request must have arrived, and after which an idle connection is closed")    \
-    X(COUNT, rows, "100000", "rows of one JSON answer at most")                                                                        \
-    X(COUNT, running_jobs, "1", "ingests at the same time")                                                                            \
-    X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                                                \
-    X(COUNT, running_queries, "4", "questions worked on at the same time")                                                             \
-    X(COUNT, queued_queries, "200", "questions that may wait; past that clients are told to try again later")                          \
-    X(SIZE, query_memory, "0", "bytes one question may hold; 0: a quarter of memory")                                                  \
+#define STA_SETTINGS_LIST(X)                                                                                 \
+    X(TEXT, listen, "127.0.0.1:7878",                                                                        \
+      "address and port to serve on; port 0 takes a free one, [::1]:7878 is IPv6")                           \
+    X(TEXT, store, "", "folder of the store; empty: $XDG_STATE_HOME/strata, else ~/.local/state/strata")     \
+    X(LIST, roots, "", "folders below which traces may be read")                                             \
+    X(TEXT, web, "", "folder of the dashboard; empty: the one built or installed with the program")          \
+    X(TEXT, presets, "", "folder of your own presets (*.yaml), read after the built-in ones")                \
+    X(TEXT, config_dir, "",                                                                                  \
+      "folder of functions.yaml and the built-in presets; empty: the one built or installed with the "       \
+      "program")                                                                                             \
+    X(COUNT, workers, "0", "threads that work on one ingest or question; 0: the cores this process may use") \
+    X(SIZE, memory, "0",                                                                                     \
+      "bytes that ingest and questions may hold; 0: a quarter of what this process may use, at least 256 "   \
+      "MiB")                                                                                                 \
+    X(SIZE, cache, "0", "bytes of answers to keep in memory; 0: an eighth of memory")                        \
+    X(TEXT, tokens, "",                                                                                      \
+      "file of access tokens; empty: no sign-in, and then only loopback addresses are served")               \
+    X(TEXT, log_level, "info", "error, warning, info or debug")                                              \
+    X(TEXT, log_format, "auto", "text, json, or auto: text on a terminal, else JSON lines")                  \
+    X(LIST, hosts, "",                                                                                       \
+      "further names by which clients may call this daemon (Host header), such as strata.lab.example")       \
+    X(LIST, cors_origins, "",                                                                                \
+      "origins of other sites whose pages may call the API, such as https://lab.example")                    \
+    X(COUNT, connections, "1000", "open connections at most")                                                \
+    X(COUNT, connections_per_client, "250", "open connections of one address at most")                       \
+    X(SIZE, request_body, "1MiB", "largest request body")                                                    \
+    X(SIZE, request_header, "32KiB", "largest request header")                                               \
+    X(SECONDS, request_timeout, "30",                                                                        \
+      "seconds in which a request must have arrived, and after which an idle connection is closed")          \
+    X(COUNT, rows, "100000", "rows of one JSON answer at most")                                              \
+    X(COUNT, running_jobs, "1", "ingests at the same time")                                                  \
+    X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \
+    X(COUNT, running_queries, "4", "questions worked on at the same time")                                   \
+    X(COUNT, queued_queries, "200",                                                                          \
+      "questions that may wait; past that clients are told to try again later")                              \
+    X(SIZE, query_memory, "0", "bytes one question may hold; 0: a quarter of memory")                        \
     X(SECONDS, query_timeout, "120", "seconds one question may take")
 
 struct sta_text_list {
@@ -60,10 +70,12 @@ struct sta_settings {
 
 /** Reads options, environment and file.  STA_EINPUT names option, variable, or file, line, key and what is allowed.  Resolves the defaults
  * that depend on the machine (workers, memory, cache, query_memory, store).  Fini also after a failure. */
-STA_MUSTCHECK int sta_settings_read(struct sta_settings *settings, int argc, char **argv, struct sta_error *err);
+STA_MUSTCHECK int sta_settings_read(struct sta_settings *settings, int argc, char **argv,
+                                    struct sta_error *err);
 void sta_settings_fini(struct sta_settings *settings);
 /** Calls @visit for every setting with its value as text ("secret" ones left out by the caller). */
-void sta_settings_each(const struct sta_settings *settings, void (*visit)(void *context, const char *name, const char *value, const char *help),
+void sta_settings_each(const struct sta_settings *settings,
+                       void (*visit)(void *context, const char *name, const char *value, const char *help),
                        void *context);
 void sta_settings_print_help(void);
 

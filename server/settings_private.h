@@ -8,14 +8,14 @@
 struct sta_given {
     char **items; /* several for lists */
     size_t count;
-    char *where;  /* "config.yaml:12", "STRATA_LISTEN", "--listen"; NULL: not given */
+    char *where; /* "config.yaml:12", "STRATA_LISTEN", "--listen"; NULL: not given */
 };
 
 enum sta_setting_index {
 #define X(type, field, fallback, help) STA_SETTING_##field,
     STA_SETTINGS_LIST(X)
 #undef X
-    STA_SETTING_COUNT
+        STA_SETTING_COUNT
 };
 
 /** Index of the setting named so, or STA_SETTING_COUNT. */
@@ -27,6 +27,7 @@ char *sta_setting_names(void);
 void sta_given_set(struct sta_given *given, const char *const *items, size_t count, const char *where);
 
 /** Reads a configuration file into @given, by setting. */
-STA_MUSTCHECK int sta_settings_read_file(const char *path, struct sta_given given[STA_SETTING_COUNT], struct sta_error *err);
+STA_MUSTCHECK int sta_settings_read_file(const char *path, struct sta_given given[STA_SETTING_COUNT],
+                                         struct sta_error *err);
 
 #endif
