@@ -1,0 +1,13 @@
+/* budget.h - what a computation may take (private to analyse). */
+#ifndef STA_ANALYSE_BUDGET_H
+#define STA_ANALYSE_BUDGET_H
+
+#include "analyse/analyse.h"
+
+/** Return: 0; STA_ECANCELLED when nobody waits any more; STA_ELIMIT past the deadline.  Cheap: ask once per block.  Context: any thread. */
+STA_MUSTCHECK int sta_budget_check(const struct sta_budget *budget, struct sta_error *err);
+
+/** STA_ELIMIT when @bytes are more than the computation may hold; @what completes "memory for ..". */
+STA_MUSTCHECK int sta_budget_memory(const struct sta_budget *budget, double bytes, const char *what, struct sta_error *err);
+
+#endif
