@@ -102,9 +102,8 @@ static void write_fault(struct process *process, enum fault fault)
         process_line(process, "no object", strlen("no object"));
         break;
     case FAULT_WRONG_TYPE:
-        size = event_text(process, text, "X", "}}");
-        memcpy(strstr(text, "\"ts\":") + strlen("\"ts\":"), "true",
-               4); /* "ts":true..: of the wrong type, if it is JSON at all */
+        size = (size_t)sprintf(
+            text, "{\"name\":\"planted\",\"cat\":\"fault\",\"pid\":1,\"ts\":true,\"dur\":0,\"ph\":\"X\"}");
         process_line(process, text, size);
         break;
     case FAULT_DEEP:
