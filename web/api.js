@@ -1,0 +1,131 @@
+/* api.js - the only file that talks to the server.
+ *
+ * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot be reached
+ * or wants a sign-in, and says so through `connection`.  A heartbeat finds out when the server is back. */
+
+const BASE = '/api/v1';
+const HEARTBEAT_MS = 4000;
+
+/** What the server said was wrong (RFC 9457), or that it could not be reached (status 0). */
+export class Problem extends Error {
+    /** @param {{status: number, title?: string, detail?: string, parameter?: string, position?: number}} document */
+    constructor(document) {
+        super(document.detail || document.title || `The server answered ${document.status}.`);
+        this.status = document.status;
+        this.title = document.title;
+        this.parameter = document.parameter;
+        this.position = document.position;
+    }
+}
+
+/** Fires `lost` and `back` as the server goes and comes, `signin` when it asks who is there. */
+export const connection = new EventTarget();
+let lost = false;
+
+function tell(name) {
+    connection.dispatchEvent(new Event(name));
+}
+
+function reached() {
+    if (!lost) return;
+    lost = false;
+    tell('back');
+}
+
+function unreachable() {
+    if (lost) return;
+    lost = true;
+    tell('lost');
+}
+
+/**
+ * The address of a call, as it can be copied.
+ * @param {string} path  below /api/v1, such as "traces/ID/summary"
+ * @param {Object<string, string|number|null|undefined>} [parameters]
+ */
+export function url(path, parameters = {}) {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) {
+        if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
+    }
+    return `${location.origin}${BASE}/${path}${query.size ? '?' + query : ''}`;
+}
+
+async function problemOf(response) {
+    const document = await response.json().catch(() => ({}));
+    return new Problem({ title: response.statusText, ...document, status: response.status });
+}
+
+async function call(address, options) {
+    let response;
+    try {
+        response = await fetch(address, { credentials: 'same-origin', ...options });
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        unreachable();
+        throw new Problem({ status: 0, detail: 'The server cannot be reached.' });
+    }
+    reached();
+    if (response.ok) return response;
+    const problem = await problemOf(response);
+    if (response.status === 401) tell('signin');
+    throw problem;
+}
+
+/**
+ * @param {string} path
+ * @param {Object<string, string|number|null|undefined>} [parameters]
+ * @param {AbortSignal} [signal]
+ */
+export async function get(path, parameters, signal) {
+    return (await call(url(path, parameters), { signal })).json();
+}
+
+/** @param {'POST'|'PATCH'|'DELETE'} method */
+export async function send(method, path, body) {
+    const options = { method };
+    if (body !== undefined) Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const response = await call(url(path), options);
+    const text = await response.text();
+    return text ? JSON.parse(text) : null;
+}
+
+/** Trades a token for a session cookie. */
+export function signIn(token) {
+    return send('POST', 'session', { token });
+}
+
+/**
+ * Watches a job until it ends.
+ * @param {string} id
+ * @param {(job: Object) => void} onChange  called with every state, the last one included
+ * @returns {() => void} stops watching
+ */
+export function watchJob(id, onChange) {
+    const source = new EventSource(url(`jobs/${id}/events`));
+    const receive = (event) => {
+        const job = JSON.parse(event.data);
+        if (ended(job)) source.close();
+        onChange(job);
+    };
+    for (const name of ['message', 'job', 'progress', 'end']) source.addEventListener(name, receive);
+    source.onerror = () => { if (source.readyState === EventSource.CLOSED) beat(); };
+    return () => source.close();
+}
+
+/** Whether a job is over. */
+export function ended(job) {
+    return ['done', 'failed', 'cancelled'].includes(job.state);
+}
+
+async function beat() {
+    try {
+        await fetch('/healthz', { cache: 'no-store' });
+        reached();
+    } catch {
+        unreachable();
+    }
+}
+
+setInterval(() => { if (!document.hidden || lost) beat(); }, HEARTBEAT_MS);
+document.addEventListener('visibilitychange', () => { if (!document.hidden) beat(); });

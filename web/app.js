@@ -1,0 +1,133 @@
+/* app.js - the frame: bar, pages by URL, keys, and what is said when the server is gone or asks who is there. */
+
+import { connection } from './api.js';
+import { fill, h, icon } from './dom.js';
+import { failure } from './parts/notice.js';
+import { openHelp } from './parts/help.js';
+import { switchTheme } from './parts/palette.js';
+import { here, link, onChange, visit } from './state.js';
+
+/**
+ * A page's module exports `title` and open(host, place), which gives
+ * `update(place)` for a new place on the same page (of the same trace), `refresh()` to ask the server again, `close()`, and
+ * perhaps `escape()` for the Esc key.  A page is one line here and one module.
+ */
+const PAGES = [
+    { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
+    { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
+];
+
+/* What a place keeps when another page of the same trace is opened. */
+const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity'];
+
+const host = h('main', { id: 'main', tabindex: -1 });
+const nav = h('nav', { class: 'pages', 'aria-label': 'Pages' });
+const banner = h('div', { class: 'banner', role: 'alert', hidden: true });
+let current = null, signingIn = false;
+
+function pageOf(place) {
+    const wanted = PAGES.find((page) => page.name === place.page) ?? PAGES[0];
+    return wanted.ofTrace && !place.trace ? PAGES[0] : wanted;
+}
+
+function addressOf(page, place) {
+    const shared = page.ofTrace ? Object.fromEntries(SHARED.filter((key) => place[key] !== undefined).map((key) => [key, place[key]])) : {};
+    return page === PAGES[0] ? link({}, {}) : link({ page: page.name }, shared);
+}
+
+async function render(place) {
+    if (signingIn) return;
+    const page = pageOf(place);
+    const identity = `${page.name} ${page.ofTrace ? place.trace : ''}`;
+    drawNav(page, place);
+    if (current?.identity === identity) {
+        current.view?.update(place);
+        return;
+    }
+    current?.view?.close();
+    current = { identity, view: null };
+    const mine = current;
+    const module = await page.load().catch(() => null);
+    if (mine !== current) return;
+    if (!module) {
+        fill(host, failure(new Error('This page could not be loaded; the server may have been updated.'), () => location.reload()));
+        return;
+    }
+    document.title = `${module.title} \u00b7 Strata`;
+    mine.view = module.open(host, here());
+    window.scrollTo(0, 0);
+}
+
+function drawNav(active, place) {
+    const offered = PAGES.filter((page) => !page.ofTrace || place.trace);
+    fill(nav, offered.map((page) => h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label)));
+}
+
+async function signIn() {
+    if (signingIn) return;
+    signingIn = true;
+    current?.view?.close();
+    current = null;
+    fill(nav);
+    const { open } = await import('./pages/signin.js');
+    open(host, () => { signingIn = false; render(here()); });
+}
+
+function drawFrame() {
+    const bar = h('header', { class: 'top' },
+        h('a', { class: 'skip', href: '#main' }, 'Skip to content'),
+        h('a', { class: 'brand', href: link({}, {}) }, icon('trace'), 'Strata'), nav,
+        h('div', { class: 'top-tools' },
+            h('button', { class: 'button icon-only', 'aria-label': 'Light or dark', title: 'Light or dark', onclick: switchTheme }, icon('theme')),
+            h('button', { class: 'button icon-only', 'aria-label': 'Help', title: 'Keys and help (?)', onclick: () => openHelp(PAGES) }, icon('help'))));
+    document.body.append(bar, banner, host);
+}
+
+function onConnection() {
+    connection.addEventListener('lost', () => {
+        fill(banner, 'The connection to the server is lost. Trying again\u2026');
+        banner.hidden = false;
+    });
+    connection.addEventListener('back', () => {
+        banner.hidden = true;
+        current?.view?.refresh();
+    });
+    connection.addEventListener('signin', signIn);
+}
+
+/** Links inside the dashboard change the place without loading anything. */
+function onClick(event) {
+    const anchor = event.target.closest('a[href^="?"]');
+    if (!anchor || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    visit(anchor.getAttribute('href'));
+}
+
+let leader = false;
+
+/** `/` filter, `g` and a letter for pages, `?` help, Esc: the page's own. */
+function onKey(event) {
+    const typing = event.target.closest('input, select, textarea, [contenteditable]');
+    if (event.key === 'Escape' && typing && event.target.id === 'filter') event.target.blur();
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
+    const second = leader;
+    leader = false;
+    if (event.key === 'Escape' && !document.querySelector('[popover]:popover-open')) current?.view?.escape?.();
+    else if (event.key === '/') { event.preventDefault(); document.getElementById('filter')?.focus(); }
+    else if (event.key === '?') openHelp(PAGES);
+    else if (second) goByKey(event.key);
+    else leader = event.key === 'g';
+}
+
+function goByKey(key) {
+    const place = here();
+    const page = PAGES.find((one) => one.key === key && (!one.ofTrace || place.trace));
+    if (page) visit(addressOf(page, place));
+}
+
+drawFrame();
+onConnection();
+document.addEventListener('click', onClick);
+document.addEventListener('keydown', onKey);
+onChange(render);
+render(here());

@@ -1,0 +1,89 @@
+/* format.js - numbers for people: three significant digits and a unit; the full value for whoever hovers.
+ *
+ * Missing is a dash, never 0.  Whole numbers are never rounded, only grouped by thin spaces. */
+
+import { h } from './dom.js';
+
+const THIN = '\u202f'; /* narrow space at which a line does not break */
+export const DASH = '\u2013';
+
+const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** 18039 -> "18 039", with thin spaces. */
+export function grouped(integer) {
+    return String(Math.round(integer)).replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+/** Three significant digits; from 1000 on, whole. */
+export function significant(value) {
+    const size = Math.abs(value);
+    if (size === 0) return '0';
+    if (size >= 999.5) return grouped(value);
+    if (size < 0.001) return value.toExponential(2).replace('e', '\u2009\u00d7\u200910^').replace('^-', '^\u2212');
+    return value.toPrecision(3);
+}
+
+function scaled(value, steps) {
+    const [, unit, factor] = steps.find(([from]) => Math.abs(value) >= from) || steps[steps.length - 1];
+    return significant(value / factor) + THIN + unit;
+}
+
+const SECONDS = [[0.9995, 's', 1], [0.0009995, 'ms', 1e-3], [0, '\u00b5s', 1e-6]];
+
+function seconds(value) {
+    return value === 0 ? '0' + THIN + 's' : scaled(value, SECONDS);
+}
+
+function binary(value, suffix = '') {
+    if (value === 0) return '0' + THIN + 'B' + suffix;
+    const power = Math.min(BINARY.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value)) / 10)));
+    const shown = value / 2 ** (10 * power);
+    return (power === 0 && Number.isInteger(value) ? String(value) : significant(shown)) + THIN + BINARY[power] + suffix;
+}
+
+/** Bandwidth never below MiB/s where that still shows digits: such columns are read down. */
+function bandwidth(value) {
+    if (value !== 0 && value < 1024 ** 3 && value >= 1024 ** 2 / 100) return significant(value / 1024 ** 2) + THIN + 'MiB/s';
+    return binary(value, '/s');
+}
+
+/**
+ * What each unit looks like: `text` for the eye, `full` for hovering and screen readers.
+ * @type {Object<string, {text: (v: number) => string, full: (v: number) => string}>}
+ */
+export const UNITS = {
+    s: { text: seconds, full: (v) => `${v} s` },
+    B: { text: binary, full: (v) => `${grouped(v)} bytes` },
+    'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
+    '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
+    count: { text: grouped, full: grouped },
+    share: { text: (v) => significant(v * 100) + THIN + '%', full: (v) => `${v * 100} %` },
+    number: { text: significant, full: String },
+};
+
+/**
+ * @param {number|null|undefined} value
+ * @param {string} unit  key of UNITS
+ */
+export function text(value, unit) {
+    return value === null || value === undefined ? DASH : UNITS[unit].text(value);
+}
+
+/** The value as an element that shows its full digits on hover. */
+export function value(number, unit) {
+    if (number === null || number === undefined) return h('span', { class: 'missing', title: 'no value' }, DASH);
+    return h('data', { value: number, title: UNITS[unit].full(number) }, UNITS[unit].text(number));
+}
+
+/** 1 process, 2 processes. */
+export function plural(count, one, many = one + 's') {
+    return `${grouped(count)}${THIN}${count === 1 ? one : many}`;
+}
+
+/** A moment, to the second, in local time. */
+export function moment(iso) {
+    const date = new Date(iso);
+    if (!iso || Number.isNaN(date.getTime())) return DASH;
+    const two = (n) => String(n).padStart(2, '0');
+    return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

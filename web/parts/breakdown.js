@@ -1,0 +1,67 @@
+/* breakdown.js - the answer to "where did the time go" in one bar and one sentence.
+ *
+ * The time of the outermost layer, summed over rank groups, falls apart into: compute; what each layer beside it kept the
+ * ranks busy while they did not compute (exposed time); and what the enclosing layers did themselves (self time).  The
+ * parts add up to the whole unless layers beside compute overlap each other; then the bar says so. */
+
+import { h, setStyle } from '../dom.js';
+import { text, value } from '../format.js';
+import { pathTo, swatch } from './layers.js';
+
+/**
+ * @typedef {{layer: import('./layers.js').Layer, kind: 'busy'|'exposed'|'self', seconds: number}} Part
+ */
+
+/**
+ * @param {Object[]} rows  the summary's layers
+ * @param {import('./layers.js').Layer[]} tree
+ * @param {string|null} compute
+ * @returns {{root: string, whole: number, parts: Part[]}|null}  null when the preset has no compute layer or it no event
+ */
+export function breakdown(rows, tree, compute) {
+    const byName = new Map(rows.map((row) => [row.name, row]));
+    const path = pathTo(compute, new Map(tree.map((layer) => [layer.name, layer.parent])));
+    const whole = byName.get(path[0])?.busy_group_sum;
+    if (!whole || !byName.get(compute)?.busy_group_sum) return null;
+    const parts = tree.map((layer) => partOf(layer, byName.get(layer.name), path, compute)).filter((part) => part?.seconds > 0);
+    return { root: path[0], whole, parts: parts.sort((a, b) => b.seconds - a.seconds) };
+}
+
+function partOf(layer, row, path, compute) {
+    if (layer.name === compute) return { layer, kind: 'busy', seconds: row.busy_group_sum };
+    if (path.includes(layer.name)) return { layer, kind: 'self', seconds: row.self_group_sum };
+    if (path.includes(layer.parent)) return { layer, kind: 'exposed', seconds: row.exposed_group_sum };
+    return null;
+}
+
+const WORDS = { busy: 'computing', exposed: 'not hidden behind compute', self: 'outside its parts' };
+
+/** The bar with its legend and sentence. */
+export function breakdownView({ root, whole, parts }) {
+    const sum = parts.reduce((total, part) => total + part.seconds, 0);
+    const scale = Math.max(whole, sum);
+    return h('div', { class: 'breakdown' },
+        sentence(parts, whole),
+        h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': parts.map((part) => `${part.layer.name} ${text(part.seconds / whole, 'share')}`).join(', ') },
+            parts.map((part) => segment(part, scale, whole))),
+        h('ul', { class: 'breakdown-legend' }, parts.map((part) => h('li', {}, swatch(part.layer),
+            h('span', { class: 'name' }, part.layer.name), h('span', { class: 'kind' }, WORDS[part.kind]),
+            h('strong', {}, value(part.seconds / whole, 'share')), h('span', { class: 'kind' }, value(part.seconds, 's'))))),
+        sum > whole * 1.001 && h('p', { class: 'hint' }, `The parts overlap each other, so they sum up to ${text(sum / whole, 'share')} of ${root}.`));
+}
+
+function segment(part, scale, whole) {
+    const share = part.seconds / scale;
+    const title = `${part.layer.name}: ${text(part.seconds, 's')}, ${text(part.seconds / whole, 'share')}`;
+    const element = h('span', { class: 'segment', title }, share > 0.08 && h('span', { class: 'segment-text' }, text(part.seconds / whole, 'share')));
+    setStyle(element, { '--share': share, '--color': part.layer.color });
+    return element;
+}
+
+function sentence(parts, whole) {
+    const computing = parts.find((part) => part.kind === 'busy');
+    const waiting = parts.filter((part) => part.kind !== 'busy').slice(0, 2);
+    const words = waiting.map((part) => [text(part.seconds / whole, 'share'), part.kind === 'self' ? ` in ${part.layer.name} itself` : ` in ${part.layer.name}`]);
+    return h('p', { class: 'answer' }, 'The ranks computed ', h('strong', {}, text(computing.seconds / whole, 'share')), ' of their time',
+        words.map(([share, where], index) => [index === words.length - 1 && index > 0 ? ', and ' : index > 0 ? ', ' : '; they spent ', h('strong', {}, share), where]), '.');
+}

@@ -1,0 +1,44 @@
+/* copy.js - whatever is on screen is a call of the public API: copy it as curl or pandas, or take the CSV. */
+
+import { url } from '../api.js';
+import { menu } from './menu.js';
+import { toast } from './notice.js';
+
+/** Puts text on the clipboard, also where the page is not a secure context. */
+export async function copyText(text, what) {
+    try {
+        await navigator.clipboard.writeText(text);
+    } catch {
+        const area = document.createElement('textarea');
+        area.value = text;
+        document.body.append(area);
+        area.select();
+        document.execCommand('copy');
+        area.remove();
+    }
+    toast(`Copied ${what}`);
+}
+
+export function curlOf(path, parameters) {
+    return `curl '${url(path, parameters).replaceAll("'", '%27')}'`;
+}
+
+export function pandasOf(path, parameters) {
+    return `import pandas as pd\nframe = pd.read_csv(${JSON.stringify(url(path, { ...parameters, format: 'csv' }))})`;
+}
+
+/**
+ * The menu that every table and chart has.
+ * @param {string} path
+ * @param {Object} parameters
+ * @param {string} name  of the file that CSV is saved as
+ * @param {{text: string, icon?: string, action: () => void}[]} [more]
+ */
+export function copyMenu(path, parameters, name, more = []) {
+    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
+        { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') },
+        { text: 'Copy as pandas', action: () => copyText(pandasOf(path, parameters), 'as pandas') },
+        { text: 'Save as CSV', href: url(path, { ...parameters, format: 'csv' }), download: `${name}.csv` },
+        ...more,
+    ] });
+}

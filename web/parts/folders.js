@@ -1,0 +1,87 @@
+/* folders.js - choosing a trace by walking the folders that the server may read. */
+
+import { get, send } from '../api.js';
+import { fill, h, icon } from '../dom.js';
+import { moment, text } from '../format.js';
+import { go, here, link } from '../state.js';
+import { openDialog } from './dialog.js';
+import { attempt, failure, waiting } from './notice.js';
+
+/**
+ * Opens the dialog; the folder shown is `add` in the URL ("/" for the list of roots).
+ * @param {{onAdded: (trace: Object, job: Object|null) => void, onClose: () => void}} options
+ */
+export function folderDialog({ onAdded, onClose }) {
+    const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Folder' });
+    const list = h('div', { class: 'folder-list' });
+    const input = /** @type {HTMLInputElement} */ (h('input', { name: 'path', class: 'path-input', 'aria-label': 'Path of a folder or file', placeholder: 'or type the path of a folder or file', autocomplete: 'off', spellcheck: 'false' }));
+    const form = h('form', { class: 'path-form', onsubmit: (event) => { event.preventDefault(); addPath(input.value.trim()); } },
+        input, h('button', { class: 'button primary' }, 'Add'));
+    const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form], onClose });
+    let shown = null;
+
+    async function addPath(path) {
+        if (!path) return;
+        const answer = await attempt(() => send('POST', 'traces', { path }));
+        if (!answer) return;
+        onAdded(answer.trace ?? answer, answer.job ?? null);
+        dialog.close();
+    }
+
+    /** @param {string} place  value of `add` */
+    async function show(place) {
+        if (place === shown) return;
+        shown = place;
+        if (list.childElementCount === 0) fill(list, waiting({ what: 'Reading the folder', height: 240 }));
+        try {
+            const answer = await get('browse', place === '/' ? {} : { path: place });
+            if (place !== shown) return;
+            input.value = answer.path ?? '';
+            fill(crumbs, crumbsOf(answer));
+            fill(list, entriesOf(answer, addPath));
+        } catch (problem) {
+            fill(list, failure(problem, () => { shown = null; show(place); }));
+        }
+    }
+    return { show, close: () => dialog.close() };
+}
+
+/** A link to a folder in the same dialog. */
+function toFolder(path) {
+    return link({ add: path });
+}
+
+function crumbsOf({ path, parent }) {
+    if (!path) return h('span', {}, 'Folders that this server may read');
+    return [
+        h('a', { class: 'button small icon-only', href: toFolder(parent ?? '/'), 'aria-label': 'Folder above', title: 'Folder above' }, icon('up')),
+        h('span', { class: 'crumb-path' }, path),
+    ];
+}
+
+function entriesOf(answer, addPath) {
+    const entries = answer.entries ?? [];
+    if (entries.length === 0) return h('p', { class: 'hint' }, answer.path ? 'This folder is empty.' : 'This server may read no folder yet: start it with --root DIR, or with a trace folder as argument.');
+    return [
+        h('ul', {}, entries.map((entry) => entryRow(entry, pathOf(answer.path, entry), addPath))),
+        answer.truncated && h('p', { class: 'hint' }, 'There are more entries than are listed here; type the path below.'),
+    ];
+}
+
+function pathOf(folder, entry) {
+    return entry.path ?? (folder ? `${folder.replace(/\/$/, '')}/${entry.name}` : entry.name);
+}
+
+function entryRow(entry, path, addPath) {
+    const folder = entry.folder ?? entry.kind === 'folder';
+    const name = folder ? h('a', { href: toFolder(path) }, entry.name) : h('span', { class: 'name' }, entry.name);
+    return h('li', { class: entry.candidate ? 'candidate' : '' }, icon(entry.candidate && folder ? 'trace' : folder ? 'folder' : 'file'), name,
+        h('span', { class: 'facts' }, !folder && text(entry.size, 'B'), entry.modified && h('span', { class: 'when' }, moment(entry.modified))),
+        entry.trace ? h('a', { class: 'button small', href: link({ page: 'overview', trace: entry.trace }, {}) }, 'Open')
+            : entry.candidate ? h('button', { class: 'button small primary', onclick: () => addPath(path) }, icon('plus'), 'Add') : null);
+}
+
+/** Opens the dialog at the roots. */
+export function startAdding() {
+    go({ add: '/' }, { base: here() });
+}

@@ -1,0 +1,20 @@
+/* help.js - which keys do what. */
+
+import { h } from '../dom.js';
+import { openDialog } from './dialog.js';
+
+/** @param {{key: string, label: string}[]} pages */
+export function openHelp(pages) {
+    const keys = [
+        ['/', 'Go to the filter'],
+        ...pages.map((page) => [`g ${page.key}`, page.label]),
+        ['\u2191 \u2193', 'Walk through a table, Enter opens the row'],
+        ['Esc', 'Show the whole job again'],
+        ['?', 'This help'],
+    ];
+    openDialog({ title: 'Help', body: [
+        h('dl', { class: 'keys' }, keys.map(([key, words]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, words)])),
+        h('p', { class: 'hint' }, 'Hover a number to see all its digits, a column head to see what it means. Drag over a chart to choose a time range. Whatever you see is in the address bar: send it to a colleague.'),
+        h('p', { class: 'hint' }, 'The API behind every number: ', h('a', { href: '/api/v1/openapi.json' }, 'OpenAPI document')),
+    ] });
+}

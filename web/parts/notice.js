@@ -1,0 +1,88 @@
+/* notice.js - what stands where there is nothing to show yet, or no more: waiting, empty, error; and short-lived toasts. */
+
+import { fill, h } from '../dom.js';
+
+const SLOW_MS = 1000;
+const CANCEL_MS = 2000;
+
+/**
+ * A skeleton at once; after a second, what is being computed; after two, a way to stop it.
+ * @param {{what: string, height?: number, onCancel?: () => void}} options
+ */
+export function waiting({ what, height = 120, onCancel }) {
+    const words = h('p', { class: 'waiting-words', role: 'status' });
+    const box = h('div', { class: 'skeleton', style: { 'min-height': `${height}px` }, 'aria-busy': 'true' }, words);
+    setTimeout(() => { words.textContent = what; }, SLOW_MS);
+    if (onCancel) {
+        setTimeout(() => words.append(' ', h('button', { class: 'button small', onclick: onCancel }, 'Cancel')), CANCEL_MS);
+    }
+    return box;
+}
+
+/**
+ * The server's own sentence, and a way to try again.
+ * @param {Error} problem
+ * @param {() => void} [retry]
+ */
+export function failure(problem, retry) {
+    return h('div', { class: 'notice bad', role: 'alert' },
+        h('p', {}, problem.title && problem.title !== problem.message && h('strong', {}, problem.title, '. '), problem.message),
+        retry && h('button', { class: 'button small', onclick: retry }, 'Try again'));
+}
+
+/**
+ * Why there is nothing, and what to do.
+ * @param {string} title
+ * @param {...any} children
+ */
+export function empty(title, ...children) {
+    return h('div', { class: 'empty' }, h('h2', {}, title), children);
+}
+
+const toasts = h('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
+
+/** A sentence that goes away by itself. */
+export function toast(words, kind = 'good') {
+    if (!toasts.isConnected) document.body.append(toasts);
+    const one = h('div', { class: `toast ${kind}` }, words);
+    toasts.append(one);
+    setTimeout(() => one.remove(), kind === 'bad' ? 8000 : 3500);
+}
+
+/**
+ * Runs a user's action; a failure becomes a toast with the server's sentence.
+ * @template T
+ * @param {() => Promise<T>} action
+ * @returns {Promise<T|undefined>}
+ */
+export async function attempt(action) {
+    try {
+        return await action();
+    } catch (problem) {
+        if (problem.name === 'AbortError') return undefined;
+        toast(problem.message, 'bad');
+        return undefined;
+    }
+}
+
+/**
+ * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then, dimmed,
+ * so that nothing jumps.
+ * @param {HTMLElement} box
+ * @param {{what: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any, retry: () => void}} work
+ * @returns {AbortController}
+ */
+export function loading(box, { what, height, load, show, retry }) {
+    const control = new AbortController();
+    const cancel = () => {
+        control.abort();
+        fill(box, h('div', { class: 'notice' }, h('p', {}, 'Cancelled.'), h('button', { class: 'button small', onclick: retry }, 'Compute again')));
+    };
+    if (box.childElementCount === 0 || box.querySelector(':scope > .notice')) fill(box, waiting({ what, height, onCancel: cancel }));
+    box.classList.add('outdated');
+    load(control.signal).then(
+        (answer) => { if (!control.signal.aborted) show(answer); },
+        (problem) => { if (!control.signal.aborted) fill(box, failure(problem, retry)); },
+    ).finally(() => { if (!control.signal.aborted) box.classList.remove('outdated'); });
+    return control;
+}

@@ -1,0 +1,38 @@
+/* palette.js - what a CSS colour is at this moment, for canvas, which knows neither var() nor light-dark(). */
+
+import { h } from '../dom.js';
+
+const probe = h('span', { class: 'visually-hidden', 'aria-hidden': 'true' });
+
+/** @param {string} color  any CSS colour, such as "var(--ink-2)"; @returns {string} rgb(..) */
+export function resolved(color) {
+    if (!probe.isConnected) document.body.append(probe);
+    probe.style.setProperty('color', color);
+    return getComputedStyle(probe).color;
+}
+
+/** Calls back when light turns dark or dark light, by the switch or by the system. */
+export function onTheme(changed) {
+    const media = matchMedia('(prefers-color-scheme: dark)');
+    media.addEventListener('change', changed);
+    const observer = new MutationObserver(changed);
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+    return () => { media.removeEventListener('change', changed); observer.disconnect(); };
+}
+
+export function isDark() {
+    return getComputedStyle(document.documentElement).colorScheme === 'dark'
+        || (getComputedStyle(document.documentElement).colorScheme === 'light dark' && matchMedia('(prefers-color-scheme: dark)').matches);
+}
+
+/** The switch: the other one than now; back to the system's choice when that is the same. */
+export function switchTheme() {
+    const wanted = isDark() ? 'light' : 'dark';
+    const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    if (wanted === system) delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = wanted;
+    try {
+        if (wanted === system) localStorage.removeItem('theme');
+        else localStorage.setItem('theme', wanted);
+    } catch { /* storage is off: the choice lasts until reload */ }
+}

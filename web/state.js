@@ -1,0 +1,48 @@
+/* state.js - what is shown, held by the URL alone: reload, back, and a link that was sent show the same picture.
+ *
+ * A place is a plain object of texts: `page`, `trace`, and whatever a page adds (preset, from, to, metric, sort, ..). */
+
+/** @typedef {Object<string, string>} Place */
+
+const listeners = new Set();
+
+/** @returns {Place} */
+export function here() {
+    return Object.fromEntries(new URLSearchParams(location.search));
+}
+
+/**
+ * The address of a place like @base with @change applied; null or '' takes a key away.
+ * @param {Object<string, string|number|null|undefined>} change
+ * @param {Place} [base]
+ */
+export function link(change, base = here()) {
+    const place = new URLSearchParams();
+    for (const [key, value] of Object.entries({ ...base, ...change })) {
+        if (value !== null && value !== undefined && value !== '') place.set(key, String(value));
+    }
+    return '?' + place;
+}
+
+/** Goes there.  `replace` leaves no step for the back button: for typing and for dragging. */
+export function go(change, { base = here(), replace = false } = {}) {
+    visit(link(change, base), replace);
+}
+
+/** Goes to an address made by link(). */
+export function visit(address, replace = false) {
+    if (address === location.search) return;
+    history[replace ? 'replaceState' : 'pushState'](null, '', address === '?' ? location.pathname : address);
+    tell();
+}
+
+/** @param {(place: Place) => void} listener */
+export function onChange(listener) {
+    listeners.add(listener);
+}
+
+function tell() {
+    for (const listener of listeners) listener(here());
+}
+
+window.addEventListener('popstate', tell);
