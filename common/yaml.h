@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/error.h"
+#include "common/memory.h"
 
 #define STA_YAML_BYTES (4u << 20) /* largest file */
 #define STA_YAML_DEPTH 32         /* nodes inside nodes */
-#define STA_YAML_NODES 200000     /* nodes of a file, each alias counted as a copy */
+#define STA_YAML_NODES 20000      /* nodes of a file, each alias counted as a copy */
 
 enum sta_yaml_kind { STA_YAML_SCALAR, STA_YAML_SEQUENCE, STA_YAML_MAPPING };
 
@@ -31,6 +32,7 @@ struct sta_yaml_node {
 struct sta_yaml {
     char *path;                   /* as given; only for messages */
     struct sta_yaml_node *root;   /* NULL: nothing but blanks and comments */
+    struct sta_arena arena;       /* all of it */
 };
 
 /** sta_yaml_read - read a file.  STA_EINPUT ("FILE:LINE: what"), STA_ELIMIT, or why the file can't be read.  Release with sta_yaml_destroy. */
