@@ -45,7 +45,7 @@ export function breakdownView({ root, whole, parts }) {
         h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': parts.map((part) => `${part.layer.name} ${text(part.seconds / whole, 'share')}`).join(', ') },
             parts.map((part) => segment(part, scale, whole))),
         h('ul', { class: 'breakdown-legend' }, parts.map((part) => h('li', {}, swatch(part.layer),
-            h('span', { class: 'name' }, part.layer.name), h('span', { class: 'kind' }, WORDS[part.kind]),
+            h('span', { class: 'name' }, part.layer.name), h('span', { class: 'kind words' }, WORDS[part.kind]),
             h('strong', {}, value(part.seconds / whole, 'share')), h('span', { class: 'kind' }, value(part.seconds, 's'))))),
         sum > whole * 1.001 && h('p', { class: 'hint' }, `The parts overlap each other, so they sum up to ${text(sum / whole, 'share')} of ${root}.`));
 }

@@ -108,7 +108,7 @@ function optionOf(data) {
         xAxis: { type: 'value', min: first, max: last, axisLabel: { ...axisText, formatter: (x) => text(x, 's'), hideOverlap: true, showMaxLabel: false },
             axisLine: { lineStyle: { color: resolved('var(--line-strong)') } }, splitLine: { show: false },
             axisPointer: { show: true, snap: true, label: { show: false }, lineStyle: { color: resolved('var(--ink-2)'), type: 'solid' } } },
-        yAxis: { type: 'value', axisLabel: { ...axisText, formatter: (y) => text(y, data.unit) }, splitNumber: 4,
+        yAxis: { type: 'value', min: 0, ...ticks(data), axisLabel: { ...axisText, formatter: (y) => text(y, data.unit) },
             splitLine: { lineStyle: { color: line } } },
         tooltip: { trigger: 'axis', confine: true, transitionDuration: 0, borderWidth: 0, padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow: none',
             formatter: (hits) => tooltip(data, hits) },
@@ -116,6 +116,18 @@ function optionOf(data) {
         brush: { toolbox: [], xAxisIndex: 0, throttleType: 'debounce', brushStyle: { color: resolved('var(--selection)'), borderColor: resolved('var(--accent)'), borderWidth: 1 } },
         series: data.series.map((series) => seriesOption(series, data)),
     };
+}
+
+/** About five ticks, at 1, 2 or 5 of a unit that people read: bytes in whole KiB, MiB or GiB. */
+function ticks(data) {
+    const at = (index) => data.series.map((series) => series.values[index] ?? 0);
+    const heights = data.times.map((_, index) => data.stacked ? at(index).reduce((sum, part) => sum + part, 0) : Math.max(0, ...at(index)));
+    const highest = heights.reduce((a, b) => Math.max(a, b), 0), wanted = highest / 5;
+    if (wanted === 0) return {};
+    const unit = data.unit.startsWith('B') ? 1024 ** Math.max(0, Math.floor(Math.log(wanted) / Math.log(1024))) : 1;
+    const power = 10 ** Math.floor(Math.log10(wanted / unit));
+    const interval = unit * power * [1, 2, 5, 10].find((factor) => unit * power * factor >= wanted * 0.999);
+    return { interval, max: interval * Math.ceil(highest / interval * 0.9999) };
 }
 
 /** A bin is a step from its start to its end; the last one is closed by a repeated value. */

@@ -69,10 +69,11 @@ export async function attempt(action) {
  * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then, dimmed,
  * so that nothing jumps.
  * @param {HTMLElement} box
- * @param {{what: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any, retry: () => void}} work
+ * @param {{what: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any,
+ *          fail?: (problem: Error) => void, retry: () => void}} work
  * @returns {AbortController}
  */
-export function loading(box, { what, height, load, show, retry }) {
+export function loading(box, { what, height, load, show, fail, retry }) {
     const control = new AbortController();
     const cancel = () => {
         control.abort();
@@ -82,7 +83,7 @@ export function loading(box, { what, height, load, show, retry }) {
     box.classList.add('outdated');
     load(control.signal).then(
         (answer) => { if (!control.signal.aborted) show(answer); },
-        (problem) => { if (!control.signal.aborted) fill(box, failure(problem, retry)); },
+        (problem) => { if (!control.signal.aborted) { fill(box, failure(problem, retry)); fail?.(problem); } },
     ).finally(() => { if (!control.signal.aborted) box.classList.remove('outdated'); });
     return control;
 }

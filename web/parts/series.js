@@ -20,7 +20,7 @@ const METRICS = [
     { key: 'ops', label: 'Calls per second of call time', unit: '1/s' },
 ];
 
-const HEIGHT = 320;
+const HEIGHT = 260;
 const POINTS = 240;
 
 /**
@@ -38,7 +38,7 @@ export function niceGranularity(span) {
 export function seriesCard() {
     const head = h('div', { class: 'card-tools' }), note = h('small', {});
     const chips = h('div', {});
-    const box = h('div', { class: 'series-box', style: { 'min-height': `${HEIGHT}px` } });
+    const box = h('div', { class: 'series-box' });
     const picture = chart({ onRange: (from, to) => go({ from: round(from), to: round(to) }) });
     const element = h('section', { class: 'card', 'aria-label': 'Time series' },
         h('header', { class: 'card-head' }, h('h2', {}, 'Over time'), note, head), chips, box);
@@ -54,7 +54,6 @@ export function seriesCard() {
         const parameters = { ...view.parameters, metrics: metric.key, granularity: view.granularity };
         const path = `traces/${view.trace.id}/timeseries`;
         const asTable = view.place.as === 'table';
-        fill(note, `in bins of ${text(view.granularity, 's')}; drag to choose a time range`);
         fill(head, tools(metric, stacked, asTable, path, parameters, view));
         fill(chips, legend(view.tree.filter((layer) => view.present.has(layer.name)), shown, (name, alone) => toggle(name, alone, shown, view, stacked)));
         const show = () => draw(view, metric, stacked, shown, asTable);
@@ -81,6 +80,7 @@ export function seriesCard() {
         const layers = view.tree.filter((layer) => shown.has(layer.name));
         const series = layers.map((layer) => ({ name: layer.name, layer, values: column(answer, `${layer.name}_${metric.key}`) ?? [] }));
         const width = answer.granularity ?? view.granularity;
+        fill(note, `in bins of ${text(width, 's')}; drag to choose a time range`);
         picture.update({ times, width, unit: metric.unit, stacked, series, label: `${metric.label} by layer over time` }, asTable);
     }
 

@@ -1,0 +1,102 @@
+/* daemon.mjs - a stratad of one's own, on a free port, in a scratch folder. */
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+
+const { STRATAD, STRATA_BUILD, STRATA_SHARED } = process.env;
+const ENDED = ['done', 'failed', 'cancelled'];
+
+/** Where a given trace lies. */
+export function given(name) {
+    return path.join(STRATA_SHARED, 'traces', name);
+}
+
+export class Daemon {
+    /**
+     * @param {{traces?: string[], token?: string}} [options]  given traces to register; a token that viewers and editors need
+     */
+    static async start({ traces = [], token } = {}) {
+        const daemon = new Daemon();
+        daemon.folder = await mkdtemp(path.join(os.tmpdir(), 'strata-browser-'));
+        daemon.arguments = ['--store', path.join(daemon.folder, 'store'), '--web', path.join(STRATA_BUILD, 'web/dist'), '--root', path.join(STRATA_SHARED, 'traces'),
+            '--root', daemon.folder];
+        if (token) {
+            const file = path.join(daemon.folder, 'tokens');
+            await writeFile(file, `tester:editor:${createHash('sha256').update(token).digest('hex')}\n`, { mode: 0o600 });
+            daemon.arguments.push('--tokens', file);
+        }
+        await daemon.begin('127.0.0.1:0', traces.map(given));
+        if (!token) await daemon.settled();
+        return daemon;
+    }
+
+    async begin(listen, traces = []) {
+        this.process = spawn(STRATAD, ['--listen', listen, ...this.arguments, ...traces], { stdio: ['ignore', 'pipe', 'pipe'] });
+        this.log = '';
+        this.process.stderr.on('data', (text) => { this.log += text; });
+        const lines = readline.createInterface({ input: this.process.stdout });
+        const line = await Promise.race([
+            new Promise((resolve) => { lines.once('line', resolve); }),
+            new Promise((_, reject) => { this.process.once('exit', (status) => reject(new Error(`stratad ended with ${status}: ${this.log}`))); }),
+        ]);
+        this.base = line.replace('listening on ', '');
+    }
+
+    /** Ends it, leaving its store, so that again() finds everything. */
+    async end() {
+        const over = new Promise((resolve) => { this.process.once('exit', resolve); });
+        this.process.kill('SIGTERM');
+        return over;
+    }
+
+    /** Starts it once more at the same address. */
+    again() {
+        return this.begin(new URL(this.base).host);
+    }
+
+    async stop() {
+        const status = await this.end();
+        await rm(this.folder, { recursive: true, force: true });
+        if (status !== 0) throw new Error(`stratad ended with ${status}: ${this.log}`);
+    }
+
+    async call(method, where, body) {
+        const response = await fetch(`${this.base}/api/v1/${where}`, { method, body: body && JSON.stringify(body), headers: body && { 'Content-Type': 'application/json' } });
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${method} ${where}: ${response.status} ${text}`);
+        return text ? JSON.parse(text) : null;
+    }
+
+    get(where) {
+        return this.call('GET', where);
+    }
+
+    async traces() {
+        const answer = await this.get('traces?limit=1000');
+        return answer.traces ?? answer;
+    }
+
+    async trace(name) {
+        return (await this.traces()).find((trace) => trace.name === name);
+    }
+
+    /** Registers a folder and waits until it is read. */
+    async ingest(folder) {
+        const { trace, job } = await this.call('POST', 'traces', { path: folder });
+        for (let now = job; now && !ENDED.includes(now.state); now = await this.get(`jobs/${job.id}`)) await new Promise((resolve) => { setTimeout(resolve, 20); });
+        return this.get(`traces/${trace.id}`);
+    }
+
+    /** Waits until no trace is being read. */
+    async settled() {
+        for (;;) {
+            const traces = await this.traces();
+            if (traces.every((trace) => trace.state !== 'ingesting')) return traces;
+            await new Promise((resolve) => { setTimeout(resolve, 50); });
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/* harness.mjs - runs tests, each in a browser window of its own, and fails those during which the console complained. */
+
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const work = path.join(process.env.STRATA_BUILD, 'tests/browser');
+const { chromium } = createRequire(path.join(work, 'package.json'))('playwright-core');
+
+export const shots = path.join(work, 'shots');
+
+export function openBrowser() {
+    return chromium.launch({
+        executablePath: process.env.STRATA_CHROMIUM,
+        args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+}
+
+/**
+ * @typedef {Object} Test
+ * @property {string} name
+ * @property {(page: Object, daemon: import('./daemon.mjs').Daemon, browser: Object) => Promise<void>} body
+ * @property {RegExp} [expected]  console errors that belong to what is tested
+ */
+
+/** @param {Test[]} tests */
+export async function runTests({ browser, daemon, words }, tests) {
+    await mkdir(shots, { recursive: true });
+    let passed = 0, failed = 0;
+    for (const test of tests.filter((one) => words.length === 0 || words.some((word) => one.name.includes(word)))) {
+        try {
+            await runTest(browser, daemon, test);
+            passed++;
+            console.log(`ok ${test.name}`);
+        } catch (error) {
+            failed++;
+            console.log(`FAILED ${test.name}: ${error.stack}`);
+        }
+    }
+    console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+    return failed;
+}
+
+async function runTest(browser, daemon, { name, body, expected }) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true });
+    const page = await context.newPage();
+    const complaints = [];
+    page.setDefaultTimeout(15000);
+    page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) complaints.push(message.text()); });
+    page.on('pageerror', (error) => complaints.push(error.stack));
+    try {
+        await body(page, daemon, browser);
+        assert.deepEqual(complaints.filter((text) => !expected?.test(text)), [], 'console of the browser');
+    } catch (error) {
+        await page.screenshot({ path: path.join(shots, `failed ${name.replaceAll('/', ' ')}.png`) }).catch(() => {});
+        throw error;
+    } finally {
+        await context.close();
+    }
+}
+
+/** The full numbers behind the cells of a table: {row name: {column label: number or null}}. */
+export function tableNumbers(table) {
+    return table.evaluate((element) => Object.fromEntries([...element.tBodies[0].rows].map((row) => [
+        row.cells[0].querySelector('a, button, data')?.textContent.trim(),
+        Object.fromEntries([...row.cells].slice(1).filter((cell) => cell.dataset.label).map((cell) => {
+            const data = cell.querySelector('data');
+            return [cell.dataset.label, data ? Number(data.value) : null];
+        })),
+    ])));
+}
+
+/** The figure of a tile: its full number. */
+export async function tileNumber(page, label) {
+    const data = page.locator('.tile', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) }).locator('data');
+    return Number(await data.getAttribute('value'));
+}
+
+export function parametersOf(page) {
+    return Object.fromEntries(new URL(page.url()).searchParams);
+}

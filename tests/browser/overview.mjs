@@ -1,0 +1,205 @@
+/* overview.mjs - one trace: figures, layer table, chart and controls against the API. */
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
+
+const COLUMNS = {
+    Busy: 'busy', Exposed: 'exposed_group_sum', Hidden: 'hidden_share', Self: 'self_group_sum', Time: 'time', Count: 'count', Size: 'size', 'Per stream': 'bw', Job: 'bw_busy',
+};
+
+async function openOverview(page, daemon, more = '') {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}${more}`);
+    await shown(page);
+    return trace;
+}
+
+/** Waits until summary and chart stand. */
+async function shown(page) {
+    await page.locator('table.layers').waitFor();
+    await page.locator('.chart').waitFor();
+    await page.locator('.outdated').waitFor({ state: 'detached' });
+}
+
+async function compareLayers(page, summary) {
+    const cells = await tableNumbers(page.locator('table.layers'));
+    for (const layer of summary.layers) {
+        for (const [label, column] of Object.entries(COLUMNS)) {
+            const wanted = column === 'size' ? layer.size || null : layer[column] ?? null;
+            assert.equal(cells[layer.name][label], wanted, `${layer.name} ${label}`);
+        }
+    }
+    assert.equal(Object.keys(cells).length, summary.layers.length);
+}
+
+async function figuresAreTheApis(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const summary = await daemon.get(`traces/${trace.id}/summary`);
+    assert.equal(summary.job_time, 56.695354);
+    for (const [label, name] of [['Job time', 'job_time'], ['Events', 'events'], ['Processes', 'processes'], ['Hosts', 'hosts'], ['Files', 'files']]) {
+        assert.equal(await tileNumber(page, label), summary[name], label);
+    }
+    const io = (await daemon.get(`traces/${trace.id}/summary?preset=posix`)).layers[0];
+    assert.deepEqual([await tileNumber(page, 'Read'), await tileNumber(page, 'Written'), await tileNumber(page, 'I/O share')], [io.read_size, io.write_size, io.time_share]);
+    await compareLayers(page, summary);
+    assert.match(await page.locator('.why').innerText(), /Preset dlio/);
+    assert.match(await page.locator('.card', { has: page.getByRole('heading', { name: 'Layers' }) }).innerText(), /474 events dropped by filters, 1\u202f760 in no layer, 96 in more than one/);
+}
+
+async function answerAddsUp(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const { layers } = await daemon.get(`traces/${trace.id}/summary`);
+    const of = (name) => layers.find((layer) => layer.name === name);
+    const whole = of('app').busy_group_sum;
+    const shares = await page.locator('.breakdown-legend strong data').evaluateAll((all) => all.map((one) => Number(one.value)));
+    assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 1) < 1e-6, `the parts sum up to the whole: ${shares}`);
+    assert.equal(shares[0], of('compute').busy_group_sum / whole);
+    assert.match(await page.locator('.answer').innerText(), /computed 61\.6\u202f% of their time; they spent 28\.5\u202f% in fetch_data/);
+}
+
+async function ledgerAddsUp(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    await page.locator('.ledger').getByText('lines').waitFor();
+    const { totals } = await daemon.get(`traces/${trace.id}/report`);
+    const numbers = (await page.locator('.ledger p > span').innerText()).replaceAll('\u202f', '').match(/\d+/g).map(Number);
+    assert.equal(numbers[0], totals.lines);
+    assert.equal(numbers.slice(2).reduce((a, b) => a + b), totals.lines);
+}
+
+async function tableViewIsTheSeries(page, daemon) {
+    const trace = await openOverview(page, daemon, '&as=table&granularity=1&metric=busy');
+    const series = await daemon.get(`traces/${trace.id}/timeseries?metrics=busy&granularity=1`);
+    await page.locator('.chart-table').waitFor();
+    const cells = await page.locator('.chart-table table').evaluate((table) => ({
+        heads: [...table.tHead.rows[0].cells].map((cell) => cell.textContent),
+        rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => { const data = cell.querySelector('data'); return data && Number(data.value); })),
+    }));
+    assert.equal(cells.rows.length, series.data.length);
+    for (const layer of cells.heads.slice(1)) {
+        const from = series.columns.indexOf(`${layer}_busy`), at = cells.heads.indexOf(layer);
+        assert.deepEqual(cells.rows.map((row) => row[at]), series.data.map((row) => row[from]), layer);
+    }
+    assert.ok(cells.heads.includes('compute') && cells.heads.includes('reader_posix_lustre'));
+}
+
+/** How many pixels of the chart have a colour close to one of CSS. */
+function pixelsLike(page, color) {
+    return page.evaluate((wanted) => {
+        const probe = document.body.appendChild(document.createElement('span'));
+        probe.style.setProperty('color', wanted);
+        const rgb = getComputedStyle(probe).color.match(/\d+/g).map(Number);
+        probe.remove();
+        const canvas = document.querySelector('.chart canvas');
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        let count = 0;
+        for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 128 && rgb.every((part, at) => Math.abs(part - pixels[i + at]) < 12)) count++;
+        return count;
+    }, color);
+}
+
+async function chartDrawsLayers(page, daemon) {
+    await openOverview(page, daemon);
+    await page.locator('.chart canvas').waitFor();
+    await page.waitForTimeout(200);
+    const before = await pixelsLike(page, 'var(--layer-1)');
+    assert.ok(before > 10000, `compute covers part of the chart: ${before} pixels`);
+    await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'compute' }).click();
+    assert.ok(!parametersOf(page).layers.split(',').includes('compute'));
+    await page.waitForTimeout(200);
+    assert.equal(await pixelsLike(page, 'var(--layer-1)'), 0);
+    await page.goBack();
+    await page.waitForTimeout(200);
+    assert.equal(await pixelsLike(page, 'var(--layer-1)'), before);
+    await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
+    await page.locator('.chart-tip').waitFor();
+    assert.match(await page.locator('.chart-tip').innerText(), /\u2013[\s\S]*(compute|reader_posix_lustre)/);
+}
+
+async function brushSetsTheRange(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const box = await page.locator('.chart canvas').boundingBox();
+    await page.mouse.move(box.x + 400, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 700, box.y + 120, { steps: 8 });
+    await page.mouse.up();
+    await page.waitForFunction(() => new URLSearchParams(location.search).has('from'));
+    const { from, to } = parametersOf(page);
+    assert.ok(Number(from) > 5 && Number(to) < 56 && Number(to) > Number(from));
+    await shown(page);
+    await page.waitForFunction(() => !document.querySelector('.outdated'));
+    await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?from=${from}&to=${to}`));
+    await page.reload();
+    await shown(page);
+    assert.deepEqual([parametersOf(page).from, parametersOf(page).to], [from, to]);
+    await page.getByRole('button', { name: /\u2013.*/ }).first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !new URLSearchParams(location.search).has('from'));
+    await page.waitForFunction(() => !document.querySelector('.outdated'));
+    await compareLayers(page, await daemon.get(`traces/${trace.id}/summary`));
+}
+
+async function controlsAskTheApi(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const settled = () => page.waitForFunction(() => !document.querySelector('.outdated'));
+    await page.getByLabel('Preset').selectOption('posix');
+    await settled();
+    await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix`));
+    await page.getByLabel('Dropping filters').selectOption('off');
+    await settled();
+    await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix&filters=off`));
+    await page.getByLabel('Metric').selectOption('bw_busy');
+    await page.getByLabel('Granularity').selectOption({ index: 3 });
+    await settled();
+    assert.equal(parametersOf(page).metric, 'bw_busy');
+    await page.keyboard.press('/');
+    await page.keyboard.type('func_name == "read"');
+    await page.keyboard.press('Enter');
+    await settled();
+    await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix&filters=off&filter=${encodeURIComponent('func_name == "read"')}`));
+    await page.reload();
+    await shown(page);
+    assert.equal(await page.getByRole('textbox', { name: 'Filter' }).inputValue(), 'func_name == "read"');
+    assert.equal(await page.getByLabel('Preset').inputValue(), 'posix');
+}
+
+async function wrongFilterIsMarked(page, daemon) {
+    await openOverview(page, daemon);
+    const input = page.getByRole('textbox', { name: 'Filter' });
+    await input.fill('cat == "posix" and');
+    await input.press('Enter');
+    await page.locator('.filter-problem .caret').waitFor();
+    assert.equal(await input.getAttribute('aria-invalid'), 'true');
+    await input.fill('');
+    await input.press('Enter');
+    await shown(page);
+    assert.equal(await page.locator('.filter-problem').innerText(), '');
+}
+
+async function everythingCanBeCopied(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Layers' }) });
+    await card.getByRole('button', { name: 'Export' }).click();
+    await card.getByRole('menuitem', { name: 'Copy as curl' }).click();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(command, `curl '${daemon.base}/api/v1/traces/${trace.id}/summary'`);
+    await card.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), card.getByRole('menuitem', { name: 'Save as CSV' }).click()]);
+    assert.equal(download.suggestedFilename(), 'unet3d-v100-summary.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split(/\r?\n/);
+    assert.match(lines[0], /^name,parent/);
+    assert.equal(lines.length, 13);
+}
+
+export const tests = [
+    { name: 'overview: tiles and layers are the API\'s', body: figuresAreTheApis },
+    { name: 'overview: where the time went adds up', body: answerAddsUp },
+    { name: 'overview: the ledger adds up', body: ledgerAddsUp },
+    { name: 'overview: the chart\'s table is the series', body: tableViewIsTheSeries },
+    { name: 'overview: the chart draws the layers that are chosen', body: chartDrawsLayers },
+    { name: 'overview: a brush sets the range, Esc clears it', body: brushSetsTheRange },
+    { name: 'overview: every control asks the API', body: controlsAskTheApi },
+    { name: 'overview: a wrong filter is marked where it is wrong', body: wrongFilterIsMarked, expected: /400/ },
+    { name: 'overview: table and chart can be copied and saved', body: everythingCanBeCopied },
+];

@@ -1,0 +1,40 @@
+/* pictures.mjs - screenshots of every page, for whoever changes one: 1440 and 390 px, light and dark.  What a picture can
+ * show by itself is checked too: nothing wider than the window. */
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { shots } from './harness.mjs';
+
+const PAGES = [
+    { name: 'traces', address: () => '/', ready: 'table.cards' },
+    { name: 'add a trace', address: (trace) => `/?add=${encodeURIComponent(path.dirname(trace.path))}`, ready: '.folder-list li' },
+    { name: 'overview', address: (trace) => `/?page=overview&trace=${trace.id}`, ready: '.chart canvas' },
+    { name: 'overview lines', address: (trace) => `/?page=overview&trace=${trace.id}&metric=bw_busy&from=5&to=30`, ready: '.chart canvas' },
+    { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=table`, ready: '.chart-table' },
+];
+
+async function pictureOf(browser, daemon, trace, { name, address, ready }, width, colorScheme) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+    const page = await context.newPage();
+    try {
+        await page.goto(daemon.base + address(trace));
+        await page.locator(ready).first().waitFor();
+        await page.waitForTimeout(300);
+        await page.screenshot({ path: path.join(shots, `${name} ${width} ${colorScheme}.png`), fullPage: true });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(wide <= 0, `${name} is ${wide} px wider than ${width} px`);
+    } finally {
+        await context.close();
+    }
+}
+
+async function picturesAreTaken(page, daemon, browser) {
+    const trace = await daemon.trace('unet3d-v100');
+    for (const one of PAGES) {
+        for (const width of [1440, 390]) {
+            for (const scheme of ['light', 'dark']) await pictureOf(browser, daemon, trace, one, width, scheme);
+        }
+    }
+}
+
+export const tests = [{ name: 'pictures: every page at 1440 and 390 px, light and dark', body: picturesAreTaken }];

@@ -1,0 +1,151 @@
+/* traces.mjs - the list of traces: what it shows, adding by browsing, renaming, refreshing, deleting. */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { Daemon, given } from './daemon.mjs';
+import { shots, tableNumbers } from './harness.mjs';
+
+const row = (page, name) => page.locator('tbody tr', { has: page.getByRole('link', { name, exact: true }) });
+
+async function choose(page, name, action) {
+    await row(page, name).getByRole('button', { name: /Actions/ }).click();
+    await page.getByRole('menuitem', { name: action }).click();
+}
+
+async function listShowsEveryTrace(page, daemon) {
+    await page.goto(daemon.base);
+    await page.getByRole('link', { name: 'unet3d-v100', exact: true }).waitFor();
+    const shown = (await tableNumbers(page.locator('table')))['unet3d-v100'];
+    const trace = await daemon.trace('unet3d-v100');
+    assert.equal(trace.events, 18039);
+    assert.deepEqual([shown.Events, shown.Size, shown.Span, shown.Hosts, shown.Processes], [trace.events, trace.bytes, trace.job_time, trace.hosts, trace.processes]);
+    assert.match(await row(page, 'unet3d-v100').innerText(), /ready[\s\S]*18\u202f039[\s\S]*56\.7\u202fs[\s\S]*dlio/);
+}
+
+async function traceIsAddedByBrowsing(page, daemon) {
+    await page.goto(daemon.base);
+    await page.getByRole('button', { name: 'Add a trace' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a trace' });
+    await dialog.getByRole('link', { name: /traces$/ }).first().click();
+    assert.ok(new URL(page.url()).searchParams.get('add').endsWith('traces'), 'the folder is in the URL');
+    await page.reload();
+    const entry = dialog.locator('li', { hasText: 'two-hosts' });
+    await entry.getByRole('button', { name: 'Add' }).click();
+    await row(page, 'two-hosts').getByText('ready').waitFor();
+    const trace = await daemon.trace('two-hosts');
+    const shown = (await tableNumbers(page.locator('table')))['two-hosts'];
+    assert.deepEqual([shown.Events, shown.Hosts], [trace.events, 2]);
+    await page.goto(`${daemon.base}/?add=${encodeURIComponent(path.dirname(trace.path))}`);
+    await dialog.locator('li', { hasText: 'two-hosts' }).getByRole('link', { name: 'Open' }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).search, '');
+}
+
+async function pathOutsideIsRefusedInWords(page, daemon) {
+    await page.goto(`${daemon.base}/?add=/`);
+    const input = page.getByRole('textbox', { name: /Path/ });
+    await page.locator('.folder-list li').first().waitFor();
+    await input.fill('/proc/self');
+    await input.press('Enter');
+    await page.locator('.toast.bad').waitFor();
+    assert.match(await page.locator('.toast.bad').innerText(), /\w+ .*\w/);
+}
+
+/** Keeps what the page says about progress, as often as it says something new. */
+function collectProgress() {
+    window.progress = [];
+    new MutationObserver(() => {
+        for (const element of document.querySelectorAll('.progress-words')) if (!window.progress.includes(element.textContent)) window.progress.push(element.textContent);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+}
+
+async function ingestShowsItsProgress(page, daemon) {
+    execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', path.join(daemon.folder, 'large')]);
+    await page.addInitScript(collectProgress);
+    await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
+    await page.locator('.folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
+    await row(page, 'large').getByText('ingesting').waitFor();
+    await row(page, 'large').getByText('ready').waitFor({ timeout: 120000 });
+    const said = await page.evaluate(() => window.progress);
+    assert.ok(said.some((words) => /\d\u202f%.*of.*iB.*events.*events\/s/.test(words)), `progress with bytes, events and rate: ${JSON.stringify(said)}`);
+    const shown = (await tableNumbers(page.locator('table'))).large;
+    assert.equal(shown.Events, (await daemon.trace('large')).events);
+}
+
+async function ingestIsCancelled(page, daemon) {
+    execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', '--seed', '7', path.join(daemon.folder, 'unwanted')]);
+    await page.goto(daemon.base);
+    await page.getByRole('button', { name: 'Add a trace' }).waitFor();
+    await daemon.call('POST', 'traces', { path: path.join(daemon.folder, 'unwanted') });
+    await row(page, 'unwanted').getByRole('button', { name: 'Cancel' }).click();
+    await row(page, 'unwanted').getByText('failed').waitFor();
+    assert.notEqual((await daemon.trace('unwanted')).state, 'ready');
+}
+
+async function traceIsRenamedAndTagged(page, daemon) {
+    await daemon.ingest(given('edge'));
+    await page.goto(`${daemon.base}/?q=edge`);
+    await choose(page, 'edge', 'Rename and tag');
+    await page.getByLabel('Name', { exact: true }).fill('corner cases');
+    await page.getByLabel('Tags').fill('small, odd');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.goto(`${daemon.base}/?q=odd`);
+    await row(page, 'corner cases').getByText('small').waitFor();
+    assert.deepEqual((await daemon.trace('corner cases')).tags, ['small', 'odd']);
+}
+
+async function traceIsRefreshedAndDeleted(page, daemon) {
+    const trace = await daemon.ingest(given('edge'));
+    await page.goto(daemon.base);
+    await choose(page, trace.name, 'Refresh');
+    await row(page, trace.name).getByText('ready').waitFor();
+    await choose(page, trace.name, 'Delete');
+    const dialog = page.getByRole('dialog');
+    assert.match(await dialog.innerText(), /trace files themselves stay/);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    assert.ok(await daemon.trace(trace.name));
+    await choose(page, trace.name, 'Delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await row(page, trace.name).waitFor({ state: 'detached' });
+    assert.equal(await daemon.trace(trace.name), undefined);
+}
+
+async function listIsSortedByTheUrl(page, daemon) {
+    await daemon.ingest(given('two-hosts'));
+    await page.goto(daemon.base);
+    await page.getByRole('columnheader', { name: 'Events' }).getByRole('button').click();
+    assert.equal(new URL(page.url()).searchParams.get('sort'), '-events');
+    await page.reload();
+    await page.locator('tbody tr').first().waitFor();
+    const counts = Object.values(await tableNumbers(page.locator('table'))).map((cells) => cells.Events);
+    assert.deepEqual(counts, [...counts].sort((a, b) => b - a));
+    await page.goBack();
+    await page.waitForFunction(() => !location.search);
+}
+
+async function emptyListSaysWhatToDo(page) {
+    const daemon = await Daemon.start();
+    try {
+        await page.goto(daemon.base);
+        await page.getByText('No traces yet').waitFor();
+        assert.match(await page.locator('.snippet').innerText(), new RegExp(`curl -X POST ${daemon.base}/api/v1/traces`));
+        await page.screenshot({ path: path.join(shots, 'traces empty 1440 light.png') });
+    } finally {
+        await page.close();
+        await daemon.stop();
+    }
+}
+
+export const tests = [
+    { name: 'traces: the list shows what the API says', body: listShowsEveryTrace },
+    { name: 'traces: one is added by browsing the roots', body: traceIsAddedByBrowsing },
+    { name: 'traces: a path outside the roots is refused in words', body: pathOutsideIsRefusedInWords, expected: /403/ },
+    { name: 'traces: an ingest shows its progress', body: ingestShowsItsProgress },
+    { name: 'traces: an ingest is cancelled', body: ingestIsCancelled },
+    { name: 'traces: one is renamed and tagged', body: traceIsRenamedAndTagged },
+    { name: 'traces: one is refreshed and deleted', body: traceIsRefreshedAndDeleted },
+    { name: 'traces: the order is in the URL', body: listIsSortedByTheUrl },
+    { name: 'traces: an empty list says what to do', body: emptyListSaysWhatToDo },
+];
