@@ -1,0 +1,89 @@
+"""Cold ingest, against inflating alone and against DuckDB."""
+import shutil
+import statistics
+import subprocess
+import time
+import duck
+from daemon import Daemon
+from table import mebibytes, seconds
+
+RUNS = 3
+
+
+def ingest_once(trace, store):
+    """(seconds, peak memory, bytes of the store)"""
+    shutil.rmtree(store, ignore_errors=True)
+    with Daemon(store, [trace.path]) as daemon:
+        start = time.perf_counter()
+        got, job = daemon.register(trace.path)
+        ended = daemon.wait(job)
+        taken = time.perf_counter() - start
+        if ended["state"] != "done":
+            raise RuntimeError(f"ingest: {ended}")
+        peak = daemon.memory_peak()
+        events = daemon.get(f"/api/v1/traces/{got['id']}")["events"]
+        if events != trace.totals["events"]:
+            raise RuntimeError(f"ingest: {events} events, not {trace.totals['events']}")
+    return taken, peak, sum(f.stat().st_size for f in store.rglob("*") if f.is_file())
+
+
+def inflate_once(trace):
+    """seconds of igzip -dc on the files, two at once; None where igzip is missing"""
+    if not shutil.which("igzip"):
+        return None
+    names = b"\0".join(str(f).encode() for f in trace.files)
+    start = time.perf_counter()
+    subprocess.run("xargs -0 -n 1 -P 2 sh -c 'igzip -dc \"$0\" > /dev/null'", shell=True, input=names, check=True)
+    return time.perf_counter() - start
+
+
+def back_to_back(trace, scratch, runs=RUNS):
+    """medians of ingest and inflating, taken in turns: (ingest seconds, inflate seconds or None, peak, store bytes)"""
+    inflate_once(trace)  # the files are in the page cache for both
+    pairs = [(ingest_once(trace, scratch / "store"), inflate_once(trace)) for _ in range(runs)]
+    inflate = None if pairs[0][1] is None else statistics.median(i for _, i in pairs)
+    return statistics.median(p[0] for p, _ in pairs), inflate, max(p[1] for p, _ in pairs), pairs[0][0][2]
+
+
+def rate(trace, taken):
+    return f"{trace.totals['events'] / taken / 1e6:.2f} M events/s, {trace.totals['ledger']['json_bytes'] / taken / 1e9:.2f} GB/s of JSON"
+
+
+def measure(table, data, scratch):
+    trace = data.four_files()
+    taken, inflate, peak, size = back_to_back(trace, scratch)
+    label = f"ingest of {trace.totals['events']:,} events, 4 files"
+    if inflate:
+        table.add(label, seconds(taken), "igzip -dc, two at once", seconds(inflate), f"{taken / inflate:.2f} x", "<= 3 x")
+    table.add("", rate(trace, taken))
+    yardstick, why = duck.load(trace, scratch)
+    if yardstick:
+        table.add(label, seconds(taken), "DuckDB read_json into a table", seconds(yardstick), f"{yardstick / taken:.1f} x faster", ">= 4.5 x")
+    else:
+        table.leave_out("DuckDB", why)
+    table.add("memory while ingesting", mebibytes(peak))
+    table.add("store on disk", mebibytes(size), ".pfw.gz", mebibytes(trace.packed), f"{size / trace.packed:.2f} x", "<= 0.5 x")
+
+
+def measure_one_file(table, data, scratch):
+    one, four = data.one_file(), data.four_files()
+    taken, inflate, _, _ = back_to_back(one, scratch)
+    other = back_to_back(four, scratch)[0]
+    table.add(f"ingest of {one.totals['events']:,} events, one file", seconds(taken), "four files", seconds(other),
+              f"{taken / other:.2f} x", "<= 1.5 x")
+    if inflate:
+        table.add("", rate(one, taken), "igzip -dc, one at once", seconds(inflate), f"{taken / inflate:.2f} x")
+
+
+def measure_large(table, data, scratch):
+    if data.quick:
+        return table.leave_out("large trace", "--quick")
+    small, large = data.four_files(), data.large()
+    base = back_to_back(small, scratch)[0]
+    taken, inflate, peak, size = back_to_back(large, scratch, runs=1)
+    table.add(f"ingest of {large.totals['events']:,} events", seconds(taken), f"{small.totals['events']:,} events", seconds(base),
+              f"{taken / base:.1f} x", "<= 11 x")
+    if inflate:
+        table.add("", rate(large, taken), "igzip -dc, two at once", seconds(inflate), f"{taken / inflate:.2f} x", "<= 3 x")
+    table.add("memory while ingesting it", mebibytes(peak))
+    table.add("its store on disk", mebibytes(size), ".pfw.gz", mebibytes(large.packed), f"{size / large.packed:.2f} x", "<= 0.5 x")
