@@ -108,7 +108,7 @@ export function watchJob(id, onChange) {
         if (ended(job)) source.close();
         onChange(job);
     };
-    for (const name of ['message', 'job', 'progress', 'end']) source.addEventListener(name, receive);
+    source.addEventListener('progress', receive);
     source.onerror = () => { if (source.readyState === EventSource.CLOSED) beat(); };
     return () => source.close();
 }

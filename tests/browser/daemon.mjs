@@ -22,7 +22,7 @@ export class Daemon {
     static async start({ traces = [], token } = {}) {
         const daemon = new Daemon();
         daemon.folder = await mkdtemp(path.join(os.tmpdir(), 'strata-browser-'));
-        daemon.arguments = ['--store', path.join(daemon.folder, 'store'), '--web', path.join(STRATA_BUILD, 'web/dist'), '--root', path.join(STRATA_SHARED, 'traces'),
+        daemon.arguments = ['--store', path.join(daemon.folder, 'store'), '--web', path.join(STRATA_BUILD, 'web/site'), '--root', path.join(STRATA_SHARED, 'traces'),
             '--root', daemon.folder];
         if (token) {
             const file = path.join(daemon.folder, 'tokens');
@@ -76,7 +76,7 @@ export class Daemon {
     }
 
     async traces() {
-        const answer = await this.get('traces?limit=1000');
+        const answer = await this.get('traces');
         return answer.traces ?? answer;
     }
 

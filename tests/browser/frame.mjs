@@ -103,7 +103,7 @@ async function namesOfTracesAreText(page, daemon) {
 }
 
 async function firstPageIsSmallAndFast(page, daemon) {
-    const folder = path.join(process.env.STRATA_BUILD, 'web/dist');
+    const folder = path.join(process.env.STRATA_BUILD, 'web/site');
     const packed = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.gz'));
     const bytes = (await Promise.all(packed.map((name) => stat(path.join(folder, name))))).reduce((sum, one) => sum + one.size, 0);
     assert.ok(bytes < BUDGET, `${bytes} bytes compressed in all`);

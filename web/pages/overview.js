@@ -113,19 +113,19 @@ function summaryPicture(trace, bar) {
         const path = `traces/${trace.id}/summary`;
         const [summary, io, preset] = await Promise.all([
             get(path, parameters, signal), get(path, { ...parameters, preset: 'posix' }, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
-        return { summary, io: io.layers[0], compute: (preset.preset ?? preset).overlap_with ?? null };
+        return { summary, io: io.layers[0], preset: preset.preset ?? preset };
     }
 
     function draw(place, parameters, granularity) {
-        const { summary, io, compute } = answer;
-        const tree = layerTree(summary.layers, compute);
+        const { summary, io, preset } = answer;
+        const tree = layerTree(summary.layers, preset);
         const present = new Set(summary.layers.filter((layer) => layer.count > 0).map((layer) => layer.name));
         const chosen = new Set(place.layers?.split(',') ?? []);
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
         fill(figures, tiles(figuresOf(trace, summary, io)));
-        fill(where, breakdownCard(breakdown(summary.layers, tree, compute)));
+        fill(where, breakdownCard(breakdown(summary.layers, tree, preset.overlap_with ?? null)));
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
             h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer))));

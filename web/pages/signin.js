@@ -16,7 +16,7 @@ export function open(host, done) {
             await signIn(token.value.trim());
             done();
         } catch (problem) {
-            complaint.textContent = problem.status === 401 ? 'This token is not known to the server.' : problem.message;
+            complaint.textContent = [401, 403].includes(problem.status) ? 'This token is not known to the server.' : problem.message;
             token.select();
         }
     };

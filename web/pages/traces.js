@@ -39,7 +39,7 @@ export function open(host, place) {
     const search = /** @type {HTMLInputElement} */ (h('input', { id: 'filter', type: 'search', class: 'search', placeholder: 'Name, tag or path', 'aria-label': 'Filter traces', value: place.q ?? '',
         oninput: () => go({ q: search.value }, { replace: true }) }));
     const tools = h('div', { class: 'card-tools' }, search, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'),
-        copyMenu('traces', {}, 'traces'));
+        copyMenu('traces', {}, null));
     const watched = new Map();
     let traces = null, shown = '', fresh = new Set(), now = place, dialog = null, timer = 0, closed = false;
 

@@ -28,17 +28,18 @@ export function pandasOf(path, parameters) {
 }
 
 /**
- * The menu that every table and chart has.
+ * The menu that every table and chart has; for an answer that is no table, only its call.
  * @param {string} path
  * @param {Object} parameters
- * @param {string} name  of the file that CSV is saved as
+ * @param {string|null} name  of the file that CSV is saved as; null: the answer is no table
  * @param {{text: string, icon?: string, action: () => void}[]} [more]
  */
 export function copyMenu(path, parameters, name, more = []) {
-    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
-        { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') },
+    const tabular = name === null ? [] : [
         { text: 'Copy as pandas', action: () => copyText(pandasOf(path, parameters), 'as pandas') },
         { text: 'Save as CSV', href: url(path, { ...parameters, format: 'csv' }), download: `${name}.csv` },
-        ...more,
+    ];
+    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
+        { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') }, ...tabular, ...more,
     ] });
 }

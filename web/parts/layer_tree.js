@@ -46,7 +46,7 @@ function columnsOf(onLayer, chosen) {
 }
 
 function nameCell(row, onLayer, chosen) {
-    const button = h('button', { class: 'layer-name', 'aria-pressed': String(chosen.has(row.name)), title: 'Show only this layer in the chart',
+    const button = h('button', { class: 'layer-name', data: { layer: row.name }, 'aria-pressed': String(chosen.has(row.name)), title: `${row.layer.label}: click to show only this layer in the chart`,
         style: { '--depth': row.layer.depth }, onclick: () => onLayer(row.name) }, swatch(row.layer), row.name);
     return button;
 }

@@ -1,40 +1,42 @@
-/* layers.js - how a preset's layers look everywhere: a colour each, in the preset's order, and hatching for POSIX layers,
- * so that print and colour-blind readers can tell them. */
+/* layers.js - how a preset's layers look everywhere: the colour that the preset gives, fitted to light and dark, and hatching
+ * for POSIX layers, so that print and colour-blind readers can tell them. */
 
 import { h, setStyle } from '../dom.js';
 
 const HUES = 12;
-const NEUTRALS = 3;
 
 /**
  * @typedef {Object} Layer
  * @property {string} name
+ * @property {string} label  in words
  * @property {string|null} parent
  * @property {string} color  a CSS colour, which follows light and dark
  * @property {boolean} hatched
  * @property {number} depth  0 for a root
- * @property {boolean} leaf
  */
 
 /**
  * Describes layers in tree order: children follow their parent, siblings keep the preset's order.
- * @param {{name: string, parent?: string|null}[]} layers
- * @param {string|null} [compute]  the layer that the preset takes for useful work
+ * @param {{name: string, parent?: string|null}[]} rows  as the summary has them
+ * @param {{layers?: {name: string, label?: string, color?: string}[]}} preset
  * @returns {Layer[]}
  */
-export function layerTree(layers, compute = null) {
-    const parents = new Map(layers.map((layer) => [layer.name, layer.parent ?? null]));
-    const enclosing = compute ? pathTo(parents.get(compute) ?? null, parents) : layers.filter((one) => !one.parent && !isLeaf(one, layers)).map((one) => one.name);
-    let hue = 0, neutral = 0;
-    const described = layers.map((layer) => ({
-        name: layer.name,
-        parent: parents.get(layer.name),
-        color: enclosing.includes(layer.name) ? `var(--neutral-${neutral++ % NEUTRALS + 1})` : `var(--layer-${hue++ % HUES + 1})`,
-        hatched: /posix|stdio/.test(layer.name),
+export function layerTree(rows, preset) {
+    const given = new Map((preset.layers ?? []).map((layer) => [layer.name, layer]));
+    return inTreeOrder(rows.map((row, index) => ({
+        name: row.name,
+        label: given.get(row.name)?.label ?? row.name,
+        parent: row.parent ?? null,
+        color: fitted(given.get(row.name)?.color) ?? `var(--layer-${index % HUES + 1})`,
+        hatched: /posix|stdio/.test(row.name),
         depth: 0,
-        leaf: isLeaf(layer, layers),
-    }));
-    return inTreeOrder(described);
+    })));
+}
+
+/** Lighter in the dark, in the same order of lightness; a little darker where it would be too pale on white. */
+function fitted(color) {
+    if (!/^#[0-9a-f]{6}$/i.test(color ?? '')) return null;
+    return `light-dark(oklch(from ${color} min(l, 0.76) c h), oklch(from ${color} min(0.42 + l * 0.5, 0.82) c h))`;
 }
 
 /** From a root down to @name. */
@@ -42,10 +44,6 @@ export function pathTo(name, parents) {
     const path = [];
     for (let at = name; at; at = parents.get(at) ?? null) path.unshift(at);
     return path;
-}
-
-function isLeaf(layer, layers) {
-    return !layers.some((other) => other.parent === layer.name);
 }
 
 function inTreeOrder(layers) {

@@ -8,7 +8,7 @@ const KINDS = ['events', 'metadata', 'counters', 'other', 'framing', 'blank', 'm
 
 /**
  * @param {Object} totals  of the report
- * @param {{id: string, name: string}} trace
+ * @param {{id: string}} trace
  */
 export function ledgerLine(totals, trace) {
     const named = KINDS.filter((kind) => totals[kind] > 0 || kind === 'events' || kind === 'malformed');
@@ -16,5 +16,5 @@ export function ledgerLine(totals, trace) {
     return h('p', {}, h('span', {}, h('strong', {}, grouped(totals.lines)), ` lines in ${plural(totals.files, 'file')} = `,
         named.map((kind, index) => [index > 0 && ' + ', part(kind)]),
         totals.repaired > 0 && `; ${grouped(totals.repaired)} of them repaired`),
-    copyMenu(`traces/${trace.id}/report`, {}, `${trace.name}-report`));
+    copyMenu(`traces/${trace.id}/report`, {}, null));
 }

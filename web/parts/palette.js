@@ -4,11 +4,20 @@ import { h } from '../dom.js';
 
 const probe = h('span', { class: 'visually-hidden', 'aria-hidden': 'true' });
 
-/** @param {string} color  any CSS colour, such as "var(--ink-2)"; @returns {string} rgb(..) */
+const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+
+/**
+ * @param {string} color  any CSS colour, such as "var(--ink-2)"
+ * @returns {string} rgba(..), whatever space it was given in
+ */
 export function resolved(color) {
     if (!probe.isConnected) document.body.append(probe);
     probe.style.setProperty('color', color);
-    return getComputedStyle(probe).color;
+    pixel.clearRect(0, 0, 1, 1);
+    pixel.fillStyle = getComputedStyle(probe).color;
+    pixel.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = pixel.getImageData(0, 0, 1, 1).data;
+    return `rgba(${red},${green},${blue},${alpha / 255})`;
 }
 
 /** Calls back when light turns dark or dark light, by the switch or by the system. */
