@@ -8,6 +8,7 @@
 STA_MUSTCHECK int sta_budget_check(const struct sta_budget *budget, struct sta_error *err);
 
 /** STA_ELIMIT when @bytes are more than the computation may hold; @what completes "memory for ..". */
-STA_MUSTCHECK int sta_budget_memory(const struct sta_budget *budget, double bytes, const char *what, struct sta_error *err);
+STA_MUSTCHECK int sta_budget_memory(const struct sta_budget *budget, double bytes, const char *what,
+                                    struct sta_error *err);
 
 #endif

@@ -52,7 +52,8 @@ static void number_groups(struct sta_rank_groups *groups, const uint32_t *roots,
     free(group_of_root);
 }
 
-void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents, uint32_t process_count)
+void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
+                                  uint32_t process_count)
 {
     size_t room = (size_t)process_count + 1;
     struct walk walk = {.parents = parents,
@@ -61,16 +62,17 @@ void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t
                         .path = sta_alloc_array(room, sizeof *walk.path)};
     for (uint32_t p = 0; p < process_count; p++)
         resolve(&walk, p);
-    *groups = (struct sta_rank_groups){.group_of_process = sta_alloc_array(room, sizeof *groups->group_of_process),
-                                       .root_of_group = sta_alloc_array(room, sizeof *groups->root_of_group)};
+    *groups =
+        (struct sta_rank_groups){.group_of_process = sta_alloc_array(room, sizeof *groups->group_of_process),
+                                 .root_of_group = sta_alloc_array(room, sizeof *groups->root_of_group)};
     number_groups(groups, walk.roots, process_count);
     free(walk.path);
     free(walk.visits);
     free(walk.roots);
 }
 
-int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot, const struct sta_budget *budget,
-                         struct sta_error *err)
+int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,
+                         const struct sta_budget *budget, struct sta_error *err)
 {
     uint32_t *parents;
     int rc = sta_rank_parents(snapshot, budget, &parents, err);

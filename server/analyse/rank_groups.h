@@ -24,13 +24,14 @@ struct sta_rank_groups {
  * Reads only the blocks that hold args.ppid or a fork.
  * Return: 0, STA_ECORRUPT, STA_ECANCELLED, STA_ELIMIT.
  */
-STA_MUSTCHECK int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot, const struct sta_budget *budget,
-                                       struct sta_error *err);
+STA_MUSTCHECK int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,
+                                       const struct sta_budget *budget, struct sta_error *err);
 /** The same from known parents: by process, the index of its parent or STA_NO_PARENT.  A loop of parents ends where it closes. */
-void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents, uint32_t process_count);
+void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
+                                  uint32_t process_count);
 /** The parents themselves: by process, the index of its parent, or STA_NO_PARENT when it has none that has events.  free() it. */
-STA_MUSTCHECK int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget, uint32_t **parents,
-                                   struct sta_error *err);
+STA_MUSTCHECK int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget,
+                                   uint32_t **parents, struct sta_error *err);
 void sta_rank_groups_fini(struct sta_rank_groups *groups);
 
 #endif

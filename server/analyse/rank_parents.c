@@ -39,10 +39,10 @@ struct search {
     uint32_t ppid_key, ret_key; /* STA_NO_CODE: no event has it */
     uint32_t fork_names[3];
     uint32_t posix_cat;
-    uint32_t *first_of_host;    /* by host code, one more for a missing host: processes of the host .. */
-    uint32_t *end_of_host;      /* .. that have a pid */
+    uint32_t *first_of_host; /* by host code, one more for a missing host: processes of the host .. */
+    uint32_t *end_of_host;   /* .. that have a pid */
     struct reader *readers;
-    const uint32_t *blocks;     /* the ones to read */
+    const uint32_t *blocks; /* the ones to read */
 };
 
 /* ---- processes by (host, pid) */
@@ -106,7 +106,8 @@ static void offer(struct claim *best, const struct claim *claim)
         *best = *claim;
 }
 
-static struct claim claim_of(const struct search *search, const struct reader *reader, const struct sta_block *block, uint32_t row)
+static struct claim claim_of(const struct search *search, const struct reader *reader,
+                             const struct sta_block *block, uint32_t row)
 {
     size_t count;
     const struct sta_chunk *chunks = sta_snapshot_chunks(search->snapshot, block->segment, &count);
@@ -141,12 +142,16 @@ static bool integer_of_number(double number, int64_t *value)
     return true;
 }
 
-static bool integer_at(const struct search *search, const struct sta_column_values *values, uint32_t key, uint32_t row, int64_t *value)
+static bool integer_at(const struct search *search, const struct sta_column_values *values, uint32_t key,
+                       uint32_t row, int64_t *value)
 {
-    static const enum sta_value_kind kind_of_column[] = {[STA_KIND_INT] = STA_VALUE_INT, [STA_KIND_FLOAT] = STA_VALUE_FLOAT,
-                                                         [STA_KIND_BOOL] = STA_VALUE_BOOL, [STA_KIND_CODE] = STA_VALUE_TEXT};
+    static const enum sta_value_kind kind_of_column[] = {[STA_KIND_INT] = STA_VALUE_INT,
+                                                         [STA_KIND_FLOAT] = STA_VALUE_FLOAT,
+                                                         [STA_KIND_BOOL] = STA_VALUE_BOOL,
+                                                         [STA_KIND_CODE] = STA_VALUE_TEXT};
     union sta_value bits = {0};
-    enum sta_value_kind kind = values->kind == STA_KIND_MIXED ? values->kinds[row] : kind_of_column[values->kind];
+    enum sta_value_kind kind =
+        values->kind == STA_KIND_MIXED ? values->kinds[row] : kind_of_column[values->kind];
     if (values->kind == STA_KIND_CODE)
         bits.code = values->codes[row];
     else if (values->any_missing && values->missing[row])
@@ -160,7 +165,8 @@ static bool integer_at(const struct search *search, const struct sta_column_valu
     case STA_VALUE_FLOAT:
         return integer_of_number(bits.number, value);
     case STA_VALUE_TEXT:
-        return bits.code != STA_NO_CODE && integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), bits.code), value);
+        return bits.code != STA_NO_CODE &&
+               integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), bits.code), value);
     default:
         return false;
     }
@@ -170,12 +176,15 @@ static bool integer_at(const struct search *search, const struct sta_column_valu
 
 static struct sta_column_values buffers_of(struct reader *reader, uint32_t *codes)
 {
-    return (struct sta_column_values){.integers = reader->values, .numbers = (double *)reader->values, .codes = codes,
-                                      .kinds = reader->kinds, .missing = reader->missing};
+    return (struct sta_column_values){.integers = reader->values,
+                                      .numbers = (double *)reader->values,
+                                      .codes = codes,
+                                      .kinds = reader->kinds,
+                                      .missing = reader->missing};
 }
 
-static int read_codes(const struct search *search, const struct sta_block *block, uint32_t column, uint32_t *codes, struct reader *reader,
-                      struct sta_error *err)
+static int read_codes(const struct search *search, const struct sta_block *block, uint32_t column,
+                      uint32_t *codes, struct reader *reader, struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, codes);
     int rc = sta_block_read(search->snapshot, block, column, &values, err);
@@ -184,7 +193,8 @@ static int read_codes(const struct search *search, const struct sta_block *block
     return rc;
 }
 
-static int read_common(const struct search *search, const struct sta_block *block, struct reader *reader, struct sta_error *err)
+static int read_common(const struct search *search, const struct sta_block *block, struct reader *reader,
+                       struct sta_error *err)
 {
     struct sta_column_values ts = buffers_of(reader, NULL);
     ts.integers = reader->ts;
@@ -202,7 +212,8 @@ static uint32_t process_at(const struct search *search, const struct reader *rea
     return entities->threads[entities->thread_of_code[reader->thread[row]]].process;
 }
 
-static int read_stated(const struct search *search, const struct sta_block *block, struct reader *reader, struct sta_error *err)
+static int read_stated(const struct search *search, const struct sta_block *block, struct reader *reader,
+                       struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, reader->texts);
     int rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &values, err);
@@ -230,7 +241,8 @@ static bool is_fork(const struct search *search, const struct reader *reader, ui
     return false;
 }
 
-static int read_forks(const struct search *search, const struct sta_block *block, struct reader *reader, struct sta_error *err)
+static int read_forks(const struct search *search, const struct sta_block *block, struct reader *reader,
+                      struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, reader->texts);
     int rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ret_key, &values, err);
@@ -238,7 +250,8 @@ static int read_forks(const struct search *search, const struct sta_block *block
         return rc;
     for (uint32_t row = 0; row < block->rows; row++) {
         int64_t pid;
-        if (!is_fork(search, reader, row) || !integer_at(search, &values, search->ret_key, row, &pid) || pid <= 0)
+        if (!is_fork(search, reader, row) || !integer_at(search, &values, search->ret_key, row, &pid) ||
+            pid <= 0)
             continue;
         struct claim claim = claim_of(search, reader, block, row);
         claim.parent = process_at(search, reader, row);
@@ -274,11 +287,13 @@ static bool may_fork(const struct search *search, const struct sta_block *block)
     sta_block_stats(search->snapshot, block, STA_COLUMN_NAME, &stats);
     bool may = false;
     for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
-        may |= search->fork_names[i] != STA_NO_CODE && (!stats.listed || lists(&stats, search->fork_names[i]));
+        may |=
+            search->fork_names[i] != STA_NO_CODE && (!stats.listed || lists(&stats, search->fork_names[i]));
     return may;
 }
 
-static int read_block(void *context, unsigned worker, size_t number, struct sta_span *spans, uint32_t *count, struct sta_error *err)
+static int read_block(void *context, unsigned worker, size_t number, struct sta_span *spans, uint32_t *count,
+                      struct sta_error *err)
 {
     const struct search *search = context;
     struct reader *reader = &search->readers[worker];
@@ -316,15 +331,26 @@ static void reader_init(struct reader *reader, uint32_t processes)
 
 static void reader_fini(struct reader *reader)
 {
-    void *const all[] = {reader->ts, reader->values, reader->missing, reader->kinds, reader->texts, reader->name,
-                         reader->cat, reader->thread, reader->chunk, reader->claims[CLAIM_STATED], reader->claims[CLAIM_FORKED]};
+    void *const all[] = {reader->ts,
+                         reader->values,
+                         reader->missing,
+                         reader->kinds,
+                         reader->texts,
+                         reader->name,
+                         reader->cat,
+                         reader->thread,
+                         reader->chunk,
+                         reader->claims[CLAIM_STATED],
+                         reader->claims[CLAIM_FORKED]};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
 }
 
 static void search_init(struct search *search, const struct sta_snapshot *snapshot, unsigned workers)
 {
-    *search = (struct search){.snapshot = snapshot, .entities = sta_snapshot_entities(snapshot), .tables = sta_snapshot_tables(snapshot)};
+    *search = (struct search){.snapshot = snapshot,
+                              .entities = sta_snapshot_entities(snapshot),
+                              .tables = sta_snapshot_tables(snapshot)};
     const struct sta_dictionary *keys = sta_tables_keys(search->tables);
     const struct sta_dictionary *names = sta_tables_names(search->tables);
     search->ppid_key = code_of(keys, "ppid");
@@ -363,7 +389,8 @@ static uint32_t *settle(const struct search *search, unsigned workers)
     return parents;
 }
 
-int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget, uint32_t **parents, struct sta_error *err)
+int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget, uint32_t **parents,
+                     struct sta_error *err)
 {
     struct search search;
     search_init(&search, snapshot, budget->workers);

@@ -50,7 +50,8 @@ static void add_cut(struct cuts *cuts, int64_t at)
 }
 
 /* Cuts between two changes; returns the rows since the last cut. */
-static double cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double density, double rows, double slice_rows)
+static double cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double density, double rows,
+                          double slice_rows)
 {
     double end = (double)to - (double)from;
     double rest = rows + density * end;
@@ -66,7 +67,8 @@ static double cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double de
     return rest;
 }
 
-static void cut(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count, size_t slice_rows)
+static void cut(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count,
+                size_t slice_rows)
 {
     struct change *changes = changes_of(blocks, block_count);
     struct cuts cuts = {.bounds = sta_alloc_array(16, sizeof *cuts.bounds), .count = 1, .capacity = 16};
@@ -103,7 +105,8 @@ static int compare_placed(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static void order_blocks(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count)
+static void order_blocks(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                         size_t block_count)
 {
     struct placed *placed = sta_alloc_array(block_count + 1, sizeof *placed);
     for (size_t i = 0; i < block_count; i++)
@@ -145,7 +148,8 @@ static void assign(struct sta_slice_plan *plan, const struct sta_timeline_block 
     free(open);
 }
 
-void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count, size_t slice_rows)
+void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                         size_t block_count, size_t slice_rows)
 {
     *plan = (struct sta_slice_plan){0};
     order_blocks(plan, blocks, block_count);

@@ -8,16 +8,17 @@
 #include "analyse/intervals/timeline.h"
 
 struct sta_slice_plan {
-    uint32_t *order;       /* block numbers by ts_min: the order in which blocks are read */
-    size_t slice_count;    /* at least 1 */
-    int64_t *bounds;       /* slice s is [bounds[s], bounds[s + 1]) */
-    size_t *reads;         /* slice s is complete once order[0 .. reads[s]) have been read */
-    size_t *first_member;  /* slice s is made of members[first_member[s] .. first_member[s + 1]) */
-    uint32_t *members;     /* block numbers */
-    uint32_t *uses;        /* by block number: of how many slices it is a member */
+    uint32_t *order;      /* block numbers by ts_min: the order in which blocks are read */
+    size_t slice_count;   /* at least 1 */
+    int64_t *bounds;      /* slice s is [bounds[s], bounds[s + 1]) */
+    size_t *reads;        /* slice s is complete once order[0 .. reads[s]) have been read */
+    size_t *first_member; /* slice s is made of members[first_member[s] .. first_member[s + 1]) */
+    uint32_t *members;    /* block numbers */
+    uint32_t *uses;       /* by block number: of how many slices it is a member */
 };
 
-void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count, size_t slice_rows);
+void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                         size_t block_count, size_t slice_rows);
 void sta_slice_plan_fini(struct sta_slice_plan *plan);
 
 #endif

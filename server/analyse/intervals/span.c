@@ -34,7 +34,8 @@ static uint32_t digit_of(const struct sta_span *span, int64_t low, unsigned shif
     return (uint32_t)(((uint64_t)span->ts - (uint64_t)low) >> shift) & (DIGITS - 1);
 }
 
-static void one_pass(const struct sta_span *from, struct sta_span *to, size_t count, int64_t low, unsigned shift)
+static void one_pass(const struct sta_span *from, struct sta_span *to, size_t count, int64_t low,
+                     unsigned shift)
 {
     size_t place[DIGITS];
     memset(place, 0, sizeof place);

@@ -196,7 +196,8 @@ static void pass_turn(struct pass *pass)
 static int do_slice(struct pass *pass, unsigned worker, size_t number, struct sta_error *err)
 {
     const struct sta_timeline_work *work = pass->work;
-    struct sta_slice slice = {.number = number, .from = pass->plan.bounds[number], .to = pass->plan.bounds[number + 1]};
+    struct sta_slice slice = {
+        .number = number, .from = pass->plan.bounds[number], .to = pass->plan.bounds[number + 1]};
     int rc = gather(pass, worker, &slice, err);
     if (rc != 0)
         return rc;
@@ -290,8 +291,9 @@ static void pass_fini(struct pass *pass)
     uv_mutex_destroy(&pass->lock);
 }
 
-int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count, const struct sta_timeline_work *work, size_t slice_rows,
-                     const struct sta_budget *budget, struct sta_error *err)
+int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count,
+                     const struct sta_timeline_work *work, size_t slice_rows, const struct sta_budget *budget,
+                     struct sta_error *err)
 {
     struct pass pass = {.work = work, .budget = budget, .blocks = blocks, .block_count = block_count};
     pass_init(&pass, slice_rows);

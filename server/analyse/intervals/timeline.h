@@ -31,7 +31,8 @@ struct sta_slice {
 struct sta_timeline_work {
     /** Reads block number @block.  Writes the spans it gives, ascending by ts and inside the block's [ts_min, ts_max], to @spans, which has
      * room for its rows (NULL when the pass has no slices). */
-    int (*read)(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count, struct sta_error *err);
+    int (*read)(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
+                struct sta_error *err);
     /* NULL, all three, when order does not matter.  Of every slice: prepare, carry, measure; carry is called in the order of slices, one at a
      * time, the others concurrently. */
     void (*prepare)(void *context, unsigned worker, const struct sta_slice *slice);
@@ -48,7 +49,8 @@ struct sta_timeline_work {
  * @slice_rows: rows a slice aims at; the result of a pass must not depend on it
  * Return: 0, STA_ECANCELLED, STA_ELIMIT past the deadline, STA_ENOMEM, or what a callback returned.
  */
-STA_MUSTCHECK int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count, const struct sta_timeline_work *work,
-                                   size_t slice_rows, const struct sta_budget *budget, struct sta_error *err);
+STA_MUSTCHECK int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count,
+                                   const struct sta_timeline_work *work, size_t slice_rows,
+                                   const struct sta_budget *budget, struct sta_error *err);
 
 #endif

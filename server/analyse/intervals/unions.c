@@ -37,7 +37,8 @@ struct sta_unions {
     struct worker_state *workers;
 };
 
-struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, sta_union_piece piece, void *context)
+struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, sta_union_piece piece,
+                                     void *context)
 {
     struct sta_unions *unions = sta_alloc(sizeof *unions);
     unions->cells = cells;
@@ -169,5 +170,6 @@ int64_t sta_unions_total(const struct sta_unions *unions, uint32_t slot)
 int64_t sta_unions_of(struct sta_unions *unions, uint32_t set, uint32_t unit)
 {
     uint32_t slot;
-    return sta_cells_find_slot(unions->cells, sta_slot_key(set, unit), &slot) ? sta_unions_total(unions, slot) : 0;
+    return sta_cells_find_slot(unions->cells, sta_slot_key(set, unit), &slot) ? sta_unions_total(unions, slot)
+                                                                              : 0;
 }

@@ -18,7 +18,8 @@ struct sta_unions;
 typedef void (*sta_union_piece)(void *context, unsigned worker, uint32_t slot, int64_t from, int64_t to);
 
 /** @cells: borrowed; may grow during the pass.  @piece: NULL when the measures are enough. */
-struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, sta_union_piece piece, void *context);
+struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, sta_union_piece piece,
+                                     void *context);
 void sta_unions_destroy(struct sta_unions *unions);
 
 /* The three steps of struct sta_timeline_work, for a work whose context holds the unions. */

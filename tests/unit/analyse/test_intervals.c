@@ -80,7 +80,8 @@ static void make_scene(struct scene *scene, uint64_t seed)
     make_blocks(scene);
 }
 
-static int read_scene(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count, struct sta_error *err)
+static int read_scene(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
+                      struct sta_error *err)
 {
     (void)worker;
     (void)err;
@@ -121,7 +122,8 @@ static void note_piece(void *context, unsigned worker, uint32_t slot, int64_t fr
         scene->pieces[(worker * SLOTS + slot) * HORIZON + (size_t)t]++;
 }
 
-static int run_scene(struct scene *scene, unsigned workers, size_t slice_rows, bool pieces, struct sta_error *err)
+static int run_scene(struct scene *scene, unsigned workers, size_t slice_rows, bool pieces,
+                     struct sta_error *err)
 {
     struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
     struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene};
@@ -154,7 +156,8 @@ Test(intervals, unions_equal_a_timeline_of_ticks_for_every_cut_and_number_of_wor
         size_t slice_rows = 1 + seed % 97;
         cr_assert_eq(run_scene(scene, workers, slice_rows, false, &err), 0, "%s", err.text);
         for (uint32_t s = 0; s < SLOTS; s++)
-            cr_assert_eq(sta_unions_of(scene->unions, s, 0), ticks_covered(scene, s), "seed %lu slot %u", (unsigned long)seed, s);
+            cr_assert_eq(sta_unions_of(scene->unions, s, 0), ticks_covered(scene, s), "seed %lu slot %u",
+                         (unsigned long)seed, s);
         end_scene(scene);
     }
     free(scene);
@@ -176,7 +179,8 @@ Test(intervals, pieces_cover_each_tick_of_a_union_once)
                 uint32_t times = 0;
                 for (unsigned w = 0; w < workers; w++)
                     times += scene->pieces[(w * SLOTS + slot) * HORIZON + t];
-                cr_assert_eq(times, scene->covered[s][t], "seed %lu slot %u tick %zu", (unsigned long)seed, s, t);
+                cr_assert_eq(times, scene->covered[s][t], "seed %lu slot %u tick %zu", (unsigned long)seed, s,
+                             t);
             }
         }
         free(scene->pieces);
@@ -207,7 +211,8 @@ Test(intervals, sorting_orders_any_times)
     }
 }
 
-static int fail_on_third(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count, struct sta_error *err)
+static int fail_on_third(void *context, unsigned worker, size_t block, struct sta_span *spans,
+                         uint32_t *count, struct sta_error *err)
 {
     if (block == 3)
         return sta_fail(err, STA_ECORRUPT, "block 3 is damaged");
@@ -226,7 +231,8 @@ Test(intervals, a_failure_of_one_block_ends_the_pass_with_its_sentence)
         struct sta_error err = STA_ERROR_INIT;
         scene->cells = sta_cells_create();
         scene->unions = sta_unions_create(scene->cells, budget.workers, NULL, NULL);
-        cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err), STA_ECORRUPT);
+        cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err),
+                     STA_ECORRUPT);
         cr_assert_str_eq(err.text, "block 3 is damaged");
         end_scene(scene);
     }
@@ -241,6 +247,7 @@ Test(intervals, a_cancelled_pass_says_so)
     struct sta_budget budget = {.workers = 2, .memory = 1 << 20, .cancel = &cancel};
     struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene};
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err), STA_ECANCELLED);
+    cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err),
+                 STA_ECANCELLED);
     free(scene);
 }

@@ -1,0 +1,65 @@
+/* scan.h - one parallel pass over the rows of a snapshot, for many accumulators at once (private to analyse).
+ *
+ * Each block that may matter is visited once, by some worker, which narrows its rows to the window and the filter, classifies them, and
+ * shows them to every accumulator.  Accumulators keep one state per worker and merge them after the pass; whatever
+ * they add must be associative and commutative, so that answers do not depend on who saw which block. */
+#ifndef STA_ANALYSE_SCAN_H
+#define STA_ANALYSE_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyse/analyse.h"
+#include "analyse/classify.h"
+#include "analyse/columns.h"
+#include "analyse/intervals/timeline.h"
+
+/* The rows of one block, as an accumulator sees them. */
+struct sta_scan_rows {
+    struct sta_column_reader *reader; /* decodes what is asked for */
+    const struct sta_block *block;
+    const uint32_t *classes;  /* by row; NULL when the scan has no classes */
+    const uint32_t *selected; /* row numbers inside window and filter, ascending; NULL: all of them */
+    uint32_t count;           /* of the selected rows, at least 1 */
+};
+
+static inline uint32_t sta_scan_row(const struct sta_scan_rows *rows, uint32_t i)
+{
+    return rows->selected != NULL ? rows->selected[i] : i;
+}
+
+struct sta_accumulator {
+    void *self;
+    /** Context: worker @worker, numbered from 0; calls of one worker never overlap. */
+    int (*update)(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err);
+};
+
+/* An accumulator that needs spans in order of time as well: sta_timeline_work says what the steps are. */
+struct sta_ordered_accumulator {
+    void *self;
+    /** Like update; also appends spans, ascending by ts, to @spans, which has room for one per row. */
+    int (*spans)(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_span *spans,
+                 uint32_t *count, struct sta_error *err);
+    void (*prepare)(void *self, unsigned worker, const struct sta_slice *slice);
+    void (*carry)(void *self, unsigned worker, const struct sta_slice *slice);
+    void (*measure)(void *self, unsigned worker, const struct sta_slice *slice);
+};
+
+struct sta_scan {
+    const struct sta_columns *columns;
+    struct sta_classes *classes;         /* NULL: rows are not classified */
+    const struct sta_expression *filter; /* a condition over the columns' schema; NULL: every row */
+    int64_t from, to;                    /* ticks: keeps from <= ts < to.  INT64_MIN, INT64_MAX: open */
+    const struct sta_accumulator *accumulators;
+    size_t accumulator_count;
+    const struct sta_ordered_accumulator *ordered; /* at most one; or NULL */
+    /** Whether a block may be left out, by its statistics; NULL: none but by window and filter. */
+    bool (*skip)(void *context, const struct sta_block *block);
+    void *skip_context;
+};
+
+/** Return: 0, STA_ECANCELLED, STA_ELIMIT (deadline, a pattern's match limit), STA_ENOMEM, STA_ECORRUPT, or what an accumulator returned. */
+STA_MUSTCHECK int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget,
+                               struct sta_error *err);
+
+#endif
