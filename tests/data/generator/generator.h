@@ -7,7 +7,8 @@
  *   kinds.c     every kind of event: name, category, args in the order of the real tracer, layers
  *   output.c    one trace file: buffer, gzip
  *   process.c   one traced process: writes its events, adds them to the totals
- *   workload.c  what a rank and its readers do: epochs, steps, samples, checkpoints
+ *   workload.c  which ranks and files make a task; the order of things
+ *   rank.c      a rank and its readers: steps.c what they do, sample.c how a file is read, calls.c how a call is written
  *   faults.c    lines that are wrong or unusual in a known way
  *   intervals.c unions of intervals, for busy and exposed time
  *   totals.c    what was written: sums, and their JSON */
@@ -157,15 +158,16 @@ static inline enum file_class file_class_of(uint64_t id)
 }
 
 /* X(id, letter, key, in quotes when hashed, in quotes when plain): the letters make the templates of kinds.c */
-#define ARG_LIST(X)                                                                                          \
-    X(PARENT, 'p', "p_idx", 0, 0)                                                                            \
-    X(LEVEL, 'l', "level", 0, 0) X(RET, 'r', "ret", 0, 1) X(COUNT, 'c', "count", 0, 1)                       \
-        X(OFFSET, 'o', "offset", 0, 1) X(FD, 'd', "fd", 0, 0) X(FLAGS, 'g', "flags", 0, 0)                   \
-            X(MODE, 'm', "mode", 0, 0) X(WHENCE, 'w', "whence", 0, 0) X(EPOCH, 'e', "epoch", 1, 0)           \
-                X(STEP, 's', "step", 1, 0) X(IMAGE, 'i', "image_idx", 1, 0)                                  \
-                    X(IMAGE_SIZE, 'z', "image_size", 1, 0) X(PPID, 'P', "ppid", 0, 0)                        \
-                        X(NUM_EVENTS, 'n', "num_events", 0, 0) X(VERSION, 'v', "version", 0, 0)              \
-                            X(CMD_HASH, 'C', "cmd_hash", 0, 0) X(EXEC_HASH, 'E', "exec_hash", 0, 0)
+// clang-format off
+#define ARG_LIST(X) \
+    X(PARENT, 'p', "p_idx", 0, 0) X(LEVEL, 'l', "level", 0, 0) X(RET, 'r', "ret", 0, 1) \
+    X(COUNT, 'c', "count", 0, 1) X(OFFSET, 'o', "offset", 0, 1) X(FD, 'd', "fd", 0, 0) \
+    X(FLAGS, 'g', "flags", 0, 0) X(MODE, 'm', "mode", 0, 0) X(WHENCE, 'w', "whence", 0, 0) \
+    X(EPOCH, 'e', "epoch", 1, 0) X(STEP, 's', "step", 1, 0) X(IMAGE, 'i', "image_idx", 1, 0) \
+    X(IMAGE_SIZE, 'z', "image_size", 1, 0) X(PPID, 'P', "ppid", 0, 0) \
+    X(NUM_EVENTS, 'n', "num_events", 0, 0) X(VERSION, 'v', "version", 0, 0) \
+    X(CMD_HASH, 'C', "cmd_hash", 0, 0) X(EXEC_HASH, 'E', "exec_hash", 0, 0)
+// clang-format on
 
 enum arg {
 #define X(id, letter, key, hashed, plain) ARG_##id,
@@ -179,17 +181,17 @@ enum arg {
 #define KIND_DROPPED 4u /* the presets' function filter drops it */
 
 /* Ids of all kinds; kinds.c holds what they are, in this order. */
-#define KIND_LIST(X)                                                                                         \
-    X(START)                                                                                                 \
-    X(END) X(BENCHMARK_INIT) X(INITIALIZE) X(DERIVE) X(GET_URI) X(WALK_NODE) X(GET_NODE) X(OPENDIR)          \
-        X(XSTAT64) X(RUN) X(TRAIN) X(LOADER_READ) X(LOADER_NEXT) X(LOADER_FINALIZE) X(RECONFIGURE) X(FORK)   \
-            X(WORKER_INIT) X(LOOP_ITER) X(LOOP_YIELD) X(TRACE_OBJECT) X(COMPUTE) X(GETITEM) X(READ_INDEX)    \
-                X(READER_OPEN) X(GET_SAMPLE) X(PREPROCESS) X(READER_CLOSE) X(OPEN) X(FXSTAT) X(LXSTAT)       \
-                    X(PREAD) X(CLOSE) X(OPEN64) X(FXSTAT64) X(LSEEK64) X(READ) X(WRITE) X(FSYNC) X(MKDIR)    \
-                        X(SAVE_CHECKPOINT) X(SAVE_STATE) X(AI_ROOT) X(AI_TRAIN) X(AI_EPOCH) X(AI_FETCH)      \
-                            X(AI_TRANSFER) X(AI_COMPUTE) X(AI_FORWARD) X(AI_BACKWARD) X(AI_ALL_REDUCE)       \
-                                X(AI_STEP) X(AI_ITEM) X(AI_PREPROCESS) X(AI_READER_OPEN) X(AI_GET_SAMPLE)    \
-                                    X(AI_CAPTURE) X(FAULT_EVENT)
+// clang-format off
+#define KIND_LIST(X) \
+    X(START) X(END) X(BENCHMARK_INIT) X(INITIALIZE) X(DERIVE) X(GET_URI) X(WALK_NODE) X(GET_NODE) \
+    X(OPENDIR) X(XSTAT64) X(RUN) X(TRAIN) X(LOADER_READ) X(LOADER_NEXT) X(LOADER_FINALIZE) \
+    X(RECONFIGURE) X(FORK) X(WORKER_INIT) X(LOOP_ITER) X(LOOP_YIELD) X(TRACE_OBJECT) X(COMPUTE) \
+    X(GETITEM) X(READ_INDEX) X(READER_OPEN) X(GET_SAMPLE) X(PREPROCESS) X(READER_CLOSE) X(OPEN) \
+    X(FXSTAT) X(LXSTAT) X(PREAD) X(CLOSE) X(OPEN64) X(FXSTAT64) X(LSEEK64) X(READ) X(WRITE) X(FSYNC) \
+    X(MKDIR) X(SAVE_CHECKPOINT) X(SAVE_STATE) X(AI_ROOT) X(AI_TRAIN) X(AI_EPOCH) X(AI_FETCH) \
+    X(AI_TRANSFER) X(AI_COMPUTE) X(AI_FORWARD) X(AI_BACKWARD) X(AI_ALL_REDUCE) X(AI_STEP) X(AI_ITEM) \
+    X(AI_PREPROCESS) X(AI_READER_OPEN) X(AI_GET_SAMPLE) X(AI_CAPTURE) X(FAULT_EVENT)
+// clang-format on
 
 enum kind {
 #define X(id) KIND_##id,
@@ -227,10 +229,18 @@ void intervals_fini(struct intervals *set);
 
 /* ---- totals.c */
 
-#define LEDGER_LIST(X)                                                                                       \
-    X(bytes)                                                                                                 \
-    X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed)       \
-        X(repaired)
+// clang-format off
+#define LEDGER_LIST(X) \
+    X(bytes) X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) \
+    X(malformed) X(repaired)
+// clang-format on
+
+/* Further counts that are plain sums. */
+// clang-format off
+#define COUNT_LIST(X) \
+    X(dropped_by_file) X(dropped_by_function) X(unmatched) X(multiple) X(unresolved) X(processes) \
+    X(threads) X(truncated)
+// clang-format on
 
 struct sums {
     uint64_t count;
@@ -254,12 +264,11 @@ void idset_fini(struct idset *set);
 struct totals {
 #define X(name) uint64_t name;
     LEDGER_LIST(X)
+    COUNT_LIST(X)
 #undef X
     struct sums kinds[KINDS];
     struct layer_totals layers[LAYERS_LIMIT];
-    uint64_t dropped_by_file, dropped_by_function, unmatched, multiple, unresolved;
     uint64_t faults[FAULTS];
-    uint64_t processes, threads, truncated;
     int64_t first_ts, last_te;
     struct idset files;
 };

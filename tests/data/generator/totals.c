@@ -35,10 +35,10 @@ void totals_add(struct totals *sum, const struct totals *part)
 {
 #define X(name) sum->name += part->name;
     LEDGER_LIST(X)
-    X(dropped_by_file)
-    X(dropped_by_function) X(unmatched) X(multiple) X(unresolved) X(processes) X(threads) X(truncated)
+    COUNT_LIST(X)
 #undef X
-        for (int i = 0; i < KINDS; i++) sums_add(&sum->kinds[i], &part->kinds[i]);
+    for (int i = 0; i < KINDS; i++)
+        sums_add(&sum->kinds[i], &part->kinds[i]);
     for (int i = 0; i < LAYERS_LIMIT; i++)
         layer_add(&sum->layers[i], &part->layers[i]);
     for (int i = 0; i < FAULTS; i++)
