@@ -56,56 +56,52 @@ static void close_sample(struct process *process, const struct sample *sample, i
     simple(process, file_call(KIND_CLOSE, sample->file, 19), now, 680, parent, sample->level + 2);
 }
 
-static void dlio_sample(struct process *process, const struct sample *sample, int64_t *now, uint64_t parent)
+static void read_and_close_sample(struct process *process, const struct sample *sample, int64_t *now,
+                                  uint64_t parent)
 {
-    int level = sample->level;
-    struct call item = call_at(process, KIND_GETITEM, *now);
-    struct call index =
-        call_at(process, KIND_READ_INDEX, *now += 80 + (int64_t)random_below(&process->random, 60));
-    struct call open =
-        call_at(process, KIND_READER_OPEN, *now += 90 + (int64_t)random_below(&process->random, 70));
-    open_sample(process, sample, now, open.id);
-    set_sample_args(&open, sample, 25);
-    finish(process, &open, *now, index.id, level + 2);
-    struct call get = call_at(process, KIND_GET_SAMPLE, *now += 60);
-    read_sample(process, sample, now, get.id);
-    set_sample_args(&get, sample, sample->size);
-    finish(process, &get, *now, index.id, level + 2);
-    *now += 15;
-    struct call preprocess = {.kind = KIND_PREPROCESS};
-    set_sample_args(&preprocess, sample, 0);
-    simple(process, preprocess, now, 20, index.id, level + 2);
-    struct call closing = call_at(process, KIND_READER_CLOSE, *now += 25);
-    close_sample(process, sample, now, closing.id);
-    set_sample_args(&closing, sample, sample->size);
-    finish(process, &closing, *now, index.id, level + 2);
-    set_sample_args(&index, sample, sample->size);
-    finish(process, &index, *now += 8, item.id, level + 1);
-    set_sample_args(&item, sample, 0);
-    finish(process, &item, *now += 9, parent, level);
-    *now += 30 + (int64_t)random_below(&process->random, 200);
+    read_sample(process, sample, now, parent);
+    close_sample(process, sample, now, parent);
 }
 
-static void ai_sample(struct process *process, const struct sample *sample, int64_t *now, uint64_t parent)
+typedef void body(struct process *process, const struct sample *sample, int64_t *now, uint64_t parent);
+
+/* A call of the reader that holds the POSIX calls of @inside. */
+static void around(struct process *process, enum kind kind, body *inside, const struct sample *sample,
+                   int64_t *now, uint64_t parent, int level)
 {
-    int level = sample->level;
-    struct call item = call_at(process, KIND_AI_ITEM, *now);
-    struct call open =
-        call_at(process, KIND_AI_READER_OPEN, *now += 90 + (int64_t)random_below(&process->random, 70));
-    open_sample(process, sample, now, open.id);
-    set_sample_args(&open, sample, 25);
-    finish(process, &open, *now, item.id, level + 1);
-    struct call get = call_at(process, KIND_AI_GET_SAMPLE, *now += 60);
-    read_sample(process, sample, now, get.id);
-    close_sample(process, sample, now, get.id);
-    set_sample_args(&get, sample, sample->size);
-    finish(process, &get, *now, item.id, level + 1);
-    struct call preprocess = {.kind = KIND_AI_PREPROCESS};
-    set_sample_args(&preprocess, sample, 0);
-    simple(process, preprocess, now, 2400, item.id, level + 1);
-    set_sample_args(&item, sample, 0);
-    finish(process, &item, *now += 9, parent, level);
-    *now += 30 + (int64_t)random_below(&process->random, 200);
+    struct call call = call_at(process, kind, *now += 60 + (int64_t)random_below(&process->random, 70));
+    inside(process, sample, now, call.id);
+    set_sample_args(&call, sample, inside == open_sample ? 25 : sample->size);
+    finish(process, &call, *now, parent, level);
+}
+
+static void preprocess(struct process *process, enum kind kind, const struct sample *sample, int64_t *now,
+                       int64_t typical, uint64_t parent, int level)
+{
+    struct call call = {.kind = kind};
+    set_sample_args(&call, sample, 0);
+    simple(process, call, now, typical, parent, level);
+}
+
+static void dlio_item(struct process *process, const struct sample *sample, int64_t *now, uint64_t parent)
+{
+    int level = sample->level + 2;
+    struct call index =
+        call_at(process, KIND_READ_INDEX, *now += 80 + (int64_t)random_below(&process->random, 60));
+    around(process, KIND_READER_OPEN, open_sample, sample, now, index.id, level);
+    around(process, KIND_GET_SAMPLE, read_sample, sample, now, index.id, level);
+    preprocess(process, KIND_PREPROCESS, sample, now, 20, index.id, level);
+    around(process, KIND_READER_CLOSE, close_sample, sample, now, index.id, level);
+    set_sample_args(&index, sample, sample->size);
+    finish(process, &index, *now += 8, parent, level - 1);
+}
+
+static void ai_item(struct process *process, const struct sample *sample, int64_t *now, uint64_t parent)
+{
+    int level = sample->level + 1;
+    around(process, KIND_AI_READER_OPEN, open_sample, sample, now, parent, level);
+    around(process, KIND_AI_GET_SAMPLE, read_and_close_sample, sample, now, parent, level);
+    preprocess(process, KIND_AI_PREPROCESS, sample, now, 2400, parent, level);
 }
 
 void fetch_sample(struct rank *rank, struct process *process, int64_t *now, uint64_t parent)
@@ -119,5 +115,10 @@ void fetch_sample(struct rank *rank, struct process *process, int64_t *now, uint
                             .epoch = rank->epoch + 1,
                             .reads = 5 + (unsigned)(traits >> 40) % (PREADS_MOST - 4),
                             .level = 8};
-    (rank->options->shape == SHAPE_AI ? ai_sample : dlio_sample)(process, &sample, now, parent);
+    bool ai = rank->options->shape == SHAPE_AI;
+    struct call item = call_at(process, ai ? KIND_AI_ITEM : KIND_GETITEM, *now);
+    (ai ? ai_item : dlio_item)(process, &sample, now, item.id);
+    set_sample_args(&item, &sample, 0);
+    finish(process, &item, *now += 9, parent, sample.level);
+    *now += 30 + (int64_t)random_below(&process->random, 200);
 }
