@@ -204,6 +204,17 @@ int sta_library_snapshot(struct sta_library *library, const char *id, struct sta
     return status;
 }
 
+bool sta_library_is_open(struct sta_library *library, const char *id)
+{
+    uv_mutex_lock(&library->lock);
+    const struct sta_shelf *shelf = library->shelves;
+    while (shelf != NULL && strcmp(shelf->id, id) != 0)
+        shelf = shelf->next;
+    bool open = shelf != NULL && shelf->snapshot != NULL;
+    uv_mutex_unlock(&library->lock);
+    return open;
+}
+
 int sta_library_preset_of(struct sta_library *library, const char *id, char name[64], struct sta_error *err)
 {
     struct sta_trace_entry entry;

@@ -79,6 +79,8 @@ void sta_library_resume(struct sta_library *library);
 /** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay open and shared between calls. */
 STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id,
                                        struct sta_snapshot **snapshot, struct sta_error *err);
+/** Whether sta_library_snapshot has nothing to open: then it reads no file. */
+bool sta_library_is_open(struct sta_library *library, const char *id);
 /** The preset chosen for a trace; copied to @name (64 bytes). */
 STA_MUSTCHECK int sta_library_preset_of(struct sta_library *library, const char *id, char name[64],
                                         struct sta_error *err);
