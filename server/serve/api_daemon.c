@@ -1,0 +1,149 @@
+/* The daemon itself: health, version, settings, figures, and the description of the API. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve/routes.h"
+
+int sta_api_health(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    sta_put_text(&reply->body, "{\"status\":\"ok\"}");
+    reply->no_store = true;
+    return STA_OK;
+}
+
+int sta_api_version(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    struct sta_buffer *out = &reply->body;
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", "strata");
+    sta_put_member_text(out, "version", call->server->options.version);
+    sta_put_member(out, "build");
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "compiler", __VERSION__);
+#ifdef __OPTIMIZE__
+    sta_put_member_bool(out, "optimized", true);
+#else
+    sta_put_member_bool(out, "optimized", false);
+#endif
+    sta_put_char(out, '}');
+    sta_put_member(out, "features");
+    sta_put_text(out, "[\"traces\",\"jobs\",\"report\",\"summary\",\"timeseries\",\"presets\",\"browse\"]");
+    sta_put_member(out, "semantics");
+    sta_put_text(out, "[\"exact\"]}");
+    return STA_OK;
+}
+
+int sta_api_settings(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    const struct sta_server_options *options = &call->server->options;
+    struct sta_buffer *out = &reply->body;
+    sta_put_text(out, "{\"settings\":[");
+    for (size_t i = 0; i < options->setting_count; i++) {
+        sta_put_text(out, i ? ",\n{" : "\n{");
+        sta_put_member_text(out, "name", options->settings[i].name);
+        sta_put_member_text(out, "value", options->settings[i].value);
+        sta_put_member_text(out, "help", options->settings[i].help);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+    reply->no_store = true;
+    return STA_OK;
+}
+
+void sta_api_openapi(struct sta_call *call)
+{
+    sta_exchange_reply(call->exchange, sta_content_choose(call->server->openapi, call->exchange));
+}
+
+/* ---- figures for Prometheus */
+
+static void put_gauge(struct sta_buffer *out, const char *name, const char *help, uint64_t value)
+{
+    sta_metrics_head(out, name, "gauge", help);
+    sta_put_format(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static void put_counter(struct sta_buffer *out, const char *name, const char *help, uint64_t value)
+{
+    sta_metrics_head(out, name, "counter", help);
+    sta_put_format(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static void put_traces(struct sta_buffer *out, struct sta_library *library)
+{
+    uint64_t states[4] = {0};
+    size_t count;
+    struct sta_trace_view *views = sta_library_list(library, &count);
+    for (size_t i = 0; i < count; i++) {
+        states[views[i].state]++;
+        sta_trace_view_fini(&views[i]);
+    }
+    free(views);
+    sta_metrics_head(out, "strata_traces", "gauge", "Registered traces by state.");
+    for (enum sta_trace_state state = STA_TRACE_INGESTING; state <= STA_TRACE_STALE; state++)
+        sta_put_format(out, "strata_traces{state=\"%s\"} %llu\n", sta_trace_state_name(state),
+                       (unsigned long long)states[state]);
+}
+
+static void put_jobs(struct sta_buffer *out, struct sta_jobs *jobs)
+{
+    uint64_t states[5] = {0};
+    size_t count;
+    struct sta_job_view *views = sta_jobs_list(jobs, &count);
+    for (size_t i = 0; i < count; i++)
+        states[views[i].state]++;
+    free(views);
+    sta_metrics_head(out, "strata_jobs", "gauge", "Jobs that are remembered, by state.");
+    for (enum sta_job_state state = STA_JOB_QUEUED; state <= STA_JOB_CANCELLED; state++)
+        sta_put_format(out, "strata_jobs{state=\"%s\"} %llu\n", sta_job_state_name(state),
+                       (unsigned long long)states[state]);
+}
+
+static void put_answers(struct sta_buffer *out, struct sta_server *server)
+{
+    struct sta_answers_figures figures = sta_answers_figures(server->answers);
+    uint64_t running, waiting;
+    sta_workers_count(server->questions, &running, &waiting);
+    put_gauge(out, "strata_cache_bytes", "Memory that kept answers take.", figures.bytes);
+    put_gauge(out, "strata_cache_limit_bytes", "Memory that kept answers may take.", server->options.cache);
+    put_gauge(out, "strata_cache_entries", "Kept answers.", figures.entries);
+    put_counter(out, "strata_cache_hits_total", "Questions whose answer was kept.", figures.hits);
+    put_counter(out, "strata_cache_misses_total", "Questions whose answer was computed.", figures.misses);
+    put_counter(out, "strata_cache_joins_total",
+                "Questions that waited for an answer already being computed.", figures.joins);
+    put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
+    put_gauge(out, "strata_questions_running", "Questions being worked on.", running);
+    put_gauge(out, "strata_questions_waiting", "Questions that wait for a thread.", waiting);
+}
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long total, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%llu %llu", &total, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int sta_api_metrics(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    struct sta_server *server = call->server;
+    struct sta_buffer *out = &reply->body;
+    sta_metrics_head(out, "strata_build_info", "gauge", "Version of the program.");
+    sta_put_format(out, "strata_build_info{version=\"%s\"} 1\n", server->options.version);
+    sta_metrics_put(server->metrics, out);
+    put_gauge(out, "strata_http_connections", "Open connections.", sta_http_connections(server->http));
+    put_counter(out, "strata_http_connections_refused_total", "Connections refused past a limit.",
+                sta_http_refused(server->http));
+    put_answers(out, server);
+    put_jobs(out, server->options.jobs);
+    put_traces(out, server->options.library);
+    put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
+    reply->content_type = call->route->content_type;
+    reply->no_store = true;
+    return STA_OK;
+}

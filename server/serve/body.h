@@ -1,0 +1,39 @@
+/* body.h - the JSON object of a request body, read and checked by a list of its members.  The only door to jansson. */
+#ifndef STA_SERVE_BODY_H
+#define STA_SERVE_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "common/error.h"
+
+#define STA_BODY_DEPTH 32 /* most levels of nesting */
+#define STA_BODY_MEMBERS 8
+
+enum sta_member_type { STA_MEMBER_TEXT, STA_MEMBER_TEXTS };
+
+struct sta_member {
+    const char *name;
+    enum sta_member_type type;
+    bool required;
+    size_t longest; /* characters of a text */
+    size_t most;    /* texts of a list */
+};
+
+struct sta_body {
+    void *document;
+    struct {
+        const char *text;   /* TEXT; NULL: not given */
+        const char **texts; /* TEXTS; NULL: not given */
+        size_t count;
+    } values[STA_BODY_MEMBERS];
+};
+
+/**
+ * sta_body_read - parse and check
+ * Return: 0; STA_EINPUT with err->parameter (JSON pointer) and, for what is not JSON, err->position.  Fini after success.
+ */
+STA_MUSTCHECK int sta_body_read(const char *bytes, size_t size, const struct sta_member *members, size_t member_count,
+                                struct sta_body *body, struct sta_error *err);
+void sta_body_fini(struct sta_body *body);
+
+#endif

@@ -1,0 +1,143 @@
+/* One representation, ready in the forms that clients ask for. */
+#include "serve/content.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+#include "common/memory.h"
+#include "serve/request.h"
+
+#define GZIP_LEVEL 6
+#define GZIP_FROM 256 /* bytes below which packing gains nothing */
+#define OVERHEAD 4096 /* bytes that the forms take beside their bodies, about */
+
+struct sta_content {
+    _Atomic unsigned references;
+    char etag[64];
+    struct sta_answer *plain, *packed, *unmodified; /* packed: NULL when it is not smaller */
+};
+
+bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size)
+{
+    z_stream stream = {0};
+    *packed = NULL;
+    if (size > UINT32_MAX ||
+        deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    char *out = sta_try_alloc(size);
+    stream.next_in = (unsigned char *)(uintptr_t)bytes;
+    stream.avail_in = (unsigned)size;
+    stream.next_out = (unsigned char *)out;
+    stream.avail_out = (unsigned)size; /* no room for one that is not smaller */
+    bool done = out != NULL && deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&stream);
+    if (!done) {
+        free(out);
+        return false;
+    }
+    *packed = out;
+    *packed_size = stream.total_out;
+    return true;
+}
+
+/* The headers of every form. */
+static size_t common_headers(const struct sta_reply *reply, const char *cache_control,
+                             struct sta_header *headers)
+{
+    size_t count = 0;
+    headers[count++] = (struct sta_header){"Cache-Control", cache_control};
+    headers[count++] = (struct sta_header){"Vary", "Accept-Encoding, Origin"};
+    for (size_t i = 0; i < reply->header_count; i++)
+        headers[count++] = reply->headers[i];
+    return count;
+}
+
+struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control)
+{
+    struct sta_content *content = sta_alloc(sizeof *content);
+    struct sta_header headers[STA_REPLY_HEADERS + 4];
+    size_t count = common_headers(reply, cache_control, headers);
+    XXH128_hash_t hash =
+        XXH3_128bits_withSeed(reply->body.data, reply->body.size, strlen(reply->content_type));
+    char packed_etag[64], *packed;
+    size_t packed_size;
+    content->references = 1;
+    snprintf(content->etag, sizeof content->etag, "\"%016llx%016llx\"", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    headers[count] = (struct sta_header){"ETag", content->etag};
+    content->unmodified = sta_answer_create(
+        &(struct sta_answer_parts){.status = 304, .headers = headers, .header_count = count + 1});
+    if (reply->body.size >= GZIP_FROM &&
+        sta_gzip(reply->body.data, reply->body.size, &packed, &packed_size)) {
+        snprintf(packed_etag, sizeof packed_etag, "%.33s-gzip\"", content->etag);
+        headers[count] = (struct sta_header){"ETag", packed_etag};
+        headers[count + 1] = (struct sta_header){"Content-Encoding", "gzip"};
+        content->packed = sta_answer_create(&(struct sta_answer_parts){
+            reply->status, reply->content_type, headers, count + 2, packed, packed_size});
+        headers[count] = (struct sta_header){"ETag", content->etag};
+    }
+    content->plain = sta_answer_create(&(struct sta_answer_parts){
+        reply->status, reply->content_type, headers, count + 1, reply->body.data, reply->body.size});
+    sta_buffer_init(&reply->body);
+    return content;
+}
+
+struct sta_content *sta_content_retain(struct sta_content *content)
+{
+    atomic_fetch_add(&content->references, 1);
+    return content;
+}
+
+void sta_content_release(struct sta_content *content)
+{
+    if (content == NULL || atomic_fetch_sub(&content->references, 1) != 1)
+        return;
+    sta_answer_release(content->plain);
+    sta_answer_release(content->packed);
+    sta_answer_release(content->unmodified);
+    free(content);
+}
+
+size_t sta_content_bytes(const struct sta_content *content)
+{
+    return OVERHEAD + sta_answer_size(content->plain) +
+           (content->packed ? sta_answer_size(content->packed) : 0);
+}
+
+const char *sta_content_etag(const struct sta_content *content)
+{
+    return content->etag;
+}
+
+struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange)
+{
+    if (sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), content->etag))
+        return sta_answer_retain(content->unmodified);
+    if (content->packed != NULL && sta_accepts_gzip(sta_exchange_header(exchange, "Accept-Encoding")))
+        return sta_answer_retain(content->packed);
+    return sta_answer_retain(content->plain);
+}
+
+static struct sta_answer *answer_unstored(struct sta_reply *reply)
+{
+    struct sta_header headers[STA_REPLY_HEADERS + 2];
+    size_t count = common_headers(reply, "no-store", headers);
+    struct sta_answer *answer = sta_answer_create(
+        &(struct sta_answer_parts){reply->status, reply->body.size ? reply->content_type : NULL, headers,
+                                   count, reply->body.data, reply->body.size});
+    sta_buffer_init(&reply->body);
+    return answer;
+}
+
+struct sta_answer *sta_reply_answer(struct sta_reply *reply, struct sta_exchange *exchange)
+{
+    enum sta_method method = sta_exchange_method(exchange);
+    if (reply->status != 200 || reply->no_store || (method != STA_GET && method != STA_HEAD))
+        return answer_unstored(reply);
+    struct sta_content *content = sta_content_create(reply, "private, no-cache");
+    struct sta_answer *answer = sta_content_choose(content, exchange);
+    sta_content_release(content);
+    return answer;
+}

@@ -1,0 +1,296 @@
+/* What every request passes before its handler: host, route, access, origin, parameters; and what every answer passes after. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/routes.h"
+#include "serve/views.h"
+
+/* ---- answering */
+
+void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
+                     bool parked)
+{
+    if (status != STA_OK) {
+        struct sta_problem problem = sta_problem_of(err);
+        sta_reply_problem(reply, &problem);
+    } else if (reply->body.failed) {
+        sta_reply_problem(reply, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1});
+    }
+    struct sta_answer *answer = sta_reply_answer(reply, call->exchange);
+    sta_reply_fini(reply);
+    if (parked)
+        sta_exchange_finish(call->exchange, answer);
+    else
+        sta_exchange_reply(call->exchange, answer);
+}
+
+static void refuse(struct sta_call *call, const struct sta_problem *problem, const char *header,
+                   const char *value)
+{
+    struct sta_reply reply;
+    sta_reply_init(&reply);
+    sta_reply_problem(&reply, problem);
+    if (header != NULL)
+        sta_reply_header(&reply, header, value);
+    sta_exchange_reply(call->exchange, sta_reply_answer(&reply, call->exchange));
+    sta_reply_fini(&reply);
+}
+
+static void refuse_simply(struct sta_call *call, int status, const char *detail)
+{
+    refuse(call, &(struct sta_problem){status, detail, NULL, -1}, NULL, NULL);
+}
+
+/* ---- running handlers */
+
+static void run_at_once(struct sta_call *call)
+{
+    struct sta_reply reply;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_reply_init(&reply);
+    int status = call->route->handle(call, &reply, &err);
+    sta_call_answer(call, status, &reply, &err, false);
+}
+
+static void run_errand(void *context, bool dropped)
+{
+    struct sta_call *call = context;
+    struct sta_reply reply;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_reply_init(&reply);
+    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
+                         : call->route->handle(call, &reply, &err);
+    sta_call_answer(call, status, &reply, &err, true);
+    free(call);
+}
+
+static void send_on_errand(const struct sta_call *given)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_call *call = sta_alloc(sizeof *call);
+    *call = *given;
+    sta_exchange_park(call->exchange, NULL, NULL);
+    if (sta_workers_submit(call->server->errands, run_errand, call, &err) == STA_OK)
+        return;
+    struct sta_reply reply;
+    sta_reply_init(&reply);
+    sta_call_answer(call, err.status, &reply, &err, true);
+    free(call);
+}
+
+static void run(struct sta_call *call)
+{
+    switch (call->route->place) {
+    case STA_AT_ONCE:
+        run_at_once(call);
+        break;
+    case STA_ERRAND:
+        send_on_errand(call);
+        break;
+    case STA_QUESTION:
+        sta_view_ask(call);
+        break;
+    case STA_ARRANGES:
+        call->route->arrange(call);
+        break;
+    }
+}
+
+/* ---- what is checked before; each returns false when it has answered */
+
+static bool check_limits(struct sta_call *call)
+{
+    char detail[160];
+    const struct sta_server_options *options = &call->server->options;
+    int refusal = sta_exchange_refusal(call->exchange);
+    if (refusal == 0)
+        return true;
+    bool body = refusal == 413;
+    snprintf(detail, sizeof detail, "The request %s is larger than %llu bytes (setting %s)",
+             body ? "body" : "header",
+             (unsigned long long)(body ? options->request_body : options->request_header),
+             body ? "request_body" : "request_header");
+    refuse_simply(call, refusal, detail);
+    return false;
+}
+
+static bool check_host(struct sta_call *call)
+{
+    const char *host = sta_exchange_header(call->exchange, "Host");
+    if (sta_access_host_known(call->server->access, host))
+        return true;
+    refuse_simply(call, 421,
+                  "The Host header does not name this daemon; further names are the setting hosts");
+    return false;
+}
+
+/* Marks the answer for the browser when the origin may read it. */
+static bool is_allowed_origin(struct sta_call *call)
+{
+    const char *origin = sta_exchange_header(call->exchange, "Origin");
+    if (origin == NULL || !sta_access_origin_allowed(call->server->access, origin))
+        return false;
+    sta_exchange_add_header(call->exchange, "Access-Control-Allow-Origin", origin);
+    sta_exchange_add_header(call->exchange, "Access-Control-Expose-Headers", "ETag, Location, Retry-After");
+    return true;
+}
+
+static void answer_options(struct sta_call *call, unsigned allowed, bool cors)
+{
+    char methods[64];
+    struct sta_reply reply;
+    sta_route_methods(allowed, methods);
+    sta_reply_init(&reply);
+    reply.status = 204;
+    sta_reply_header(&reply, "Allow", methods);
+    if (cors) {
+        sta_reply_header(&reply, "Access-Control-Allow-Methods", methods);
+        sta_reply_header(&reply, "Access-Control-Allow-Headers",
+                         "Authorization, Content-Type, If-None-Match");
+        sta_reply_header(&reply, "Access-Control-Max-Age", "600");
+    }
+    sta_exchange_reply(call->exchange, sta_reply_answer(&reply, call->exchange));
+    sta_reply_fini(&reply);
+}
+
+static bool is_reading(enum sta_method method)
+{
+    return method == STA_GET || method == STA_HEAD || method == STA_OPTIONS;
+}
+
+static bool check_role(struct sta_call *call)
+{
+    char detail[200];
+    enum sta_role needed = call->route->role;
+    call->identity =
+        sta_access_identify(call->server->access, sta_exchange_header(call->exchange, "Authorization"),
+                            sta_exchange_header(call->exchange, "Cookie"));
+    if (call->identity.role >= needed)
+        return true;
+    if (call->identity.role == STA_ROLE_NONE) {
+        snprintf(detail, sizeof detail,
+                 "This needs the role %s: send a token as \"Authorization: Bearer ..\", or sign in",
+                 sta_role_name(needed));
+        refuse_simply(call, 401, detail);
+    } else {
+        snprintf(detail, sizeof detail, "This needs the role %s; the token \"%s\" has the role %s",
+                 sta_role_name(needed), call->identity.name, sta_role_name(call->identity.role));
+        refuse_simply(call, 403, detail);
+    }
+    return false;
+}
+
+static bool check_origin(struct sta_call *call)
+{
+    struct sta_exchange *exchange = call->exchange;
+    if (is_reading(sta_exchange_method(exchange)) ||
+        sta_access_origin_may_write(call->server->access, sta_exchange_header(exchange, "Origin"),
+                                    sta_exchange_header(exchange, "Host"),
+                                    sta_exchange_header(exchange, "Sec-Fetch-Site")))
+        return true;
+    refuse_simply(call, 403, "Pages of this origin may not change anything here (setting cors_origins)");
+    return false;
+}
+
+static bool fail_call(struct sta_call *call, const struct sta_error *err)
+{
+    struct sta_problem problem = sta_problem_of(err);
+    refuse(call, &problem, NULL, NULL);
+    return false;
+}
+
+static bool copy_captures(struct sta_call *call, const struct sta_capture captures[STA_CAPTURES])
+{
+    struct sta_error err = STA_ERROR_INIT;
+    for (size_t i = 0; i < STA_CAPTURES && captures[i].text; i++) {
+        char *to = call->captures[i];
+        if (captures[i].length >= sizeof call->captures[i]) {
+            sta_fail(&err, STA_ENOTFOUND, "A part of the path has more than %zu characters",
+                     sizeof call->captures[i] - 1);
+            return fail_call(call, &err);
+        }
+        memcpy(to, captures[i].text, captures[i].length);
+        to[captures[i].length] = '\0';
+        if (sta_percent_decode(to, false, &err) != STA_OK) {
+            sta_because(&err, "Cannot read the path");
+            return fail_call(call, &err);
+        }
+    }
+    return true;
+}
+
+static bool check_parameters(struct sta_call *call, char *query)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    return sta_parameters_read(query, call->route->parameters, call->values, &err) == STA_OK ||
+           fail_call(call, &err);
+}
+
+/* ---- routes */
+
+static void refuse_method(struct sta_call *call, unsigned allowed)
+{
+    char methods[64], detail[160];
+    sta_route_methods(allowed, methods);
+    snprintf(detail, sizeof detail, "%s is not allowed here; allowed: %s",
+             sta_method_name(sta_exchange_method(call->exchange)), methods);
+    refuse(call, &(struct sta_problem){405, detail, NULL, -1}, "Allow", methods);
+}
+
+/* Outside the API a path is a file of the dashboard. */
+static void serve_file(struct sta_call *call, char *path)
+{
+    enum sta_method method = sta_exchange_method(call->exchange);
+    struct sta_error ignored = STA_ERROR_INIT;
+    bool decoded = sta_percent_decode(path, false, &ignored) == STA_OK;
+    struct sta_content *content = decoded ? sta_assets_find(call->server->assets, path) : NULL;
+    if (content == NULL) {
+        refuse_simply(call, 404,
+                      "There is nothing at this path; the API is described at /api/v1/openapi.json");
+    } else if (method == STA_OPTIONS) {
+        answer_options(call, 1u << STA_GET, false);
+    } else if (!is_reading(method)) {
+        refuse_method(call, 1u << STA_GET);
+    } else {
+        sta_exchange_reply(call->exchange, sta_content_choose(content, call->exchange));
+    }
+    sta_content_release(content);
+}
+
+static bool is_of_api(const char *path)
+{
+    return strncmp(path, "/api/", 5) == 0 || strcmp(path, "/api") == 0;
+}
+
+static void go_by_route(struct sta_call *call, char *path, char *query)
+{
+    struct sta_capture captures[STA_CAPTURES] = {{0}};
+    unsigned allowed;
+    bool cors = is_allowed_origin(call);
+    call->route = sta_route_find(path, sta_exchange_method(call->exchange), captures, &allowed);
+    *sta_exchange_note(call->exchange) = (void *)(uintptr_t)call->route;
+    if (call->route == NULL && allowed == 0 && !is_of_api(path))
+        serve_file(call, path);
+    else if (call->route == NULL && allowed == 0)
+        refuse_simply(call, 404, "There is no such call; /api/v1/openapi.json lists all");
+    else if (call->route == NULL && sta_exchange_method(call->exchange) == STA_OPTIONS)
+        answer_options(call, allowed, cors);
+    else if (call->route == NULL)
+        refuse_method(call, allowed);
+    else if (check_role(call) && check_origin(call) && copy_captures(call, captures) &&
+             check_parameters(call, query))
+        run(call);
+}
+
+void sta_dispatch(void *context, struct sta_exchange *exchange)
+{
+    struct sta_call call = {.server = context, .exchange = exchange};
+    char *path = sta_exchange_target(exchange), *query = sta_target_split(path);
+    if (!check_limits(&call))
+        return;
+    if (atomic_load(&call.server->stopping))
+        refuse_simply(&call, 503, "The daemon is stopping");
+    else if (check_host(&call))
+        go_by_route(&call, path, query);
+}

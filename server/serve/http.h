@@ -1,0 +1,113 @@
+/* http.h - HTTP without anyone else knowing libmicrohttpd: exchanges come in, answers go out.
+ *
+ * An exchange is one request and its answer.  When the request is complete its handler is called on an HTTP thread, which must not wait
+ * for anything: the handler answers at once, or parks the exchange, has the work done elsewhere, and finishes it from there. */
+#ifndef STA_SERVE_HTTP_H
+#define STA_SERVE_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/buffer.h"
+#include "common/error.h"
+
+struct sta_http;
+struct sta_exchange;
+
+/* ---- answers: ready to be sent, any number of times; counted references; any thread */
+
+struct sta_answer;
+
+struct sta_header {
+    const char *name, *value;
+};
+
+struct sta_answer_parts {
+    int status;
+    const char *content_type; /* NULL: none */
+    const struct sta_header *headers; /* copied */
+    size_t header_count;
+    char *body;               /* malloc'd, taken over; may be NULL when empty */
+    size_t size;
+};
+
+/** The headers that every answer carries for safety are added. */
+struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts);
+struct sta_answer *sta_answer_retain(struct sta_answer *answer);
+void sta_answer_release(struct sta_answer *answer); /* NULL allowed */
+size_t sta_answer_size(const struct sta_answer *answer);
+
+/* ---- the server */
+
+struct sta_http_options {
+    const char *listen; /* HOST:PORT, [ADDRESS]:PORT */
+    unsigned threads;
+    uint64_t connections, connections_per_client, request_body, request_header, request_timeout_s;
+    void (*handle)(void *context, struct sta_exchange *exchange);
+    /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a request. */
+    void (*completed)(void *context, struct sta_exchange *exchange, int status, double seconds, bool aborted);
+    void *context;
+};
+
+/** Opens the socket; no request is taken before sta_http_run. */
+STA_MUSTCHECK int sta_http_open(const struct sta_http_options *options, struct sta_http **http, struct sta_error *err);
+STA_MUSTCHECK int sta_http_run(struct sta_http *http, struct sta_error *err);
+const char *sta_http_address(const struct sta_http *http); /* "http://127.0.0.1:7878" */
+const char *sta_http_host(const struct sta_http *http);    /* the host of `listen`, without brackets */
+bool sta_http_is_loopback(const struct sta_http *http);
+bool sta_http_is_wildcard(const struct sta_http *http);
+uint64_t sta_http_connections(struct sta_http *http);
+uint64_t sta_http_refused(struct sta_http *http);
+/** No new connections; streams end; waits until no exchange is at work, at most @grace_ms. */
+void sta_http_quiesce(struct sta_http *http, unsigned grace_ms);
+/** Closes every connection and frees.  No exchange may be parked any more. */
+void sta_http_close(struct sta_http *http);
+
+/* ---- the request; valid until the answer has gone out.  Any thread */
+
+enum sta_method { STA_GET, STA_HEAD, STA_POST, STA_PUT, STA_PATCH, STA_DELETE, STA_OPTIONS, STA_METHODS };
+const char *sta_method_name(enum sta_method method); /* "OTHER" for STA_METHODS */
+
+enum sta_method sta_exchange_method(const struct sta_exchange *exchange); /* STA_METHODS: none of these */
+char *sta_exchange_target(struct sta_exchange *exchange); /* as sent: path and query; the handler may write into it */
+const char *sta_exchange_header(struct sta_exchange *exchange, const char *name); /* NULL: absent */
+const struct sta_buffer *sta_exchange_body(const struct sta_exchange *exchange);
+/** Set when the request breaks a limit and was not read: 413 or 431; else 0. */
+int sta_exchange_refusal(const struct sta_exchange *exchange);
+/** A number that is the same for requests of the same address (IPv6: network of 64 bits). */
+uint64_t sta_exchange_client(const struct sta_exchange *exchange);
+/** A place for the handler's own note about the exchange; NULL at first. */
+void **sta_exchange_note(struct sta_exchange *exchange);
+
+/* ---- answering: exactly one of reply, park + finish, stream */
+
+/** Context: the handler's call.  Takes over the reference. */
+void sta_exchange_reply(struct sta_exchange *exchange, struct sta_answer *answer);
+
+/**
+ * sta_exchange_park - keep the client waiting until sta_exchange_finish
+ * @gone: called (once at most, on a thread of http's own, briefly, never after finish began) when the client has left; NULL: not
+ *        watched.  Returns true when the exchange shall end now, so that finish will not be called.
+ * Context: the handler's call.
+ */
+void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context), void *context);
+/** Context: any thread, also before the handler returned.  Takes over the reference.  The exchange must not be used after. */
+void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer);
+
+/* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before reply or finish. */
+void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
+
+/* A body that comes piece by piece (server-sent events). */
+enum sta_stream_state { STA_STREAM_OPEN, STA_STREAM_END };
+struct sta_stream_source {
+    /** Appends what is new, nothing when nothing is.  @heartbeat: nothing has been sent for a while. */
+    enum sta_stream_state (*produce)(void *context, struct sta_buffer *out, bool heartbeat);
+    void (*release)(void *context);
+    void *context;
+};
+/** Context: the handler's call. */
+void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type, const struct sta_stream_source *source);
+/** Every stream is asked again.  Context: any thread. */
+void sta_http_wake_streams(struct sta_http *http);
+
+#endif

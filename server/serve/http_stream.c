@@ -1,0 +1,180 @@
+/* Streams: answers that come piece by piece, and sleep in between.
+ *
+ * DESIGN.  libmicrohttpd asks a stream for bytes; when there are none the connection is suspended and takes no thread.
+ * Whoever knows of news calls sta_http_wake_streams, which resumes the sleepers; each then asks its source.  `woken` covers the
+ * moment between asking the source in vain and falling asleep.  stream_lock guards the list and the flags; it
+ * is never held while a source is asked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/http_private.h"
+
+#define BLOCK 4096
+#define HEARTBEAT_NS UINT64_C(15000000000)
+
+struct sta_stream {
+    struct sta_stream *next, *previous;
+    struct sta_exchange *exchange;
+    struct sta_http *http;
+    struct sta_stream_source source;
+    const char *content_type;
+    struct sta_buffer out; /* produced, sent up to `sent`; HTTP thread only */
+    size_t sent;
+    bool source_ended;
+    bool asleep, woken, closing, heartbeat; /* under stream_lock */
+    uint64_t last_ns;                       /* under stream_lock: when something was sent */
+};
+
+/* Under stream_lock. */
+static void wake(struct sta_stream *stream)
+{
+    stream->woken = true;
+    if (!stream->asleep)
+        return;
+    stream->asleep = false;
+    MHD_resume_connection(stream->exchange->connection);
+}
+
+/* Takes and clears the flags.  Return: whether the stream goes on. */
+static bool begin_turn(struct sta_stream *stream, bool *heartbeat)
+{
+    uv_mutex_lock(&stream->http->stream_lock);
+    stream->woken = false;
+    *heartbeat = stream->heartbeat;
+    stream->heartbeat = false;
+    bool closing = stream->closing;
+    uv_mutex_unlock(&stream->http->stream_lock);
+    return !closing;
+}
+
+static void end_turn(struct sta_stream *stream)
+{
+    uv_mutex_lock(&stream->http->stream_lock);
+    if (stream->out.size > 0) {
+        stream->last_ns = uv_hrtime();
+    } else if (!stream->woken && !stream->source_ended) {
+        stream->asleep = true;
+        MHD_suspend_connection(stream->exchange->connection);
+    }
+    uv_mutex_unlock(&stream->http->stream_lock);
+}
+
+static ssize_t read_stream(void *closure, uint64_t position, char *to, size_t room)
+{
+    struct sta_stream *stream = closure;
+    if (stream->sent == stream->out.size) {
+        bool heartbeat;
+        if (stream->source_ended || !begin_turn(stream, &heartbeat))
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        sta_buffer_clear(&stream->out);
+        stream->sent = 0;
+        stream->source_ended =
+            stream->source.produce(stream->source.context, &stream->out, heartbeat) == STA_STREAM_END;
+        end_turn(stream);
+    }
+    size_t size = STA_MIN(room, stream->out.size - stream->sent);
+    if (size == 0)
+        return stream->source_ended ? MHD_CONTENT_READER_END_OF_STREAM : 0;
+    memcpy(to, stream->out.data + stream->sent, size);
+    stream->sent += size;
+    return (ssize_t)size;
+}
+
+static void stream_free(void *closure)
+{
+    struct sta_stream *stream = closure;
+    struct sta_http *http = stream->http;
+    uv_mutex_lock(&http->stream_lock);
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        http->streams = stream->next;
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    uv_mutex_unlock(&http->stream_lock);
+    stream->source.release(stream->source.context);
+    sta_buffer_fini(&stream->out);
+    free(stream);
+}
+
+/* The client has left: the stream is woken to notice. */
+static bool client_gone(void *context)
+{
+    struct sta_stream *stream = context;
+    uv_mutex_lock(&stream->http->stream_lock);
+    stream->closing = true;
+    wake(stream);
+    uv_mutex_unlock(&stream->http->stream_lock);
+    return false;
+}
+
+void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type,
+                         const struct sta_stream_source *source)
+{
+    struct sta_http *http = exchange->http;
+    struct sta_stream *stream = sta_alloc(sizeof *stream);
+    stream->exchange = exchange;
+    stream->http = http;
+    stream->source = *source;
+    stream->content_type = content_type;
+    stream->last_ns = uv_hrtime();
+    sta_buffer_init(&stream->out);
+    uv_mutex_lock(&http->stream_lock);
+    stream->next = http->streams;
+    if (http->streams)
+        http->streams->previous = stream;
+    http->streams = stream;
+    uv_mutex_unlock(&http->stream_lock);
+    exchange->stream = stream;
+}
+
+enum MHD_Result sta_stream_queue(struct sta_exchange *exchange)
+{
+    struct sta_stream *stream = exchange->stream;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, stream, stream_free);
+    STA_ASSERT(response != NULL);
+    MHD_add_response_header(response, "Content-Type", stream->content_type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    for (size_t i = 0; i < sta_safety_header_count; i++)
+        MHD_add_response_header(response, sta_safety_headers[i].name, sta_safety_headers[i].value);
+    for (unsigned i = 0; i < exchange->header_count; i++)
+        MHD_add_response_header(response, exchange->headers[i].name, exchange->headers[i].value);
+    exchange->status = MHD_HTTP_OK;
+    sta_gate_watch(exchange, client_gone, stream);
+    enum MHD_Result result = MHD_queue_response(exchange->connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+void sta_http_wake_streams(struct sta_http *http)
+{
+    uv_mutex_lock(&http->stream_lock);
+    for (struct sta_stream *stream = http->streams; stream; stream = stream->next)
+        wake(stream);
+    uv_mutex_unlock(&http->stream_lock);
+}
+
+void sta_streams_tick(struct sta_http *http)
+{
+    uint64_t now = uv_hrtime();
+    uv_mutex_lock(&http->stream_lock);
+    for (struct sta_stream *stream = http->streams; stream; stream = stream->next)
+        if (stream->asleep && now - stream->last_ns >= HEARTBEAT_NS) {
+            stream->heartbeat = true;
+            wake(stream);
+        }
+    uv_mutex_unlock(&http->stream_lock);
+}
+
+void sta_streams_end(struct sta_http *http)
+{
+    uv_mutex_lock(&http->stream_lock);
+    for (struct sta_stream *stream = http->streams; stream; stream = stream->next) {
+        stream->closing = true;
+        wake(stream);
+    }
+    uv_mutex_unlock(&http->stream_lock);
+}

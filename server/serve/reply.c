@@ -1,0 +1,414 @@
+/* What is sent: problem documents and tables. */
+#include "serve/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* ---- problems */
+
+/* X(HTTP status, type, title) */
+#define PROBLEM_LIST(X)                                                                                      \
+    X(400, "bad-request", "The request is not valid")                                                        \
+    X(401, "not-signed-in", "A token is needed")                                                             \
+    X(403, "forbidden", "Not allowed")                                                                       \
+    X(404, "not-found", "There is no such thing")                                                            \
+    X(405, "method-not-allowed", "The method is not allowed here")                                           \
+    X(409, "conflict", "It is there already")                                                                \
+    X(413, "body-too-large", "The request body is too large")                                                \
+    X(421, "unknown-host", "The host is not one of this daemon's names")                                     \
+    X(422, "over-limit", "A limit was exceeded")                                                             \
+    X(429, "too-many-requests", "Too many requests")                                                         \
+    X(431, "header-too-large", "The request header is too large")                                            \
+    X(500, "failure", "The daemon failed")                                                                   \
+    X(501, "not-available", "Not available")                                                                 \
+    X(503, "try-again", "Try again later")                                                                   \
+    X(507, "disk-full", "The disk is full")
+
+static const struct problem_kind {
+    int status;
+    const char *type, *title;
+} problem_kinds[] = {
+#define X(status, type, title) {status, type, title},
+    PROBLEM_LIST(X)
+#undef X
+};
+
+static const struct problem_kind *kind_of(int status)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(problem_kinds); i++)
+        if (problem_kinds[i].status == status)
+            return &problem_kinds[i];
+    return kind_of(500);
+}
+
+int sta_http_status(int status)
+{
+    static const short statuses[] = {
+        [STA_STATUS_INDEX_NOMEM] = 503,       [STA_STATUS_INDEX_IO] = 500,
+        [STA_STATUS_INDEX_NOSPC] = 507,       [STA_STATUS_INDEX_NOTFOUND] = 404,
+        [STA_STATUS_INDEX_EXISTS] = 409,      [STA_STATUS_INDEX_INPUT] = 400,
+        [STA_STATUS_INDEX_CORRUPT] = 500,     [STA_STATUS_INDEX_NEWER] = 500,
+        [STA_STATUS_INDEX_LIMIT] = 422,       [STA_STATUS_INDEX_BUSY] = 503,
+        [STA_STATUS_INDEX_CANCELLED] = 503,   [STA_STATUS_INDEX_FORBIDDEN] = 403,
+        [STA_STATUS_INDEX_UNSUPPORTED] = 501, [STA_STATUS_INDEX_INTERNAL] = 500,
+    };
+    STA_ASSERT(status < 0 && (size_t)(-1 - status) < STA_COUNT_OF(statuses));
+    return statuses[-1 - status];
+}
+
+struct sta_problem sta_problem_of(const struct sta_error *err)
+{
+    return (struct sta_problem){sta_http_status(err->status), err->text, err->parameter, err->position};
+}
+
+void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem)
+{
+    const struct problem_kind *kind = kind_of(problem->status);
+    char type[64];
+    snprintf(type, sizeof type, "urn:strata:problem:%s", kind->type);
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "type", type);
+    sta_put_member_text(out, "title", kind->title);
+    sta_put_member_uint(out, "status", (uint64_t)problem->status);
+    sta_put_member_text(out, "detail", problem->detail);
+    if (problem->parameter != NULL && problem->parameter[0] != '\0')
+        sta_put_member_text(out, "parameter", problem->parameter);
+    if (problem->position >= 0)
+        sta_put_member_uint(out, "position", (uint64_t)problem->position);
+    sta_put_char(out, '}');
+}
+
+/* ---- replies */
+
+void sta_reply_init(struct sta_reply *reply)
+{
+    *reply = (struct sta_reply){.status = 200, .content_type = "application/json"};
+    sta_buffer_init(&reply->body);
+}
+
+void sta_reply_fini(struct sta_reply *reply)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        free((char *)reply->headers[i].value);
+    sta_buffer_fini(&reply->body);
+}
+
+void sta_reply_header(struct sta_reply *reply, const char *name, const char *value)
+{
+    STA_ASSERT(reply->header_count < STA_REPLY_HEADERS);
+    reply->headers[reply->header_count++] = (struct sta_header){name, sta_strdup(value)};
+}
+
+void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *problem)
+{
+    struct sta_buffer body; /* the problem's texts may lie in what is emptied */
+    sta_buffer_init(&body);
+    sta_put_problem(&body, problem);
+    int status = problem->status;
+    sta_reply_fini(reply);
+    sta_reply_init(reply);
+    reply->status = status;
+    reply->content_type = "application/problem+json";
+    reply->no_store = true;
+    reply->body = body;
+    if (status == 503 || status == 429)
+        sta_reply_header(reply, "Retry-After", "1");
+    if (status == 401)
+        sta_reply_header(reply, "WWW-Authenticate", "Bearer realm=\"strata\"");
+}
+
+/* ---- tables */
+
+enum sta_format sta_format_of(const char *name)
+{
+    return strcmp(name, "csv") == 0      ? STA_FORMAT_CSV
+           : strcmp(name, "ndjson") == 0 ? STA_FORMAT_NDJSON
+                                         : STA_FORMAT_JSON;
+}
+
+static void put_cell_json(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
+{
+    if (column->missing[row]) {
+        sta_put_text(out, "null");
+        return;
+    }
+    switch (column->type) {
+    case STA_TYPE_BOOL:
+        sta_put_text(out, column->integers[row] ? "true" : "false");
+        break;
+    case STA_TYPE_INT:
+        sta_put_int(out, column->integers[row]);
+        break;
+    case STA_TYPE_FLOAT:
+        sta_put_double(out, column->numbers[row]);
+        break;
+    case STA_TYPE_TEXT:
+        sta_put_json_string(out, column->texts[row].bytes, column->texts[row].length);
+        break;
+    case STA_TYPE_LIST:
+        sta_put(out, column->texts[row].bytes, column->texts[row].length);
+        break;
+    case STA_TYPE_NULL:
+        sta_put_text(out, "null");
+        break;
+    }
+}
+
+/* Missing is an empty field. */
+static void put_cell_csv(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
+{
+    if (column->missing[row])
+        return;
+    if (column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST)
+        sta_put_csv_text(out, column->texts[row].bytes, column->texts[row].length);
+    else
+        put_cell_json(out, column, row);
+}
+
+static void put_csv(struct sta_buffer *out, const struct sta_table *table)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (c > 0)
+            sta_put_char(out, ',');
+        sta_put_csv_text(out, table->columns[c].name, strlen(table->columns[c].name));
+    }
+    sta_put_text(out, "\r\n");
+    for (size_t row = 0; row < table->rows; row++) {
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (c > 0)
+                sta_put_char(out, ',');
+            put_cell_csv(out, &table->columns[c], row);
+        }
+        sta_put_text(out, "\r\n");
+    }
+}
+
+static void put_ndjson(struct sta_buffer *out, const struct sta_table *table)
+{
+    for (size_t row = 0; row < table->rows; row++) {
+        sta_put_char(out, '{');
+        for (size_t c = 0; c < table->column_count; c++) {
+            sta_put_member(out, table->columns[c].name);
+            put_cell_json(out, &table->columns[c], row);
+        }
+        sta_put_text(out, "}\n");
+    }
+}
+
+static void put_fact(struct sta_buffer *out, const struct sta_fact *fact)
+{
+    sta_put_member(out, fact->name);
+    if (fact->missing)
+        sta_put_text(out, "null");
+    else if (fact->is_number)
+        sta_put_double(out, fact->number);
+    else
+        sta_put_int(out, fact->integer);
+}
+
+/* "{" and what stands before a table. */
+static void put_head(struct sta_buffer *out, const struct sta_answer_names *names,
+                     const struct sta_facts *facts)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "semantics", names->semantics);
+    if (names->preset != NULL)
+        sta_put_member_text(out, "preset", names->preset);
+    sta_put_member_text(out, "filters", names->filters ? "on" : "off");
+    for (size_t i = 0; i < facts->count; i++)
+        put_fact(out, &facts->items[i]);
+}
+
+static void put_columns(struct sta_buffer *out, const struct sta_table *table)
+{
+    sta_put_member(out, "columns");
+    for (size_t c = 0; c < table->column_count; c++) {
+        sta_put_char(out, c ? ',' : '[');
+        sta_put_json_text(out, table->columns[c].name);
+    }
+    sta_put_text(out, table->column_count ? "]" : "[]");
+    sta_put_member(out, "units");
+    sta_put_char(out, '{');
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].unit != NULL)
+            sta_put_member_text(out, table->columns[c].name, table->columns[c].unit);
+    sta_put_char(out, '}');
+}
+
+static void put_json(struct sta_buffer *out, const struct sta_table *table)
+{
+    put_columns(out, table);
+    sta_put_member(out, "data");
+    sta_put_char(out, '[');
+    for (size_t row = 0; row < table->rows; row++) {
+        sta_put_text(out, row ? ",\n[" : "\n[");
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (c > 0)
+                sta_put_char(out, ',');
+            put_cell_json(out, &table->columns[c], row);
+        }
+        sta_put_char(out, ']');
+    }
+    sta_put_char(out, ']');
+    sta_put_member_uint(out, "row_count", table->row_count);
+    sta_put_member_text(out, "next", table->next);
+    sta_put_char(out, '}');
+}
+
+/* True when the format is one that holds the table alone. */
+static bool put_plain(struct sta_reply *reply, enum sta_format format, const struct sta_table *table)
+{
+    if (format == STA_FORMAT_CSV) {
+        reply->content_type = "text/csv; charset=utf-8; header=present";
+        put_csv(&reply->body, table);
+    } else if (format == STA_FORMAT_NDJSON) {
+        reply->content_type = "application/x-ndjson";
+        put_ndjson(&reply->body, table);
+    }
+    return format != STA_FORMAT_JSON;
+}
+
+void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
+                   const struct sta_facts *facts, const struct sta_table *table)
+{
+    if (put_plain(reply, format, table))
+        return;
+    put_head(&reply->body, names, facts);
+    put_json(&reply->body, table);
+}
+
+/* ---- the summary
+ *
+ * The table has the union of all layers' columns.  A layer's object has those that the layer has, null where there
+ * is no value, so that "not defined for this layer" and "nothing there" can be told apart. */
+
+struct layers {
+    const struct sta_table *table;
+    const struct sta_table_column *names, *parents;
+    const struct sta_preset *preset;
+    long overlap_with; /* row, or -1 */
+};
+
+static bool same_text(struct sta_text a, const char *b)
+{
+    return strlen(b) == a.length && memcmp(a.bytes, b, a.length) == 0;
+}
+
+static long row_of(const struct layers *layers, struct sta_text name)
+{
+    for (size_t row = 0; row < layers->table->rows; row++)
+        if (layers->names->texts[row].length == name.length &&
+            memcmp(layers->names->texts[row].bytes, name.bytes, name.length) == 0)
+            return (long)row;
+    return -1;
+}
+
+/* Whether @above is @row or one of its ancestors. */
+static bool is_above(const struct layers *layers, long above, long row)
+{
+    for (size_t steps = 0; row >= 0 && steps <= layers->table->rows; steps++) {
+        if (row == above)
+            return true;
+        row = layers->parents->missing[row] ? -1 : row_of(layers, layers->parents->texts[row]);
+    }
+    return false;
+}
+
+static bool has_children(const struct layers *layers, size_t row)
+{
+    for (size_t other = 0; other < layers->table->rows; other++)
+        if (!layers->parents->missing[other] && row_of(layers, layers->parents->texts[other]) == (long)row)
+            return true;
+    return false;
+}
+
+static bool has_exposed(const struct layers *layers, long row)
+{
+    long compute = layers->overlap_with;
+    return compute >= 0 && !is_above(layers, compute, row) && !is_above(layers, row, compute);
+}
+
+/* Length of the derived metric's name in "read_count", when a layer of the preset has such a metric; else 0. */
+static size_t metric_length(const char *column)
+{
+    const char *last = strrchr(column, '_');
+    if (last == NULL ||
+        !(strcmp(last, "_count") == 0 || strcmp(last, "_time") == 0 || strcmp(last, "_size") == 0 ||
+          strcmp(last, "_busy") == 0 || strcmp(last, "_bw") == 0))
+        return 0;
+    return (size_t)(last - column);
+}
+
+static bool layer_has_metric(const struct sta_layer *layer, const char *name, size_t length)
+{
+    for (size_t i = 0; i < layer->metric_count; i++)
+        if (strlen(layer->metrics[i].name) == length && memcmp(layer->metrics[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the column belongs to a derived metric; *has: of this layer. */
+static bool is_metric_column(const struct layers *layers, const char *column, size_t row, bool *has)
+{
+    size_t length = metric_length(column);
+    bool any = false;
+    *has = false;
+    for (size_t i = 0; length > 0 && i < layers->preset->layer_count; i++) {
+        const struct sta_layer *layer = &layers->preset->layers[i];
+        if (!layer_has_metric(layer, column, length))
+            continue;
+        any = true;
+        *has |= same_text(layers->names->texts[row], layer->name);
+    }
+    return any;
+}
+
+static bool layer_has_column(const struct layers *layers, const struct sta_table_column *column, size_t row)
+{
+    bool has;
+    if (!column->missing[row])
+        return true;
+    if (strncmp(column->name, "exposed_", 8) == 0 || strcmp(column->name, "hidden_share") == 0)
+        return has_exposed(layers, (long)row);
+    if (strcmp(column->name, "self_group_sum") == 0)
+        return has_children(layers, row);
+    return is_metric_column(layers, column->name, row, &has) ? has : true;
+}
+
+static void put_layer(struct sta_buffer *out, const struct layers *layers, size_t row)
+{
+    sta_put_char(out, '{');
+    for (size_t c = 0; c < layers->table->column_count; c++) {
+        const struct sta_table_column *column = &layers->table->columns[c];
+        if (!layer_has_column(layers, column, row))
+            continue;
+        sta_put_member(out, column->name);
+        put_cell_json(out, column, row);
+    }
+    sta_put_char(out, '}');
+}
+
+void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
+                     const struct sta_facts *facts, const struct sta_table *table,
+                     const struct sta_preset *preset)
+{
+    if (put_plain(reply, format, table))
+        return;
+    struct layers layers = {table, sta_table_find(table, "name"), sta_table_find(table, "parent"), preset,
+                            -1};
+    STA_ASSERT(layers.names != NULL && layers.parents != NULL);
+    if (preset->overlap_with != NULL)
+        layers.overlap_with =
+            row_of(&layers, (struct sta_text){preset->overlap_with, (uint32_t)strlen(preset->overlap_with)});
+    put_head(&reply->body, names, facts);
+    put_columns(&reply->body, table);
+    sta_put_member(&reply->body, "layers");
+    sta_put_char(&reply->body, '[');
+    for (size_t row = 0; row < table->rows; row++) {
+        sta_put_text(&reply->body, row ? ",\n" : "\n");
+        put_layer(&reply->body, &layers, row);
+    }
+    sta_put_text(&reply->body, "]}");
+}

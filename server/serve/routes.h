@@ -1,0 +1,78 @@
+/* routes.h - the API as a table.  Dispatch, checks, HEAD, OPTIONS, 404 and 405, and the OpenAPI document are all made from it. */
+#ifndef STA_SERVE_ROUTES_H
+#define STA_SERVE_ROUTES_H
+
+#include "serve/server.h"
+
+/* Where a handler runs. */
+enum sta_place {
+    STA_AT_ONCE,  /* on the HTTP thread: touches memory only */
+    STA_ERRAND,   /* on an errand thread: may touch a disk */
+    STA_QUESTION, /* a view: looked up among the answers, else computed (views.h) */
+    STA_ARRANGES  /* on the HTTP thread; answers the exchange itself (streams) */
+};
+
+struct sta_view_kind;
+
+struct sta_route {
+    enum sta_method method; /* GET answers HEAD too */
+    const char *path;       /* pattern */
+    const char *id;         /* operationId */
+    const char *tag;
+    enum sta_role role;     /* NONE: for all */
+    enum sta_place place;
+    union {
+        /** Fills the reply, or fails. */
+        int (*handle)(struct sta_call *call, struct sta_reply *reply, struct sta_error *err);
+        void (*arrange)(struct sta_call *call);
+        const struct sta_view_kind *view;
+    };
+    uint32_t parameters;      /* STA_HAS bits */
+    const char *body;         /* schema of the request body, or NULL */
+    const char *reply;        /* schema of the success, or NULL when it has no JSON body */
+    const char *content_type; /* of the success when it is not JSON */
+    int status;               /* of the success */
+    bool tabular;             /* the success may be CSV and NDJSON too */
+    const char *summary, *text;
+};
+
+extern const struct sta_route sta_routes[];
+extern const size_t sta_route_count;
+
+/** The route of a path and method.  NULL: none; then *allowed holds a bit per method that the path has (0: no such path). */
+const struct sta_route *sta_route_find(const char *path, enum sta_method method, struct sta_capture captures[STA_CAPTURES],
+                                       unsigned *allowed);
+/** "GET, HEAD, OPTIONS" */
+void sta_route_methods(unsigned allowed, char text[64]);
+
+/** Every request comes in here; fits sta_http_options. */
+void sta_dispatch(void *server, struct sta_exchange *exchange);
+
+/** The document, as text owned by the caller. */
+char *sta_openapi_create(const char *version);
+
+/* handlers, one file per topic */
+int sta_api_health(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_metrics(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_version(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_settings(struct sta_call *, struct sta_reply *, struct sta_error *);
+void sta_api_openapi(struct sta_call *);
+int sta_api_session(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_session_create(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_session_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_traces(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace_create(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace_patch(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace_refresh(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_browse(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_jobs(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_job(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_job_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+void sta_api_job_events(struct sta_call *);
+int sta_api_presets(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_preset(struct sta_call *, struct sta_reply *, struct sta_error *);
+extern const struct sta_view_kind sta_view_summary, sta_view_timeseries, sta_view_report;
+
+#endif

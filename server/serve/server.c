@@ -1,0 +1,145 @@
+/* The serve stage as a whole: started, reloaded, stopped. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+#include "serve/routes.h"
+#include "serve/views.h"
+
+#define ERRAND_THREADS 4
+#define ERRANDS_WAITING 1000
+#define HTTP_THREADS_MOST 4
+
+static void on_completed(void *context, struct sta_exchange *exchange, int status, double seconds,
+                         bool aborted)
+{
+    struct sta_server *server = context;
+    const struct sta_route *route = *sta_exchange_note(exchange);
+    size_t index = route ? (size_t)(route - sta_routes) : sta_route_count;
+    sta_metrics_request(server->metrics, index, aborted && status == 0 ? 0 : status, seconds);
+}
+
+static int open_http(struct sta_server *server, struct sta_error *err)
+{
+    const struct sta_server_options *options = &server->options;
+    unsigned cores = sta_usable_cores();
+    struct sta_http_options http = {
+        .listen = options->listen,
+        .threads = STA_MIN(STA_MAX(cores, 2), HTTP_THREADS_MOST),
+        .connections = options->connections,
+        .connections_per_client = options->connections_per_client,
+        .request_body = options->request_body,
+        .request_header = options->request_header,
+        .request_timeout_s = options->request_timeout,
+        .handle = sta_dispatch,
+        .completed = on_completed,
+        .context = server,
+    };
+    return sta_http_open(&http, &server->http, err);
+}
+
+static int open_access(struct sta_server *server, struct sta_error *err)
+{
+    const struct sta_server_options *options = &server->options;
+    struct sta_access_options access = {
+        .tokens = options->tokens,
+        .listen_host = sta_http_host(server->http),
+        .wildcard = sta_http_is_wildcard(server->http),
+        .hosts = options->hosts,
+        .host_count = options->host_count,
+        .origins = options->cors_origins,
+        .origin_count = options->cors_origin_count,
+    };
+    int status = sta_access_create(&access, &server->access, err);
+    if (status != STA_OK)
+        return status;
+    if (!sta_http_is_loopback(server->http) && !sta_access_has_tokens(server->access))
+        return sta_fail(err, STA_EINPUT,
+                        "listen: %s is not a loopback address; without a tokens file only loopback is served",
+                        options->listen);
+    return STA_OK;
+}
+
+static void make_openapi(struct sta_server *server)
+{
+    struct sta_reply reply;
+    sta_reply_init(&reply);
+    char *text = sta_openapi_create(server->options.version);
+    sta_put_text(&reply.body, text);
+    free(text);
+    server->openapi = sta_content_create(&reply, "private, no-cache");
+    sta_reply_fini(&reply);
+}
+
+static void server_free(struct sta_server *server)
+{
+    if (server->http != NULL)
+        sta_http_close(server->http);
+    if (server->access != NULL)
+        sta_access_destroy(server->access);
+    if (server->assets != NULL)
+        sta_assets_destroy(server->assets);
+    if (server->questions != NULL)
+        sta_workers_destroy(server->questions);
+    if (server->errands != NULL)
+        sta_workers_destroy(server->errands);
+    if (server->answers != NULL)
+        sta_answers_destroy(server->answers);
+    sta_metrics_destroy(server->metrics);
+    sta_content_release(server->openapi);
+    free(server);
+}
+
+int sta_server_start(const struct sta_server_options *options, struct sta_server **started,
+                     struct sta_error *err)
+{
+    struct sta_server *server = sta_alloc(sizeof *server);
+    server->options = *options;
+    server->metrics = sta_metrics_create();
+    int status = open_http(server, err);
+    if (status == STA_OK)
+        status = open_access(server, err);
+    if (status == STA_OK)
+        status = sta_assets_load(options->web, &server->assets, err);
+    if (status == STA_OK) {
+        make_openapi(server);
+        server->answers = sta_answers_create(options->cache);
+        server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
+        server->errands = sta_workers_create(ERRAND_THREADS, ERRANDS_WAITING);
+        status = sta_http_run(server->http, err);
+    }
+    if (status != STA_OK) {
+        server_free(server);
+        return status;
+    }
+    sta_server_watch_jobs(server);
+    *started = server;
+    return STA_OK;
+}
+
+const char *sta_server_address(const struct sta_server *server)
+{
+    return sta_http_address(server->http);
+}
+
+int sta_server_reload(struct sta_server *server, struct sta_error *err)
+{
+    return sta_access_reload(server->access, err);
+}
+
+/* First the clients that are at work, within the grace; then what still computes is cancelled; then nothing is parked any more. */
+void sta_server_stop(struct sta_server *server, unsigned grace_ms)
+{
+    sta_jobs_on_change(server->options.jobs, NULL, NULL);
+    sta_library_on_publish(server->options.library, NULL, NULL);
+    atomic_store(&server->stopping, true);
+    sta_http_quiesce(server->http, grace_ms);
+    sta_answers_cancel(server->answers);
+    sta_workers_stop(server->questions);
+    sta_workers_stop(server->errands);
+    sta_workers_stop(server->questions);
+    server_free(server);
+}

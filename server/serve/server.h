@@ -1,0 +1,53 @@
+/* server.h - what the handlers of this stage share (private). */
+#ifndef STA_SERVE_SERVER_H
+#define STA_SERVE_SERVER_H
+
+#include "serve/access.h"
+#include "serve/answers.h"
+#include "serve/assets.h"
+#include "serve/content.h"
+#include "serve/http.h"
+#include "serve/metrics.h"
+#include "serve/parameters.h"
+#include "serve/reply.h"
+#include "serve/request.h"
+#include "serve/serve.h"
+#include "serve/workers.h"
+
+struct sta_server {
+    struct sta_server_options options;
+    struct sta_http *http;
+    struct sta_access *access;
+    struct sta_answers *answers;
+    struct sta_assets *assets;
+    struct sta_metrics *metrics;
+    struct sta_workers *questions; /* what scans traces */
+    struct sta_workers *errands;   /* what may touch a disk: register, browse, list, .. */
+    struct sta_content *openapi;   /* made once */
+    _Atomic bool stopping;
+};
+
+/* One request on its way through a handler. */
+struct sta_call {
+    struct sta_server *server;
+    struct sta_exchange *exchange;
+    const struct sta_route *route;
+    char captures[STA_CAPTURES][STA_HOST_SIZE]; /* decoded parts of the path, in order */
+    struct sta_parameter_value values[STA_PARAMETERS];
+    struct sta_identity identity;
+};
+
+/** Answers the exchange of a call with the reply, or with the problem when @status says so; empties the reply.
+ * Context: the handler's call (parked: false), else any thread. */
+void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err, bool parked);
+
+/* jobs_watch.c: what follows from changes of jobs */
+void sta_server_watch_jobs(struct sta_server *server);
+
+/* trace_json.c */
+void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view);
+void sta_put_job(struct sta_buffer *out, const struct sta_job_view *view);
+/** The member "trace" or an element: describes the trace, or fails. */
+STA_MUSTCHECK int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const char *id, struct sta_error *err);
+
+#endif

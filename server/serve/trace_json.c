@@ -1,0 +1,114 @@
+/* Traces and jobs as the API tells them. */
+#include "serve/server.h"
+
+static void put_or_null(struct sta_buffer *out, const char *name, bool there, uint64_t value)
+{
+    if (there)
+        sta_put_member_uint(out, name, value);
+    else
+        sta_put_member_null(out, name);
+}
+
+static void put_time_or_null(struct sta_buffer *out, const char *name, bool there, int64_t time_us)
+{
+    if (there)
+        sta_put_member_time(out, name, time_us);
+    else
+        sta_put_member_null(out, name);
+}
+
+static void put_entry(struct sta_buffer *out, const struct sta_trace_entry *entry)
+{
+    sta_put_member(out, "tags");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < entry->tag_count; i++) {
+        if (i > 0)
+            sta_put_char(out, ',');
+        sta_put_json_text(out, entry->tags[i]);
+    }
+    sta_put_char(out, ']');
+    sta_put_member(out, "preset");
+    if (entry->preset == NULL) {
+        sta_put_text(out, "null");
+        return;
+    }
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", entry->preset);
+    sta_put_member_text(out, "why", entry->preset_why);
+    sta_put_char(out, '}');
+}
+
+void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view)
+{
+    bool there = view->published;
+    char version[24];
+    snprintf(version, sizeof version, "%llx", (unsigned long long)view->version);
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "id", view->entry.id);
+    sta_put_member_text(out, "name", view->entry.name);
+    sta_put_member_text(out, "path", view->entry.path);
+    sta_put_member_text(out, "state", sta_trace_state_name(view->state));
+    put_entry(out, &view->entry);
+    put_or_null(out, "files", there, view->files);
+    put_or_null(out, "bytes", there, view->bytes);
+    put_or_null(out, "events", there, view->events);
+    put_time_or_null(out, "start", there && view->events > 0, view->start_us);
+    if (there)
+        sta_put_member_double(out, "job_time", view->job_time);
+    else
+        sta_put_member_null(out, "job_time");
+    put_or_null(out, "hosts", there, view->hosts);
+    put_or_null(out, "processes", there, view->processes);
+    put_or_null(out, "threads", there, view->threads);
+    sta_put_member_text(out, "version", there ? version : NULL);
+    put_or_null(out, "store_bytes", there, view->store_bytes);
+    sta_put_member_time(out, "created", view->entry.created_us);
+    put_time_or_null(out, "ingested", there, view->ingested_us);
+    put_or_null(out, "problems", there, view->problems);
+    sta_put_member_text(out, "failure", view->entry.failure);
+    sta_put_member_text(out, "job", view->job[0] ? view->job : NULL);
+    sta_put_char(out, '}');
+}
+
+int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const char *id,
+                        struct sta_error *err)
+{
+    struct sta_trace_view view;
+    int status = sta_library_describe(server->options.library, id, &view, err);
+    if (status != STA_OK)
+        return status;
+    sta_put_trace(out, &view);
+    sta_trace_view_fini(&view);
+    return STA_OK;
+}
+
+void sta_put_job(struct sta_buffer *out, const struct sta_job_view *view)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "id", view->id);
+    sta_put_member_text(out, "kind", view->kind);
+    sta_put_member_text(out, "trace", view->trace[0] ? view->trace : NULL);
+    sta_put_member_text(out, "state", sta_job_state_name(view->state));
+    sta_put_member_text(out, "phase", view->phase[0] ? view->phase : NULL);
+    sta_put_member_double(out, "progress", view->progress);
+    sta_put_member_uint(out, "bytes", view->bytes);
+    sta_put_member_uint(out, "total_bytes", view->total_bytes);
+    sta_put_member_uint(out, "events", view->events);
+    sta_put_member_double(out, "rate", view->rate);
+    if (view->eta >= 0)
+        sta_put_member_double(out, "eta", view->eta);
+    else
+        sta_put_member_null(out, "eta");
+    put_time_or_null(out, "queued", view->queued_us != 0, view->queued_us);
+    put_time_or_null(out, "started", view->started_us != 0, view->started_us);
+    put_time_or_null(out, "finished", view->finished_us != 0, view->finished_us);
+    sta_put_member_text(out, "note", view->note[0] ? view->note : NULL);
+    sta_put_member(out, "error");
+    if (view->error.status == STA_OK) {
+        sta_put_text(out, "null");
+    } else {
+        struct sta_problem problem = sta_problem_of(&view->error);
+        sta_put_problem(out, &problem);
+    }
+    sta_put_char(out, '}');
+}

@@ -1,0 +1,394 @@
+/* Questions to a trace.
+ *
+ * DESIGN.  On the HTTP thread a request becomes a key: trace, version, presets and the parameters that make a difference.  When the answer
+ * is kept it goes out at once.  Else the exchange is parked as a waiter of the answer's flight, and who starts the
+ * flight sends the question to the question threads.  A client that leaves stops waiting; with the last one the
+ * computation is cancelled.
+ *
+ * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here ("cold") goes through
+ * an errand thread first, and only warm ones are looked up on the HTTP thread. */
+#include "serve/views.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "common/log.h"
+#include "common/memory.h"
+
+/* A request that waits for a flight. */
+struct asker {
+    struct sta_waiter waiter; /* first: the waiter is the asker */
+    struct sta_call call;
+    struct sta_view *view; /* until the flight is joined */
+};
+
+/* ---- a view, made and destroyed */
+
+static void view_free(struct sta_view *view)
+{
+    if (view->snapshot != NULL)
+        sta_snapshot_release(view->snapshot);
+    if (view->presets != NULL)
+        sta_presets_release(view->presets);
+    sta_arena_fini(&view->memory);
+    sta_buffer_fini(&view->key);
+    free(view);
+}
+
+static int fail_preset(const struct sta_view *view, struct sta_error *err)
+{
+    struct sta_buffer names;
+    sta_buffer_init(&names);
+    for (size_t i = 0; i < sta_presets_count(view->presets); i++)
+        sta_put_format(&names, "%s%s", i ? ", " : "", sta_presets_at(view->presets, i)->name);
+    sta_put_char(&names, '\0');
+    sta_fail(err, STA_EINPUT, "There is no preset \"%s\"; there are: %s", view->preset, names.data);
+    sta_buffer_fini(&names);
+    return sta_at(err, "/preset", -1);
+}
+
+static int check_layered(struct sta_view *view, struct sta_error *err)
+{
+    const struct sta_parameter_value *values = view->values;
+    const char *preset = values[STA_PARAMETER_PRESET].text;
+    int status = STA_OK;
+    if (preset != NULL)
+        snprintf(view->preset, sizeof view->preset, "%s", preset);
+    else
+        status = sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+    if (status != STA_OK)
+        return status;
+    if (sta_presets_find(view->presets, view->preset) == NULL)
+        return fail_preset(view, err);
+    if (strcmp(values[STA_PARAMETER_SEMANTICS].text, "exact") != 0) {
+        sta_fail(
+            err, STA_EUNSUPPORTED,
+            "semantics=compatible is not available yet: it comes with the layered views; semantics=exact is");
+        return sta_at(err, "/semantics", -1);
+    }
+    if (values[STA_PARAMETER_FROM].given && values[STA_PARAMETER_TO].given &&
+        values[STA_PARAMETER_FROM].number >= values[STA_PARAMETER_TO].number) {
+        sta_fail(err, STA_EINPUT, "from=%s is not before to=%s", values[STA_PARAMETER_FROM].text,
+                 values[STA_PARAMETER_TO].text);
+        return sta_at(err, "/from", -1);
+    }
+    return STA_OK;
+}
+
+/* A canonical form: the same question asked in different words has the same key. */
+static void make_key(struct sta_view *view)
+{
+    struct sta_buffer *key = &view->key;
+    sta_put_format(key, "%s %s %llx %llx %s", view->kind->name, view->trace,
+                   (unsigned long long)sta_snapshot_info(view->snapshot)->version,
+                   (unsigned long long)sta_presets_fingerprint(view->presets), view->preset);
+    for (unsigned i = 0; i < STA_PARAMETERS; i++) {
+        const struct sta_parameter_value *value = &view->values[i];
+        if (!(view->kind->key_values >> i & 1) || value->text == NULL)
+            continue;
+        sta_put_format(key, "\n%u ", i);
+        if (sta_parameters[i].type == STA_PARAMETER_SECONDS)
+            sta_put_double(key, value->number);
+        else if (sta_parameters[i].type == STA_PARAMETER_WIDTH ||
+                 sta_parameters[i].type == STA_PARAMETER_COUNT)
+            sta_put_int(key, value->integer);
+        else
+            sta_put_text(key, value->text);
+    }
+}
+
+/* Finds all that the question is about, and its key. */
+static int view_open(struct sta_view *view, struct sta_error *err)
+{
+    struct sta_library *library = view->server->options.library;
+    int status = sta_library_snapshot(library, view->trace, &view->snapshot, err);
+    if (status != STA_OK)
+        return status;
+    view->presets = sta_library_presets(library);
+    if (view->kind->layered)
+        status = check_layered(view, err);
+    if (status == STA_OK && view->kind->check != NULL)
+        status = view->kind->check(view, err);
+    if (status == STA_OK)
+        make_key(view);
+    return status;
+}
+
+/* @trace: shorter than STA_TRACE_ID_SIZE. */
+static struct sta_view *view_create(struct sta_server *server, const struct sta_view_kind *kind,
+                                    const char *trace, const struct sta_parameter_value *values)
+{
+    struct sta_view *view = sta_alloc(sizeof *view);
+    view->server = server;
+    view->kind = kind;
+    memcpy(view->trace, trace, strlen(trace) + 1);
+    memcpy(view->values, values, sizeof view->values);
+    sta_buffer_init(&view->key);
+    return view;
+}
+
+/* The texts lie in the request; a view that outlives it needs its own. */
+static void own_texts(struct sta_view *view)
+{
+    for (unsigned i = 0; i < STA_PARAMETERS; i++)
+        if (view->values[i].given)
+            view->values[i].text =
+                sta_arena_copy(&view->memory, view->values[i].text, strlen(view->values[i].text));
+}
+
+/* ---- computing */
+
+#define KEPT_NAME_SIZE 96
+static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
+{
+    snprintf(name, KEPT_NAME_SIZE, "%s-%016llx-%s", view->kind->name,
+             (unsigned long long)sta_presets_fingerprint(view->presets), STA_VERSION);
+}
+
+/* Whether this is the question that asks nothing special. */
+static bool is_kept(const struct sta_view *view)
+{
+    if (!view->kind->kept)
+        return false;
+    for (unsigned i = 0; i < STA_PARAMETERS; i++)
+        if (view->kind->key_values >> i & 1 && view->values[i].given)
+            return false;
+    return true;
+}
+
+static bool recall(const struct sta_view *view, struct sta_reply *reply)
+{
+    char name[KEPT_NAME_SIZE], *bytes;
+    size_t size;
+    struct sta_error ignored = STA_ERROR_INIT;
+    kept_name(view, name);
+    if (sta_store_recall(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
+                         name, &bytes, &size, &ignored) != STA_OK)
+        return false;
+    sta_put(&reply->body, bytes, size);
+    free(bytes);
+    return true;
+}
+
+static void keep(const struct sta_view *view, const struct sta_reply *reply)
+{
+    char name[KEPT_NAME_SIZE];
+    struct sta_error err = STA_ERROR_INIT;
+    kept_name(view, name);
+    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
+                       name, reply->body.data, reply->body.size, &err) != STA_OK)
+        sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
+}
+
+static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_error *err)
+{
+    const struct sta_server_options *options = &view->server->options;
+    struct sta_budget budget = {
+        .workers = options->workers,
+        .memory = options->query_memory,
+        .cancel = sta_flight_cancel(view->flight),
+        .deadline_ns =
+            options->query_timeout ? uv_hrtime() + options->query_timeout * UINT64_C(1000000000) : 0,
+    };
+    if (is_kept(view) && recall(view, reply))
+        return STA_OK;
+    if (atomic_load(budget.cancel))
+        return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
+    int status = view->kind->compute(view, &budget, reply, err);
+    if (status == STA_ELIMIT && budget.deadline_ns != 0 && uv_hrtime() >= budget.deadline_ns)
+        sta_because(err, "The question took longer than %llu s (setting query_timeout)",
+                    (unsigned long long)options->query_timeout);
+    if (status == STA_OK && reply->body.failed)
+        status = sta_fail(err, STA_ENOMEM, "The answer does not fit into memory");
+    if (status == STA_OK && is_kept(view))
+        keep(view, reply);
+    return status;
+}
+
+static void run_question(void *context, bool dropped)
+{
+    struct sta_view *view = context;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_content *content = NULL;
+    struct sta_reply reply;
+    sta_reply_init(&reply);
+    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : compute(view, &reply, &err);
+    if (status == STA_OK)
+        content = sta_content_create(&reply, "private, no-cache");
+    sta_reply_fini(&reply);
+    sta_flight_land(view->flight, content, &err);
+    view_free(view);
+}
+
+/* Takes over the view: to the question threads, or, when too many wait, its flight fails. */
+static void send_question(struct sta_view *view)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_workers_submit(view->server->questions, run_question, view, &err) == STA_OK)
+        return;
+    sta_flight_land(view->flight, NULL, &err);
+    view_free(view);
+}
+
+/* ---- asking */
+
+static void answer_problem(struct sta_call *call, const struct sta_error *err, bool parked)
+{
+    struct sta_reply reply;
+    sta_reply_init(&reply);
+    sta_call_answer(call, err->status, &reply, err, parked);
+}
+
+static void on_answer(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure)
+{
+    struct asker *asker = (struct asker *)waiter;
+    if (content != NULL)
+        sta_exchange_finish(asker->call.exchange, sta_content_choose(content, asker->call.exchange));
+    else
+        answer_problem(&asker->call, failure, true);
+    free(asker);
+}
+
+static bool on_gone(void *context)
+{
+    struct asker *asker = context;
+    if (!sta_waiter_leave(asker->call.server->answers, &asker->waiter))
+        return false;
+    free(asker);
+    return true;
+}
+
+/* Waits for the answer; the exchange is parked.  Takes over the view.  The asker may be gone when this returns. */
+static void join(struct asker *asker, struct sta_view *view)
+{
+    own_texts(view);
+    asker->waiter.done = on_answer;
+    view->flight = sta_answers_join(view->server->answers, view->key.data, view->key.size, &asker->waiter);
+    if (view->flight != NULL)
+        send_question(view);
+    else
+        view_free(view);
+}
+
+static void open_cold(void *context, bool dropped)
+{
+    struct asker *asker = context;
+    struct sta_view *view = asker->view;
+    struct sta_error err = STA_ERROR_INIT;
+    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : view_open(view, &err);
+    if (status == STA_OK) {
+        join(asker, view);
+        return;
+    }
+    answer_problem(&asker->call, &err, true);
+    view_free(view);
+    free(asker);
+}
+
+static struct asker *asker_create(const struct sta_call *call, struct sta_view *view)
+{
+    struct asker *asker = sta_alloc(sizeof *asker);
+    asker->call = *call;
+    asker->view = view;
+    return asker;
+}
+
+static void ask_cold(struct sta_call *call, struct sta_view *view)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct asker *asker = asker_create(call, view);
+    sta_exchange_park(call->exchange, on_gone, asker);
+    if (sta_workers_submit(view->server->errands, open_cold, asker, &err) == STA_OK)
+        return;
+    answer_problem(call, &err, true);
+    view_free(view);
+    free(asker);
+}
+
+static void ask_warm(struct sta_call *call, struct sta_view *view)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (view_open(view, &err) != STA_OK) {
+        answer_problem(call, &err, false);
+        view_free(view);
+        return;
+    }
+    struct sta_content *content = sta_answers_find(view->server->answers, view->key.data, view->key.size);
+    if (content != NULL) {
+        sta_exchange_reply(call->exchange, sta_content_choose(content, call->exchange));
+        sta_content_release(content);
+        view_free(view);
+        return;
+    }
+    struct asker *asker = asker_create(call, NULL);
+    sta_exchange_park(call->exchange, on_gone, asker);
+    join(asker, view);
+}
+
+void sta_view_ask(struct sta_call *call)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (strlen(call->captures[0]) >= STA_TRACE_ID_SIZE) {
+        sta_fail(&err, STA_ENOTFOUND, "There is no trace \"%.40s\"", call->captures[0]);
+        answer_problem(call, &err, false);
+        return;
+    }
+    struct sta_view *view = view_create(call->server, call->route->view, call->captures[0], call->values);
+    if (sta_library_is_open(call->server->options.library, view->trace))
+        ask_warm(call, view);
+    else
+        ask_cold(call, view);
+}
+
+void sta_view_prepare(struct sta_server *server, const char *trace)
+{
+    struct sta_parameter_value values[STA_PARAMETERS];
+    struct sta_error err = STA_ERROR_INIT;
+    STA_ASSERT(sta_parameters_read(NULL, UINT32_MAX, values, &err) == STA_OK);
+    struct sta_view *view = view_create(server, &sta_view_summary, trace, values);
+    if (view_open(view, &err) == STA_OK)
+        view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
+    if (view->flight != NULL)
+        send_question(view);
+    else
+        view_free(view);
+}
+
+/* ---- what the kinds of views share */
+
+struct sta_question sta_view_question(const struct sta_view *view)
+{
+    const struct sta_parameter_value *values = view->values;
+    return (struct sta_question){
+        .snapshot = view->snapshot,
+        .presets = view->presets,
+        .preset = view->preset,
+        .filters = strcmp(values[STA_PARAMETER_FILTERS].text, "on") == 0,
+        .has_from = values[STA_PARAMETER_FROM].given,
+        .has_to = values[STA_PARAMETER_TO].given,
+        .from = values[STA_PARAMETER_FROM].number,
+        .to = values[STA_PARAMETER_TO].number,
+        .filter = values[STA_PARAMETER_FILTER].text,
+    };
+}
+
+struct sta_answer_names sta_view_names(const struct sta_view *view)
+{
+    return (struct sta_answer_names){view->values[STA_PARAMETER_SEMANTICS].text, view->preset,
+                                     strcmp(view->values[STA_PARAMETER_FILTERS].text, "on") == 0};
+}
+
+const char **sta_view_list(struct sta_view *view, const char *names, size_t *count)
+{
+    *count = 0;
+    size_t capacity = 0;
+    const char **list = NULL;
+    for (const char *at = names; at != NULL && *at;) {
+        size_t length = strcspn(at, ",");
+        STA_GROW(list, capacity, *count + 1);
+        list[(*count)++] = sta_arena_copy(&view->memory, at, length);
+        at += length + (at[length] == ',');
+    }
+    return list;
+}
