@@ -24,7 +24,7 @@ def settle(daemon, trace, path):
                 raise
             return daemon.ingest(path)
         if now["state"] in SETTLED:
-            return now if now["state"] == "ready" else daemon.ingest(path)
+            return daemon.ingest(path) if now["state"] == "failed" else now
         time.sleep(0.02)
     raise TimeoutError(f"{trace} is still {now}")
 
