@@ -1,0 +1,529 @@
+/* build.c - rows that waited, sorted and encoded as the bytes of one segment.
+ *
+ * DESIGN: the rows are numbered in the order of (source path, first line, place), and that number and the time are sorted together
+ * (a radix sort, which is stable), so that equal times come out in the order that readers promise.  What is kept of the sort is each
+ * row's position; every column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the
+ * file, so that a scan of a few reads few pages. */
+#include "store/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "common/memory.h"
+#include "store/column.h"
+#include "store/disk.h"
+#include "store/store.h"
+
+struct sort_item {
+    uint64_t key;
+    uint32_t row;
+};
+
+struct made_entry {
+    uint32_t block;
+    struct sta_disk_entry entry;
+};
+
+/* An args column of one of the batches. */
+struct args_part {
+    uint32_t key;
+    uint32_t first_row; /* of its batch */
+    const struct sta_args_column *column;
+};
+
+/* Keys that the name (thread) column gives to others. */
+struct key_column {
+    uint16_t *index;  /* by position */
+    uint32_t *counts; /* by block; 0: none */
+};
+
+struct sta_builder {
+    struct sta_column_encoder *encoder;
+    struct sta_column_plans *plans; /* by column */
+    size_t plan_capacity;
+    struct sta_buffer out, codes, used;
+    struct made_entry *entries;
+    size_t entry_count, entry_capacity;
+
+    /* of the segment in work */
+    uint32_t rows, row_capacity, block_count, block_capacity;
+    uint32_t ticks_per_us;
+    struct sort_item *items, *spare;
+    uint32_t *position; /* by row number */
+    int64_t *values;    /* of one column, by position */
+    uint8_t *kinds;     /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
+    struct key_column name, thread;
+    struct sta_disk_block *blocks;
+    uint32_t *present; /* args values by block */
+    struct sta_disk_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    struct args_part *parts;
+    size_t part_count, part_capacity;
+    uint8_t *flags; /* used codes */
+    size_t flag_capacity;
+};
+
+struct sta_builder *sta_builder_create(void)
+{
+    struct sta_builder *builder = sta_alloc(sizeof *builder);
+    builder->encoder = sta_column_encoder_create();
+    return builder;
+}
+
+static void free_rows(struct sta_builder *builder)
+{
+    free(builder->items);
+    free(builder->spare);
+    free(builder->position);
+    free(builder->values);
+    free(builder->kinds);
+    free(builder->name.index);
+    free(builder->thread.index);
+    builder->items = builder->spare = NULL;
+    builder->position = NULL;
+    builder->values = NULL;
+    builder->kinds = NULL;
+    builder->name.index = builder->thread.index = NULL;
+    builder->row_capacity = 0;
+}
+
+void sta_builder_destroy(struct sta_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    free_rows(builder);
+    sta_column_encoder_destroy(builder->encoder);
+    free(builder->plans);
+    free(builder->entries);
+    free(builder->name.counts);
+    free(builder->thread.counts);
+    free(builder->blocks);
+    free(builder->present);
+    free(builder->chunks);
+    free(builder->parts);
+    free(builder->flags);
+    sta_buffer_fini(&builder->out);
+    sta_buffer_fini(&builder->codes);
+    sta_buffer_fini(&builder->used);
+    free(builder);
+}
+
+/* ---- room */
+
+static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_error *err)
+{
+    if (rows <= builder->row_capacity)
+        return STA_OK;
+    free_rows(builder);
+    builder->items = sta_try_alloc_array(rows, sizeof *builder->items);
+    builder->spare = sta_try_alloc_array(rows, sizeof *builder->spare);
+    builder->position = sta_try_alloc_array(rows, sizeof *builder->position);
+    builder->values = sta_try_alloc_array(rows, sizeof *builder->values);
+    builder->kinds = sta_try_alloc_array(rows, sizeof *builder->kinds);
+    builder->name.index = sta_try_alloc_array(rows, sizeof *builder->name.index);
+    builder->thread.index = sta_try_alloc_array(rows, sizeof *builder->thread.index);
+    if (!builder->items || !builder->spare || !builder->position || !builder->values || !builder->kinds ||
+        !builder->name.index || !builder->thread.index) {
+        free_rows(builder);
+        return sta_fail(err, STA_ENOMEM, "no memory to sort %u events", rows);
+    }
+    builder->row_capacity = rows;
+    return STA_OK;
+}
+
+static void reserve_blocks(struct sta_builder *builder)
+{
+    builder->block_count = (builder->rows + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
+    if (builder->block_count <= builder->block_capacity)
+        return;
+    builder->block_capacity = builder->block_count;
+    builder->blocks = sta_realloc_array(builder->blocks, builder->block_capacity, sizeof *builder->blocks);
+    builder->present = sta_realloc_array(builder->present, builder->block_capacity, sizeof *builder->present);
+    builder->name.counts = sta_realloc_array(builder->name.counts, builder->block_capacity, sizeof(uint32_t));
+    builder->thread.counts =
+        sta_realloc_array(builder->thread.counts, builder->block_capacity, sizeof(uint32_t));
+}
+
+static struct sta_column_plans *plans_of(struct sta_builder *builder, uint32_t column)
+{
+    size_t before = builder->plan_capacity;
+    STA_GROW(builder->plans, builder->plan_capacity, column + 1);
+    memset(builder->plans + before, 0, (builder->plan_capacity - before) * sizeof *builder->plans);
+    return &builder->plans[column];
+}
+
+/* ---- order */
+
+static int by_origin(const void *a, const void *b)
+{
+    const struct sta_pending *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+    if (order != 0)
+        return order;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->first_line != y->first_line)
+        return x->first_line < y->first_line ? -1 : 1;
+    return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/* One chunk for each (source, first line); parts of one chunk follow each other. */
+static uint32_t chunk_of(struct sta_builder *builder, const struct sta_pending *pending)
+{
+    const struct sta_disk_chunk *last =
+        builder->chunk_count ? &builder->chunks[builder->chunk_count - 1] : NULL;
+    if (last == NULL || last->source != pending->source || last->first_line != pending->first_line) {
+        STA_GROW(builder->chunks, builder->chunk_capacity, builder->chunk_count + 1);
+        builder->chunks[builder->chunk_count++] =
+            (struct sta_disk_chunk){.source = pending->source, .first_line = pending->first_line};
+    }
+    return (uint32_t)builder->chunk_count - 1;
+}
+
+static int64_t ticks(const struct sta_builder *builder, const int64_t *us, const uint16_t *ns, uint32_t i)
+{
+    return us[i] * builder->ticks_per_us + (ns != NULL ? ns[i] : 0);
+}
+
+/* Stable, by eleven bits at a time; digits that all keys share cost nothing but the count. */
+static void radix_sort(struct sta_builder *builder, uint64_t largest)
+{
+    for (unsigned shift = 0; shift < 64 && largest >> shift != 0; shift += 11) {
+        uint32_t starts[2048] = {0}, sum = 0;
+        for (uint32_t i = 0; i < builder->rows; i++)
+            starts[builder->items[i].key >> shift & 2047]++;
+        for (unsigned d = 0; d < 2048; d++) {
+            uint32_t count = starts[d];
+            starts[d] = sum;
+            sum += count;
+        }
+        for (uint32_t i = 0; i < builder->rows; i++)
+            builder->spare[starts[builder->items[i].key >> shift & 2047]++] = builder->items[i];
+        struct sort_item *sorted = builder->spare;
+        builder->spare = builder->items;
+        builder->items = sorted;
+    }
+}
+
+/* Sets every row's position in time order. */
+static void order_rows(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    int64_t first = INT64_MAX;
+    for (size_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < pending[p].batch.count; i++)
+            first = STA_MIN(first, ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i));
+    uint32_t row = 0;
+    uint64_t largest = 0;
+    bool sorted = true;
+    for (size_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < pending[p].batch.count; i++, row++) {
+            uint64_t key =
+                (uint64_t)ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i) - (uint64_t)first;
+            sorted &= row == 0 || key >= builder->items[row - 1].key;
+            builder->items[row] = (struct sort_item){key, row};
+            largest = STA_MAX(largest, key);
+        }
+    if (!sorted)
+        radix_sort(builder, largest);
+    for (uint32_t i = 0; i < builder->rows; i++)
+        builder->position[builder->items[i].row] = i;
+}
+
+/* ---- columns */
+
+static struct sta_both_keys keys_of_block(const struct sta_builder *builder, uint32_t block)
+{
+    struct sta_both_keys keys = {0};
+    size_t at = (size_t)block * STA_BLOCK_ROWS;
+    if (builder->name.counts[block] != 0)
+        keys.name = (struct sta_keys){builder->name.index + at, builder->name.counts[block]};
+    if (builder->thread.counts[block] != 0)
+        keys.thread = (struct sta_keys){builder->thread.index + at, builder->thread.counts[block]};
+    return keys;
+}
+
+static uint32_t rows_of_block(const struct sta_builder *builder, uint32_t block)
+{
+    return STA_MIN(builder->rows - block * STA_BLOCK_ROWS, (uint32_t)STA_BLOCK_ROWS);
+}
+
+/* Encodes one block of the dense column; @made: NULL, or where its keys go. */
+static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t block, bool has_kinds,
+                         struct key_column *made)
+{
+    size_t at = (size_t)block * STA_BLOCK_ROWS;
+    struct sta_column_rows rows = {builder->values + at, has_kinds ? builder->kinds + at : NULL,
+                                   rows_of_block(builder, block)};
+    struct sta_both_keys keys = made ? (struct sta_both_keys){0} : keys_of_block(builder, block);
+    struct made_entry added = {.block = block};
+    size_t payload_at = builder->out.size, first_code = builder->codes.size / sizeof(uint32_t);
+    if (!sta_encode_column(builder->encoder, plans_of(builder, column), &rows, &keys,
+                           made ? made->index + at : NULL, made ? &made->counts[block] : NULL, &added.entry,
+                           &builder->codes, &builder->out))
+        return;
+    added.entry.column = column;
+    added.entry.payload_at = payload_at;
+    added.entry.first_code = (uint32_t)first_code;
+    STA_GROW(builder->entries, builder->entry_capacity, builder->entry_count + 1);
+    builder->entries[builder->entry_count++] = added;
+}
+
+static void encode_column(struct sta_builder *builder, uint32_t column, bool has_kinds,
+                          struct key_column *made)
+{
+    for (uint32_t b = 0; b < builder->block_count; b++) {
+        if (made != NULL)
+            made->counts[b] = 0;
+        encode_block(builder, column, b, has_kinds, made);
+    }
+}
+
+static void encode_times(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    for (uint32_t b = 0; b < builder->block_count; b++)
+        builder->blocks[b] = (struct sta_disk_block){.rows = rows_of_block(builder, b), .te_max = INT64_MIN};
+    const uint32_t *position = builder->position;
+    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
+        const struct sta_batch *batch = &pending[p].batch;
+        for (uint32_t i = 0; i < batch->count; i++) {
+            struct sta_disk_block *block = &builder->blocks[position[i] / STA_BLOCK_ROWS];
+            int64_t dur = ticks(builder, batch->dur, batch->dur_ns, i);
+            builder->values[position[i]] = dur;
+            block->te_max = STA_MAX(block->te_max, ticks(builder, batch->ts, batch->ts_ns, i) + dur);
+        }
+    }
+    encode_column(builder, STA_COLUMN_DUR, false, NULL);
+    position = builder->position;
+    for (size_t p = 0; p < count; position += pending[p++].batch.count)
+        for (uint32_t i = 0; i < pending[p].batch.count; i++)
+            builder->values[position[i]] = ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i);
+    for (uint32_t b = 0; b < builder->block_count; b++) {
+        const int64_t *block = builder->values + (size_t)b * STA_BLOCK_ROWS;
+        builder->blocks[b].ts_min = block[0];
+        builder->blocks[b].ts_max = block[builder->blocks[b].rows - 1];
+    }
+    encode_column(builder, STA_COLUMN_TS, false, NULL);
+}
+
+/* The code columns of a batch. */
+static const struct {
+    enum sta_column_id column;
+    size_t offset;      /* of its array in struct sta_batch */
+    size_t made_offset; /* of its struct key_column in struct sta_builder; 0: none */
+    bool used;          /* the segment tells which codes its events use */
+} code_columns[] = {
+    /* first those that others build on */
+    {STA_COLUMN_NAME, offsetof(struct sta_batch, name), offsetof(struct sta_builder, name), false},
+    {STA_COLUMN_THREAD, offsetof(struct sta_batch, thread), offsetof(struct sta_builder, thread), true},
+    {STA_COLUMN_CAT, offsetof(struct sta_batch, cat), 0, false},
+    {STA_COLUMN_FILE, offsetof(struct sta_batch, file), 0, true},
+};
+
+static void put_used(struct sta_builder *builder, struct sta_buffer *used)
+{
+    int64_t largest = -1;
+    for (uint32_t i = 0; i < builder->rows; i++)
+        if (builder->kinds[i] != 0)
+            largest = STA_MAX(largest, builder->values[i]);
+    STA_GROW(builder->flags, builder->flag_capacity, (size_t)(largest + 1));
+    uint32_t count = 0, before = 0;
+    if (largest >= 0)
+        memset(builder->flags, 0, (size_t)largest + 1);
+    for (uint32_t i = 0; i < builder->rows; i++) {
+        if (builder->kinds[i] == 0 || builder->flags[builder->values[i]])
+            continue;
+        builder->flags[builder->values[i]] = 1;
+        count++;
+    }
+    sta_put_varint(used, count);
+    for (uint32_t code = 0; (int64_t)code <= largest; code++) {
+        if (!builder->flags[code])
+            continue;
+        sta_put_varint(used, code - before);
+        before = code;
+    }
+}
+
+static void encode_codes(struct sta_builder *builder, const struct sta_pending *pending, size_t count,
+                         size_t number, struct sta_buffer *used)
+{
+    const uint32_t *position = builder->position;
+    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
+        const uint32_t *codes =
+            *(uint32_t *const *)((const char *)&pending[p].batch + code_columns[number].offset);
+        for (uint32_t i = 0; i < pending[p].batch.count; i++) {
+            builder->values[position[i]] = codes[i];
+            builder->kinds[position[i]] = codes[i] == STA_NO_CODE ? 0 : 1 + STA_VALUE_TEXT;
+        }
+    }
+    size_t made = code_columns[number].made_offset;
+    encode_column(builder, code_columns[number].column, true,
+                  made ? (struct key_column *)((char *)builder + made) : NULL);
+    if (code_columns[number].used)
+        put_used(builder, used);
+}
+
+static void encode_chunks(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    const uint32_t *position = builder->position;
+    memset(builder->kinds, 1 + STA_VALUE_TEXT, builder->rows);
+    builder->chunk_count = 0;
+    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
+        uint32_t chunk = chunk_of(builder, &pending[p]);
+        for (uint32_t i = 0; i < pending[p].batch.count; i++)
+            builder->values[position[i]] = chunk;
+    }
+    encode_column(builder, STA_COLUMN_CHUNK, true, NULL);
+}
+
+static void scatter_part(struct sta_builder *builder, const struct args_part *part)
+{
+    const struct sta_args_column *column = part->column;
+    const uint32_t *position = builder->position + part->first_row;
+    for (uint32_t i = 0; i < column->count; i++) {
+        uint32_t at = position[column->rows[i]];
+        enum sta_value_kind kind = column->kinds[i];
+        builder->values[at] =
+            kind == STA_VALUE_TEXT ? (int64_t)column->values[i].code : column->values[i].integer;
+        builder->kinds[at] = (uint8_t)(1 + kind);
+        builder->present[at / STA_BLOCK_ROWS]++;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct args_part *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
+}
+
+/* Only blocks in which a key occurs are looked at, so that thousands of rare keys stay cheap. */
+static void encode_args(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    uint32_t first_row = 0;
+    builder->part_count = 0;
+    for (size_t p = 0; p < count; first_row += pending[p++].batch.count)
+        for (uint32_t a = 0; a < pending[p].batch.args_count; a++) {
+            const struct sta_args_column *column = &pending[p].batch.args[a];
+            if (column->count == 0)
+                continue;
+            STA_GROW(builder->parts, builder->part_capacity, builder->part_count + 1);
+            builder->parts[builder->part_count++] = (struct args_part){column->key, first_row, column};
+        }
+    if (builder->part_count > 0)
+        qsort(builder->parts, builder->part_count, sizeof *builder->parts, by_key);
+    memset(builder->kinds, 0, builder->rows);
+    for (size_t i = 0; i < builder->part_count;) {
+        uint32_t key = builder->parts[i].key;
+        memset(builder->present, 0, builder->block_count * sizeof *builder->present);
+        for (; i < builder->part_count && builder->parts[i].key == key; i++)
+            scatter_part(builder, &builder->parts[i]);
+        for (uint32_t b = 0; b < builder->block_count; b++) {
+            if (builder->present[b] == 0)
+                continue;
+            encode_block(builder, STA_COLUMN_ARGS + key, b, true, NULL);
+            memset(builder->kinds + (size_t)b * STA_BLOCK_ROWS, 0, rows_of_block(builder, b));
+        }
+    }
+}
+
+/* ---- the file */
+
+static int by_block(const void *a, const void *b)
+{
+    const struct made_entry *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
+}
+
+static void put_directory(struct sta_builder *builder)
+{
+    struct sta_buffer *out = &builder->out;
+    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
+    for (uint32_t b = 0, e = 0; b < builder->block_count; b++) {
+        builder->blocks[b].first_entry = e;
+        while (e < builder->entry_count && builder->entries[e].block == b)
+            e++;
+        builder->blocks[b].entry_count = e - builder->blocks[b].first_entry;
+    }
+    sta_put(out, builder->blocks, builder->block_count * sizeof *builder->blocks);
+    for (size_t e = 0; e < builder->entry_count; e++)
+        sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
+    sta_put(out, builder->chunks, builder->chunk_count * sizeof *builder->chunks);
+    sta_put(out, builder->codes.data, builder->codes.size);
+    sta_put(out, builder->used.data, builder->used.size);
+}
+
+static void put_header(struct sta_builder *builder, size_t directory_at)
+{
+    struct sta_buffer *out = &builder->out;
+    struct sta_disk_header header = {
+        .magic = STA_DISK_SEGMENT_MAGIC,
+        .version = STA_DISK_VERSION,
+        .file_size = out->size,
+        .directory_at = directory_at,
+        .directory_size = out->size - directory_at,
+        .rows = builder->rows,
+        .block_count = builder->block_count,
+        .entry_count = (uint32_t)builder->entry_count,
+        .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
+        .chunk_count = (uint32_t)builder->chunk_count,
+        .used_size = (uint32_t)builder->used.size,
+        .ticks_per_us = builder->ticks_per_us,
+        .directory_checksum = XXH3_64bits(out->data + directory_at, out->size - directory_at),
+    };
+    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_header, header_checksum));
+    memcpy(out->data, &header, sizeof header);
+}
+
+static void begin(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    builder->ticks_per_us = 1;
+    for (size_t p = 0; p < count; p++)
+        if (pending[p].batch.ts_ns != NULL)
+            builder->ticks_per_us = 1000;
+    builder->entry_count = 0;
+    sta_buffer_clear(&builder->out);
+    sta_buffer_clear(&builder->codes);
+    sta_buffer_clear(&builder->used);
+    sta_put(&builder->out, &(struct sta_disk_header){0}, sizeof(struct sta_disk_header));
+}
+
+int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, size_t count,
+                      const struct sta_buffer **segment, struct sta_error *err)
+{
+    struct sta_buffer used_threads = {0};
+    builder->rows = 0;
+    for (size_t p = 0; p < count; p++) {
+        builder->rows += pending[p].batch.count;
+        pending[p].arrival = p;
+    }
+    STA_ASSERT(builder->rows > 0);
+    int status = reserve_rows(builder, builder->rows, err);
+    if (status != STA_OK)
+        return status;
+    reserve_blocks(builder);
+    begin(builder, pending, count);
+    qsort(pending, count, sizeof *pending, by_origin);
+    order_rows(builder, pending, count);
+    for (size_t c = 0; c < STA_COUNT_OF(code_columns); c++)
+        encode_codes(builder, pending, count, c,
+                     code_columns[c].column == STA_COLUMN_FILE ? &builder->used : &used_threads);
+    encode_times(builder, pending, count);
+    encode_chunks(builder, pending, count);
+    encode_args(builder, pending, count);
+    sta_put(&builder->used, used_threads.data, used_threads.size);
+    while (builder->out.size % 8 != 0 && !builder->out.failed)
+        sta_put_char(&builder->out, 0);
+    size_t directory_at = builder->out.size;
+    put_directory(builder);
+    bool failed = builder->out.failed || builder->codes.failed || builder->used.failed || used_threads.failed;
+    sta_buffer_fini(&used_threads);
+    if (failed)
+        return sta_fail(err, STA_ENOMEM, "no memory to encode %u events", builder->rows);
+    put_header(builder, directory_at);
+    *segment = &builder->out;
+    return STA_OK;
+}

@@ -1,0 +1,71 @@
+/* codec.h - up to STA_BLOCK_ROWS integers as few bytes ("a stream"), and back.
+ *
+ * Everything a column holds passes through here as int64: times, codes, the bits of doubles, presence.  FORMAT.md
+ * "Streams" has the bytes. */
+#ifndef STA_STORE_CODEC_H
+#define STA_STORE_CODEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "common/buffer.h"
+#include "store/disk.h"
+#include "store/store.h"
+
+/* For every value, the number of its row's name (or thread) among those of the block.  One more than the limit: the
+ * rows without a name are a number of their own. */
+#define STA_KEYS_MAX (STA_KEYS_LIMIT + 1)
+struct sta_keys {
+    const uint16_t *index; /* NULL: not to be had in this block */
+    uint32_t count;
+};
+struct sta_both_keys {
+    struct sta_keys name, thread;
+};
+
+/* ---- writing */
+
+struct sta_encoder; /* working memory; one thread at a time */
+
+/* What paid for a column lately, so that not every block tries everything.  Zeroed at first. */
+struct sta_plan {
+    uint8_t transform; /* enum sta_transform */
+    bool zstd;
+    uint8_t blocks_left; /* until it is made anew */
+};
+
+struct sta_range {
+    int64_t min, max;
+};
+
+struct sta_encoder *sta_encoder_create(void);
+void sta_encoder_destroy(struct sta_encoder *encoder);
+/** Of at least one value. */
+struct sta_range sta_range_of(const int64_t *values, uint32_t count);
+/** Appends a stream of @count >= 1 values.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
+                           uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
+                           struct sta_buffer *out);
+/** Appends a stream from which keys can be read back, if the values are few enough.  *index borrows until the next call; false: an
+ * ordinary stream was written. */
+bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
+                           uint32_t count, struct sta_range range, struct sta_keys *keys,
+                           struct sta_buffer *out);
+/** The distinct values, ascending, if there are at most @limit; borrowed until the next call. */
+bool sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values, uint32_t count,
+                          struct sta_range range, uint32_t limit, const int64_t **distinct,
+                          uint32_t *distinct_count);
+
+/* ---- reading */
+
+struct sta_decoder; /* working memory; one thread at a time */
+
+struct sta_decoder *sta_decoder_create(void);
+void sta_decoder_destroy(struct sta_decoder *decoder);
+/** Reads a stream of @count values into @values, which has room for STA_BLOCK_ROWS.  False: damaged. */
+bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
+                       const struct sta_both_keys *keys, int64_t *values);
+/** Reads the keys that a stream of sta_encode_key_stream made.  False: damaged, or not such a stream. */
+bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
+                           uint16_t *index, uint32_t *key_count);
+
+#endif

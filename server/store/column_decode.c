@@ -1,0 +1,251 @@
+/* column_decode.c - a payload back to the values of a block's rows.
+ *
+ * Values are held against the range or the codes that the (checksummed, checked) directory gives, so that whoever uses
+ * them may index with them. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/memory.h"
+#include "store/column.h"
+
+/* ---- scratch */
+
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+
+static void scratch_destroy(void *argument)
+{
+    struct sta_scratch *scratch = argument;
+    sta_decoder_destroy(scratch->decoder);
+    free(scratch);
+}
+
+static void scratch_key_create(void)
+{
+    STA_ASSERT(pthread_key_create(&scratch_key, scratch_destroy) == 0);
+}
+
+struct sta_scratch *sta_scratch_of_thread(void)
+{
+    pthread_once(&scratch_once, scratch_key_create);
+    struct sta_scratch *scratch = pthread_getspecific(scratch_key);
+    if (scratch != NULL)
+        return scratch;
+    scratch = sta_alloc(sizeof *scratch);
+    scratch->decoder = sta_decoder_create();
+    STA_ASSERT(pthread_setspecific(scratch_key, scratch) == 0);
+    return scratch;
+}
+
+/* ---- presence */
+
+static bool present_by_name(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows,
+                            const struct sta_keys *name)
+{
+    if (name->index == NULL)
+        return false;
+    const unsigned char *bits = sta_get_bytes(in, (name->count + 7) / 8);
+    if (bits == NULL)
+        return false;
+    for (uint32_t i = 0; i < rows; i++)
+        scratch->present[i] = bits[name->index[i] / 8] >> (name->index[i] % 8) & 1;
+    return true;
+}
+
+static bool present_by_bits(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows)
+{
+    if (!sta_decode_stream(scratch->decoder, in, (rows + 7) / 8, &(struct sta_both_keys){0}, scratch->wide))
+        return false;
+    for (uint32_t i = 0; i < rows; i++)
+        scratch->present[i] = scratch->wide[i / 8] >> (i % 8) & 1;
+    return true;
+}
+
+static bool present_by_rows(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows,
+                            uint32_t present)
+{
+    if (!sta_decode_stream(scratch->decoder, in, present, &(struct sta_both_keys){0}, scratch->wide))
+        return false;
+    memset(scratch->present, 0, rows);
+    for (uint32_t i = 0; i < present; i++) {
+        if ((uint64_t)scratch->wide[i] >= rows)
+            return false;
+        scratch->present[scratch->wide[i]] = 1;
+    }
+    return true;
+}
+
+static bool present_as_said(const struct sta_scratch *scratch, uint32_t rows, uint32_t present)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rows; i++)
+        count += scratch->present[i];
+    return count == present;
+}
+
+/* Fills scratch->present unless every row has a value. */
+static bool get_presence(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows, uint32_t present,
+                         const struct sta_keys *name)
+{
+    const unsigned char *mode = sta_get_bytes(in, 1);
+    if (mode == NULL)
+        return false;
+    switch ((enum sta_presence) * mode) {
+    case STA_PRESENCE_ALL:
+        return present == rows;
+    case STA_PRESENCE_BY_NAME:
+        return present < rows && present_by_name(scratch, in, rows, name) &&
+               present_as_said(scratch, rows, present);
+    case STA_PRESENCE_BITS:
+        return present < rows && present_by_bits(scratch, in, rows) &&
+               present_as_said(scratch, rows, present);
+    case STA_PRESENCE_ROWS:
+        return present < rows && present_by_rows(scratch, in, rows, present) &&
+               present_as_said(scratch, rows, present);
+    default:
+        return false;
+    }
+}
+
+/* Keys of the rows that have a value. */
+static struct sta_both_keys keys_of_present(struct sta_scratch *scratch, uint32_t rows, uint32_t present,
+                                            const struct sta_both_keys *keys)
+{
+    struct sta_both_keys moved = *keys;
+    if (present == rows)
+        return moved;
+    if (keys->name.index != NULL) {
+        for (uint32_t i = 0, n = 0; i < rows && n < present; n += scratch->present[i++])
+            scratch->present_name[n] = keys->name.index[i];
+        moved.name.index = scratch->present_name;
+    }
+    if (keys->thread.index != NULL) {
+        for (uint32_t i = 0, n = 0; i < rows && n < present; n += scratch->present[i++])
+            scratch->present_thread[n] = keys->thread.index[i];
+        moved.thread.index = scratch->present_thread;
+    }
+    return moved;
+}
+
+/* ---- checks and moves */
+
+static bool within(const int64_t *values, uint32_t count, int64_t min, int64_t max)
+{
+    bool past = false;
+    for (uint32_t i = 0; i < count; i++)
+        past |= (values[i] < min) | (values[i] > max);
+    return !past;
+}
+
+static bool mixed_as_said(const uint8_t *kinds, const int64_t *values, uint32_t count, int64_t largest_code)
+{
+    bool past = false;
+    for (uint32_t i = 0; i < count; i++) {
+        past |= kinds[i] == STA_VALUE_TEXT && (values[i] < 0 || values[i] > largest_code);
+        past |= kinds[i] == STA_VALUE_BOOL && (values[i] & ~INT64_C(1)) != 0;
+    }
+    return !past;
+}
+
+static bool get_kinds(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t present, uint8_t *kinds)
+{
+    if (!sta_decode_stream(scratch->decoder, in, present, &(struct sta_both_keys){0}, scratch->wide) ||
+        !within(scratch->wide, present, 0, STA_VALUE_KINDS - 1))
+        return false;
+    for (uint32_t i = 0; i < present; i++)
+        kinds[i] = (uint8_t)scratch->wide[i];
+    return true;
+}
+
+/* From the first places to the rows they belong to: backwards, so that it works in place. */
+static void spread(const uint8_t *has, uint32_t rows, uint32_t present, int64_t *values)
+{
+    for (uint32_t i = rows, n = present; i-- > 0;) {
+        n -= has[i];
+        values[i] = has[i] ? values[n] : 0;
+    }
+}
+
+static void spread_kinds(const uint8_t *has, uint32_t rows, uint32_t present, uint8_t *kinds)
+{
+    for (uint32_t i = rows, n = present; i-- > 0;) {
+        n -= has[i];
+        kinds[i] = has[i] ? kinds[n] : 0;
+    }
+}
+
+static void narrow(const int64_t *wide, uint32_t count, uint32_t *codes)
+{
+    for (uint32_t i = 0; i < count; i++)
+        codes[i] = (uint32_t)wide[i];
+}
+
+static void narrow_and_spread(const uint8_t *has, const int64_t *wide, uint32_t rows, uint32_t *codes)
+{
+    for (uint32_t i = 0, n = 0; i < rows; n += has[i++])
+        codes[i] = has[i] ? (uint32_t)wide[n] : STA_NO_CODE;
+}
+
+static void finish(const struct sta_scratch *scratch, uint32_t rows, uint32_t present, int64_t *wide,
+                   struct sta_column_values *values)
+{
+    values->any_missing = present < rows;
+    if (values->kind == STA_KIND_CODE) {
+        if (values->any_missing)
+            narrow_and_spread(scratch->present, wide, rows, values->codes);
+        else
+            narrow(wide, rows, values->codes);
+        return;
+    }
+    if (values->any_missing) {
+        spread(scratch->present, rows, present, wide);
+        for (uint32_t i = 0; i < rows; i++)
+            values->missing[i] = !scratch->present[i];
+        if (values->kind == STA_KIND_MIXED)
+            spread_kinds(scratch->present, rows, present, values->kinds);
+    }
+    if (values->kind == STA_KIND_FLOAT)
+        memcpy(values->numbers, wide, rows * sizeof *wide);
+}
+
+bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+                       const unsigned char *payload, uint32_t rows, const struct sta_both_keys *keys,
+                       struct sta_column_values *values)
+{
+    struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
+    uint32_t present = rows - entry->missing;
+    values->kind = entry->kind;
+    if (!get_presence(scratch, &in, rows, present, &keys->name))
+        return false;
+    if (entry->kind == STA_KIND_MIXED && !get_kinds(scratch, &in, present, values->kinds))
+        return false;
+    bool in_place = entry->kind != STA_KIND_CODE && entry->kind != STA_KIND_FLOAT;
+    int64_t *wide = in_place ? values->integers : scratch->wide;
+    struct sta_both_keys present_keys = keys_of_present(scratch, rows, present, keys);
+    if (!sta_decode_stream(scratch->decoder, &in, present, &present_keys, wide) || in.at != in.end)
+        return false;
+    if (entry->flags & STA_ENTRY_BOUNDED && !within(wide, present, entry->min, entry->max))
+        return false;
+    if (entry->kind == STA_KIND_MIXED && !mixed_as_said(values->kinds, wide, present, entry->max))
+        return false;
+    finish(scratch, rows, present, wide, values);
+    return true;
+}
+
+bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+                            const unsigned char *payload, uint32_t rows, struct sta_cached_keys *keys)
+{
+    struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
+    uint32_t present = rows - entry->missing;
+    if (!get_presence(scratch, &in, rows, present, &(struct sta_keys){0}) ||
+        !sta_decode_key_stream(scratch->decoder, &in, present, scratch->present_name, &keys->count))
+        return false;
+    if (present == rows) {
+        memcpy(keys->index, scratch->present_name, rows * sizeof *keys->index);
+        return true;
+    }
+    for (uint32_t i = 0, n = 0; i < rows; n += scratch->present[i++])
+        keys->index[i] = scratch->present[i] ? scratch->present_name[n] : (uint16_t)keys->count;
+    keys->count++;
+    return true;
+}

@@ -1,0 +1,136 @@
+/* disk.h - the structs of FORMAT.md as C sees them.
+ *
+ * Little endian throughout, and only hosts of that order are built for: a mapped file is read as it lies. */
+#ifndef STA_STORE_DISK_H
+#define STA_STORE_DISK_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "store files are little endian and read in place");
+
+#define STA_DISK_VERSION 1
+#define STA_DISK_SEGMENT_MAGIC "STRATSEG"
+#define STA_DISK_ENVELOPE_MAGIC "STRATENV"
+
+/* ---- segments */
+
+struct sta_disk_header {
+    unsigned char magic[8];
+    uint32_t version;
+    uint32_t features; /* bits a reader must know; none exist yet */
+    uint64_t file_size;
+    uint64_t directory_at; /* multiple of 8 */
+    uint64_t directory_size;
+    uint64_t rows;
+    uint32_t block_count;
+    uint32_t entry_count;
+    uint32_t code_count;
+    uint32_t chunk_count;
+    uint32_t used_size;
+    uint32_t ticks_per_us; /* 1 or 1000 */
+    uint64_t directory_checksum;
+    uint64_t header_checksum; /* of the bytes before it */
+};
+static_assert(sizeof(struct sta_disk_header) == 88, "FORMAT.md: segment header");
+static_assert(offsetof(struct sta_disk_header, header_checksum) == 80, "FORMAT.md: segment header");
+
+struct sta_disk_block {
+    uint32_t rows;
+    uint32_t first_entry;
+    uint32_t entry_count;
+    uint32_t zero;
+    int64_t ts_min, ts_max, te_max; /* ticks since 1970 */
+};
+static_assert(sizeof(struct sta_disk_block) == 40, "FORMAT.md: block");
+
+enum sta_disk_entry_flags {
+    STA_ENTRY_BOUNDED = 1,
+    STA_ENTRY_LISTED = 2,
+    STA_ENTRY_NEEDS_NAME = 4,   /* decoding needs the block's name keys */
+    STA_ENTRY_NEEDS_THREAD = 8, /* .. its thread keys */
+    STA_ENTRY_FLAGS = 15
+};
+
+struct sta_disk_entry {
+    uint32_t column; /* enum sta_column_id */
+    uint8_t kind;    /* enum sta_column_kind, never STA_KIND_ABSENT */
+    uint8_t flags;
+    uint16_t code_count;
+    uint64_t payload_at;
+    uint32_t payload_size;
+    uint32_t payload_checksum; /* low half of the payload's XXH3-64 */
+    uint32_t missing;
+    uint32_t first_code;
+    int64_t min, max;
+};
+static_assert(sizeof(struct sta_disk_entry) == 48, "FORMAT.md: entry");
+static_assert(offsetof(struct sta_disk_entry, min) == 32, "FORMAT.md: entry");
+
+struct sta_disk_chunk {
+    uint32_t source; /* the source's id, which no refresh changes */
+    uint32_t zero;
+    uint64_t first_line;
+};
+static_assert(sizeof(struct sta_disk_chunk) == 16, "FORMAT.md: chunk");
+
+/* ---- all other files */
+
+/* X(name, number): what an envelope holds */
+#define STA_ENVELOPE_LIST(X) X(ENTRY, 1) X(MANIFEST, 2) X(TABLES, 3) X(SOURCES, 4) X(COUNTERS, 5) X(KEPT, 6)
+
+enum sta_envelope_kind {
+#define X(name, number) STA_ENVELOPE_##name = number,
+    STA_ENVELOPE_LIST(X)
+#undef X
+};
+
+struct sta_disk_envelope {
+    unsigned char magic[8];
+    uint32_t version;
+    uint32_t features;
+    uint32_t kind;
+    uint32_t packed; /* 0: as is, 1: zstd */
+    uint64_t content_size;
+    uint64_t stored_size;
+    uint64_t stored_checksum;
+    uint64_t header_checksum; /* of the bytes before it */
+};
+static_assert(sizeof(struct sta_disk_envelope) == 56, "FORMAT.md: envelope");
+static_assert(offsetof(struct sta_disk_envelope, header_checksum) == 48, "FORMAT.md: envelope");
+
+/* ---- what a payload is made of */
+
+/* How the terms of a stream become its values. */
+enum sta_transform {
+    STA_TRANSFORM_CONSTANT,   /* no terms: every value is the base */
+    STA_TRANSFORM_PLAIN,      /* value = term */
+    STA_TRANSFORM_DELTA,      /* value = the value before it + term */
+    STA_TRANSFORM_DICTIONARY, /* value = table[term] */
+    STA_TRANSFORM_BY_NAME,    /* no terms: value = table[name key] */
+    STA_TRANSFORM_BY_THREAD,  /* value = the thread's value before it + term; table: the first ones */
+    STA_TRANSFORMS
+};
+
+/* How the terms lie in the file. */
+enum sta_layout {
+    STA_LAYOUT_PACKED, /* frames of bits */
+    STA_LAYOUT_PLANES, /* first bytes of all terms, then second bytes, .. */
+    STA_LAYOUT_ZSTD,   /* planes, compressed */
+    STA_LAYOUTS
+};
+
+/* How a payload says which rows have a value. */
+enum sta_presence {
+    STA_PRESENCE_ALL,
+    STA_PRESENCE_BY_NAME, /* a bit per name key */
+    STA_PRESENCE_BITS,    /* a stream of bytes, a bit per row */
+    STA_PRESENCE_ROWS,    /* a stream of row numbers */
+    STA_PRESENCES
+};
+
+#define STA_PACK_FRAME 512  /* terms of a frame */
+#define STA_KEYS_LIMIT 4096 /* distinct names (threads) of a block past which no column builds on them */
+
+#endif

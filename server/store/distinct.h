@@ -1,0 +1,30 @@
+/* distinct.h - the distinct values of one block, and each value's place among them. */
+#ifndef STA_STORE_DISTINCT_H
+#define STA_STORE_DISTINCT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "store/disk.h"
+#include "store/store.h"
+
+#define STA_DISTINCT_SLOTS (STA_KEYS_LIMIT * 2)
+
+struct sta_distinct {
+    uint32_t count;
+    int64_t values[STA_KEYS_LIMIT]; /* ascending */
+    uint16_t index[STA_BLOCK_ROWS]; /* of each value looked at: its place in `values` */
+    /* private */
+    struct {
+        int64_t value;
+        uint32_t stamp;
+        uint32_t place;
+    } slots[STA_DISTINCT_SLOTS];
+    uint32_t stamp;
+};
+
+/** Finds them; false (and nothing else) when there are more than @limit (at most STA_KEYS_LIMIT).  @min, @max: of the values.
+ * Context: one thread per struct, zeroed at first. */
+bool sta_distinct_find(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
+                       int64_t max, uint32_t limit);
+
+#endif

@@ -1,0 +1,447 @@
+/* encode.c - integers to streams.
+ *
+ * DESIGN: a transform turns values into terms that are small or few; a layout writes the terms.  Trying all pairs costs several
+ * times what writing one does, so the first of some blocks is tried (on its first rows) and the winner kept as the
+ * column's plan for the next blocks.  zstd is charged a third on top of its size: it must save enough to be worth undoing. */
+#include "store/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "common/memory.h"
+#include "store/bitpack.h"
+#include "store/distinct.h"
+
+#define PLAN_BLOCKS 8    /* a plan serves so many blocks */
+#define SAMPLE_ROWS 4096 /* .. and is made from so many rows */
+#define DICTIONARY_LIMIT 1024
+#define ZSTD_LEVEL 1
+#define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
+
+/* A stream about to be written. */
+struct draft {
+    enum sta_transform transform;
+    const int64_t *values;
+    uint32_t count;
+    struct sta_range range;
+    const struct sta_both_keys *keys;
+    const int64_t *terms; /* as many as values; NULL: none */
+    int64_t base;         /* smallest term; CONSTANT: the value */
+    int64_t start;        /* DELTA: the first value */
+    unsigned shift;       /* low bits that are zero in every term - base */
+    uint64_t largest;     /* word: (term - base) >> shift */
+    const int64_t *table;
+    uint32_t table_count;
+};
+
+struct sta_encoder {
+    ZSTD_CCtx *zstd;
+    int64_t terms[STA_BLOCK_ROWS];
+    uint64_t words[STA_BLOCK_ROWS];
+    unsigned char planes[STA_BLOCK_ROWS * 8];
+    unsigned char compressed[ZSTD_COMPRESSBOUND(STA_BLOCK_ROWS * 8)];
+    int64_t table[STA_KEYS_MAX];
+    int64_t last[STA_KEYS_MAX];
+    uint8_t seen[STA_KEYS_MAX];
+    struct {
+        uint8_t width;
+        uint64_t min;
+    } frames[FRAMES];
+    struct sta_distinct distinct;
+};
+
+struct sta_encoder *sta_encoder_create(void)
+{
+    struct sta_encoder *encoder = sta_alloc(sizeof *encoder);
+    encoder->zstd = ZSTD_createCCtx();
+    STA_ASSERT(encoder->zstd != NULL);
+    return encoder;
+}
+
+void sta_encoder_destroy(struct sta_encoder *encoder)
+{
+    if (encoder == NULL)
+        return;
+    ZSTD_freeCCtx(encoder->zstd);
+    free(encoder);
+}
+
+struct sta_range sta_range_of(const int64_t *values, uint32_t count)
+{
+    struct sta_range range = {values[0], values[0]};
+    for (uint32_t i = 1; i < count; i++) {
+        range.min = STA_MIN(range.min, values[i]);
+        range.max = STA_MAX(range.max, values[i]);
+    }
+    return range;
+}
+
+bool sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values, uint32_t count,
+                          struct sta_range range, uint32_t limit, const int64_t **distinct,
+                          uint32_t *distinct_count)
+{
+    if (!sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, limit))
+        return false;
+    *distinct = encoder->distinct.values;
+    *distinct_count = encoder->distinct.count;
+    return true;
+}
+
+/* ---- transforms: values to terms.  Return: false where one does not apply */
+
+static bool plain_terms(struct sta_encoder *encoder, struct draft *draft)
+{
+    draft->terms = draft->values;
+    return true;
+}
+
+static bool delta_terms(struct sta_encoder *encoder, struct draft *draft)
+{
+    const int64_t *values = draft->values;
+    if (draft->count < 2)
+        return false;
+    for (uint32_t i = 1; i < draft->count; i++)
+        encoder->terms[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
+    encoder->terms[0] = encoder->terms[1]; /* not used; costs nothing in its frame */
+    draft->start = values[0];
+    draft->terms = encoder->terms;
+    return true;
+}
+
+static bool dictionary_terms(struct sta_encoder *encoder, struct draft *draft)
+{
+    if (!sta_distinct_find(&encoder->distinct, draft->values, draft->count, draft->range.min,
+                           draft->range.max, DICTIONARY_LIMIT))
+        return false;
+    for (uint32_t i = 0; i < draft->count; i++)
+        encoder->terms[i] = encoder->distinct.index[i];
+    draft->terms = encoder->terms;
+    draft->table = encoder->distinct.values;
+    draft->table_count = encoder->distinct.count;
+    return true;
+}
+
+static bool name_table(struct sta_encoder *encoder, struct draft *draft)
+{
+    const struct sta_keys *name = &draft->keys->name;
+    if (name->index == NULL || name->count > draft->count / 2)
+        return false;
+    memset(encoder->seen, 0, name->count);
+    memset(encoder->table, 0, name->count * sizeof *encoder->table);
+    for (uint32_t i = 0; i < draft->count; i++) {
+        uint16_t key = name->index[i];
+        if (encoder->seen[key] && encoder->table[key] != draft->values[i])
+            return false;
+        encoder->seen[key] = 1;
+        encoder->table[key] = draft->values[i];
+    }
+    draft->table = encoder->table;
+    draft->table_count = name->count;
+    return true;
+}
+
+static bool thread_terms(struct sta_encoder *encoder, struct draft *draft)
+{
+    const struct sta_keys *thread = &draft->keys->thread;
+    if (thread->index == NULL || thread->count < 2 || thread->count > draft->count / 2)
+        return false;
+    memset(encoder->seen, 0, thread->count);
+    memset(encoder->table, 0, thread->count * sizeof *encoder->table);
+    for (uint32_t i = 0; i < draft->count; i++) {
+        uint16_t key = thread->index[i];
+        int64_t value = draft->values[i];
+        if (!encoder->seen[key]) {
+            encoder->seen[key] = 1;
+            encoder->table[key] = encoder->last[key] = value;
+        }
+        encoder->terms[i] = (int64_t)((uint64_t)value - (uint64_t)encoder->last[key]);
+        encoder->last[key] = value;
+    }
+    draft->terms = encoder->terms;
+    draft->table = encoder->table;
+    draft->table_count = thread->count;
+    return true;
+}
+
+/* In the order in which they are tried: cheap to undo first. */
+static const struct {
+    enum sta_transform transform;
+    unsigned needs; /* keys for decoding */
+    bool (*terms)(struct sta_encoder *encoder, struct draft *draft);
+} transforms[] = {
+    {STA_TRANSFORM_BY_NAME, STA_ENTRY_NEEDS_NAME, name_table},
+    {STA_TRANSFORM_PLAIN, 0, plain_terms},
+    {STA_TRANSFORM_DICTIONARY, 0, dictionary_terms},
+    {STA_TRANSFORM_DELTA, 0, delta_terms},
+    {STA_TRANSFORM_BY_THREAD, STA_ENTRY_NEEDS_THREAD, thread_terms},
+};
+
+/* Words of the draft's terms, with as few bits as one base and shift for all can bring. */
+static void make_words(struct sta_encoder *encoder, struct draft *draft)
+{
+    uint32_t padded = (draft->count + STA_PACK_LANES - 1) / STA_PACK_LANES * STA_PACK_LANES;
+    struct sta_range range =
+        draft->terms == draft->values ? draft->range : sta_range_of(draft->terms, draft->count);
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < draft->count; i++) {
+        encoder->words[i] = (uint64_t)draft->terms[i] - (uint64_t)range.min;
+        bits |= encoder->words[i];
+    }
+    draft->base = range.min;
+    draft->shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
+    draft->largest = ((uint64_t)range.max - (uint64_t)range.min) >> draft->shift;
+    if (draft->shift != 0)
+        for (uint32_t i = 0; i < draft->count; i++)
+            encoder->words[i] >>= draft->shift;
+    for (uint32_t i = draft->count; i < padded; i++)
+        encoder->words[i] = 0;
+}
+
+/* Tries a transform on the draft's values.  Return: false where it does not apply. */
+static bool make_draft(struct sta_encoder *encoder, struct draft *draft, size_t number)
+{
+    draft->transform = transforms[number].transform;
+    draft->terms = NULL;
+    draft->table_count = 0;
+    if (!transforms[number].terms(encoder, draft))
+        return false;
+    if (draft->terms != NULL)
+        make_words(encoder, draft);
+    return true;
+}
+
+/* ---- layouts: terms to bytes */
+
+static unsigned plane_count(const struct draft *draft)
+{
+    return STA_MAX((sta_bit_width(draft->largest) + 7) / 8, 1U);
+}
+
+static void make_planes(struct sta_encoder *encoder, const struct draft *draft)
+{
+    unsigned planes = plane_count(draft);
+    for (unsigned p = 0; p < planes; p++) {
+        unsigned char *plane = encoder->planes + (size_t)p * draft->count;
+        for (uint32_t i = 0; i < draft->count; i++)
+            plane[i] = (unsigned char)(encoder->words[i] >> (8 * p));
+    }
+}
+
+/* Return: size, or SIZE_MAX when zstd fails. */
+static size_t compress_planes(struct sta_encoder *encoder, const struct draft *draft)
+{
+    make_planes(encoder, draft);
+    size_t size = ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed,
+                                    encoder->planes, (size_t)plane_count(draft) * draft->count, ZSTD_LEVEL);
+    return ZSTD_isError(size) ? SIZE_MAX : size;
+}
+
+static size_t varint_size(uint64_t value)
+{
+    return value ? (sta_bit_width(value) + 6) / 7 : 1;
+}
+
+/* Chooses every frame's base and width.  Return: bytes of the packed layout. */
+static size_t make_frames(struct sta_encoder *encoder, const struct draft *draft)
+{
+    size_t size = 0;
+    for (uint32_t at = 0, f = 0; at < draft->count; at += STA_PACK_FRAME, f++) {
+        uint32_t count = STA_MIN(draft->count - at, (uint32_t)STA_PACK_FRAME);
+        const uint64_t *words = encoder->words + at;
+        uint64_t min = words[0], max = words[0];
+        for (uint32_t i = 1; i < count; i++) {
+            min = STA_MIN(min, words[i]);
+            max = STA_MAX(max, words[i]);
+        }
+        encoder->frames[f].min = min;
+        encoder->frames[f].width = (uint8_t)sta_bit_width(max - min);
+        size += 1 + varint_size(min) + sta_pack_size(count, encoder->frames[f].width);
+    }
+    return size;
+}
+
+static void put_frames(struct sta_encoder *encoder, const struct draft *draft, struct sta_buffer *out)
+{
+    uint32_t frames = (draft->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
+    for (uint32_t f = 0; f < frames; f++) {
+        sta_put_char(out, (char)encoder->frames[f].width);
+        sta_put_varint(out, encoder->frames[f].min);
+    }
+    for (uint32_t at = 0, f = 0; at < draft->count; at += STA_PACK_FRAME, f++) {
+        uint32_t count = STA_MIN(draft->count - at, (uint32_t)STA_PACK_FRAME);
+        uint32_t padded = (count + STA_PACK_LANES - 1) / STA_PACK_LANES * STA_PACK_LANES;
+        size_t size = sta_pack_size(count, encoder->frames[f].width);
+        char *room = sta_buffer_reserve(out, size);
+        if (room == NULL)
+            return;
+        for (uint32_t i = 0; i < padded; i++)
+            encoder->words[at + i] = i < count ? encoder->words[at + i] - encoder->frames[f].min : 0;
+        sta_pack(encoder->words + at, count, encoder->frames[f].width, (unsigned char *)room);
+        out->size += size;
+    }
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static size_t table_size(const struct draft *draft)
+{
+    size_t size = varint_size(draft->table_count);
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < draft->table_count; i++) {
+        size += varint_size(zigzag((uint64_t)draft->table[i] - before));
+        before = (uint64_t)draft->table[i];
+    }
+    return size;
+}
+
+static void put_head(const struct draft *draft, enum sta_layout layout, struct sta_buffer *out)
+{
+    sta_put_char(out, (char)draft->transform);
+    sta_put_char(out, (char)layout);
+    sta_put_char(out, (char)(draft->terms ? plane_count(draft) : 1));
+    sta_put_char(out, (char)draft->shift);
+    sta_put_u64(out, (uint64_t)draft->base);
+    if (draft->transform == STA_TRANSFORM_DELTA)
+        sta_put_u64(out, (uint64_t)draft->start);
+    if (draft->table_count == 0)
+        return;
+    uint64_t before = 0;
+    sta_put_varint(out, draft->table_count);
+    for (uint32_t i = 0; i < draft->table_count; i++) {
+        sta_put_varint(out, zigzag((uint64_t)draft->table[i] - before));
+        before = (uint64_t)draft->table[i];
+    }
+}
+
+static void put_stream(struct sta_encoder *encoder, struct draft *draft, bool try_zstd,
+                       struct sta_buffer *out)
+{
+    if (draft->terms == NULL) {
+        put_head(draft, STA_LAYOUT_PACKED, out);
+        return;
+    }
+    size_t packed = make_frames(encoder, draft), planes = (size_t)plane_count(draft) * draft->count;
+    size_t compressed = try_zstd ? compress_planes(encoder, draft) : SIZE_MAX;
+    if (compressed < packed && compressed < planes) {
+        put_head(draft, STA_LAYOUT_ZSTD, out);
+        sta_put_block(out, encoder->compressed, compressed);
+    } else if (planes < packed) {
+        put_head(draft, STA_LAYOUT_PLANES, out);
+        make_planes(encoder, draft);
+        sta_put(out, encoder->planes, planes);
+    } else {
+        put_head(draft, STA_LAYOUT_PACKED, out);
+        put_frames(encoder, draft, out);
+    }
+}
+
+/* ---- plans */
+
+struct score {
+    size_t bytes;
+    bool zstd;
+};
+
+static struct score score_of(struct sta_encoder *encoder, const struct draft *draft)
+{
+    size_t table = draft->table_count ? table_size(draft) : 0;
+    if (draft->terms == NULL)
+        return (struct score){table, false};
+    size_t packed = make_frames(encoder, draft);
+    size_t compressed = compress_planes(encoder, draft);
+    size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + compressed / 3 + 16;
+    return charged < packed ? (struct score){table + charged, true} : (struct score){table + packed, false};
+}
+
+/* Return: number of the transform in the list. */
+static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, const struct draft *whole)
+{
+    size_t best = 0, best_bytes = SIZE_MAX;
+    struct draft draft = *whole;
+    draft.count = STA_MIN(whole->count, (uint32_t)SAMPLE_ROWS);
+    draft.range = sta_range_of(draft.values, draft.count);
+    for (size_t t = 0; t < STA_COUNT_OF(transforms); t++) {
+        if (!make_draft(encoder, &draft, t))
+            continue;
+        struct score score = score_of(encoder, &draft);
+        if (score.bytes >= best_bytes - best_bytes / 32)
+            continue;
+        best = t;
+        best_bytes = score.bytes;
+        plan->zstd = score.zstd;
+        if (draft.terms == NULL)
+            break;
+    }
+    plan->transform = (uint8_t)transforms[best].transform;
+    plan->blocks_left = PLAN_BLOCKS;
+    return best;
+}
+
+static size_t planned(const struct sta_plan *plan)
+{
+    size_t t = 0;
+    while (transforms[t].transform != plan->transform)
+        t++;
+    return t;
+}
+
+#define NUMBER_OF_PLAIN 1
+
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
+                           uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
+                           struct sta_buffer *out)
+{
+    STA_ASSERT(count > 0 && count <= STA_BLOCK_ROWS);
+    struct draft draft = {.values = values, .count = count, .range = range, .keys = keys};
+    if (range.min == range.max) {
+        draft.transform = STA_TRANSFORM_CONSTANT;
+        draft.base = range.min;
+        put_stream(encoder, &draft, false, out);
+        return 0;
+    }
+    bool fresh = plan->blocks_left == 0;
+    size_t number = fresh ? make_plan(encoder, plan, &draft) : planned(plan);
+    plan->blocks_left--;
+    if (!make_draft(encoder, &draft, number)) {
+        plan->blocks_left = 0; /* the next block looks again */
+        number = NUMBER_OF_PLAIN;
+        make_draft(encoder, &draft, number);
+    }
+    put_stream(encoder, &draft, plan->zstd, out);
+    return transforms[number].needs;
+}
+
+bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
+                           uint32_t count, struct sta_range range, struct sta_keys *keys,
+                           struct sta_buffer *out)
+{
+    struct draft draft = {
+        .transform = STA_TRANSFORM_DICTIONARY, .values = values, .count = count, .range = range};
+    if (!sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, STA_KEYS_LIMIT)) {
+        sta_encode_stream(encoder, plan, values, count, range, &(struct sta_both_keys){0}, out);
+        return false;
+    }
+    *keys = (struct sta_keys){encoder->distinct.index, encoder->distinct.count};
+    if (encoder->distinct.count == 1) {
+        draft.transform = STA_TRANSFORM_CONSTANT;
+        draft.base = range.min;
+        put_stream(encoder, &draft, false, out);
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        encoder->terms[i] = encoder->distinct.index[i];
+    draft.terms = encoder->terms;
+    draft.table = encoder->distinct.values;
+    draft.table_count = encoder->distinct.count;
+    make_words(encoder, &draft);
+    if (plan->blocks_left == 0) {
+        plan->zstd = score_of(encoder, &draft).zstd;
+        plan->blocks_left = PLAN_BLOCKS;
+    }
+    plan->blocks_left--;
+    put_stream(encoder, &draft, plan->zstd, out);
+    return true;
+}

@@ -1,0 +1,83 @@
+/* kept.c - small named values beside a version of a trace, or beside the store. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/memory.h"
+#include "store/contents_private.h"
+#include "store/envelope.h"
+#include "store/private.h"
+
+/* The folder of a trace's kept values, or the store's. */
+static char *folder_of(const struct sta_store *store, const char *trace)
+{
+    return trace != NULL ? sta_trace_folder(store, trace) : sta_path_join(store->path, "kept");
+}
+
+static int check_version(const char *folder, const char *trace, uint64_t version, struct sta_error *err)
+{
+    struct sta_manifest manifest;
+    if (trace == NULL)
+        return STA_OK;
+    int status = sta_manifest_read(folder, &manifest, err);
+    if (status != STA_OK)
+        return status;
+    if (manifest.version != version)
+        status =
+            sta_fail(err, STA_ENOTFOUND, "this version of trace %s is no longer the published one", trace);
+    sta_manifest_fini(&manifest);
+    return status;
+}
+
+int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version, const char *name,
+                   const void *bytes, size_t size, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    char *folder = folder_of(store, trace), *path = sta_kept_file(folder, trace ? version : 0, name);
+    sta_put_optional(&content, name);
+    sta_put(&content, bytes, size);
+    pthread_mutex_lock(&store->files_lock); /* no version is published between check and write */
+    int status = check_version(folder, trace, version, err);
+    if (status == STA_OK)
+        status = sta_envelope_write(path, true, STA_ENVELOPE_KEPT, &content, err);
+    pthread_mutex_unlock(&store->files_lock);
+    sta_buffer_fini(&content);
+    free(path);
+    free(folder);
+    return status;
+}
+
+/* Takes the value out of a kept file's content. */
+static int unpack(const char *content, size_t content_size, const char *name, char **bytes, size_t *size,
+                  struct sta_error *err)
+{
+    struct sta_cursor in = {.at = (const unsigned char *)content,
+                            .end = (const unsigned char *)content + content_size};
+    char *kept_name = sta_get_optional(&in);
+    bool same = !in.failed && kept_name != NULL && strcmp(kept_name, name) == 0;
+    free(kept_name);
+    if (!same)
+        return sta_fail(err, STA_ENOTFOUND, "nothing is kept as %s", name);
+    *size = (size_t)(in.end - in.at);
+    *bytes = sta_try_alloc(*size + 1);
+    if (*bytes == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for the %zu bytes kept as %s", *size, name);
+    memcpy(*bytes, in.at, *size);
+    (*bytes)[*size] = '\0';
+    return STA_OK;
+}
+
+int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version, const char *name,
+                     char **bytes, size_t *size, struct sta_error *err)
+{
+    char *folder = folder_of(store, trace), *path = sta_kept_file(folder, trace ? version : 0, name),
+         *content = NULL;
+    size_t content_size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_KEPT, &content, &content_size, err);
+    if (status == STA_OK)
+        status = unpack(content, content_size, name, bytes, size, err);
+    else if (status == STA_ECORRUPT)
+        sta_set_aside(path, err);
+    free(content);
+    free(path);
+    free(folder);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* private.h - what the files of the store share: the opened store, its folders, a snapshot's insides.
+ *
+ * LOCKS: `lock` guards the list of traces and their fields and is held for moments only.  `files_lock` is held while a version is
+ * loaded, published or removed, so that nobody loads files that are being replaced; it is taken first. */
+#ifndef STA_STORE_PRIVATE_H
+#define STA_STORE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "common/files.h"
+#include "store/contents.h"
+#include "store/segment.h"
+#include "store/store.h"
+
+struct sta_known_trace {
+    struct sta_trace_entry entry;
+    bool writing;                 /* a writer is at work */
+    struct sta_snapshot *current; /* the newest version, if it is open; not counted as a reference */
+};
+
+struct sta_store {
+    char *path;
+    int lock_fd;
+    pthread_mutex_t lock, files_lock;
+    struct sta_known_trace **traces; /* by creation, then id */
+    size_t count, capacity;
+};
+
+/** Context: store->lock held.  NULL: not known. */
+struct sta_known_trace *sta_store_trace(const struct sta_store *store, const char *id);
+
+/* ---- folder.c: names, and what may be in a trace's folder */
+
+/* X(name, suffix): the files of a version */
+#define STA_FILE_LIST(X)                                                                                     \
+    X(SEGMENT, "segment") X(TABLES, "tables") X(SOURCES, "sources") X(COUNTERS, "counters")
+enum sta_file_kind {
+#define X(name, suffix) STA_FILE_##name,
+    STA_FILE_LIST(X)
+#undef X
+};
+
+bool sta_is_trace_id(const char *text);
+/** All of these: free() the path. */
+char *sta_trace_folder(const struct sta_store *store, const char *id);
+char *sta_trace_file(const char *folder, enum sta_file_kind kind, uint32_t number);
+char *sta_manifest_file(const char *folder);
+char *sta_entry_file(const char *folder);
+char *sta_kept_file(const char *folder, uint64_t version, const char *name);
+/** Number past those of all files in the folder. */
+uint32_t sta_next_file_number(const char *folder);
+/** Reads the manifest.  STA_ENOTFOUND when no version was published. */
+STA_MUSTCHECK int sta_manifest_read(const char *folder, struct sta_manifest *manifest, struct sta_error *err);
+/** Removes what the manifest (NULL: none is published) does not name.  @aside: also files that were set aside.  Return: how many. */
+unsigned sta_folder_clean(const char *folder, const struct sta_manifest *manifest, bool aside);
+
+/* ---- snapshot */
+
+struct sta_open_segment {
+    struct sta_mapping mapping;
+    struct sta_segment segment;
+    struct sta_manifest_segment named;
+    struct sta_chunk *chunks;
+    int64_t factor; /* its ticks in ticks of the snapshot */
+};
+
+struct sta_snapshot {
+    struct sta_store *store;
+    char id[STA_TRACE_ID_SIZE];
+    unsigned references; /* guarded by store->lock */
+    struct sta_snapshot_info info;
+    int64_t origin; /* ticks since 1970 */
+    struct sta_manifest manifest;
+    struct sta_tables *tables;
+    struct sta_stored_source **sources;
+    size_t source_count;
+    struct sta_open_segment *segments;
+    uint32_t segment_count;
+    struct sta_block *blocks;
+    size_t block_count;
+    pthread_mutex_t entities_lock; /* made when first asked for */
+    _Atomic(struct sta_entities *) entities;
+};
+
+/** From the files of a folder; the caller holds files_lock. */
+STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot,
+                                    struct sta_error *err);
+void sta_snapshot_destroy(struct sta_snapshot *snapshot);
+struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot);
+void sta_entities_destroy(struct sta_entities *entities); /* NULL allowed */
+
+#endif

@@ -1,0 +1,311 @@
+/* snapshot.c - one version of a trace, open for reading.
+ *
+ * DESIGN: opening reads the manifest, loads tables and sources, maps every segment and checks its directory; from then on the
+ * snapshot needs no file by name, so that later versions may remove them.  One open snapshot of the newest version is shared by
+ * all who ask for it. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/log.h"
+#include "common/memory.h"
+#include "store/envelope.h"
+#include "store/private.h"
+
+/* ---- loading */
+
+static int load_tables(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    char *path = sta_trace_file(folder, STA_FILE_TABLES, snapshot->manifest.tables_file), *content;
+    size_t size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
+    if (status == STA_OK) {
+        status = sta_tables_get(content, size, NULL, NULL, &snapshot->tables, err);
+        free(content);
+    }
+    free(path);
+    return status;
+}
+
+static int load_sources(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    char *path = sta_trace_file(folder, STA_FILE_SOURCES, snapshot->manifest.sources_file), *content;
+    size_t size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_SOURCES, &content, &size, err);
+    if (status == STA_OK) {
+        status = sta_sources_get(content, size, &snapshot->sources, &snapshot->source_count, err);
+        free(content);
+    }
+    free(path);
+    return status;
+}
+
+/* The chunks of a segment by the places of their sources in this version. */
+static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segment *open,
+                       struct sta_error *err)
+{
+    uint32_t count = open->segment.header.chunk_count;
+    open->chunks = sta_alloc_array(count, sizeof *open->chunks);
+    for (uint32_t c = 0, at = 0; c < count; c++) {
+        const struct sta_disk_chunk *chunk = &open->segment.chunks[c];
+        if (c == 0 || chunk->source != open->segment.chunks[c - 1].source)
+            for (at = 0; at < snapshot->source_count && snapshot->sources[at]->id != chunk->source;)
+                at++;
+        if (at == snapshot->source_count)
+            return sta_fail(err, STA_ECORRUPT,
+                            "the segment holds events of a source that the trace does not have");
+        open->chunks[c] = (struct sta_chunk){.source = at, .first_line = chunk->first_line};
+    }
+    return STA_OK;
+}
+
+static void close_segment(struct sta_open_segment *open)
+{
+    sta_unmap_file(&open->mapping);
+    free(open->chunks);
+}
+
+static int open_segment(const struct sta_snapshot *snapshot, const char *path, struct sta_open_segment *open,
+                        struct sta_error *err)
+{
+    int status = sta_map_file(path, &open->mapping, err);
+    if (status != STA_OK)
+        return status;
+    status =
+        sta_segment_attach(&open->segment, open->mapping.bytes, open->mapping.size, snapshot->tables, err);
+    if (status == STA_OK && open->segment.header.header_checksum != open->named.checksum)
+        status = sta_fail(err, STA_ECORRUPT, "it is not the segment that the manifest names");
+    if (status == STA_OK)
+        status = name_chunks(snapshot, open, err);
+    if (status != STA_OK)
+        close_segment(open);
+    return status == STA_OK ? STA_OK : sta_because(err, "cannot use %s", path);
+}
+
+/* Damaged segments are set aside and counted, a missing one (set aside earlier) only counted. */
+static int load_segments(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    const struct sta_manifest *manifest = &snapshot->manifest;
+    snapshot->segments = sta_alloc_array(manifest->segment_count, sizeof *snapshot->segments);
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        struct sta_open_segment open = {.named = manifest->segments[i]};
+        struct sta_error why = STA_ERROR_INIT;
+        char *path = sta_trace_file(folder, STA_FILE_SEGMENT, manifest->segments[i].file);
+        int status = open_segment(snapshot, path, &open, &why);
+        if (status == STA_ECORRUPT)
+            sta_set_aside(path, &why);
+        free(path);
+        if (status == STA_OK) {
+            snapshot->segments[snapshot->segment_count++] = open;
+        } else if (status == STA_ECORRUPT || status == STA_ENOTFOUND) {
+            snapshot->info.damaged++;
+        } else {
+            *err = why;
+            return status;
+        }
+    }
+    return STA_OK;
+}
+
+/* Times of all segments in one unit, from one origin. */
+static void place_blocks(struct sta_snapshot *snapshot)
+{
+    struct sta_snapshot_info *info = &snapshot->info;
+    int64_t end = 0;
+    info->ticks_per_us = 1;
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        info->ticks_per_us = STA_MAX(info->ticks_per_us, snapshot->segments[s].segment.header.ticks_per_us);
+    for (uint32_t s = 0; s < snapshot->segment_count; s++) {
+        struct sta_open_segment *open = &snapshot->segments[s];
+        open->factor = info->ticks_per_us / open->segment.header.ticks_per_us;
+        int64_t first = open->segment.ts_min * open->factor, last = open->segment.te_max * open->factor;
+        snapshot->origin = s == 0 ? first : STA_MIN(snapshot->origin, first);
+        end = s == 0 ? last : STA_MAX(end, last);
+        snapshot->block_count += open->segment.header.block_count;
+        info->events += open->segment.header.rows;
+    }
+    info->end_ticks = end - snapshot->origin;
+    info->origin_us =
+        snapshot->origin / (int64_t)info->ticks_per_us - (snapshot->origin % (int64_t)info->ticks_per_us < 0);
+    snapshot->blocks = sta_alloc_array(snapshot->block_count, sizeof *snapshot->blocks);
+    size_t at = 0;
+    for (uint32_t s = 0; s < snapshot->segment_count; s++) {
+        const struct sta_open_segment *open = &snapshot->segments[s];
+        for (uint32_t b = 0; b < open->segment.header.block_count; b++) {
+            const struct sta_disk_block *block = &open->segment.blocks[b];
+            snapshot->blocks[at++] =
+                (struct sta_block){.segment = s,
+                                   .index = b,
+                                   .rows = block->rows,
+                                   .ts_min = block->ts_min * open->factor - snapshot->origin,
+                                   .ts_max = block->ts_max * open->factor - snapshot->origin,
+                                   .te_max = block->te_max * open->factor - snapshot->origin};
+        }
+    }
+}
+
+int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct sta_error *err)
+{
+    struct sta_snapshot *made = sta_alloc(sizeof *made);
+    pthread_mutex_init(&made->entities_lock, NULL);
+    int status = sta_manifest_read(folder, &made->manifest, err);
+    if (status == STA_OK)
+        status = load_tables(made, folder, err);
+    if (status == STA_OK)
+        status = load_sources(made, folder, err);
+    if (status == STA_OK)
+        status = load_segments(made, folder, err);
+    /* What the manifest names and is gone is damage too; no manifest is no version. */
+    if (status == STA_ENOTFOUND && made->manifest.version != 0)
+        err->status = status = STA_ECORRUPT;
+    if (status != STA_OK) {
+        sta_snapshot_destroy(made);
+        return status;
+    }
+    place_blocks(made);
+    made->info.version = made->manifest.version;
+    made->info.published_us = made->manifest.published_us;
+    made->info.store_bytes = sta_tree_size(folder);
+    *snapshot = made;
+    return STA_OK;
+}
+
+void sta_snapshot_destroy(struct sta_snapshot *snapshot)
+{
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        close_segment(&snapshot->segments[s]);
+    free(snapshot->segments);
+    free(snapshot->blocks);
+    sta_stored_sources_free(snapshot->sources, snapshot->source_count);
+    sta_tables_destroy(snapshot->tables);
+    sta_entities_destroy(atomic_load(&snapshot->entities));
+    sta_manifest_fini(&snapshot->manifest);
+    pthread_mutex_destroy(&snapshot->entities_lock);
+    free(snapshot);
+}
+
+/* ---- sharing */
+
+/* The open snapshot of the newest version, with one more reference; NULL: none is open. */
+static struct sta_snapshot *find_open(struct sta_store *store, const char *id, bool *known)
+{
+    pthread_mutex_lock(&store->lock);
+    const struct sta_known_trace *trace = sta_store_trace(store, id);
+    struct sta_snapshot *open = trace != NULL ? trace->current : NULL;
+    *known = trace != NULL;
+    if (open != NULL)
+        open->references++;
+    pthread_mutex_unlock(&store->lock);
+    return open;
+}
+
+static void share(struct sta_store *store, const char *id, struct sta_snapshot *snapshot)
+{
+    snapshot->store = store;
+    snapshot->references = 1;
+    memcpy(snapshot->id, id, STA_TRACE_ID_SIZE);
+    pthread_mutex_lock(&store->lock);
+    sta_store_trace(store, id)->current = snapshot;
+    pthread_mutex_unlock(&store->lock);
+}
+
+int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
+                      struct sta_error *err)
+{
+    bool known;
+    struct sta_snapshot *open = find_open(store, trace, &known);
+    if (open != NULL) {
+        *snapshot = open;
+        return STA_OK;
+    }
+    pthread_mutex_lock(&store->files_lock);
+    int status = STA_OK;
+    *snapshot = find_open(store, trace, &known); /* another thread may have opened it meanwhile */
+    if (!known) {
+        status = sta_fail(err, STA_ENOTFOUND, "there is no trace %s", trace);
+    } else if (*snapshot == NULL) {
+        char *folder = sta_trace_folder(store, trace);
+        status = sta_snapshot_load(folder, snapshot, err);
+        if (status == STA_OK)
+            share(store, trace, *snapshot);
+        free(folder);
+    }
+    pthread_mutex_unlock(&store->files_lock);
+    return status == STA_OK ? STA_OK : sta_because(err, "cannot open trace %s", trace);
+}
+
+struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
+{
+    pthread_mutex_lock(&snapshot->store->lock);
+    snapshot->references++;
+    pthread_mutex_unlock(&snapshot->store->lock);
+    return snapshot;
+}
+
+void sta_snapshot_release(struct sta_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    pthread_mutex_lock(&snapshot->store->lock);
+    bool last = --snapshot->references == 0;
+    struct sta_known_trace *trace = sta_store_trace(snapshot->store, snapshot->id);
+    if (last && trace != NULL && trace->current == snapshot)
+        trace->current = NULL;
+    pthread_mutex_unlock(&snapshot->store->lock);
+    if (last)
+        sta_snapshot_destroy(snapshot);
+}
+
+/* ---- looks */
+
+const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot)
+{
+    return &snapshot->info;
+}
+
+const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot)
+{
+    return snapshot->tables;
+}
+
+size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot)
+{
+    return snapshot->source_count;
+}
+
+const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot, size_t number)
+{
+    return &snapshot->sources[number]->source;
+}
+
+const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot)
+{
+    struct sta_snapshot *own =
+        (struct sta_snapshot *)snapshot; /* the snapshot is constant, but for what it remembers */
+    struct sta_entities *entities = atomic_load(&own->entities);
+    if (entities != NULL)
+        return entities;
+    pthread_mutex_lock(&own->entities_lock);
+    entities = atomic_load(&own->entities);
+    if (entities == NULL) {
+        entities = sta_entities_create(snapshot);
+        atomic_store(&own->entities, entities);
+    }
+    pthread_mutex_unlock(&own->entities_lock);
+    return entities;
+}
+
+size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot)
+{
+    return snapshot->block_count;
+}
+
+const struct sta_block *sta_snapshot_block(const struct sta_snapshot *snapshot, size_t index)
+{
+    return &snapshot->blocks[index];
+}
+
+const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment,
+                                            size_t *count)
+{
+    *count = snapshot->segments[segment].segment.header.chunk_count;
+    return snapshot->segments[segment].chunks;
+}

@@ -1,0 +1,403 @@
+/* store.c - one store folder: its lock, its format, and the catalogue of its traces.
+ *
+ * DESIGN: the catalogue is one small file per trace, in the trace's own folder, replaced by rename.  So traces never contend for a
+ * common file, damage costs one entry, and a folder without an entry is by definition left over. */
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "common/log.h"
+#include "common/memory.h"
+#include "store/envelope.h"
+#include "store/private.h"
+
+/* ---- lock and format */
+
+static int name_holder(const char *path, struct sta_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    struct sta_error unread = STA_ERROR_INIT;
+    long pid = sta_file_read(path, 64, &text, &size, &unread) == STA_OK ? strtol(text, NULL, 10) : 0;
+    free(text);
+    return pid > 0 ? sta_fail(err, STA_EBUSY, "the store is in use by process %ld", pid)
+                   : sta_fail(err, STA_EBUSY, "the store is in use by another process");
+}
+
+static int take_lock(struct sta_store *store, struct sta_error *err)
+{
+    char *path = sta_path_join(store->path, "lock");
+    int status = STA_OK;
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->lock_fd < 0)
+        status = sta_fail_errno(err, errno, "cannot open %s", path);
+    else if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0)
+        status = errno == EWOULDBLOCK ? name_holder(path, err)
+                                      : sta_fail_errno(err, errno, "cannot lock %s", path);
+    else if (ftruncate(store->lock_fd, 0) != 0 || dprintf(store->lock_fd, "%ld\n", (long)getpid()) < 0)
+        status = sta_fail_errno(err, errno, "cannot write %s", path);
+    free(path);
+    return status;
+}
+
+#define FORMAT_WORDS "strata store "
+
+/* Reads the format file.  *absent: there is none yet. */
+static int check_format(const struct sta_store *store, bool *absent, struct sta_error *err)
+{
+    char *path = sta_path_join(store->path, "format"), *text = NULL;
+    size_t size;
+    unsigned long format = 0;
+    int status = sta_file_read(path, 4096, &text, &size, err);
+    *absent = status == STA_ENOTFOUND;
+    if (*absent)
+        status = STA_OK;
+    else if (status == STA_OK && strncmp(text, FORMAT_WORDS, strlen(FORMAT_WORDS)) == 0)
+        format = strtoul(text + strlen(FORMAT_WORDS), NULL, 10);
+    if (status == STA_OK && !*absent && format == 0)
+        status = sta_fail(err, STA_ECORRUPT, "%s is not the format file of a store", path);
+    if (format > STA_DISK_VERSION)
+        status = sta_fail(err, STA_ENEWER,
+                          "%s is of format %lu, newer than this program's %d; it was left untouched",
+                          store->path, format, STA_DISK_VERSION);
+    free(text);
+    free(path);
+    return status;
+}
+
+static int write_format(const struct sta_store *store, struct sta_error *err)
+{
+    char *path = sta_path_join(store->path, "format");
+    char *text = sta_sprintf(FORMAT_WORDS "%d\n", STA_DISK_VERSION);
+    int status = sta_file_publish(path, text, strlen(text), err);
+    free(text);
+    free(path);
+    return status;
+}
+
+/* ---- the list of traces */
+
+struct sta_known_trace *sta_store_trace(const struct sta_store *store, const char *id)
+{
+    for (size_t i = 0; i < store->count; i++)
+        if (strcmp(store->traces[i]->entry.id, id) == 0)
+            return store->traces[i];
+    return NULL;
+}
+
+static int by_creation(const void *a, const void *b)
+{
+    const struct sta_trace_entry *x = &(*(struct sta_known_trace *const *)a)->entry,
+                                 *y = &(*(struct sta_known_trace *const *)b)->entry;
+    if (x->created_us != y->created_us)
+        return x->created_us < y->created_us ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static void add_trace(struct sta_store *store, const struct sta_trace_entry *entry)
+{
+    struct sta_known_trace *known = sta_alloc(sizeof *known);
+    sta_trace_entry_copy(&known->entry, entry);
+    STA_GROW(store->traces, store->capacity, store->count + 1);
+    store->traces[store->count++] = known;
+    qsort(store->traces, store->count, sizeof(struct sta_known_trace *), by_creation);
+}
+
+/* Return: false when the folder holds no readable entry under its own name. */
+static bool read_entry(struct sta_store *store, const char *folder, const char *id)
+{
+    char *path = sta_entry_file(folder), *content = NULL;
+    size_t size;
+    struct sta_trace_entry entry = {0};
+    struct sta_error err = STA_ERROR_INIT;
+    int status = sta_envelope_read(path, STA_ENVELOPE_ENTRY, &content, &size, &err);
+    if (status == STA_OK)
+        status = sta_entry_get(content, size, &entry, &err);
+    if (status == STA_OK && strcmp(entry.id, id) != 0)
+        status = sta_fail(&err, STA_ECORRUPT, "the catalogue entry is another trace's");
+    if (status == STA_OK)
+        add_trace(store, &entry);
+    else if (status != STA_ENOTFOUND)
+        sta_set_aside(path, &err);
+    sta_trace_entry_fini(&entry);
+    free(content);
+    free(path);
+    return status == STA_OK;
+}
+
+static bool holds_damaged_entry(const char *folder)
+{
+    char *path = sta_path_join(folder, "entry.damaged");
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* What is published stays; the rest of the folder goes.  Return: how many files went. */
+static unsigned clean_trace(const char *folder)
+{
+    struct sta_manifest manifest;
+    struct sta_error err = STA_ERROR_INIT;
+    int status = sta_manifest_read(folder, &manifest, &err);
+    if (status == STA_ENOTFOUND)
+        return sta_folder_clean(folder, NULL, false);
+    if (status != STA_OK)
+        return 0; /* damaged: opening the trace says so, and a new version replaces all */
+    unsigned removed = sta_folder_clean(folder, &manifest, false);
+    sta_manifest_fini(&manifest);
+    return removed;
+}
+
+static void read_trace(struct sta_store *store, const char *traces, const char *id, unsigned *cleaned)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    char *folder = sta_path_join(traces, id);
+    if (sta_is_trace_id(id) && read_entry(store, folder, id)) {
+        *cleaned += clean_trace(folder);
+    } else if (!holds_damaged_entry(folder)) {
+        if (sta_tree_remove(folder, &err) == STA_OK)
+            ++*cleaned;
+        else
+            sta_log(STA_LOG_WARNING, "Cannot remove what a crash left", "cause", err.text, NULL);
+    }
+    free(folder);
+}
+
+static int read_traces(struct sta_store *store, unsigned *cleaned, struct sta_error *err)
+{
+    char *traces = sta_path_join(store->path, "traces");
+    DIR *entries = opendir(traces);
+    if (entries == NULL) {
+        int status = sta_fail_errno(err, errno, "cannot open folder %s", traces);
+        free(traces);
+        return status;
+    }
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            read_trace(store, traces, entry->d_name, cleaned);
+    closedir(entries);
+    free(traces);
+    return STA_OK;
+}
+
+/* ---- open and close */
+
+static unsigned remove_temporary(const struct sta_store *store)
+{
+    static const char *const names[] = {"format.tmp"};
+    unsigned removed = 0;
+    for (size_t i = 0; i < STA_COUNT_OF(names); i++) {
+        char *path = sta_path_join(store->path, names[i]);
+        removed += unlink(path) == 0;
+        free(path);
+    }
+    char *kept = sta_path_join(store->path, "kept");
+    removed += sta_folder_clean(kept, &(struct sta_manifest){0}, false);
+    free(kept);
+    return removed;
+}
+
+static int create_folders(const struct sta_store *store, struct sta_error *err)
+{
+    static const char *const names[] = {"traces", "kept"};
+    int status = STA_OK;
+    for (size_t i = 0; i < STA_COUNT_OF(names) && status == STA_OK; i++) {
+        char *path = sta_path_join(store->path, names[i]);
+        status = sta_folder_create(path, err);
+        free(path);
+    }
+    return status;
+}
+
+static int open_folder(struct sta_store *store, unsigned *cleaned, struct sta_error *err)
+{
+    bool fresh;
+    int status = sta_folder_create(store->path, err);
+    if (status != STA_OK || (status = check_format(store, &fresh, err)) != STA_OK ||
+        (status = take_lock(store, err)) != STA_OK)
+        return status;
+    if (chmod(store->path, 0700) != 0)
+        return sta_fail_errno(err, errno, "cannot set the permissions of %s", store->path);
+    if ((status = create_folders(store, err)) != STA_OK)
+        return status;
+    if (fresh && (status = write_format(store, err)) != STA_OK)
+        return status;
+    *cleaned = remove_temporary(store);
+    return read_traces(store, cleaned, err);
+}
+
+int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned, struct sta_error *err)
+{
+    struct sta_store *made = sta_alloc(sizeof *made);
+    made->path = sta_strdup(path);
+    made->lock_fd = -1;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->files_lock, NULL);
+    *cleaned = 0;
+    int status = open_folder(made, cleaned, err);
+    if (status != STA_OK) {
+        sta_store_close(made);
+        return sta_because(err, "cannot open the store %s", path);
+    }
+    *store = made;
+    return STA_OK;
+}
+
+void sta_store_close(struct sta_store *store)
+{
+    if (store == NULL)
+        return;
+    for (size_t i = 0; i < store->count; i++) {
+        STA_ASSERT(store->traces[i]->current == NULL && !store->traces[i]->writing);
+        sta_trace_entry_fini(&store->traces[i]->entry);
+        free(store->traces[i]);
+    }
+    free(store->traces);
+    if (store->lock_fd >= 0)
+        close(store->lock_fd);
+    pthread_mutex_destroy(&store->lock);
+    pthread_mutex_destroy(&store->files_lock);
+    free(store->path);
+    free(store);
+}
+
+const char *sta_store_path(const struct sta_store *store)
+{
+    return store->path;
+}
+
+/* ---- the catalogue */
+
+struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count)
+{
+    pthread_mutex_lock(&store->lock);
+    struct sta_trace_entry *entries = sta_alloc_array(store->count, sizeof *entries);
+    *count = store->count;
+    for (size_t i = 0; i < store->count; i++)
+        sta_trace_entry_copy(&entries[i], &store->traces[i]->entry);
+    pthread_mutex_unlock(&store->lock);
+    return entries;
+}
+
+static int unknown(const char *id, struct sta_error *err)
+{
+    return sta_fail(err, STA_ENOTFOUND, "there is no trace %s", id);
+}
+
+int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry,
+                   struct sta_error *err)
+{
+    pthread_mutex_lock(&store->lock);
+    const struct sta_known_trace *known = sta_store_trace(store, id);
+    if (known != NULL)
+        sta_trace_entry_copy(entry, &known->entry);
+    pthread_mutex_unlock(&store->lock);
+    return known != NULL ? STA_OK : unknown(id, err);
+}
+
+static int fresh_id(char id[STA_TRACE_ID_SIZE], struct sta_error *err)
+{
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return sta_fail_errno(err, errno, "cannot get a random number");
+    snprintf(id, STA_TRACE_ID_SIZE, "%016" PRIx64, bits);
+    return STA_OK;
+}
+
+static int write_entry(struct sta_store *store, const struct sta_trace_entry *entry, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    char *folder = sta_trace_folder(store, entry->id), *path = sta_entry_file(folder),
+         *traces = sta_path_join(store->path, "traces");
+    sta_entry_put(&content, entry);
+    int status = sta_folder_create(folder, err);
+    if (status == STA_OK)
+        status = sta_envelope_write(path, true, STA_ENVELOPE_ENTRY, &content, err);
+    if (status == STA_OK)
+        status = sta_folder_sync(traces, err);
+    sta_buffer_fini(&content);
+    free(traces);
+    free(path);
+    free(folder);
+    return status;
+}
+
+int sta_store_put(struct sta_store *store, struct sta_trace_entry *entry, struct sta_error *err)
+{
+    STA_ASSERT(entry->path != NULL && entry->name != NULL);
+    int status = entry->id[0] == '\0' ? fresh_id(entry->id, err) : STA_OK;
+    if (status != STA_OK)
+        return status;
+    STA_ASSERT(sta_is_trace_id(entry->id));
+    pthread_mutex_lock(&store->files_lock);
+    status = write_entry(store, entry, err);
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_trace(store, entry->id);
+    if (status == STA_OK && known == NULL) {
+        add_trace(store, entry);
+    } else if (status == STA_OK) {
+        sta_trace_entry_fini(&known->entry);
+        sta_trace_entry_copy(&known->entry, entry);
+    }
+    pthread_mutex_unlock(&store->lock);
+    pthread_mutex_unlock(&store->files_lock);
+    return status;
+}
+
+static void forget(struct sta_store *store, struct sta_known_trace *known)
+{
+    size_t at = 0;
+    while (store->traces[at] != known)
+        at++;
+    memmove(store->traces + at, store->traces + at + 1,
+            (store->count - at - 1) * sizeof(struct sta_known_trace *));
+    store->count--;
+    sta_trace_entry_fini(&known->entry);
+    free(known);
+}
+
+/* Once the entry is gone the trace is: what a crash leaves of the folder is removed at the next start.  Snapshots that are
+ * open keep their mappings of removed files. */
+static int remove_files(struct sta_store *store, const char *id, struct sta_error *err)
+{
+    char *folder = sta_trace_folder(store, id), *entry = sta_entry_file(folder);
+    int status = STA_OK;
+    if (unlink(entry) != 0 && errno != ENOENT)
+        status = sta_fail_errno(err, errno, "cannot remove %s", entry);
+    else
+        status = sta_folder_sync(folder, err);
+    if (status == STA_OK)
+        status = sta_tree_remove(folder, err);
+    free(entry);
+    free(folder);
+    return status;
+}
+
+int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err)
+{
+    pthread_mutex_lock(&store->files_lock);
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_trace(store, id);
+    int status = known == NULL ? unknown(id, err) : STA_OK;
+    if (status == STA_OK && known->writing)
+        status = sta_fail(err, STA_EBUSY, "trace %s is being written", id);
+    pthread_mutex_unlock(&store->lock);
+    if (status == STA_OK)
+        status = remove_files(store, id, err);
+    if (status == STA_OK) {
+        pthread_mutex_lock(&store->lock);
+        forget(store, known);
+        pthread_mutex_unlock(&store->lock);
+    }
+    pthread_mutex_unlock(&store->files_lock);
+    return status;
+}

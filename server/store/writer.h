@@ -1,0 +1,57 @@
+/* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c, rewrite.c. */
+#ifndef STA_STORE_WRITER_H
+#define STA_STORE_WRITER_H
+
+#include "store/build.h"
+#include "store/private.h"
+
+#define STA_SEGMENT_ROWS (512 * 1024)
+
+/* What one worker has in hand: touched by nobody else. */
+struct sta_writer_worker {
+    struct sta_builder *builder;
+    struct sta_pending *pending;
+    size_t pending_count, pending_capacity;
+    size_t pending_bytes;
+    uint64_t pending_rows;
+    struct sta_batch *spare; /* emptied batches, given out in exchange for full ones */
+    size_t spare_count, spare_capacity;
+    struct sta_buffer counters;
+    int status; /* of sealing at the end */
+    struct sta_error error;
+};
+
+struct sta_writer {
+    struct sta_store *store;
+    char id[STA_TRACE_ID_SIZE];
+    char *folder;
+    uint64_t last_version; /* 0: none was published */
+    struct sta_tables *tables;
+    size_t worker_memory;
+    unsigned worker_count;
+    struct sta_writer_worker *workers;
+    pthread_mutex_t lock; /* guards all below */
+    struct sta_stored_source **sources;
+    size_t source_count, source_capacity;
+    uint32_t next_source, next_file;
+    struct sta_manifest manifest; /* of the version to be */
+    size_t segment_capacity, counters_capacity;
+    char **made; /* files that are new */
+    size_t made_count, made_capacity;
+};
+
+/** A file of the version to be, noted so that it is synced, or removed if all fails.  *path: borrowed while the writer lives. */
+uint32_t sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, const char **path);
+/** Adds rows of a chunk whose source is known by its id.  Takes the batch's arrays, leaves others. */
+STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
+                                  const struct sta_stored_source *source, struct sta_batch *batch,
+                                  struct sta_error *err);
+/** Writes what the worker has in hand as a segment, if anything. */
+STA_MUSTCHECK int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+/** Adds the rows of a segment of the base whose sources stay. */
+STA_MUSTCHECK int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base,
+                                     uint32_t segment, const bool *drop, struct sta_error *err);
+void sta_writer_end(struct sta_writer *writer); /* frees; files stay */
+
+#endif
