@@ -116,7 +116,7 @@ static int run(const struct sta_bound_question *bound, const struct sta_budget *
     const struct sta_summary_entities entities = entities_of(snapshot);
     const struct sta_memberships memberships = {membership_of_class, bound->classes};
     sta_shape_init(&shape, bound->preset);
-    sta_summary_init(&summary, &shape, &entities, groups, &memberships, budget->workers);
+    sta_summary_init(&summary, &shape, &entities, groups, &memberships, budget);
     struct sta_ordered_accumulator ordered = {&summary, take_rows, prepare, carry, measure};
     struct sta_scan scan = sta_question_scan(bound);
     scan.ordered = &ordered;

@@ -131,6 +131,7 @@ struct sta_summary_entities {
 struct sta_summary_worker {
     struct sta_class_sums **classes; /* by class; NULL until one of its events is seen */
     size_t class_capacity;
+    size_t bytes;                     /* held by all classes */
     struct sta_membership membership; /* scratch, as is .. */
     struct sta_slot_keys keys;
 };
@@ -141,6 +142,7 @@ struct sta_summary {
     uint32_t *process_of_code; /* by thread code */
     const struct sta_rank_groups *groups;
     struct sta_memberships memberships;
+    const struct sta_budget *budget;
     struct sta_cells *cells;
     struct sta_unions *unions;
     struct sta_summary_worker *workers;
@@ -149,10 +151,11 @@ struct sta_summary {
 
 void sta_summary_init(struct sta_summary *summary, const struct sta_shape *shape,
                       const struct sta_summary_entities *entities, const struct sta_rank_groups *groups,
-                      const struct sta_memberships *memberships, unsigned workers);
+                      const struct sta_memberships *memberships, const struct sta_budget *budget);
 void sta_summary_fini(struct sta_summary *summary);
 /** Adds rows; writes their spans to @spans, which has room for all.  Context: worker @worker.
- * Return: 0, or STA_ECORRUPT for a thread code that stands for nothing. */
+ * Return: 0, STA_ELIMIT when more memory would be needed than the budget has, or STA_ECORRUPT for a thread code that stands for
+ * nothing. */
 STA_MUSTCHECK int sta_summary_update(struct sta_summary *summary, unsigned worker,
                                      const struct sta_summary_rows *rows, struct sta_span *spans,
                                      uint32_t *span_count, struct sta_error *err);

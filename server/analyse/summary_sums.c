@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
 #include "common/memory.h"
 
 void sta_sums_add(struct sta_sums *sums, const struct sta_sums *part)
@@ -17,12 +18,14 @@ void sta_sums_add(struct sta_sums *sums, const struct sta_sums *part)
 
 void sta_summary_init(struct sta_summary *summary, const struct sta_shape *shape,
                       const struct sta_summary_entities *entities, const struct sta_rank_groups *groups,
-                      const struct sta_memberships *memberships, unsigned workers)
+                      const struct sta_memberships *memberships, const struct sta_budget *budget)
 {
+    unsigned workers = budget->workers;
     *summary = (struct sta_summary){.shape = shape,
                                     .entities = *entities,
                                     .groups = groups,
                                     .memberships = *memberships,
+                                    .budget = budget,
                                     .worker_count = workers};
     summary->process_of_code =
         sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *summary->process_of_code);
@@ -71,8 +74,19 @@ static size_t words(uint32_t bits)
     return (size_t)bits / 64 + 1;
 }
 
-static struct sta_class_sums *meet_class(struct sta_summary *summary, struct sta_summary_worker *worker,
-                                         uint32_t class)
+/* Counts what a worker has taken towards what the whole question may hold. */
+static int charge(const struct sta_summary *summary, struct sta_summary_worker *worker, size_t bytes,
+                  struct sta_error *err)
+{
+    worker->bytes += bytes;
+    double slots = 32.0 * sta_cells_slot_count(summary->cells); /* running ends, totals and their shares */
+    double all = ((double)worker->bytes + slots) * summary->worker_count;
+    return sta_budget_memory(summary->budget, all,
+                             "the sums of each class of events by thread, process and file", err);
+}
+
+static int meet_class(struct sta_summary *summary, struct sta_summary_worker *worker, uint32_t class,
+                      struct sta_error *err)
 {
     size_t before = worker->class_capacity;
     STA_GROW(worker->classes, worker->class_capacity, (size_t) class + 1);
@@ -85,17 +99,21 @@ static struct sta_class_sums *meet_class(struct sta_summary *summary, struct sta
     sums->fate = worker->membership.fate;
     sums->layer_count = worker->membership.layer_count;
     if (sums->layer_count == 0)
-        return sums;
+        return 0;
     size_t processes = (size_t)entities->process_count + 1;
+    size_t bitmaps = words(entities->thread_code_count) + words(entities->file_ref_count);
+    int rc = charge(summary, worker, bitmaps * sizeof *sums->threads + processes * sizeof *sums->cells, err);
+    if (rc != 0)
+        return rc;
     sums->threads = sta_alloc_array(words(entities->thread_code_count), sizeof *sums->threads);
     sums->files = sta_alloc_array(words(entities->file_ref_count), sizeof *sums->files);
     sums->cells = sta_alloc_array(processes, sizeof *sums->cells);
     memset(sums->cells, 0xff, processes * sizeof *sums->cells);
-    return sums;
+    return 0;
 }
 
-static uint32_t meet_cell(struct sta_summary *summary, struct sta_summary_worker *worker, uint32_t class,
-                          uint32_t process)
+static int meet_cell(struct sta_summary *summary, struct sta_summary_worker *worker, uint32_t class,
+                     uint32_t process, struct sta_error *err)
 {
     uint64_t key = (uint64_t) class << 32 | process;
     uint32_t cell = sta_cells_find(summary->cells, key);
@@ -106,7 +124,7 @@ static uint32_t meet_cell(struct sta_summary *summary, struct sta_summary_worker
         cell = sta_cells_add(summary->cells, key, worker->keys.items, worker->keys.count);
     }
     worker->classes[class]->cells[process] = cell;
-    return cell;
+    return charge(summary, worker, 0, err);
 }
 
 static inline void set_bit(uint64_t *bits, uint32_t at)
@@ -155,8 +173,12 @@ int sta_summary_update(struct sta_summary *summary, unsigned worker_number,
         uint32_t row = rows->selected != NULL ? rows->selected[i] : i;
         uint32_t class = rows->classes[row];
         struct sta_class_sums *sums = class < worker->class_capacity ? worker->classes[class] : NULL;
-        if (sums == NULL)
-            sums = meet_class(summary, worker, class);
+        if (sums == NULL) {
+            rc = meet_class(summary, worker, class, err);
+            if (rc != 0)
+                return rc;
+            sums = worker->classes[class];
+        }
         sums->sums.count++;
         if (sums->layer_count == 0)
             continue;
@@ -165,8 +187,12 @@ int sta_summary_update(struct sta_summary *summary, unsigned worker_number,
             continue;
         uint32_t process = summary->process_of_code[rows->threads[row]];
         uint32_t cell = sums->cells[process];
-        if (cell == STA_NO_CELL)
-            cell = meet_cell(summary, worker, class, process);
+        if (cell == STA_NO_CELL) {
+            rc = meet_cell(summary, worker, class, process, err);
+            if (rc != 0)
+                return rc;
+            cell = sums->cells[process];
+        }
         spans[made++] = (struct sta_span){rows->ts[row], rows->ts[row] + rows->dur[row], cell};
     }
     *span_count = made;

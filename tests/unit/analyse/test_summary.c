@@ -201,7 +201,7 @@ static void run(struct scene *scene, unsigned workers, size_t slice_rows, struct
     const struct sta_time_scale scale = {HORIZON, 1};
     struct sta_error err = STA_ERROR_INIT;
     *counts = (struct sta_summary_counts){0};
-    sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, workers);
+    sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, &budget);
     cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, slice_rows, &budget, &err), 0,
                  "%s", err.text);
     sta_summary_table(&scene->summary, &scene->preset, &scale, table, counts);
@@ -535,14 +535,42 @@ Test(summary, a_thread_code_past_the_tables_is_corruption_not_a_crash)
                                                   .processes = scene->processes,
                                                   .process_count = PROCESSES};
     const struct sta_memberships memberships = {membership_of, scene};
+    const struct sta_budget budget = {.workers = 1, .memory = 1 << 20};
     struct sta_error err = STA_ERROR_INIT;
     struct sta_span spans[1];
     uint32_t code = STA_NO_CODE;
     uint32_t count;
     struct sta_summary_rows rows = {
         .count = 1, .classes = scene->classes, .threads = &code, .ts = scene->ts, .dur = scene->dur};
-    sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, 1);
+    sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, &budget);
     cr_assert_eq(sta_summary_update(&scene->summary, 0, &rows, spans, &count, &err), STA_ECORRUPT);
+    sta_summary_fini(&scene->summary);
+    end_scene(scene);
+    free(scene);
+}
+
+Test(summary, more_memory_than_the_question_may_hold_is_a_limit_that_names_the_setting)
+{
+    struct scene *scene = sta_alloc(sizeof *scene);
+    make_scene(scene, 11);
+    memset(scene->takes, 1, sizeof scene->takes);
+    memset(scene->fates, 0, sizeof scene->fates);
+    const struct sta_summary_entities entities = {.thread_of_code = scene->thread_of_code,
+                                                  .thread_code_count = THREADS,
+                                                  .threads = scene->threads,
+                                                  .thread_count = THREADS,
+                                                  .processes = scene->processes,
+                                                  .process_count = PROCESSES};
+    const struct sta_memberships memberships = {membership_of, scene};
+    const struct sta_budget budget = {.workers = 1, .memory = 10};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_span spans[1];
+    uint32_t count;
+    struct sta_summary_rows rows = {
+        .count = 1, .classes = scene->classes, .threads = scene->thread, .ts = scene->ts, .dur = scene->dur};
+    sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, &budget);
+    cr_assert_eq(sta_summary_update(&scene->summary, 0, &rows, spans, &count, &err), STA_ELIMIT);
+    cr_assert_not_null(strstr(err.text, "query_memory"));
     sta_summary_fini(&scene->summary);
     end_scene(scene);
     free(scene);

@@ -1,0 +1,220 @@
+/* Times the exact summary and a time series of a trace, without a daemon: ingests into a scratch store, then asks again and again.
+ *
+ *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-P] CONFIG_DIR STORE_DIR [TRACE]
+ *
+ * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -P prints the summary, one value a line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "analyse/analyse.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+#include "decode/decode.h"
+#include "store/store.h"
+
+struct options {
+    unsigned workers, rounds;
+    const char *preset, *config, *store, *trace;
+    bool print;
+};
+
+static void must(int rc, const struct sta_error *err)
+{
+    if (rc == 0)
+        return;
+    fprintf(stderr, "%s\n", err->text);
+    exit(1);
+}
+
+/* ---- ingest */
+
+static bool allow_all(void *context, const char *path)
+{
+    return true;
+}
+
+static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
+{
+    return sta_writer_add(context, worker, batch->source, batch, err);
+}
+
+static void ingest(struct sta_store *store, const struct options *options, char id[STA_TRACE_ID_SIZE])
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_trace_entry entry = {.path = sta_strdup(options->trace), .name = sta_strdup("bench")};
+    struct sta_listing listing;
+    struct sta_writer *writer;
+    struct sta_decode_progress progress = {0};
+    struct sta_writer_options writing = {.workers = options->workers, .memory = (size_t)1 << 30};
+    must(sta_store_put(store, &entry, &err), &err);
+    must(sta_listing_create(&listing, options->trace, allow_all, NULL, &err), &err);
+    must(sta_writer_begin(store, entry.id, NULL, NULL, &writing, &writer, &err), &err);
+    struct sta_decode_file *files = sta_alloc_array(listing.count + 1, sizeof *files);
+    for (size_t i = 0; i < listing.count; i++) {
+        uint32_t number = sta_writer_add_source(writer, listing.files[i].path);
+        bool alone = strstr(options->trace, ".pfw") != NULL;
+        files[i].file = alone ? options->trace : sta_sprintf("%s/%s", options->trace, listing.files[i].path);
+        files[i].source = sta_writer_source(writer, number);
+    }
+    struct sta_decode_request request = {.files = files,
+                                         .file_count = listing.count,
+                                         .tables = sta_writer_tables(writer),
+                                         .workers = options->workers,
+                                         .progress = &progress,
+                                         .batch = take_batch,
+                                         .context = writer};
+    must(sta_decode_run(&request, &err), &err);
+    must(sta_writer_publish(writer, &err), &err);
+    memcpy(id, entry.id, sizeof entry.id);
+    sta_trace_entry_fini(&entry);
+    sta_listing_fini(&listing);
+    free(files);
+}
+
+/* ---- asking */
+
+static double milliseconds_since(uint64_t start)
+{
+    return (double)(uv_hrtime() - start) / 1e6;
+}
+
+static void print_table(const struct sta_table *table, const struct sta_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->items[i].is_number)
+            printf("- %s %.17g\n", facts->items[i].name, facts->items[i].number);
+        else
+            printf("- %s %lld\n", facts->items[i].name, (long long)facts->items[i].integer);
+    for (size_t c = 1; c < table->column_count; c++)
+        for (size_t row = 0; row < table->rows; row++) {
+            const struct sta_table_column *column = &table->columns[c];
+            const char *layer = table->columns[0].texts[row].bytes;
+            if (column->missing[row] || column->type == STA_TYPE_TEXT)
+                continue;
+            if (column->type == STA_TYPE_INT)
+                printf("%s %s %lld\n", layer, column->name, (long long)column->integers[row]);
+            else
+                printf("%s %s %.17g\n", layer, column->name, column->numbers[row]);
+        }
+}
+
+static void ask_summary(const struct sta_question *question, const struct options *options)
+{
+    struct sta_budget budget = {.workers = options->workers, .memory = (size_t)1 << 30};
+    for (unsigned i = 0; i < options->rounds; i++) {
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_table table;
+        struct sta_facts facts;
+        uint64_t start = uv_hrtime();
+        must(sta_summary_exact(question, &budget, &table, &facts, &err), &err);
+        fprintf(stderr, "summary      %8.2f ms\n", milliseconds_since(start));
+        if (options->print && i == 0)
+            print_table(&table, &facts);
+        sta_table_fini(&table);
+    }
+}
+
+static void ask_series(const struct sta_question *question, const struct options *options)
+{
+    static const char *const metrics[] = {"count", "time", "size", "bw", "ops", "busy", "bw_busy"};
+    struct sta_budget budget = {.workers = options->workers, .memory = (size_t)1 << 30};
+    struct sta_series series = {.metrics = metrics,
+                                .metric_count = STA_COUNT_OF(metrics),
+                                .granularity_us = 1000,
+                                .max_points = 1000};
+    for (unsigned i = 0; i < options->rounds; i++) {
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_table table;
+        struct sta_facts facts;
+        uint64_t start = uv_hrtime();
+        must(sta_timeseries_exact(question, &series, &budget, &table, &facts, &err), &err);
+        fprintf(stderr, "time series  %8.2f ms, %zu bins\n", milliseconds_since(start), table.rows);
+        sta_table_fini(&table);
+    }
+}
+
+static struct sta_snapshot *open_trace(struct sta_store *store, const struct options *options)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_snapshot *snapshot;
+    char id[STA_TRACE_ID_SIZE] = "";
+    uint64_t start = uv_hrtime();
+    if (options->trace != NULL) {
+        ingest(store, options, id);
+        fprintf(stderr, "ingest       %8.2f ms\n", milliseconds_since(start));
+    } else {
+        size_t count;
+        struct sta_trace_entry *entries = sta_store_list(store, &count);
+        if (count > 0)
+            memcpy(id, entries[0].id, sizeof id);
+        for (size_t i = 0; i < count; i++)
+            sta_trace_entry_fini(&entries[i]);
+        free(entries);
+    }
+    start = uv_hrtime();
+    must(sta_snapshot_open(store, id, &snapshot, &err), &err);
+    fprintf(stderr, "open         %8.2f ms\n", milliseconds_since(start));
+    return snapshot;
+}
+
+static struct sta_presets *load_presets(const char *config)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_presets *presets;
+    char *functions = sta_sprintf("%s/functions.yaml", config);
+    char *folder = sta_sprintf("%s/presets", config);
+    const char *const folders[] = {folder};
+    must(sta_presets_load(functions, folders, 1, &presets, &err), &err);
+    free(functions);
+    free(folder);
+    return presets;
+}
+
+static struct options options_of(int argc, char **argv)
+{
+    struct options options = {.workers = sta_usable_cores(), .rounds = 5, .preset = "dlio"};
+    for (int letter; (letter = getopt(argc, argv, "w:p:n:P")) != -1;) {
+        if (letter == 'w')
+            options.workers = (unsigned)strtoul(optarg, NULL, 10);
+        else if (letter == 'p')
+            options.preset = optarg;
+        else if (letter == 'n')
+            options.rounds = (unsigned)strtoul(optarg, NULL, 10);
+        else if (letter == 'P')
+            options.print = true;
+        else
+            exit(2);
+    }
+    if (argc - optind < 2) {
+        fprintf(
+            stderr,
+            "usage: bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-P] CONFIG_DIR STORE_DIR [TRACE]\n");
+        exit(2);
+    }
+    options.config = argv[optind];
+    options.store = argv[optind + 1];
+    options.trace = argv[optind + 2];
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = options_of(argc, argv);
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_store *store;
+    unsigned cleaned;
+    must(sta_store_open(options.store, &store, &cleaned, &err), &err);
+    struct sta_presets *presets = load_presets(options.config);
+    struct sta_snapshot *snapshot = open_trace(store, &options);
+    struct sta_question question = {
+        .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = true};
+    ask_summary(&question, &options);
+    ask_series(&question, &options);
+    sta_snapshot_release(snapshot);
+    sta_presets_release(presets);
+    sta_store_close(store);
+    return 0;
+}
