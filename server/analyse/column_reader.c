@@ -1,0 +1,454 @@
+/* One worker's view of a block: decodes what is asked for, once, and derives the standard columns.
+ *
+ * A slot belongs to the present block when its serial says so, so a seek only counts up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/columns_private.h"
+#include "common/memory.h"
+
+struct sta_column_reader *sta_column_reader_create(const struct sta_columns *columns)
+{
+    struct sta_column_reader *reader = sta_alloc(sizeof *reader);
+    reader->columns = (struct sta_columns *)columns;
+    reader->physical =
+        sta_alloc_array(STA_COLUMN_ARGS + (size_t)columns->key_count, sizeof *reader->physical);
+    reader->logical = sta_alloc_array(columns->schema.count, sizeof *reader->logical);
+    sta_combos_init(&reader->refined);
+    return reader;
+}
+
+void sta_column_reader_destroy(struct sta_column_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    for (size_t i = 0; i < STA_COLUMN_ARGS + (size_t)reader->columns->key_count; i++) {
+        free(reader->physical[i].values.integers);
+        free(reader->physical[i].values.codes);
+        free(reader->physical[i].values.kinds);
+        free(reader->physical[i].values.missing);
+    }
+    for (size_t i = 0; i < reader->columns->schema.count; i++) {
+        free(reader->logical[i].values);
+        free(reader->logical[i].missing);
+    }
+    sta_combos_fini(&reader->refined);
+    free(reader->scratch);
+    free(reader->physical);
+    free(reader->logical);
+    free(reader);
+}
+
+void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block)
+{
+    STA_ASSERT(block->rows <= STA_BLOCK_ROWS);
+    reader->block = block;
+    reader->serial++;
+}
+
+const struct sta_block *sta_column_reader_block(const struct sta_column_reader *reader)
+{
+    return reader->block;
+}
+
+/* ---- columns of the store */
+
+static uint32_t code_limit(const struct sta_columns *columns, uint32_t column)
+{
+    switch (column) {
+    case STA_COLUMN_NAME:
+        return columns->name_count;
+    case STA_COLUMN_CAT:
+        return columns->cat_count;
+    case STA_COLUMN_FILE:
+        return columns->entities->file_ref_count;
+    case STA_COLUMN_THREAD:
+        return columns->entities->thread_code_count;
+    case STA_COLUMN_CHUNK:
+        return UINT32_MAX;
+    default:
+        return sta_dictionary_count(sta_tables_values(columns->tables, column - STA_COLUMN_ARGS));
+    }
+}
+
+/* Codes index tables, so one that is too large must not get past here. */
+static int check_codes(const struct sta_column_reader *reader, uint32_t column, const uint32_t *codes,
+                       struct sta_error *err)
+{
+    uint32_t rows = reader->block->rows, largest = 0; /* a missing one is 0 here */
+    for (uint32_t row = 0; row < rows; row++)
+        largest = STA_MAX(largest, codes[row] + 1);
+    if (largest <= code_limit(reader->columns, column))
+        return STA_OK;
+    return sta_fail(err, STA_ECORRUPT,
+                    "segment %u, block %u: column %u holds the code %u of a text that does not exist",
+                    reader->block->segment, reader->block->index, column, largest - 1);
+}
+
+static void make_room(struct sta_column_values *values, uint32_t column)
+{
+    bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
+    if (times || args) {
+        values->integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->integers);
+        values->numbers = (double *)values->integers;
+        values->missing = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->missing);
+    }
+    if (args)
+        values->kinds = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->kinds);
+    if (!times)
+        values->codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->codes);
+}
+
+/* What the fixed columns are, whatever a damaged block says. */
+static int check_kind(const struct sta_column_reader *reader, uint32_t column,
+                      struct sta_column_values *values, struct sta_error *err)
+{
+    if (column >= STA_COLUMN_ARGS)
+        return STA_OK;
+    bool times = column <= STA_COLUMN_DUR;
+    if (!times && values->kind == STA_KIND_ABSENT) {
+        for (uint32_t row = 0; row < reader->block->rows; row++)
+            values->codes[row] = STA_NO_CODE;
+        values->kind = STA_KIND_CODE;
+    }
+    if (values->kind == (times ? STA_KIND_INT : STA_KIND_CODE) && !(times && values->any_missing))
+        return STA_OK;
+    return sta_fail(err, STA_ECORRUPT, "segment %u, block %u: column %u is not of its kind",
+                    reader->block->segment, reader->block->index, column);
+}
+
+int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
+                               const struct sta_column_values **values, struct sta_error *err)
+{
+    STA_ASSERT(reader->block != NULL && column < STA_COLUMN_ARGS + reader->columns->key_count);
+    struct sta_physical_slot *slot = &reader->physical[column];
+    *values = &slot->values;
+    if (slot->block == reader->serial)
+        return STA_OK;
+    if (slot->values.integers == NULL && slot->values.codes == NULL)
+        make_room(&slot->values, column);
+    int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
+    if (status == STA_OK)
+        status = check_kind(reader, column, &slot->values, err);
+    if (status == STA_OK && slot->values.kind == STA_KIND_CODE)
+        status = check_codes(reader, column, slot->values.codes, err);
+    if (status == STA_OK)
+        slot->block = reader->serial;
+    return status;
+}
+
+/* ---- room for derived values */
+
+void *sta_logical_values(struct sta_logical_slot *slot)
+{
+    if (slot->values == NULL)
+        slot->values = sta_alloc_array(STA_BLOCK_ROWS, 8);
+    return slot->values;
+}
+
+uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows)
+{
+    if (slot->missing == NULL)
+        slot->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    memset(slot->missing, 0, rows);
+    return slot->missing;
+}
+
+/* ---- the standard columns */
+
+typedef int derive_column(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                          struct sta_error *err);
+
+static int derive_func_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *names;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    slot->vector.codes = names->codes;
+    return status;
+}
+
+static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
+{
+    uint32_t refined = sta_combos_find(&reader->refined, 0, cat, file_class);
+    if (refined == STA_NO_CODE) {
+        refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
+        sta_combos_add(&reader->refined, 0, cat, file_class, refined);
+    }
+    return refined;
+}
+
+static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const struct sta_column_values *cats, *files = NULL;
+    struct sta_refiner *refiner = reader->columns->refiner;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    slot->vector.codes = cats->codes;
+    if (status == STA_OK && refiner != NULL)
+        status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK || refiner == NULL)
+        return status;
+    uint32_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t cat = cats->codes[row];
+        out[row] = cat == STA_NO_CODE
+                       ? cat
+                       : refined_cat(reader, cat, sta_refiner_file_class(refiner, files->codes[row]));
+    }
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+static int derive_file_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *files;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK)
+        return status;
+    const uint32_t *file_of_ref = reader->columns->entities->file_of_ref;
+    uint32_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        out[row] = files->codes[row] == STA_NO_CODE ? STA_NO_CODE : file_of_ref[files->codes[row]];
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+/* The index of a row's thread in the entities, or STA_NO_CODE. */
+static uint32_t thread_index(const struct sta_entities *entities, uint32_t code)
+{
+    uint32_t index = code == STA_NO_CODE ? STA_NO_CODE : entities->thread_of_code[code];
+    return index < entities->thread_count ? index : STA_NO_CODE;
+}
+
+static int derive_host_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_entities *entities = reader->columns->entities;
+    uint32_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t thread = thread_index(entities, threads->codes[row]);
+        out[row] = thread == STA_NO_CODE ? STA_NO_CODE : entities->threads[thread].host;
+    }
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_proc_names *names = sta_columns_proc_names(reader->columns);
+    uint32_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t thread = thread_index(reader->columns->entities, threads->codes[row]);
+        out[row] = thread == STA_NO_CODE ? STA_NO_CODE : names->of_thread[thread];
+    }
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                        struct sta_error *err)
+{
+    uint32_t *out = sta_logical_values(slot);
+    out[0] = sta_dictionary_count(reader->columns->trace) > 0 ? 0 : STA_NO_CODE;
+    slot->vector.codes = out;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot, bool tid,
+                     struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_entities *entities = reader->columns->entities;
+    uint32_t rows = reader->block->rows;
+    int64_t *out = sta_logical_values(slot);
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    bool any = false;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t thread = thread_index(entities, threads->codes[row]);
+        out[row] = thread == STA_NO_CODE ? STA_NO_ID
+                   : tid                 ? entities->threads[thread].tid
+                                         : entities->threads[thread].pid;
+        missing[row] = out[row] == STA_NO_ID;
+        any |= missing[row];
+    }
+    slot->vector.integers = out;
+    slot->vector.missing = any ? missing : NULL;
+    return STA_OK;
+}
+
+static int derive_pid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_id(reader, slot, false, err);
+}
+
+static int derive_tid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_id(reader, slot, true, err);
+}
+
+static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                         struct sta_error *err)
+{
+    const struct sta_column_values *names, *cats;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    if (status != STA_OK)
+        return status;
+    int64_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        out[row] = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
+    slot->vector.integers = out;
+    return STA_OK;
+}
+
+#define DERIVE_POSITIVE(name)                                                                                \
+    static int derive_##name(struct sta_column_reader *reader, struct sta_logical_slot *slot,                \
+                             struct sta_error *err)                                                          \
+    {                                                                                                        \
+        return sta_column_reader_positive(reader, STA_LOGICAL_##name, slot, err);                            \
+    }
+DERIVE_POSITIVE(size)
+DERIVE_POSITIVE(offset)
+DERIVE_POSITIVE(image_id)
+DERIVE_POSITIVE(step)
+DERIVE_POSITIVE(epoch)
+
+static int derive_acc_pat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                          struct sta_error *err)
+{
+    static const int64_t zero = 0;
+    slot->vector.integers = &zero;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+static int derive_count(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                        struct sta_error *err)
+{
+    static const int64_t one = 1;
+    slot->vector.integers = &one;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+/* ---- times */
+
+/* Ticks as whole microseconds, towards minus infinity, in place. */
+static void floor_ticks(int64_t *ticks, uint32_t rows, int64_t per_us)
+{
+    for (uint32_t row = 0; row < rows; row++)
+        ticks[row] = ticks[row] / per_us - (ticks[row] % per_us < 0);
+}
+
+/* @first and, when it is not CHUNK, @second summed. */
+static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t first,
+                        uint32_t second, struct sta_error *err)
+{
+    const struct sta_column_values *a, *b = NULL;
+    int64_t per_us = sta_snapshot_info(reader->columns->snapshot)->ticks_per_us;
+    uint32_t rows = reader->block->rows;
+    int status = sta_column_reader_physical(reader, first, &a, err);
+    if (status == STA_OK && second != STA_COLUMN_CHUNK)
+        status = sta_column_reader_physical(reader, second, &b, err);
+    slot->vector.integers = a->integers;
+    if (status != STA_OK || (b == NULL && per_us == 1))
+        return status;
+    int64_t *out = sta_logical_values(slot);
+    memcpy(out, a->integers, rows * sizeof *out);
+    for (uint32_t row = 0; row < rows && b != NULL; row++)
+        out[row] = (int64_t)((uint64_t)out[row] + (uint64_t)b->integers[row]);
+    if (per_us != 1)
+        floor_ticks(out, rows, per_us);
+    slot->vector.integers = out;
+    return STA_OK;
+}
+
+static int derive_ts(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_CHUNK, err);
+}
+
+static int derive_te(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_DUR, err);
+}
+
+static int derive_dur(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
+}
+
+static int derive_seconds(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t column,
+                          struct sta_error *err)
+{
+    struct sta_vector microseconds;
+    int status = sta_column_reader_get(reader, column, &microseconds, err);
+    if (status != STA_OK)
+        return status;
+    double *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        out[row] = (double)microseconds.integers[row] / 1e6;
+    slot->vector.numbers = out;
+    return STA_OK;
+}
+
+static int derive_time(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_seconds(reader, slot, STA_LOGICAL_dur, err);
+}
+
+static int derive_time_start(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                             struct sta_error *err)
+{
+    return derive_seconds(reader, slot, STA_LOGICAL_ts, err);
+}
+
+static int derive_time_end(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                           struct sta_error *err)
+{
+    return derive_seconds(reader, slot, STA_LOGICAL_te, err);
+}
+
+static derive_column *const derivations[STA_LOGICAL_ARGS] = {
+#define X(name, type, unit, caseless, ticks_of) [STA_LOGICAL_##name] = derive_##name,
+    STA_LOGICAL_LIST(X)
+#undef X
+};
+
+int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    struct sta_column_reader *reader = context;
+    const struct sta_columns *columns = reader->columns;
+    STA_ASSERT(reader->block != NULL && column < columns->schema.count);
+    struct sta_logical_slot *slot = &reader->logical[column];
+    if (slot->block != reader->serial) {
+        enum sta_type type = columns->schema_columns[column].type;
+        slot->vector = (struct sta_vector){.type = type};
+        if (type == STA_TYPE_TEXT)
+            slot->vector.texts = sta_columns_texts(columns, column);
+        int status = column < STA_LOGICAL_ARGS
+                         ? derivations[column](reader, slot, err)
+                         : sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS],
+                                                  slot, err);
+        if (status != STA_OK)
+            return status;
+        slot->block = reader->serial;
+    }
+    *vector = slot->vector;
+    return STA_OK;
+}

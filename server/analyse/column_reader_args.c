@@ -1,0 +1,325 @@
+/* Values of args for the present block: the columns args.<key>, and the positive integers that standard columns take from them. */
+#include <string.h>
+
+#include "analyse/columns_private.h"
+#include "common/memory.h"
+#include "common/number.h"
+
+/* ---- one value of a block's column, whatever its kind */
+
+struct value {
+    enum sta_value_kind kind; /* STA_VALUE_KINDS: missing */
+    union sta_value value;
+};
+
+static struct value value_at(const struct sta_column_values *values, uint32_t row)
+{
+    static const struct value missing = {.kind = STA_VALUE_KINDS};
+    struct value out = {.kind = STA_VALUE_KINDS};
+    if (values->kind == STA_KIND_ABSENT ||
+        (values->kind != STA_KIND_CODE && values->any_missing && values->missing[row]))
+        return missing;
+    switch (values->kind) {
+    case STA_KIND_INT:
+    case STA_KIND_BOOL:
+        out.kind = values->kind == STA_KIND_INT ? STA_VALUE_INT : STA_VALUE_BOOL;
+        out.value.integer = values->integers[row];
+        return out;
+    case STA_KIND_FLOAT:
+        return (struct value){.kind = STA_VALUE_FLOAT, .value.number = values->numbers[row]};
+    case STA_KIND_CODE:
+        if (values->codes[row] == STA_NO_CODE)
+            return missing;
+        return (struct value){.kind = STA_VALUE_TEXT, .value.code = values->codes[row]};
+    default: /* MIXED */
+        out.kind = (enum sta_value_kind)values->kinds[row];
+        memcpy(&out.value, &values->integers[row], sizeof out.value);
+        return out.kind < STA_VALUE_KINDS ? out : missing;
+    }
+}
+
+/* ---- args.<key> */
+
+/* Any value as text; numbers and conditions as JSON has them. */
+static uint32_t text_of(struct sta_args_source *source, uint32_t text_limit, struct value v)
+{
+    char text[STA_DOUBLE_TEXT];
+    if (v.kind == STA_VALUE_TEXT)
+        return v.value.code < text_limit ? v.value.code : STA_NO_CODE;
+    if (source->own == NULL) /* the table of kinds knows of texts only: a damaged store */
+        return STA_NO_CODE;
+    switch (v.kind) {
+    case STA_VALUE_INT:
+        return sta_dictionary_intern(source->own, text, sta_format_int(v.value.integer, text));
+    case STA_VALUE_FLOAT:
+        return sta_dictionary_intern(source->own, text, sta_format_double(v.value.number, text));
+    case STA_VALUE_BOOL:
+        return v.value.integer ? sta_dictionary_intern(source->own, "true", 4)
+                               : sta_dictionary_intern(source->own, "false", 5);
+    default:
+        return STA_NO_CODE;
+    }
+}
+
+static void convert_text(struct sta_column_reader *reader, struct sta_args_source *source,
+                         const struct sta_column_values *values, struct sta_logical_slot *slot)
+{
+    uint32_t *out = sta_logical_values(slot), rows = reader->block->rows;
+    uint32_t limit = sta_dictionary_count(sta_tables_values(reader->columns->tables, source->key));
+    if (values->kind == STA_KIND_CODE)
+        memcpy(out, values->codes, rows * sizeof *out);
+    else
+        for (uint32_t row = 0; row < rows; row++)
+            out[row] = text_of(source, limit, value_at(values, row));
+    slot->vector.codes = out;
+}
+
+/* Values of the column's type, or missing: what a kind that is not in the table of kinds (a damaged store) gives. */
+static void convert_number(const struct sta_column_reader *reader, const struct sta_args_source *source,
+                           const struct sta_column_values *values, struct sta_logical_slot *slot)
+{
+    uint32_t rows = reader->block->rows;
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    int64_t *integers = sta_logical_values(slot);
+    double *numbers = (double *)integers;
+    uint8_t *bools = (uint8_t *)integers;
+    for (uint32_t row = 0; row < rows; row++) {
+        struct value v = value_at(values, row);
+        if (source->type == STA_TYPE_INT && v.kind == STA_VALUE_INT)
+            integers[row] = v.value.integer;
+        else if (source->type == STA_TYPE_FLOAT && (v.kind == STA_VALUE_INT || v.kind == STA_VALUE_FLOAT))
+            numbers[row] = v.kind == STA_VALUE_INT ? (double)v.value.integer : v.value.number;
+        else if (source->type == STA_TYPE_BOOL && v.kind == STA_VALUE_BOOL)
+            bools[row] = v.value.integer != 0;
+        else
+            missing[row] = 1;
+    }
+    slot->vector.missing = missing;
+}
+
+/* Points the vector at the room of the slot. */
+static void use_room(struct sta_logical_slot *slot)
+{
+    void *room = sta_logical_values(slot);
+    switch (slot->vector.type) {
+    case STA_TYPE_INT:
+        slot->vector.integers = room;
+        break;
+    case STA_TYPE_FLOAT:
+        slot->vector.numbers = room;
+        break;
+    case STA_TYPE_BOOL:
+        slot->vector.bools = room;
+        break;
+    default:
+        slot->vector.codes = room;
+    }
+}
+
+/* As the store has it, when that is what the column is. */
+static bool borrow(const struct sta_args_source *source, const struct sta_column_values *values,
+                   struct sta_logical_slot *slot)
+{
+    if (source->type == STA_TYPE_TEXT && values->kind == STA_KIND_CODE)
+        slot->vector.codes = values->codes;
+    else if (source->type == STA_TYPE_INT && values->kind == STA_KIND_INT)
+        slot->vector.integers = values->integers;
+    else if (source->type == STA_TYPE_FLOAT && values->kind == STA_KIND_FLOAT)
+        slot->vector.numbers = values->numbers;
+    else
+        return false;
+    slot->vector.missing = source->type != STA_TYPE_TEXT && values->any_missing ? values->missing : NULL;
+    return true;
+}
+
+static void all_missing(const struct sta_column_reader *reader, struct sta_logical_slot *slot)
+{
+    uint32_t rows = reader->block->rows;
+    use_room(slot);
+    if (slot->vector.type == STA_TYPE_TEXT) {
+        memset(slot->values, 0xff, rows * sizeof(uint32_t));
+        return;
+    }
+    memset(slot->values, 0, rows * sizeof(int64_t));
+    memset(sta_logical_missing(slot, rows), 1, rows);
+    slot->vector.missing = slot->missing;
+}
+
+/* Puts the values that the rows' references are over the stored ones. */
+static int put_references(struct sta_column_reader *reader, const struct sta_args_source *source,
+                          struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const struct sta_column_values *codes;
+    int status = sta_column_reader_physical(reader, source->of_host ? STA_COLUMN_THREAD : STA_COLUMN_FILE,
+                                            &codes, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_reference_values *values = &source->references;
+    const struct sta_entities *entities = reader->columns->entities;
+    uint32_t references = source->of_host ? entities->host_ref_count : entities->file_ref_count;
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t code = codes->codes[row];
+        if (source->of_host && code != STA_NO_CODE)
+            code = sta_tables_thread(reader->columns->tables, code).host;
+        if (code >= references)
+            continue;
+        if (source->type == STA_TYPE_TEXT) {
+            if (values->codes[code] != STA_NO_CODE)
+                ((uint32_t *)slot->values)[row] = values->codes[code];
+        } else if (values->present[code]) {
+            slot->missing[row] = 0;
+            if (source->type == STA_TYPE_FLOAT)
+                ((double *)slot->values)[row] = (double)values->integers[code];
+            else
+                ((int64_t *)slot->values)[row] = values->integers[code];
+        }
+    }
+    return STA_OK;
+}
+
+int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_source *source,
+                           struct sta_logical_slot *slot, struct sta_error *err)
+{
+    static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
+    const struct sta_column_values *values = &absent;
+    int status = sta_args_source_prepare(reader->columns, source, err);
+    if (status == STA_OK && source->key != STA_NO_CODE)
+        status = sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
+    if (status != STA_OK)
+        return status;
+    bool borrowed = source->manner == 0 && borrow(source, values, slot);
+    if (borrowed)
+        return STA_OK;
+    if (values->kind == STA_KIND_ABSENT) {
+        all_missing(reader, slot);
+    } else {
+        use_room(slot);
+        if (source->type == STA_TYPE_TEXT)
+            convert_text(reader, source, values, slot);
+        else
+            convert_number(reader, source, values, slot);
+    }
+    return source->manner != 0 ? put_references(reader, source, slot, err) : STA_OK;
+}
+
+/* ---- positive integers */
+
+static int64_t positive_of(const struct sta_positive_source *source, uint32_t text_limit, struct value v)
+{
+    switch (v.kind) {
+    case STA_VALUE_INT:
+        return v.value.integer > 0 ? v.value.integer : 0;
+    case STA_VALUE_FLOAT: /* 5.0 is an integer too */
+        return v.value.number > 0 && v.value.number < 0x1p63 &&
+                       v.value.number == (double)(int64_t)v.value.number
+                   ? (int64_t)v.value.number
+                   : 0;
+    case STA_VALUE_TEXT:
+        return v.value.code < text_limit ? source->of_text[v.value.code] : 0;
+    default:
+        return 0;
+    }
+}
+
+/* The positive integers of a key, 0 where there is none. */
+static int fill_positive(struct sta_column_reader *reader, enum sta_positive which, int64_t *out,
+                         struct sta_error *err)
+{
+    const struct sta_positive_source *source = &reader->columns->positives[which];
+    uint32_t rows = reader->block->rows;
+    if (source->key == STA_NO_CODE) {
+        memset(out, 0, rows * sizeof *out);
+        return STA_OK;
+    }
+    const struct sta_column_values *values;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
+    if (status != STA_OK)
+        return status;
+    if (values->kind == STA_KIND_INT) { /* nearly always */
+        for (uint32_t row = 0; row < rows; row++)
+            out[row] = STA_MAX(values->integers[row], 0);
+        for (uint32_t row = 0; row < rows && values->any_missing; row++)
+            out[row] = values->missing[row] ? 0 : out[row];
+        return STA_OK;
+    }
+    uint32_t limit = sta_dictionary_count(sta_tables_values(reader->columns->tables, source->key));
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = positive_of(source, limit, value_at(values, row));
+    return STA_OK;
+}
+
+enum io_only { ANY_CATEGORY, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
+
+/* Clears the values of the rows that are not of the sort. */
+static int keep_only(struct sta_column_reader *reader, enum io_only sort, int64_t *values,
+                     struct sta_error *err)
+{
+    const struct sta_column_values *names = NULL, *cats;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    if (status != STA_OK)
+        return status;
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        bool classes = reader->columns->has_classes[cats->codes[row] + 1];
+        unsigned io = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
+        bool keep =
+            sort == TRANSFERS ? io == STA_IO_READ || io == STA_IO_WRITE : classes == (sort == WITH_CLASSES);
+        values[row] = keep ? values[row] : 0;
+    }
+    return STA_OK;
+}
+
+static int fill_column(struct sta_column_reader *reader, uint32_t column, int64_t *out, struct sta_error *err)
+{
+    static const struct {
+        uint32_t column;
+        enum sta_positive from;
+        enum io_only of;
+    } rules[] = {{STA_LOGICAL_size, STA_POSITIVE_ret, TRANSFERS},
+                 {STA_LOGICAL_offset, STA_POSITIVE_offset, WITH_CLASSES},
+                 {STA_LOGICAL_image_id, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
+                 {STA_LOGICAL_step, STA_POSITIVE_step, ANY_CATEGORY},
+                 {STA_LOGICAL_epoch, STA_POSITIVE_epoch, ANY_CATEGORY}};
+    size_t r = 0;
+    while (rules[r].column != column)
+        r++;
+    int status = fill_positive(reader, rules[r].from, out, err);
+    if (status == STA_OK && rules[r].of != ANY_CATEGORY &&
+        reader->columns->positives[rules[r].from].key != STA_NO_CODE)
+        status = keep_only(reader, rules[r].of, out, err);
+    return status;
+}
+
+/* args.size_sum, where it is there, goes before what a call returned. */
+static int put_size_sums(struct sta_column_reader *reader, int64_t *out, struct sta_error *err)
+{
+    if (reader->columns->positives[STA_POSITIVE_size_sum].key == STA_NO_CODE)
+        return STA_OK;
+    if (reader->scratch == NULL)
+        reader->scratch = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->scratch);
+    int status = fill_positive(reader, STA_POSITIVE_size_sum, reader->scratch, err);
+    for (uint32_t row = 0; status == STA_OK && row < reader->block->rows; row++)
+        out[row] = reader->scratch[row] != 0 ? reader->scratch[row] : out[row];
+    return status;
+}
+
+int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column,
+                               struct sta_logical_slot *slot, struct sta_error *err)
+{
+    int64_t *out = sta_logical_values(slot);
+    uint32_t rows = reader->block->rows;
+    int status = fill_column(reader, column, out, err);
+    if (status == STA_OK && column == STA_LOGICAL_size)
+        status = put_size_sums(reader, out, err);
+    if (status != STA_OK)
+        return status;
+    uint8_t *missing = sta_logical_missing(slot, rows), any = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        missing[row] = out[row] == 0;
+        any |= missing[row];
+    }
+    slot->vector.integers = out;
+    slot->vector.missing = any ? missing : NULL;
+    return STA_OK;
+}

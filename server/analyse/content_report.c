@@ -1,0 +1,251 @@
+/* What the ledger says beyond the lines: what each preset drops, and which I/O functions nobody classified.
+ *
+ * Presets that share their filters share a pass, and those without filters need none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/class_counts.h"
+#include "analyse/columns_private.h"
+#include "analyse/presets.h"
+#include "common/memory.h"
+
+/* ---- functions of no class */
+
+struct function_counts {
+    const struct sta_columns *columns;
+    uint64_t **events; /* by worker, then by function; NULL until the worker has one */
+    unsigned workers;
+    uint8_t *unclassified; /* by function */
+};
+
+static void function_counts_init(struct function_counts *counts, const struct sta_columns *columns,
+                                 const struct sta_presets *presets, const struct sta_budget *budget)
+{
+    const struct sta_dictionary *names = sta_tables_names(columns->tables);
+    counts->columns = columns;
+    counts->workers = STA_MAX(budget->workers, 1u);
+    counts->events = sta_alloc_array(counts->workers, sizeof *counts->events);
+    counts->unclassified = sta_alloc_array(columns->name_count, 1);
+    for (uint32_t code = 0; code < columns->name_count; code++) {
+        struct sta_text name = sta_dictionary_text(names, code);
+        counts->unclassified[code] =
+            sta_functions_class(&presets->functions, name.bytes, name.length) == STA_FUNCTION_UNCLASSIFIED;
+    }
+}
+
+static void function_counts_fini(struct function_counts *counts)
+{
+    for (unsigned worker = 0; worker < counts->workers; worker++)
+        free(counts->events[worker]);
+    free(counts->events);
+    free(counts->unclassified);
+}
+
+static int count_functions(void *self, unsigned worker, const struct sta_scan_rows *rows,
+                           struct sta_error *err)
+{
+    struct function_counts *counts = self;
+    const struct sta_column_values *names = NULL, *cats;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &cats, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &names, err);
+    if (status != STA_OK)
+        return status;
+    uint64_t **events = &counts->events[worker];
+    if (*events == NULL)
+        *events = sta_alloc_array(counts->columns->name_count, sizeof **events);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i), name = names->codes[row];
+        if (counts->columns->has_classes[cats->codes[row] + 1] && name != STA_NO_CODE &&
+            counts->unclassified[name])
+            (*events)[name]++;
+    }
+    return STA_OK;
+}
+
+typedef typeof(*((struct sta_content_report *)0)->unclassified) unclassified_function;
+
+static int most_frequent_first(const void *a, const void *b)
+{
+    const unclassified_function *x = a, *y = b;
+    return x->count != y->count ? (x->count > y->count ? -1 : 1) : strcmp(x->function, y->function);
+}
+
+static void report_functions(const struct function_counts *counts, struct sta_content_report *report)
+{
+    size_t capacity = 0;
+    for (uint32_t name = 0; name < counts->columns->name_count; name++) {
+        uint64_t events = 0;
+        for (unsigned worker = 0; worker < counts->workers; worker++)
+            events += counts->events[worker] != NULL ? counts->events[worker][name] : 0;
+        if (events == 0)
+            continue;
+        STA_GROW(report->unclassified, capacity, report->unclassified_count + 1);
+        struct sta_text text = sta_dictionary_text(sta_tables_names(counts->columns->tables), name);
+        report->unclassified[report->unclassified_count].function = sta_strndup(text.bytes, text.length);
+        report->unclassified[report->unclassified_count++].count = events;
+    }
+    if (report->unclassified_count > 0)
+        qsort(report->unclassified, report->unclassified_count, sizeof *report->unclassified,
+              most_frequent_first);
+}
+
+/* ---- filters of presets */
+
+static bool same_texts(char **a, size_t a_count, char **b, size_t b_count)
+{
+    if (a_count != b_count)
+        return false;
+    for (size_t i = 0; i < a_count; i++) {
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_filters(const struct sta_preset *a, const struct sta_preset *b)
+{
+    return same_texts(a->drop_files, a->drop_file_count, b->drop_files, b->drop_file_count) &&
+           same_texts(a->drop_functions, a->drop_function_count, b->drop_functions, b->drop_function_count) &&
+           same_texts(a->drop_patterns, a->drop_pattern_count, b->drop_patterns, b->drop_pattern_count);
+}
+
+static bool has_filters(const struct sta_preset *preset)
+{
+    return preset->drop_file_count + preset->drop_function_count + preset->drop_pattern_count > 0;
+}
+
+static void sum_fates(const struct sta_classes *classes, const struct sta_class_counts *counts,
+                      struct sta_preset_ledger *ledger)
+{
+    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
+        uint64_t events = sta_class_counts_total(counts, code);
+        switch (sta_classes_get(classes, code).fate) {
+        case STA_FATE_KEPT:
+            ledger->kept += events;
+            break;
+        case STA_FATE_FILE:
+            ledger->dropped_by_file += events;
+            break;
+        case STA_FATE_FUNCTION:
+            ledger->dropped_by_function += events;
+        }
+    }
+}
+
+/* ---- passes */
+
+/* One pass with the filters of @bare; counts functions too when @report is given. */
+static int run_pass(const struct sta_presets *presets, const struct sta_columns *columns,
+                    const struct sta_preset *bare, const struct sta_budget *budget,
+                    struct sta_preset_ledger *ledger, struct sta_content_report *report,
+                    struct sta_error *err)
+{
+    struct sta_classes *classes;
+    int status = sta_classes_create(columns, bare, true, &classes, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_class_counts counts;
+    struct function_counts functions;
+    sta_class_counts_init(&counts, budget);
+    function_counts_init(&functions, columns, presets, budget);
+    struct sta_accumulator accumulators[] = {sta_class_counts_accumulator(&counts),
+                                             {&functions, count_functions}};
+    struct sta_scan scan = {.columns = columns,
+                            .classes = classes,
+                            .from = INT64_MIN,
+                            .to = INT64_MAX,
+                            .accumulators = accumulators,
+                            .accumulator_count = report != NULL ? 2 : 1};
+    status = sta_scan_run(&scan, budget, err);
+    if (status == STA_OK)
+        sum_fates(classes, &counts, ledger);
+    if (status == STA_OK && report != NULL)
+        report_functions(&functions, report);
+    function_counts_fini(&functions);
+    sta_class_counts_fini(&counts);
+    sta_classes_destroy(classes);
+    return status;
+}
+
+/* @filters: a preset, of which only the filters count; NULL: none. */
+static int pass(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                const struct sta_preset *filters, const struct sta_budget *budget,
+                struct sta_preset_ledger *ledger, struct sta_content_report *report, struct sta_error *err)
+{
+    struct sta_preset bare = {.name = (char *)"report"};
+    if (filters != NULL)
+        bare = (struct sta_preset){.name = filters->name,
+                                   .drop_files = filters->drop_files,
+                                   .drop_file_count = filters->drop_file_count,
+                                   .drop_functions = filters->drop_functions,
+                                   .drop_function_count = filters->drop_function_count,
+                                   .drop_patterns = filters->drop_patterns,
+                                   .drop_pattern_count = filters->drop_pattern_count};
+    struct sta_columns_options options = {.presets = presets, .preset = &bare};
+    struct sta_columns *columns;
+    int status = sta_columns_create(snapshot, &options, &columns, err);
+    if (status != STA_OK)
+        return status;
+    status = run_pass(presets, columns, &bare, budget, ledger, report, err);
+    sta_columns_destroy(columns);
+    return status;
+}
+
+/* The first preset with the same filters as @index. */
+static size_t first_alike(const struct sta_presets *presets, size_t index)
+{
+    size_t i = 0;
+    while (!same_filters(sta_presets_at(presets, i), sta_presets_at(presets, index)))
+        i++;
+    return i;
+}
+
+static int fill_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                       const struct sta_budget *budget, struct sta_content_report *report,
+                       struct sta_error *err)
+{
+    struct sta_content_report *functions = report; /* counted in the first pass */
+    for (size_t i = 0; i < report->preset_count; i++) {
+        const struct sta_preset *preset = sta_presets_at(presets, i);
+        struct sta_preset_ledger *ledger = &report->presets[i];
+        size_t alike = first_alike(presets, i);
+        int status = STA_OK;
+        if (alike < i)
+            *ledger = report->presets[alike];
+        else if (!has_filters(preset))
+            ledger->kept = sta_snapshot_info(snapshot)->events;
+        else {
+            status = pass(presets, snapshot, preset, budget, ledger, functions, err);
+            functions = NULL;
+        }
+        ledger->preset = preset->name;
+        if (status != STA_OK)
+            return status;
+    }
+    struct sta_preset_ledger all = {0};
+    return functions != NULL ? pass(presets, snapshot, NULL, budget, &all, functions, err) : STA_OK;
+}
+
+int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                       const struct sta_budget *budget, struct sta_content_report *report,
+                       struct sta_error *err)
+{
+    *report = (struct sta_content_report){.preset_count = sta_presets_count(presets)};
+    report->presets = sta_alloc_array(report->preset_count, sizeof *report->presets);
+    int status = fill_report(presets, snapshot, budget, report, err);
+    if (status != STA_OK) {
+        sta_content_report_fini(report);
+        return sta_because(err, "cannot report what the presets drop");
+    }
+    return STA_OK;
+}
+
+void sta_content_report_fini(struct sta_content_report *report)
+{
+    for (size_t i = 0; i < report->unclassified_count; i++)
+        free(report->unclassified[i].function);
+    free(report->unclassified);
+    free(report->presets);
+    *report = (struct sta_content_report){0};
+}

@@ -1,0 +1,242 @@
+/* Layers from categories: every dotted prefix of a category that events have is a layer.
+ *
+ * The order is that of a tree drawn depth first, children by text; it comes from the texts alone, so the same trace always gives
+ * the same layers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/layers/categories.h"
+#include "analyse/layers/palette.h"
+#include "analyse/layers/preset_build.h"
+#include "analyse/presets.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+#define PREFIX_LENGTH 1000 /* longer ones make no layer */
+#define PREFIX_DEPTH 16
+#define APP_COLOR "#263238"
+
+struct prefix {
+    struct sta_text text;
+    unsigned depth; /* dots in it */
+};
+
+struct prefixes {
+    struct sta_dictionary *texts; /* each once */
+    struct prefix *items;
+    size_t count, capacity;
+    size_t left_out;
+};
+
+/* ---- which categories events have */
+
+static int note_block(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t *room,
+                      uint8_t *used, uint32_t count, struct sta_error *err)
+{
+    struct sta_column_stats stats;
+    sta_block_stats(snapshot, block, STA_COLUMN_CAT, &stats);
+    const uint32_t *codes = stats.codes;
+    uint32_t code_count = stats.code_count;
+    if (stats.kind == STA_KIND_ABSENT)
+        return STA_OK;
+    if (!stats.listed) {
+        struct sta_column_values values = {.codes = room};
+        int status = sta_block_read(snapshot, block, STA_COLUMN_CAT, &values, err);
+        if (status != STA_OK)
+            return status;
+        codes = room;
+        code_count = values.kind == STA_KIND_CODE ? block->rows : 0;
+    }
+    for (uint32_t i = 0; i < code_count; i++) {
+        if (codes[i] < count)
+            used[codes[i]] = 1;
+    }
+    return STA_OK;
+}
+
+static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
+                     struct sta_error *err)
+{
+    uint32_t *room = sta_alloc_array(STA_BLOCK_ROWS, sizeof *room);
+    int status = STA_OK;
+    for (size_t i = 0; i < sta_snapshot_block_count(snapshot) && status == STA_OK; i++)
+        status = note_block(snapshot, sta_snapshot_block(snapshot, i), room, used, count, err);
+    free(room);
+    return status;
+}
+
+/* ---- their prefixes */
+
+static void add_prefix(struct prefixes *prefixes, struct sta_text cat, uint32_t length, unsigned depth)
+{
+    bool fits = length <= PREFIX_LENGTH && depth < PREFIX_DEPTH && memchr(cat.bytes, 0, length) == NULL;
+    if (length == 0)
+        return;
+    if (!fits) {
+        prefixes->left_out += length == cat.length;
+        return;
+    }
+    uint32_t next = sta_dictionary_count(prefixes->texts);
+    uint32_t code = sta_dictionary_intern(prefixes->texts, cat.bytes, length);
+    if (code != next)
+        return;
+    STA_GROW(prefixes->items, prefixes->capacity, prefixes->count + 1);
+    prefixes->items[prefixes->count++] = (struct prefix){sta_dictionary_text(prefixes->texts, code), depth};
+}
+
+static void add_category(struct prefixes *prefixes, struct sta_text cat)
+{
+    unsigned depth = 0;
+    for (uint32_t i = 0; i < cat.length && i <= PREFIX_LENGTH; i++) {
+        if (cat.bytes[i] != '.')
+            continue;
+        add_prefix(prefixes, cat, i, depth);
+        depth++;
+    }
+    add_prefix(prefixes, cat, cat.length, depth);
+}
+
+/* By text with the dot before every other character, which puts descendants right behind their ancestor. */
+static int by_tree(const void *a, const void *b)
+{
+    const struct sta_text x = ((const struct prefix *)a)->text, y = ((const struct prefix *)b)->text;
+    uint32_t i = 0;
+    while (i < x.length && i < y.length && x.bytes[i] == y.bytes[i])
+        i++;
+    int left = i == x.length ? -1 : x.bytes[i] == '.' ? 0 : (unsigned char)x.bytes[i] + 1;
+    int right = i == y.length ? -1 : y.bytes[i] == '.' ? 0 : (unsigned char)y.bytes[i] + 1;
+    return left - right;
+}
+
+static int by_depth(const void *a, const void *b)
+{
+    const struct prefix *x = a, *y = b;
+    return x->depth != y->depth ? (x->depth < y->depth ? -1 : 1) : by_tree(a, b);
+}
+
+/* Keeps the outermost ones when there are too many: a layer's parent is a layer too. */
+static void sort_prefixes(struct prefixes *prefixes)
+{
+    qsort(prefixes->items, prefixes->count, sizeof *prefixes->items, by_depth);
+    if (prefixes->count > STA_LAYER_LIMIT - 1) {
+        prefixes->left_out += prefixes->count - (STA_LAYER_LIMIT - 1);
+        prefixes->count = STA_LAYER_LIMIT - 1;
+    }
+    qsort(prefixes->items, prefixes->count, sizeof *prefixes->items, by_tree);
+}
+
+static int find_prefixes(const struct sta_snapshot *snapshot, struct prefixes *prefixes,
+                         struct sta_error *err)
+{
+    const struct sta_dictionary *cats = sta_tables_cats(sta_snapshot_tables(snapshot));
+    uint32_t count = sta_dictionary_count(cats);
+    uint8_t *used = sta_alloc_array(count, 1);
+    int status = find_used(snapshot, used, count, err);
+    for (uint32_t code = 0; code < count && status == STA_OK; code++) {
+        if (used[code])
+            add_category(prefixes, sta_dictionary_text(cats, code));
+    }
+    free(used);
+    sort_prefixes(prefixes);
+    return status;
+}
+
+/* ---- layers */
+
+static void put_literal(struct sta_buffer *out, struct sta_text text, const char *behind)
+{
+    sta_put_char(out, '"');
+    for (uint32_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.bytes[i];
+        if (c < ' ')
+            sta_put_format(out, "\\x%02x", c);
+        else
+            sta_put_format(out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
+    sta_put_format(out, "%s\"", behind);
+}
+
+static char *prefix_condition(struct sta_text text)
+{
+    struct sta_buffer out;
+    sta_buffer_init(&out);
+    sta_put_text(&out, "cat == ");
+    put_literal(&out, text, "");
+    sta_put_text(&out, " or cat.str.startswith(");
+    put_literal(&out, text, ".");
+    sta_put_text(&out, ")");
+    return sta_buffer_take_text(&out);
+}
+
+/* The text before the last dot, when that is a layer; else the layer around everything. */
+static char *parent_name(const struct prefixes *prefixes, struct sta_text text, const char *outermost)
+{
+    while (text.length > 0 && text.bytes[text.length - 1] != '.')
+        text.length--;
+    text.length -= text.length > 0;
+    bool layer =
+        text.length > 0 && sta_dictionary_find(prefixes->texts, text.bytes, text.length) != STA_NO_CODE;
+    return layer ? sta_strndup(text.bytes, text.length) : sta_strdup(outermost);
+}
+
+/* "app", or app_2 .. where a category has that name. */
+static char *outermost_name(const struct prefixes *prefixes)
+{
+    char *name = sta_strdup("app");
+    for (unsigned i = 2; sta_dictionary_find(prefixes->texts, name, strlen(name)) != STA_NO_CODE; i++) {
+        free(name);
+        name = sta_sprintf("app_%u", i);
+    }
+    return name;
+}
+
+static void make_layers(struct sta_preset *bound, const struct prefixes *prefixes)
+{
+    bound->layer_count = prefixes->count + 1;
+    bound->layers = sta_alloc_array(bound->layer_count, sizeof *bound->layers);
+    struct sta_layer *app = &bound->layers[0];
+    *app = (struct sta_layer){
+        .name = outermost_name(prefixes), .label = sta_strdup("All events"), .color = sta_strdup(APP_COLOR)};
+    size_t hue = 0;
+    for (size_t i = 0; i < prefixes->count; i++) {
+        const struct prefix *prefix = &prefixes->items[i];
+        hue += prefix->depth == 0 && i > 0;
+        bound->layers[i + 1] =
+            (struct sta_layer){.name = sta_strndup(prefix->text.bytes, prefix->text.length),
+                               .label = sta_strndup(prefix->text.bytes, prefix->text.length),
+                               .color = sta_palette_color(hue, prefix->depth),
+                               .parent = parent_name(prefixes, prefix->text, app->name),
+                               .condition = prefix_condition(prefix->text)};
+    }
+}
+
+int sta_category_layers(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
+                        struct sta_preset **bound, struct sta_error *err)
+{
+    struct prefixes prefixes = {.texts = sta_dictionary_create()};
+    int status = find_prefixes(snapshot, &prefixes, err);
+    *bound = NULL;
+    if (status == STA_OK) {
+        *bound = sta_alloc(sizeof **bound);
+        **bound = *preset;
+        (*bound)->description = prefixes.left_out == 0
+                                    ? sta_strdup(preset->description)
+                                    : sta_sprintf("%s; %zu further categories have no layer of their own",
+                                                  preset->description, prefixes.left_out);
+        make_layers(*bound, &prefixes);
+    }
+    sta_dictionary_destroy(prefixes.texts);
+    free(prefixes.items);
+    return status;
+}
+
+void sta_category_layers_destroy(struct sta_preset *bound)
+{
+    if (bound == NULL)
+        return;
+    for (size_t i = 0; i < bound->layer_count; i++)
+        sta_layer_fini(&bound->layers[i]);
+    free(bound->layers);
+    free(bound->description);
+    free(bound);
+}

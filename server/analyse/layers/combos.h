@@ -1,0 +1,45 @@
+/* combos.h - a hash table from (function, category, kind of file) to a number, for one thread (private to analyse).
+ *
+ * Looked up once per row and small: a few hundred combinations occur, so the table stays in the nearest cache. */
+#ifndef STA_ANALYSE_LAYERS_COMBOS_H
+#define STA_ANALYSE_LAYERS_COMBOS_H
+
+#include <stdint.h>
+
+#include "common/dictionary.h"
+
+struct sta_combo {
+    uint32_t name, cat, file; /* file: a file class of a refiner */
+    uint32_t value;           /* STA_NO_CODE: the slot is free */
+};
+
+struct sta_combos {
+    struct sta_combo *slots;
+    uint32_t mask, count;
+};
+
+void sta_combos_init(struct sta_combos *combos);
+void sta_combos_fini(struct sta_combos *combos);
+/** The combination must not be there yet. */
+void sta_combos_add(struct sta_combos *combos, uint32_t name, uint32_t cat, uint32_t file, uint32_t value);
+
+static inline uint32_t sta_combos_slot(const struct sta_combos *combos, uint32_t name, uint32_t cat,
+                                       uint32_t file)
+{
+    uint64_t key = ((uint64_t)cat << 32 | name) ^ (uint64_t)file << 16;
+    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & combos->mask;
+}
+
+/** Return: the value, or STA_NO_CODE. */
+static inline uint32_t sta_combos_find(const struct sta_combos *combos, uint32_t name, uint32_t cat,
+                                       uint32_t file)
+{
+    uint32_t at = sta_combos_slot(combos, name, cat, file);
+    for (;; at = (at + 1) & combos->mask) {
+        const struct sta_combo *slot = &combos->slots[at];
+        if (slot->value == STA_NO_CODE || (slot->name == name && slot->cat == cat && slot->file == file))
+            return slot->value;
+    }
+}
+
+#endif

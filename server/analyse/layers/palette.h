@@ -1,0 +1,10 @@
+/* palette.h - colours of layers that are given none (private to analyse). */
+#ifndef STA_ANALYSE_LAYERS_PALETTE_H
+#define STA_ANALYSE_LAYERS_PALETTE_H
+
+#include <stddef.h>
+
+/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth; free() it. */
+char *sta_palette_color(size_t index, unsigned depth);
+
+#endif

@@ -1,0 +1,183 @@
+/* A preset from its file: description, filters, refinement, detection.  Layers and expressions have files of their own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/layers/preset_build.h"
+#include "analyse/layers/conditions.h"
+#include "analyse/layers/yaml_checks.h"
+#include "analyse/presets.h"
+#include "common/memory.h"
+
+/* The value of a key that must be a mapping of the allowed keys; *node is NULL when there is none. */
+static int mapping_value(struct sta_preset_builder *builder, const char *key, const char *const *allowed,
+                         size_t count, const struct sta_yaml_node **node, const struct sta_yaml **yaml)
+{
+    const struct sta_preset_file *owner;
+    *node = sta_preset_file_value(builder->file, key, &owner);
+    *yaml = owner->yaml;
+    if (sta_yaml_is_null(*node)) {
+        *node = NULL;
+        return STA_OK;
+    }
+    return sta_check_keys(*yaml, *node, key, allowed, count, builder->err);
+}
+
+static int check_pattern(const struct sta_yaml *yaml, const struct sta_yaml_node *node, struct sta_error *err)
+{
+    char *text = sta_sprintf("func_name.str.contains(r\"%s\")", node->text);
+    struct sta_open_condition condition;
+    int status =
+        strpbrk(node->text, "\"\n") != NULL
+            ? sta_fail(err, STA_EINPUT, "a quotation mark or line break must be written \\x22 or \\n")
+            : sta_open_condition_parse(text, &sta_standard_schema, &condition, err);
+    free(text);
+    if (status != STA_OK)
+        return sta_because(err, "%s:%u: pattern \"%.200s\"", yaml->path, node->line, node->text);
+    sta_open_condition_fini(&condition);
+    return STA_OK;
+}
+
+static int build_drop(struct sta_preset_builder *builder)
+{
+    static const char *const keys[] = {"files", "functions", "patterns"};
+    struct sta_preset *preset = builder->preset;
+    const struct sta_yaml_node *node;
+    const struct sta_yaml *yaml;
+    int status = mapping_value(builder, "drop", keys, STA_COUNT_OF(keys), &node, &yaml);
+    if (status != STA_OK || node == NULL)
+        return status;
+    status = sta_check_texts(yaml, sta_yaml_find(node, "files"), "files", &preset->drop_files,
+                             &preset->drop_file_count, builder->err);
+    if (status == STA_OK)
+        status = sta_check_texts(yaml, sta_yaml_find(node, "functions"), "functions", &preset->drop_functions,
+                                 &preset->drop_function_count, builder->err);
+    const struct sta_yaml_node *patterns = sta_yaml_find(node, "patterns");
+    if (status == STA_OK)
+        status = sta_check_texts(yaml, patterns, "patterns", &preset->drop_patterns,
+                                 &preset->drop_pattern_count, builder->err);
+    for (size_t i = 0; status == STA_OK && i < preset->drop_pattern_count; i++)
+        status = check_pattern(yaml, patterns->items[i], builder->err);
+    return status;
+}
+
+static int build_refinement(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                            const struct sta_yaml_node *node)
+{
+    static const char *const keys[] = {"contains", "append"};
+    const char *contains, *append;
+    int status = sta_check_keys(yaml, node, "each of refine: files", keys, STA_COUNT_OF(keys), builder->err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_yaml_node *what = sta_yaml_find(node, "contains"),
+                               *ending = sta_yaml_find(node, "append");
+    status = sta_check_text(yaml, what != NULL ? what : node, "contains", &contains, builder->err);
+    if (status == STA_OK)
+        status = sta_check_text(yaml, ending != NULL ? ending : node, "append", &append, builder->err);
+    if (status != STA_OK)
+        return status;
+    struct sta_preset *preset = builder->preset;
+    preset->refinements[preset->refinement_count++] =
+        (struct sta_refinement){sta_strdup(contains), sta_strdup(append)};
+    return STA_OK;
+}
+
+static int build_refine(struct sta_preset_builder *builder)
+{
+    static const char *const keys[] = {"categories", "files"};
+    struct sta_preset *preset = builder->preset;
+    const struct sta_yaml_node *node;
+    const struct sta_yaml *yaml;
+    int status = mapping_value(builder, "refine", keys, STA_COUNT_OF(keys), &node, &yaml);
+    if (status != STA_OK || node == NULL)
+        return status;
+    status = sta_check_texts(yaml, sta_yaml_find(node, "categories"), "categories",
+                             &preset->refine_categories, &preset->refine_category_count, builder->err);
+    const struct sta_yaml_node *files = sta_yaml_find(node, "files");
+    if (status == STA_OK)
+        status = sta_check_kind(yaml, &files, "files", STA_YAML_SEQUENCE, builder->err);
+    if (status != STA_OK || files == NULL)
+        return status;
+    if (files->count > STA_REFINEMENT_LIMIT)
+        return sta_yaml_fail(yaml, files, builder->err, "refine: files may hold at most %d rules, not %zu",
+                             STA_REFINEMENT_LIMIT, files->count);
+    preset->refinements = sta_alloc_array(files->count, sizeof *preset->refinements);
+    for (size_t i = 0; i < files->count && status == STA_OK; i++)
+        status = build_refinement(builder, yaml, files->items[i]);
+    return status;
+}
+
+static bool has_layer(const struct sta_preset *preset, const char *name)
+{
+    for (size_t i = 0; i < preset->layer_count; i++) {
+        if (strcmp(preset->layers[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int layer_name(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                      const struct sta_yaml_node *node, const char *key, char **name)
+{
+    const char *text;
+    int status = sta_check_text(yaml, node, key, &text, builder->err);
+    if (status != STA_OK)
+        return status;
+    if (!has_layer(builder->preset, text))
+        return sta_yaml_fail(yaml, node, builder->err, "%s names \"%.80s\", but %s has no such layer", key,
+                             text, builder->file->name);
+    *name = sta_strdup(text);
+    return STA_OK;
+}
+
+/* overlap_with, and the layer of detect, which is not inherited: two presets cannot be detected by the same rule. */
+static int build_named_layers(struct sta_preset_builder *builder)
+{
+    struct sta_preset *preset = builder->preset;
+    const struct sta_preset_file *owner;
+    const struct sta_yaml_node *overlap = sta_preset_file_value(builder->file, "overlap_with", &owner);
+    int status = STA_OK;
+    if (!sta_yaml_is_null(overlap))
+        status = layer_name(builder, owner->yaml, overlap, "overlap_with", &preset->overlap_with);
+    const struct sta_yaml_node *detect = sta_yaml_find(builder->file->yaml->root, "detect");
+    if (status != STA_OK || sta_yaml_is_null(detect))
+        return status;
+    const struct sta_yaml_node *layer = sta_yaml_find(detect, "layer");
+    return layer_name(builder, builder->file->yaml, layer != NULL ? layer : detect, "detect: layer",
+                      &preset->detect_layer);
+}
+
+static int build_head(struct sta_preset_builder *builder)
+{
+    const struct sta_yaml *yaml = builder->file->yaml;
+    const struct sta_yaml_node *description = sta_yaml_find(yaml->root, "description");
+    const char *text = "";
+    int status =
+        description != NULL ? sta_check_text(yaml, description, "description", &text, builder->err) : STA_OK;
+    builder->preset->name = sta_strdup(builder->file->name);
+    builder->preset->description = sta_strdup(text);
+    const struct sta_preset_file *owner;
+    const struct sta_yaml_node *categories =
+        sta_preset_file_value(builder->file, "layers_from_categories", &owner);
+    if (status == STA_OK && categories != NULL)
+        status = sta_check_bool(owner->yaml, categories, "layers_from_categories",
+                                &builder->preset->layers_from_categories, builder->err);
+    return status;
+}
+
+int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset, struct sta_error *err)
+{
+    static int (*const steps[])(struct sta_preset_builder *) = {
+        build_head,         build_drop,
+        build_refine,       sta_preset_build_layers,
+        build_named_layers, sta_preset_build_expressions};
+    struct sta_preset_builder builder = {.file = file, .preset = sta_alloc(sizeof **preset), .err = err};
+    int status = STA_OK;
+    for (size_t i = 0; i < STA_COUNT_OF(steps) && status == STA_OK; i++)
+        status = steps[i](&builder);
+    if (status != STA_OK) {
+        sta_preset_destroy(builder.preset);
+        builder.preset = NULL;
+    }
+    *preset = builder.preset;
+    return status;
+}

@@ -1,0 +1,31 @@
+/* preset_build.h - from a preset file, and what it extends, to a preset (private to analyse). */
+#ifndef STA_ANALYSE_LAYERS_PRESET_BUILD_H
+#define STA_ANALYSE_LAYERS_PRESET_BUILD_H
+
+#include "analyse/analyse.h"
+#include "analyse/layers/preset_files.h"
+
+#define STA_LAYER_LIMIT 256
+#define STA_REFINEMENT_LIMIT 14 /* a set of them and the drop filter's answer fit 16 bits */
+#define STA_VARYING_CONDITION_LIMIT                                                                          \
+    60 /* distinct conditions of a preset that read more than function and category */
+
+/** Mistakes are STA_EINPUT, "FILE:LINE: ..".  Release with sta_preset_destroy. */
+STA_MUSTCHECK int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset,
+                                   struct sta_error *err);
+
+/* For the parts: what is being built, and from where. */
+struct sta_preset_builder {
+    const struct sta_preset_file *file;
+    struct sta_preset *preset;
+    const char *varying[STA_VARYING_CONDITION_LIMIT]; /* texts of the distinct ones so far */
+    size_t varying_count;
+    struct sta_error *err;
+};
+
+/** The layers with their conditions, parents and metrics. */
+STA_MUSTCHECK int sta_preset_build_layers(struct sta_preset_builder *builder);
+/** Views, and additional metrics, which the layers must stand before. */
+STA_MUSTCHECK int sta_preset_build_expressions(struct sta_preset_builder *builder);
+
+#endif

@@ -1,0 +1,33 @@
+/* preset_files.h - preset files as they were read, before they become presets (private to analyse). */
+#ifndef STA_ANALYSE_LAYERS_PRESET_FILES_H
+#define STA_ANALYSE_LAYERS_PRESET_FILES_H
+
+#include "common/yaml.h"
+
+#define STA_PRESET_FILES 1000 /* at most */
+
+struct sta_preset_file {
+    char *name; /* of the file, without .yaml */
+    struct sta_yaml *yaml;
+    uint64_t hash;                      /* of name and content */
+    const struct sta_preset_file *base; /* the one it extends, or NULL */
+    bool template;                      /* only to be extended */
+    bool overridden;                    /* a file read later has the same name */
+    unsigned rank;                      /* place in the order of detection, from 1; 0: not detected */
+};
+
+struct sta_preset_files {
+    struct sta_preset_file *items; /* in the order read */
+    size_t count, capacity;
+};
+
+/** Reads every *.yaml of the folders and finds out what extends what.  @files is to be given to fini also after a failure. */
+STA_MUSTCHECK int sta_preset_files_read(struct sta_preset_files *files, const char *const *folders,
+                                        size_t folder_count, struct sta_error *err);
+void sta_preset_files_fini(struct sta_preset_files *files);
+
+/** The value of a key, of the file itself or of the nearest it extends that has it; *owner is where it stands.  NULL: nowhere. */
+const struct sta_yaml_node *sta_preset_file_value(const struct sta_preset_file *file, const char *key,
+                                                  const struct sta_preset_file **owner);
+
+#endif

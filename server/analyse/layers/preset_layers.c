@@ -1,0 +1,270 @@
+/* The layers of a preset: names, colours, parents, conditions, derived metrics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/classify.h"
+#include "analyse/layers/conditions.h"
+#include "analyse/layers/palette.h"
+#include "analyse/layers/preset_build.h"
+#include "analyse/layers/yaml_checks.h"
+#include "analyse/presets.h"
+#include "common/memory.h"
+
+/* Notes a condition that reads more than function and category; STA_ELIMIT when there are too many of these. */
+static int note_varying(struct sta_preset_builder *builder, const char *text)
+{
+    for (size_t i = 0; i < builder->varying_count; i++) {
+        if (strcmp(builder->varying[i], text) == 0)
+            return STA_OK;
+    }
+    if (builder->varying_count == STA_VARYING_CONDITION_LIMIT)
+        return sta_fail(builder->err, STA_ELIMIT,
+                        "a preset may have %d different conditions on more than func_name, cat and io_cat",
+                        STA_VARYING_CONDITION_LIMIT);
+    builder->varying[builder->varying_count++] = text;
+    return STA_OK;
+}
+
+/* Checks a condition against the columns that every trace has; the text lives as long as the tree. */
+static int check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                           const struct sta_yaml_node *node, const char *key, const char **text)
+{
+    int status = sta_check_text(yaml, node, key, text, builder->err);
+    if (status != STA_OK)
+        return status;
+    struct sta_open_condition condition;
+    status = sta_open_condition_parse(*text, &sta_standard_schema, &condition, builder->err);
+    if (status == STA_OK) {
+        if (!sta_open_condition_is_fixed(&condition))
+            status = note_varying(builder, *text);
+        sta_open_condition_fini(&condition);
+    }
+    if (status == STA_OK)
+        return STA_OK;
+    if (builder->err->position < 0)
+        return sta_because(builder->err, "%s:%u: %s", yaml->path, node->line, key);
+    return sta_because(builder->err, "%s:%u: %s, character %lld", yaml->path, node->line, key,
+                       (long long)builder->err->position + 1);
+}
+
+/* ---- derived metrics */
+
+static const struct sta_yaml_node *find_metric_set(const struct sta_preset_file *file, const char *name,
+                                                   const struct sta_yaml **yaml)
+{
+    for (; file != NULL; file = file->base) {
+        const struct sta_yaml_node *sets = sta_yaml_find(file->yaml->root, "metric_sets");
+        const struct sta_yaml_node *set =
+            sets != NULL && sets->kind == STA_YAML_MAPPING ? sta_yaml_find(sets, name) : NULL;
+        *yaml = file->yaml;
+        if (set != NULL)
+            return set;
+    }
+    return NULL;
+}
+
+static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
+                       const struct sta_yaml *yaml, const struct sta_yaml_node *set)
+{
+    if (set->kind != STA_YAML_MAPPING)
+        return sta_yaml_fail(yaml, set, builder->err,
+                             "a set of metrics must be a mapping of names to conditions, not %s",
+                             sta_yaml_describe(set));
+    layer->metrics = sta_alloc_array(set->count, sizeof *layer->metrics);
+    for (size_t i = 0; i < set->count; i++) {
+        const char *name, *condition;
+        int status = sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
+        if (status == STA_OK)
+            status = check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
+        if (status != STA_OK)
+            return status;
+        layer->metrics[layer->metric_count++] =
+            (struct sta_derived_metric){sta_strdup(name), sta_strdup(condition)};
+    }
+    return STA_OK;
+}
+
+static int build_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
+                         const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+{
+    if (sta_yaml_is_null(node))
+        return STA_OK;
+    if (node->kind == STA_YAML_MAPPING)
+        return add_metrics(builder, layer, yaml, node);
+    const char *name;
+    int status =
+        sta_check_text(yaml, node, "metrics (the name of a metric set, or a mapping)", &name, builder->err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_yaml *owner;
+    const struct sta_yaml_node *set = find_metric_set(builder->file, name, &owner);
+    if (set == NULL)
+        return sta_yaml_fail(yaml, node, builder->err, "there is no metric set \"%.80s\"", name);
+    return add_metrics(builder, layer, owner, set);
+}
+
+/* Sets that no layer names are checked too, so that a mistake in them does not wait for its first use. */
+static int check_metric_sets(struct sta_preset_builder *builder)
+{
+    const struct sta_yaml *yaml = builder->file->yaml;
+    const struct sta_yaml_node *sets = sta_yaml_find(yaml->root, "metric_sets");
+    int status = sta_check_kind(yaml, &sets, "metric_sets", STA_YAML_MAPPING, builder->err);
+    for (size_t i = 0; status == STA_OK && sets != NULL && i < sets->count; i++) {
+        struct sta_layer scratch = {0};
+        status = add_metrics(builder, &scratch, yaml, sets->items[i]);
+        sta_layer_fini(&scratch);
+    }
+    builder->varying_count = 0;
+    return status;
+}
+
+/* ---- layers */
+
+static bool is_color(const char *text)
+{
+    return strlen(text) == 7 && text[0] == '#' && strspn(text + 1, "0123456789abcdefABCDEF") == 6;
+}
+
+/* A text under @key of a layer, or NULL where it is not given. */
+static int optional_text(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                         const struct sta_yaml_node *node, const char *key, char **out)
+{
+    const struct sta_yaml_node *value = sta_yaml_find(node, key);
+    const char *text;
+    if (sta_yaml_is_null(value))
+        return STA_OK;
+    int status = sta_check_text(yaml, value, key, &text, builder->err);
+    if (status == STA_OK)
+        *out = sta_strdup(text);
+    return status;
+}
+
+static int build_name(struct sta_preset_builder *builder, struct sta_layer *layer,
+                      const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+{
+    const struct sta_yaml_node *name = sta_yaml_find(node, "name");
+    const char *text;
+    int status = sta_check_name(yaml, name != NULL ? name : node, "name", &text, builder->err);
+    if (status != STA_OK)
+        return status;
+    layer->name = sta_strdup(text);
+    for (const struct sta_layer *other = builder->preset->layers; other < layer; other++) {
+        if (strcmp(other->name, text) == 0)
+            return sta_yaml_fail(yaml, name, builder->err, "there is a layer \"%s\" already", text);
+    }
+    return STA_OK;
+}
+
+static int build_looks(struct sta_preset_builder *builder, struct sta_layer *layer,
+                       const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+{
+    int status = optional_text(builder, yaml, node, "label", &layer->label);
+    if (status == STA_OK)
+        status = optional_text(builder, yaml, node, "color", &layer->color);
+    if (status != STA_OK)
+        return status;
+    if (layer->label == NULL)
+        layer->label = sta_strdup(layer->name);
+    if (layer->color == NULL)
+        layer->color = sta_palette_color((size_t)(layer - builder->preset->layers), 0);
+    if (!is_color(layer->color))
+        return sta_yaml_fail(yaml, sta_yaml_find(node, "color"), builder->err,
+                             "color must be \"#rrggbb\" in quotes, not \"%.80s\"", layer->color);
+    return STA_OK;
+}
+
+static int build_layer(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                       const struct sta_yaml_node *node)
+{
+    static const char *const keys[] = {"name", "label", "color", "parent", "condition", "metrics"};
+    int status = sta_check_keys(yaml, node, "a layer", keys, STA_COUNT_OF(keys), builder->err);
+    if (status != STA_OK)
+        return status;
+    struct sta_layer *layer = &builder->preset->layers[builder->preset->layer_count++];
+    status = build_name(builder, layer, yaml, node);
+    if (status == STA_OK)
+        status = build_looks(builder, layer, yaml, node);
+    if (status == STA_OK)
+        status = optional_text(builder, yaml, node, "parent", &layer->parent);
+    const struct sta_yaml_node *condition = sta_yaml_find(node, "condition");
+    if (status == STA_OK && !sta_yaml_is_null(condition)) {
+        const char *text;
+        status = check_condition(builder, yaml, condition, "condition", &text);
+        if (status == STA_OK)
+            layer->condition = sta_strdup(text);
+    }
+    return status == STA_OK ? build_metrics(builder, layer, yaml, sta_yaml_find(node, "metrics")) : status;
+}
+
+/* The layer named so, or the layer count. */
+static size_t find_layer(const struct sta_preset *preset, const char *name)
+{
+    size_t i = 0;
+    while (i < preset->layer_count && strcmp(preset->layers[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int check_parents(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                         const struct sta_yaml_node *layers)
+{
+    const struct sta_preset *preset = builder->preset;
+    for (size_t i = 0; i < preset->layer_count; i++) {
+        size_t at = i;
+        for (size_t steps = 0; preset->layers[at].parent != NULL; steps++) {
+            const struct sta_yaml_node *parent = sta_yaml_find(layers->items[at], "parent");
+            size_t next = find_layer(preset, preset->layers[at].parent);
+            if (next == preset->layer_count)
+                return sta_yaml_fail(yaml, parent, builder->err,
+                                     "parent \"%.80s\" of layer %s is no layer of this preset",
+                                     preset->layers[at].parent, preset->layers[at].name);
+            if (steps == preset->layer_count)
+                return sta_yaml_fail(yaml, parent, builder->err,
+                                     "the parents of layer %s go round in a circle", preset->layers[at].name);
+            at = next;
+        }
+    }
+    return STA_OK;
+}
+
+static int check_amounts(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                         const struct sta_yaml_node *layers)
+{
+    size_t bits = builder->preset->layer_count;
+    for (size_t i = 0; i < builder->preset->layer_count; i++)
+        bits += builder->preset->layers[i].metric_count;
+    if (bits > STA_CLASS_BITS)
+        return sta_yaml_fail(yaml, layers, builder->err,
+                             "layers and their metrics are %zu together; at most %d are allowed", bits,
+                             STA_CLASS_BITS);
+    return STA_OK;
+}
+
+int sta_preset_build_layers(struct sta_preset_builder *builder)
+{
+    const struct sta_preset_file *owner;
+    struct sta_preset *preset = builder->preset;
+    int status = check_metric_sets(builder);
+    if (status != STA_OK)
+        return status;
+    const struct sta_yaml_node *layers = sta_preset_file_value(builder->file, "layers", &owner);
+    status = sta_check_kind(owner->yaml, &layers, "layers", STA_YAML_SEQUENCE, builder->err);
+    if (status != STA_OK)
+        return status;
+    size_t count = layers != NULL ? layers->count : 0;
+    if (count > 0 && preset->layers_from_categories)
+        return sta_yaml_fail(owner->yaml, layers, builder->err,
+                             "a preset has layers or layers_from_categories, not both");
+    if (count == 0 && !preset->layers_from_categories && !builder->file->template)
+        return sta_yaml_fail(owner->yaml, layers, builder->err,
+                             "a preset needs layers, layers_from_categories: true, or template: true");
+    if (count > STA_LAYER_LIMIT)
+        return sta_yaml_fail(owner->yaml, layers, builder->err, "a preset may have %d layers, not %zu",
+                             STA_LAYER_LIMIT, count);
+    preset->layers = sta_alloc_array(count, sizeof *preset->layers);
+    for (size_t i = 0; i < count && status == STA_OK; i++)
+        status = build_layer(builder, owner->yaml, layers->items[i]);
+    if (status == STA_OK && count > 0)
+        status = check_parents(builder, owner->yaml, layers);
+    return status == STA_OK ? check_amounts(builder, owner->yaml, layers) : status;
+}

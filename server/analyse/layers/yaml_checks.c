@@ -1,0 +1,110 @@
+/* Values of configuration files, checked one by one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/layers/yaml_checks.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+#define NAME_LENGTH 64
+
+static int unknown_key(const struct sta_yaml *yaml, const struct sta_yaml_node *key, const char *what,
+                       const char *const *allowed, size_t count, struct sta_error *err)
+{
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    for (size_t i = 0; i < count; i++)
+        sta_put_format(&list, "%s%s", i == 0 ? "" : ", ", allowed[i]);
+    char *names = sta_buffer_take_text(&list);
+    int status = sta_yaml_fail(yaml, key, err, "unknown key \"%s\"; %s may have: %s", key->text, what, names);
+    free(names);
+    return status;
+}
+
+int sta_check_keys(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *what,
+                   const char *const *allowed, size_t count, struct sta_error *err)
+{
+    if (node == NULL || node->kind != STA_YAML_MAPPING)
+        return sta_yaml_fail(yaml, node, err, "%s must be a mapping, not %s", what, sta_yaml_describe(node));
+    for (size_t i = 0; i < node->count; i++) {
+        size_t known = 0;
+        while (known < count && strcmp(allowed[known], node->keys[i]->text) != 0)
+            known++;
+        if (known == count)
+            return unknown_key(yaml, node->keys[i], what, allowed, count, err);
+    }
+    return STA_OK;
+}
+
+int sta_check_text(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
+                   const char **text, struct sta_error *err)
+{
+    if (sta_yaml_is_null(node) || node->kind != STA_YAML_SCALAR || node->length == 0)
+        return sta_yaml_fail(yaml, node, err, "%s must be a text, not %s", key,
+                             node != NULL && node->kind == STA_YAML_SCALAR ? "an empty one"
+                                                                           : sta_yaml_describe(node));
+    *text = node->text;
+    return STA_OK;
+}
+
+int sta_check_name(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
+                   const char **text, struct sta_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    int status = sta_check_text(yaml, node, key, text, err);
+    if (status != STA_OK)
+        return status;
+    bool digit = (*text)[0] >= '0' && (*text)[0] <= '9';
+    if (digit || strspn(*text, letters) != node->length || node->length > NAME_LENGTH)
+        return sta_yaml_fail(yaml, node, err,
+                             "%s \"%.80s\" must be made of letters, digits and _, not begin with a digit, "
+                             "and have at most %d characters",
+                             key, *text, NAME_LENGTH);
+    return STA_OK;
+}
+
+int sta_check_kind(const struct sta_yaml *yaml, const struct sta_yaml_node **node, const char *key,
+                   enum sta_yaml_kind kind, struct sta_error *err)
+{
+    if (sta_yaml_is_null(*node)) {
+        *node = NULL;
+        return STA_OK;
+    }
+    if ((*node)->kind == kind)
+        return STA_OK;
+    const struct sta_yaml_node wanted = {.kind = kind, .quoted = true};
+    return sta_yaml_fail(yaml, *node, err, "%s must be %s, not %s", key, sta_yaml_describe(&wanted),
+                         sta_yaml_describe(*node));
+}
+
+int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
+                    char ***texts, size_t *count, struct sta_error *err)
+{
+    *texts = NULL;
+    *count = 0;
+    int status = sta_check_kind(yaml, &node, key, STA_YAML_SEQUENCE, err);
+    if (status != STA_OK || node == NULL)
+        return status;
+    *texts = sta_alloc_array(node->count, sizeof **texts);
+    for (size_t i = 0; i < node->count; i++) {
+        const char *text;
+        status = sta_check_text(yaml, node->items[i], key, &text, err);
+        if (status != STA_OK)
+            return status;
+        (*texts)[(*count)++] = sta_strdup(text);
+    }
+    return STA_OK;
+}
+
+int sta_check_bool(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
+                   bool *value, struct sta_error *err)
+{
+    const char *text;
+    int status = sta_check_text(yaml, node, key, &text, err);
+    if (status != STA_OK)
+        return status;
+    *value = strcmp(text, "true") == 0;
+    if (!*value && strcmp(text, "false") != 0)
+        return sta_yaml_fail(yaml, node, err, "%s must be true or false, not \"%.80s\"", key, text);
+    return STA_OK;
+}

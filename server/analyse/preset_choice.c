@@ -1,0 +1,118 @@
+/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the trace's categories. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/class_counts.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+/* A preset of nothing but the layer that tells, borrowed from the whole one. */
+static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_layer *room)
+{
+    struct sta_preset bare = *preset;
+    for (size_t i = 0; i < preset->layer_count; i++) {
+        if (strcmp(preset->layers[i].name, preset->detect_layer) == 0)
+            *room = preset->layers[i];
+    }
+    room->metric_count = 0;
+    bare.layers = room;
+    bare.layer_count = 1;
+    return bare;
+}
+
+static int count_layer(const struct sta_columns *columns, struct sta_classes *classes,
+                       const struct sta_budget *budget, uint64_t *events, struct sta_error *err)
+{
+    struct sta_class_counts counts;
+    sta_class_counts_init(&counts, budget);
+    struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
+    struct sta_scan scan = {.columns = columns,
+                            .classes = classes,
+                            .from = INT64_MIN,
+                            .to = INT64_MAX,
+                            .accumulators = &accumulator,
+                            .accumulator_count = 1};
+    int status = sta_scan_run(&scan, budget, err);
+    *events = 0;
+    for (uint32_t code = 0; code < sta_classes_count(classes) && status == STA_OK; code++) {
+        struct sta_class class = sta_classes_get(classes, code);
+        if (sta_class_has(&class, 0))
+            *events += sta_class_counts_total(&counts, code);
+    }
+    sta_class_counts_fini(&counts);
+    return status;
+}
+
+/* How many events the preset's tell-tale layer takes. */
+static int count_matches(const struct sta_presets *presets, const struct sta_preset *preset,
+                         struct sta_snapshot *snapshot, const struct sta_budget *budget, uint64_t *events,
+                         struct sta_error *err)
+{
+    struct sta_layer room = {0};
+    struct sta_preset bare = only_layer(preset, &room);
+    struct sta_columns_options options = {.presets = presets, .preset = &bare};
+    struct sta_columns *columns = NULL;
+    struct sta_classes *classes = NULL;
+    int status = sta_columns_create(snapshot, &options, &columns, err);
+    if (status == STA_OK)
+        status = sta_classes_create(columns, &bare, true, &classes, err);
+    if (status == STA_OK)
+        status = count_layer(columns, classes, budget, events, err);
+    sta_classes_destroy(classes);
+    sta_columns_destroy(columns);
+    return status;
+}
+
+/* "no event matches layer app of dlio or ai or layer posix of posix" */
+static char *none_matches(const struct sta_presets *presets)
+{
+    struct sta_buffer text;
+    const char *layer = NULL;
+    sta_buffer_init(&text);
+    sta_put_text(&text, "no event matches");
+    for (size_t i = 0; i < sta_presets_count(presets); i++) {
+        const struct sta_preset *preset = sta_presets_at(presets, i);
+        if (preset->detect_layer == NULL)
+            continue;
+        sta_put_text(&text, layer != NULL ? " or" : "");
+        if (layer == NULL || strcmp(layer, preset->detect_layer) != 0)
+            sta_put_format(&text, " layer %s of", preset->detect_layer);
+        sta_put_format(&text, " %s", preset->name);
+        layer = preset->detect_layer;
+    }
+    if (layer == NULL)
+        sta_put_text(&text, " any layer: no preset says by which it is detected");
+    return sta_buffer_take_text(&text);
+}
+
+static const struct sta_preset *fallback(const struct sta_presets *presets)
+{
+    size_t i = 0;
+    while (!sta_presets_at(presets, i)
+                ->layers_from_categories) /* the loading of presets made sure that there is one */
+        i++;
+    return sta_presets_at(presets, i);
+}
+
+int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                      const struct sta_budget *budget, const char **name, char **why, struct sta_error *err)
+{
+    for (size_t i = 0; i < sta_presets_count(presets); i++) {
+        const struct sta_preset *preset = sta_presets_at(presets, i);
+        uint64_t events;
+        if (preset->detect_layer == NULL)
+            continue;
+        int status = count_matches(presets, preset, snapshot, budget, &events, err);
+        if (status != STA_OK)
+            return sta_because(err, "cannot find the preset that fits");
+        if (events == 0)
+            continue;
+        *name = preset->name;
+        *why = sta_sprintf("%llu event%s layer %s of %s", (unsigned long long)events,
+                           events == 1 ? " matches" : "s match", preset->detect_layer, preset->name);
+        return STA_OK;
+    }
+    *name = fallback(presets)->name;
+    *why = none_matches(presets);
+    return STA_OK;
+}
