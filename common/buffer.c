@@ -132,7 +132,7 @@ void sta_put_json_string(struct sta_buffer *buffer, const char *text, size_t len
     sta_put_char(buffer, '"');
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+        if (c >= 0x20 && c != '"' && c != '\\')
             continue;
         sta_put(buffer, text + plain, i - plain);
         put_json_escape(buffer, c);

@@ -44,12 +44,11 @@ void sta_line_notes_fini(struct sta_line_notes *notes)
     *notes = (struct sta_line_notes){0};
 }
 
-static void notes_copy(struct sta_line_notes *to, const struct sta_line_notes *from)
+void sta_line_notes_merge(struct sta_line_notes *notes, const struct sta_line_notes *from)
 {
-    *to = (struct sta_line_notes){0};
     for (size_t i = 0; i < from->count; i++) {
         const struct sta_line_note *note = &from->items[i];
-        sta_line_notes_add(to, note->line, note->offset, note->reason, note->text, strlen(note->text));
+        sta_line_notes_add(notes, note->line, note->offset, note->reason, note->text, strlen(note->text));
     }
 }
 
@@ -67,6 +66,8 @@ void sta_source_copy(struct sta_source *to, const struct sta_source *from)
     *to = *from;
     to->path = sta_strdup(from->path);
     to->reason = from->reason ? sta_strdup(from->reason) : NULL;
-    notes_copy(&to->malformed, &from->malformed);
-    notes_copy(&to->repaired, &from->repaired);
+    to->malformed = (struct sta_line_notes){0};
+    to->repaired = (struct sta_line_notes){0};
+    sta_line_notes_merge(&to->malformed, &from->malformed);
+    sta_line_notes_merge(&to->repaired, &from->repaired);
 }

@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 /* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
- * repaired lines are also counted where they belong.  unstored_args: values whose key came past STA_ARGS_KEYS_LIMIT. */
+ * repaired lines are also counted where they belong.  unstored_args: values whose key came past
+ * STA_ARGS_KEYS_LIMIT.  physical_lines: as the file has them, where glued objects share one. */
 #define STA_LEDGER_LIST(X)                                                                                   \
     X(bytes)                                                                                                 \
-    X(json_bytes) X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed)       \
-        X(repaired) X(unstored_args)
+    X(json_bytes)                                                                                            \
+    X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired)         \
+        X(unstored_args) X(physical_lines)
 
 struct sta_ledger_counts {
 #define X(name) uint64_t name;
@@ -36,6 +38,8 @@ struct sta_line_notes {
 };
 void sta_line_notes_add(struct sta_line_notes *notes, uint64_t line, uint64_t offset, const char *reason,
                         const char *text, size_t length); /* keeps the STA_LINE_NOTES smallest lines */
+/** Adds copies of all notes of @from. */
+void sta_line_notes_merge(struct sta_line_notes *notes, const struct sta_line_notes *from);
 void sta_line_notes_fini(struct sta_line_notes *notes);
 
 enum sta_source_state { STA_SOURCE_COMPLETE, STA_SOURCE_TRUNCATED, STA_SOURCE_REJECTED };

@@ -24,8 +24,8 @@ struct sta_listed_file {
 struct sta_listing {
     struct sta_listed_file *files; /* ascending by path, byte order */
     size_t count, capacity;
-    uint64_t bytes;                /* of the files */
-    size_t others;                 /* entries that are no candidates, for the message "nothing here is a trace" */
+    uint64_t bytes; /* of the files */
+    size_t others;  /* entries that are no candidates, for the message "nothing here is a trace" */
 };
 
 /** Decides whether a resolved absolute path may be read. */
@@ -57,20 +57,20 @@ enum sta_source_change sta_source_compare(const struct sta_source *source, const
 struct sta_decode_file {
     const char *file;          /* absolute path */
     struct sta_source *source; /* path set; when `resume`, as it was left by the earlier run */
-    bool resume;               /* read only the bytes after source->size; counts, lines and notes go on from there */
+    bool resume; /* read only the bytes after source->size; counts, lines and notes go on from there */
 };
 
 /* Live figures, for progress; read them at any time from any thread. */
 struct sta_decode_progress {
-    _Atomic uint64_t bytes;  /* of the files on disk, read so far */
+    _Atomic uint64_t bytes; /* of the files on disk, read so far */
     _Atomic uint64_t lines, events;
-    _Atomic bool cancel;     /* set it to stop: sta_decode_run returns STA_ECANCELLED soon */
+    _Atomic bool cancel; /* set it to stop: sta_decode_run returns STA_ECANCELLED soon */
 };
 
 struct sta_decode_request {
     const struct sta_decode_file *files;
     size_t file_count;
-    struct sta_tables *tables;  /* interned into by all workers */
+    struct sta_tables *tables; /* interned into by all workers */
     unsigned workers;
     struct sta_decode_progress *progress;
     /**

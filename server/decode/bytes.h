@@ -1,0 +1,25 @@
+/* bytes.h - the loops over raw bytes, with vector instructions where the processor has them (private to decode).
+ *
+ * Memory handed to these must be readable for STA_BYTES_PADDING bytes past its end. */
+#ifndef STA_DECODE_BYTES_H
+#define STA_DECODE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STA_BYTES_PADDING 64
+
+struct sta_byte_kernels {
+    const char *name;
+    /** How many '\n' there are. */
+    size_t (*count_newlines)(const char *bytes, size_t size);
+    /** The first byte from @at that is '"', '\\', a control character or not ASCII; @end when there is none before it. */
+    const char *(*string_end)(const char *at, const char *end);
+};
+
+/** The fastest that this processor can do.  Context: any thread. */
+const struct sta_byte_kernels *sta_byte_kernels(void);
+/** All that were built and can run here, the portable ones first, for tests; ended by NULL. */
+const struct sta_byte_kernels *const *sta_byte_kernels_all(void);
+
+#endif

@@ -1,0 +1,145 @@
+/* Cuts a source into chunks at line ends; carries what is left over; skips lines past the limit in bounded memory. */
+#include "decode/chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "decode/bytes.h"
+
+#define CHUNK_BYTES ((size_t)2 << 20)
+
+void sta_chunk_text_fini(struct sta_chunk_text *chunk)
+{
+    free(chunk->bytes);
+    *chunk = (struct sta_chunk_text){0};
+}
+
+void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
+                      uint64_t offset)
+{
+    *chunker = (struct sta_chunker){.bytes = bytes,
+                                    .next_line = line,
+                                    .next_offset = offset,
+                                    .ends_with_line = true,
+                                    .consumed = bytes->consumed};
+}
+
+static void end_source(struct sta_chunker *chunker, enum sta_bytes_state state)
+{
+    memcpy(chunker->reason, chunker->bytes->reason, sizeof chunker->reason);
+    chunker->bytes->close(chunker->bytes);
+    chunker->bytes = NULL;
+    chunker->state = state;
+}
+
+void sta_chunker_fini(struct sta_chunker *chunker)
+{
+    if (chunker->bytes != NULL)
+        end_source(chunker, STA_BYTES_CUT);
+    free(chunker->carry);
+    sta_line_notes_fini(&chunker->long_lines);
+}
+
+static void make_room(struct sta_chunk_text *chunk, size_t capacity)
+{
+    if (chunk->capacity >= capacity)
+        return;
+    chunk->bytes = sta_realloc_array(chunk->bytes, capacity + STA_BYTES_PADDING, 1);
+    chunk->capacity = capacity;
+}
+
+static void take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    make_room(chunk, chunker->carry_size + CHUNK_BYTES);
+    memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
+    chunk->size = chunker->carry_size;
+    chunker->carry_size = 0;
+}
+
+static void put_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk, size_t from)
+{
+    size_t size = chunk->size - from;
+    STA_GROW(chunker->carry, chunker->carry_capacity, size + 1);
+    memcpy(chunker->carry, chunk->bytes + from, size);
+    chunker->carry_size = size;
+    chunk->size = from;
+}
+
+/* Reads until the chunk is full or the source ends. */
+static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    while (chunker->bytes != NULL && chunk->size < chunk->capacity) {
+        size_t got;
+        enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
+                                                          chunk->capacity - chunk->size, &got);
+        chunk->size += got;
+        chunker->consumed = chunker->bytes->consumed;
+        if (got > 0)
+            chunker->ends_with_line = chunk->bytes[chunk->size - 1] == '\n';
+        if (state != STA_BYTES_OK)
+            end_source(chunker, state);
+    }
+}
+
+/* Drops what belongs to a line past the limit.  Return: whether it ended in this chunk. */
+static bool skip_long_line(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    const char *newline = memchr(chunk->bytes, '\n', chunk->size);
+    size_t dropped = newline ? (size_t)(newline + 1 - chunk->bytes) : chunk->size;
+    memmove(chunk->bytes, chunk->bytes + dropped, chunk->size - dropped);
+    chunk->size -= dropped;
+    chunker->next_offset += dropped;
+    chunker->next_line += newline != NULL;
+    chunker->skipping = newline == NULL;
+    return newline != NULL;
+}
+
+static void begin_long_line(struct sta_chunker *chunker, const struct sta_chunk_text *chunk)
+{
+    char text[201];
+    size_t length = 0;
+    for (; length < 200; length++)
+        text[length] = (char)((unsigned char)chunk->bytes[length] < 0x80 && chunk->bytes[length] != '\0'
+                                  ? chunk->bytes[length]
+                                  : '?');
+    sta_line_notes_add(&chunker->long_lines, chunker->next_line, chunker->next_offset, "longer than 16 MiB",
+                       text, length);
+    chunker->long_line_count++;
+    chunker->skipping = true;
+}
+
+/* Leaves whole lines in the chunk.  Return: false when it holds not even one, and more must be read. */
+static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    if (chunker->skipping && !skip_long_line(chunker, chunk))
+        return false;
+    if (chunker->bytes == NULL)
+        return true;
+    const char *newline = memrchr(chunk->bytes, '\n', chunk->size);
+    if (newline != NULL) {
+        put_carry(chunker, chunk, (size_t)(newline + 1 - chunk->bytes));
+        return true;
+    }
+    if (chunk->size > STA_LINE_LIMIT) {
+        begin_long_line(chunker, chunk);
+        skip_long_line(chunker, chunk);
+    } else if (chunk->size == chunk->capacity) {
+        make_room(chunk, chunk->capacity * 2);
+    }
+    return false;
+}
+
+bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    take_carry(chunker, chunk);
+    do
+        fill(chunker, chunk);
+    while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL);
+    chunk->first_line = chunker->next_line;
+    chunk->offset = chunker->next_offset;
+    chunker->next_line += sta_byte_kernels()->count_newlines(chunk->bytes, chunk->size);
+    chunker->next_offset += chunk->size;
+    memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
+    return chunk->size > 0;
+}

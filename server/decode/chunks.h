@@ -1,0 +1,46 @@
+/* chunks.h - a source cut into chunks of whole lines, for whichever worker comes next (private to decode).
+ *
+ * Reading (and inflating) a source goes on in order and under its lock; the chunks it gives know their first line's number and
+ * offset, so they can be scanned anywhere, in any order: while one worker scans, another reads on. */
+#ifndef STA_DECODE_CHUNKS_H
+#define STA_DECODE_CHUNKS_H
+
+#include <pthread.h>
+
+#include "common/ledger.h"
+#include "decode/source.h"
+
+#define STA_LINE_LIMIT ((size_t)16 << 20) /* bytes of a line */
+
+struct sta_chunk_text {
+    char *
+        bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the end */
+    size_t size, capacity;
+    uint64_t first_line; /* from 1 */
+    uint64_t offset;     /* in the decompressed source */
+};
+void sta_chunk_text_fini(struct sta_chunk_text *chunk);
+
+struct sta_chunker {
+    struct sta_byte_source *bytes; /* NULL once it has ended */
+    char *carry;                   /* the beginning of a line that the last chunk could not hold */
+    size_t carry_size, carry_capacity;
+    uint64_t next_line, next_offset;
+    bool skipping;              /* inside a line past the limit */
+    enum sta_bytes_state state; /* how the source ended, when bytes is NULL */
+    bool ends_with_line;        /* its last byte was '\n', or there was none */
+    char reason[160];
+    uint64_t consumed; /* bytes of the file on disk */
+    /* Lines past the limit are accounted for here, since no chunk holds them. */
+    struct sta_line_notes long_lines;
+    uint64_t long_line_count;
+};
+
+/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning). */
+void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
+                      uint64_t offset);
+void sta_chunker_fini(struct sta_chunker *chunker);
+/** Fills the chunk with the next lines.  Return: false when there are none left.  Context: under the source's lock. */
+bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
+
+#endif

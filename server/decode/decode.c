@@ -1,0 +1,275 @@
+/* The workers: each reads a chunk of some source, then scans it.
+ *
+ * DESIGN.  A worker stays with its source while there are chunks (its text is still in the cache that inflated it).  When
+ * sources run out it helps with one that others are reading: the lock is held only for reading, which costs a third of scanning
+ * or less, so that even a single file keeps all workers busy.  Sources are opened when first read and closed at their end, so
+ * few files are open at a time. */
+#include "decode/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/memory.h"
+#include "common/parallel.h"
+#include "decode/chunks.h"
+#include "decode/files_private.h"
+#include "decode/lines.h"
+
+struct source_run {
+    pthread_mutex_t lock; /* guards all below, and the ledger of the source */
+    const struct sta_decode_file *file;
+    struct sta_chunker chunker;
+    bool opened, exhausted;
+    bool gzip;
+    uint64_t told; /* of chunker.consumed, added to the progress so far */
+};
+
+struct decode_run {
+    const struct sta_decode_request *request;
+    struct source_run *sources;
+    atomic_size_t next; /* the next source that nobody has begun */
+    atomic_bool failed;
+    atomic_size_t opened; /* sources that could be opened */
+    pthread_mutex_t lock; /* guards the error */
+    struct sta_error *err;
+};
+
+static bool must_stop(struct decode_run *run)
+{
+    return atomic_load(&run->failed) || atomic_load(&run->request->progress->cancel);
+}
+
+static void fail(struct decode_run *run, const struct sta_error *cause)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!atomic_exchange(&run->failed, true))
+        *run->err = *cause;
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* ---- one source: all under its lock */
+
+static void set_reason(struct sta_source *source, enum sta_source_state state, const char *reason)
+{
+    source->state = state;
+    free(source->reason);
+    source->reason = reason ? sta_strdup(reason) : NULL;
+}
+
+static void open_source(struct decode_run *run, struct source_run *source)
+{
+    struct sta_byte_source *bytes;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_source *ledger = source->file->source;
+    bool resume = source->file->resume;
+    source->opened = true;
+    if (sta_source_open(source->file->file, resume ? ledger->size : 0, &bytes, &source->gzip, &err) !=
+        STA_OK) {
+        set_reason(ledger, STA_SOURCE_REJECTED, err.text);
+        source->exhausted = true;
+        return;
+    }
+    atomic_fetch_add(&run->opened, 1);
+    set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
+    uint64_t lines = resume ? ledger->counts.physical_lines : 0;
+    source->told = bytes->consumed;
+    sta_chunker_init(&source->chunker, bytes, lines + 1, resume ? ledger->counts.json_bytes : 0);
+}
+
+static void close_source(struct source_run *source)
+{
+    struct sta_source *ledger = source->file->source;
+    struct sta_chunker *chunker = &source->chunker;
+    source->exhausted = true;
+    ledger->counts.physical_lines = chunker->next_line - 1;
+    ledger->counts.json_bytes = chunker->next_offset;
+    ledger->counts.lines += chunker->long_line_count;
+    ledger->counts.malformed += chunker->long_line_count;
+    sta_line_notes_merge(&ledger->malformed, &chunker->long_lines);
+    if (chunker->state == STA_BYTES_CUT)
+        set_reason(ledger, STA_SOURCE_TRUNCATED, chunker->reason);
+    sta_source_identify(ledger, source->file->file, chunker->consumed);
+    ledger->resumable =
+        chunker->state == STA_BYTES_END && chunker->ends_with_line && ledger->size == chunker->consumed;
+    sta_chunker_fini(chunker);
+}
+
+static void tell_progress(struct decode_run *run, struct source_run *source)
+{
+    atomic_fetch_add(&run->request->progress->bytes, source->chunker.consumed - source->told);
+    source->told = source->chunker.consumed;
+}
+
+/* The source's next chunk.  Return: false when it has none left. */
+static bool next_chunk(struct decode_run *run, struct source_run *source, struct sta_chunk_text *chunk)
+{
+    pthread_mutex_lock(&source->lock);
+    if (!source->opened)
+        open_source(run, source);
+    bool more = !source->exhausted;
+    if (more) {
+        more = sta_chunker_next(&source->chunker, chunk);
+        tell_progress(run, source);
+        if (!more)
+            close_source(source);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return more;
+}
+
+/* ---- one worker */
+
+struct worker {
+    struct decode_run *run;
+    unsigned number;
+    struct sta_line_scanner *scanner;
+    struct sta_chunk_text chunk;
+    struct sta_batch batch;
+    struct sta_buffer counters;
+};
+
+static void add_outcome(struct source_run *source, struct sta_chunk_outcome *outcome)
+{
+    struct sta_source *ledger = source->file->source;
+    pthread_mutex_lock(&source->lock);
+    sta_ledger_add(&ledger->counts, &outcome->counts);
+    sta_line_notes_merge(&ledger->malformed, &outcome->malformed);
+    sta_line_notes_merge(&ledger->repaired, &outcome->repaired);
+    pthread_mutex_unlock(&source->lock);
+}
+
+static int hand_over(struct worker *worker, struct sta_error *err)
+{
+    const struct sta_decode_request *request = worker->run->request;
+    int status = STA_OK;
+    if (worker->batch.count > 0)
+        status = request->batch(request->context, worker->number, &worker->batch, err);
+    if (status == STA_OK && worker->counters.size > 0 && !worker->counters.failed)
+        status = request->counters(request->context, worker->number, worker->counters.data,
+                                   worker->counters.size, err);
+    sta_batch_clear(&worker->batch);
+    sta_buffer_clear(&worker->counters);
+    return status;
+}
+
+static void scan_chunk(struct worker *worker, struct source_run *source)
+{
+    const struct sta_decode_request *request = worker->run->request;
+    struct sta_chunk_outcome outcome = {0};
+    struct sta_error err = STA_ERROR_INIT;
+    worker->batch.source = (uint32_t)(source - worker->run->sources);
+    worker->batch.first_line = worker->chunk.first_line;
+    sta_lines_scan(worker->scanner, &worker->chunk, source->file->source->path, &worker->batch,
+                   request->counters ? &worker->counters : NULL, &outcome);
+    atomic_fetch_add(&request->progress->lines, outcome.counts.lines);
+    atomic_fetch_add(&request->progress->events, outcome.counts.events);
+    add_outcome(source, &outcome);
+    sta_line_notes_fini(&outcome.malformed);
+    sta_line_notes_fini(&outcome.repaired);
+    if (hand_over(worker, &err) != STA_OK)
+        fail(worker->run, &err);
+}
+
+/* A source that others have begun and that is not at its end, beginning behind this worker's own. */
+static struct source_run *source_to_help(struct decode_run *run, size_t from)
+{
+    size_t count = run->request->file_count;
+    for (size_t i = 0; i < count; i++) {
+        struct source_run *source = &run->sources[(from + i) % count];
+        pthread_mutex_lock(&source->lock);
+        bool useful = !source->exhausted;
+        pthread_mutex_unlock(&source->lock);
+        if (useful)
+            return source;
+    }
+    return NULL;
+}
+
+static struct source_run *next_source(struct decode_run *run, unsigned worker)
+{
+    size_t next = atomic_fetch_add(&run->next, 1);
+    return next < run->request->file_count ? &run->sources[next] : source_to_help(run, worker);
+}
+
+static void worker_main(void *context, unsigned number)
+{
+    struct decode_run *run = context;
+    struct worker worker = {.run = run, .number = number};
+    worker.scanner = sta_line_scanner_create(run->request->tables, STA_DECODE_BOTH);
+    struct source_run *source = next_source(run, number);
+    while (source != NULL && !must_stop(run)) {
+        if (next_chunk(run, source, &worker.chunk))
+            scan_chunk(&worker, source);
+        else
+            source = next_source(run, number);
+    }
+    sta_line_scanner_destroy(worker.scanner);
+    sta_chunk_text_fini(&worker.chunk);
+    sta_batch_fini(&worker.batch);
+    sta_buffer_fini(&worker.counters);
+}
+
+/* ---- the run */
+
+static void source_run_fini(struct source_run *source)
+{
+    if (source->opened && !source->exhausted)
+        sta_chunker_fini(&source->chunker);
+    pthread_mutex_destroy(&source->lock);
+}
+
+static int outcome_of(struct decode_run *run, struct sta_error *err)
+{
+    const struct sta_decode_request *request = run->request;
+    if (atomic_load(&run->failed))
+        return err->status;
+    if (atomic_load(&request->progress->cancel))
+        return sta_fail(err, STA_ECANCELLED, "cancelled");
+    if (request->file_count > 0 && atomic_load(&run->opened) == 0)
+        return sta_fail(err, STA_EIO, "none of %zu files can be opened; the first: %s", request->file_count,
+                        request->files[0].source->reason);
+    return STA_OK;
+}
+
+int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err)
+{
+    struct decode_run run = {.request = request, .err = err};
+    run.sources = sta_alloc_array(request->file_count, sizeof *run.sources);
+    pthread_mutex_init(&run.lock, NULL);
+    for (size_t i = 0; i < request->file_count; i++) {
+        run.sources[i].file = &request->files[i];
+        pthread_mutex_init(&run.sources[i].lock, NULL);
+    }
+    sta_parallel_run(request->workers, worker_main, &run);
+    for (size_t i = 0; i < request->file_count; i++)
+        source_run_fini(&run.sources[i]);
+    pthread_mutex_destroy(&run.lock);
+    free(run.sources);
+    return outcome_of(&run, err);
+}
+
+void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
+                       struct sta_source *source, struct sta_batch *batch)
+{
+    struct sta_line_scanner *scanner = sta_line_scanner_create(tables, path);
+    struct sta_chunker chunker;
+    struct sta_chunk_text chunk = {0};
+    struct sta_chunk_outcome outcome = {0};
+    sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0);
+    while (sta_chunker_next(&chunker, &chunk))
+        sta_lines_scan(scanner, &chunk, source->path, batch, NULL, &outcome);
+    sta_ledger_add(&source->counts, &outcome.counts);
+    source->counts.json_bytes += chunker.next_offset;
+    source->counts.physical_lines += chunker.next_line - 1;
+    source->counts.lines += chunker.long_line_count;
+    source->counts.malformed += chunker.long_line_count;
+    sta_line_notes_merge(&source->malformed, &outcome.malformed);
+    sta_line_notes_merge(&source->malformed, &chunker.long_lines);
+    sta_line_notes_merge(&source->repaired, &outcome.repaired);
+    sta_line_notes_fini(&outcome.malformed);
+    sta_line_notes_fini(&outcome.repaired);
+    sta_chunker_fini(&chunker);
+    sta_chunk_text_fini(&chunk);
+    sta_line_scanner_destroy(scanner);
+}

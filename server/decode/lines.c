@@ -1,0 +1,231 @@
+/* Lines: framing, blank, or objects; several objects on one line count as several lines. */
+#include "decode/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/number.h"
+#include "decode/bytes.h"
+#include "decode/json_line.h"
+#include "decode/rows.h"
+#include "decode/shape.h"
+
+#define NOTE_CHARACTERS 200
+
+struct sta_line_scanner {
+    struct sta_line_parser parser;
+    struct sta_shapes *shapes; /* NULL: only the full path */
+    struct sta_rows *rows;
+    struct sta_record record;
+};
+
+struct line {
+    const char *begin, *end; /* without '\n' */
+    uint64_t number, offset;
+};
+
+/* What a scan of one chunk works with. */
+struct scan {
+    struct sta_line_scanner *scanner;
+    const char *path;
+    struct sta_batch *batch;
+    struct sta_buffer *counters;
+    struct sta_chunk_outcome *outcome;
+};
+
+struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum sta_decode_path path)
+{
+    struct sta_line_scanner *scanner = sta_alloc(sizeof *scanner);
+    sta_line_parser_init(&scanner->parser, tables);
+    scanner->rows = sta_rows_create(tables);
+    if (path == STA_DECODE_BOTH)
+        scanner->shapes = sta_shapes_create();
+    return scanner;
+}
+
+void sta_line_scanner_destroy(struct sta_line_scanner *scanner)
+{
+    sta_line_parser_fini(&scanner->parser);
+    sta_rows_destroy(scanner->rows);
+    sta_shapes_destroy(scanner->shapes);
+    sta_record_fini(&scanner->record);
+    free(scanner);
+}
+
+/* ---- notes */
+
+/* The first characters of a line as valid UTF-8 without zeros. */
+static size_t excerpt(const struct line *line, char out[NOTE_CHARACTERS * 4])
+{
+    const char *at = line->begin;
+    size_t size = 0;
+    for (unsigned i = 0; i < NOTE_CHARACTERS && at < line->end; i++) {
+        size_t left = (size_t)(line->end - at);
+        size_t length = 1;
+        while (length < 4 && length < left && ((unsigned char)at[length] & 0xc0) == 0x80)
+            length++;
+        if (sta_utf8_valid_prefix(at, length) != length || *at == '\0') {
+            memcpy(out + size, "\xef\xbf\xbd", 3);
+            size += 3;
+            at += *at == '\0' ? 1 : length;
+        } else {
+            memcpy(out + size, at, length);
+            size += length;
+            at += length;
+        }
+    }
+    return size;
+}
+
+static void note(struct sta_line_notes *notes, const struct line *line, const char *reason)
+{
+    char text[NOTE_CHARACTERS * 4];
+    bool full = notes->count == STA_LINE_NOTES && notes->items[notes->count - 1].line < line->number;
+    if (!full)
+        sta_line_notes_add(notes, line->number, line->offset, reason, text, excerpt(line, text));
+}
+
+static void malformed(struct scan *scan, const struct line *line, const char *reason)
+{
+    scan->outcome->counts.malformed++;
+    note(&scan->outcome->malformed, line, reason);
+}
+
+/* ---- objects */
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+        at++;
+    return at;
+}
+
+static const char *skip_blanks_and_commas(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r') || *at == ','))
+        at++;
+    return at;
+}
+
+/* Only commas, blanks and at most one closing bracket may follow the last object of a line. */
+static bool is_tail(const char *at, const char *end)
+{
+    at = skip_blanks_and_commas(at, end);
+    if (at < end && *at == ']')
+        at = skip_blanks_and_commas(at + 1, end);
+    return at == end;
+}
+
+/* Reads the object at @at into the scanner's record.  Return: NULL, or why it is malformed. */
+static const char *read_object(struct sta_line_scanner *scanner, const char *at, const char *end,
+                               const char **behind)
+{
+    if (scanner->shapes != NULL && sta_shapes_match(scanner->shapes, at, end, &scanner->record, behind))
+        return NULL;
+    const char *reason = sta_line_parse(&scanner->parser, at, end, &scanner->record, behind);
+    if (reason == NULL && scanner->shapes != NULL)
+        sta_shapes_learn(scanner->shapes, &scanner->parser.layout);
+    return reason;
+}
+
+static void keep_counter(struct scan *scan, const char *begin, const char *end)
+{
+    scan->outcome->counts.counters++;
+    if (scan->counters == NULL)
+        return;
+    sta_put(scan->counters, begin, (size_t)(end - begin));
+    sta_put_char(scan->counters, '\n');
+}
+
+/* Counts the object in the record; @begin .. @end is its text. */
+static void take_object(struct scan *scan, const struct line *line, const char *begin, const char *end)
+{
+    struct sta_ledger_counts *counts = &scan->outcome->counts;
+    const struct sta_record *record = &scan->scanner->record;
+    const char *reason = NULL;
+    switch (sta_rows_add(scan->scanner->rows, record, scan->path, line->number, scan->batch, &reason)) {
+    case STA_RECORD_EVENT:
+        counts->events++;
+        counts->unstored_args += record->unstored;
+        break;
+    case STA_RECORD_METADATA:
+        counts->metadata++;
+        break;
+    case STA_RECORD_COUNTER:
+        keep_counter(scan, begin, end);
+        break;
+    case STA_RECORD_OTHER:
+        counts->other++;
+        break;
+    case STA_RECORD_MALFORMED:
+        malformed(scan, line, reason);
+        return;
+    }
+    if (record->repaired) {
+        counts->repaired++;
+        note(&scan->outcome->repaired, line, "control characters or bytes that are not UTF-8");
+    }
+}
+
+/* All objects of a line that begins with one. */
+static void scan_objects(struct scan *scan, const struct line *line, const char *at)
+{
+    bool more = true;
+    while (more) {
+        const char *behind = at;
+        scan->outcome->counts.lines++;
+        const char *reason = read_object(scan->scanner, at, line->end, &behind);
+        const char *next = skip_blanks_and_commas(behind, line->end);
+        more = reason == NULL && next < line->end && *next == '{';
+        if (reason == NULL && !more && !is_tail(behind, line->end))
+            reason = "text behind the object";
+        if (reason == NULL)
+            take_object(scan, line, at, behind);
+        else
+            malformed(scan, line, reason);
+        at = next;
+    }
+}
+
+static void scan_line(struct scan *scan, const struct line *line)
+{
+    struct sta_ledger_counts *counts = &scan->outcome->counts;
+    const char *at = skip_blanks(line->begin, line->end);
+    const char *inside = at < line->end && *at == '[' ? skip_blanks_and_commas(at + 1, line->end) : at;
+    if ((size_t)(line->end - line->begin) > STA_LINE_LIMIT) {
+        counts->lines++;
+        malformed(scan, line, "longer than 16 MiB");
+    } else if (inside < line->end && *inside == '{') {
+        scan_objects(scan, line, inside);
+    } else {
+        counts->lines++;
+        if (at == line->end)
+            counts->blank++;
+        else if (is_tail(inside, line->end))
+            counts->framing++;
+        else
+            malformed(scan, line, "not an object");
+    }
+}
+
+void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
+                    struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome)
+{
+    struct scan scan = {scanner, path, batch, counters, outcome};
+    const char *end = chunk->bytes + chunk->size;
+    const char *at = chunk->bytes;
+    uint64_t number = chunk->first_line;
+    bool marked = chunk->offset == 0 && chunk->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0;
+    sta_rows_begin(scanner->rows, batch);
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        struct line line = {at, newline ? newline : end, number++,
+                            chunk->offset + (uint64_t)(at - chunk->bytes)};
+        if (marked)
+            line.begin += 3;
+        marked = false;
+        scan_line(&scan, &line);
+        at = newline ? newline + 1 : end;
+    }
+}

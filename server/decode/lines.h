@@ -1,0 +1,29 @@
+/* lines.h - a chunk's lines: what each is, and what becomes of it (private to decode). */
+#ifndef STA_DECODE_LINES_H
+#define STA_DECODE_LINES_H
+
+#include "common/buffer.h"
+#include "common/ledger.h"
+#include "decode/chunks.h"
+#include "decode/decode.h"
+
+/* What a chunk's lines came to; added to the source's ledger under its lock. */
+struct sta_chunk_outcome {
+    struct sta_ledger_counts counts;
+    struct sta_line_notes malformed, repaired;
+};
+
+struct sta_line_scanner; /* one thread's: parser, shapes, caches */
+
+struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum sta_decode_path path);
+void sta_line_scanner_destroy(struct sta_line_scanner *scanner);
+
+/**
+ * sta_lines_scan - turn a chunk into rows of @batch (appended), definitions and counts
+ * @path: of the source, for definitions
+ * @counters: receives counter records, a line each; NULL: not wanted
+ */
+void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
+                    struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome);
+
+#endif

@@ -1,0 +1,71 @@
+/* record.h - one line's members, before they become a row (private to decode).
+ *
+ * Both ways of reading a line, the predicted shape and the full parser, fill the same record, and one function turns records
+ * into rows: so the two can differ only in which lines they take. */
+#ifndef STA_DECODE_RECORD_H
+#define STA_DECODE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/event.h"
+
+enum sta_json_kind {
+    STA_JSON_ABSENT,
+    STA_JSON_NULL,
+    STA_JSON_BOOL,   /* integer is 0 or 1 */
+    STA_JSON_INT,    /* an integer that fits int64; text is its digits as written */
+    STA_JSON_NUMBER, /* any other number; text as written */
+    STA_JSON_STRING, /* text is the decoded content */
+    STA_JSON_NESTED  /* text is the value re-written compactly */
+};
+
+/* The text belongs to the line or to the parser's scratch memory, and lasts until the next line. */
+struct sta_json_value {
+    enum sta_json_kind kind;
+    uint32_t length;
+    const char *text;
+    int64_t integer;
+};
+
+/* X(field, key): the top-level members that mean something. */
+#define STA_RECORD_FIELDS(X) X(name) X(cat) X(ph) X(pid) X(tid) X(ts) X(dur)
+
+enum sta_record_field {
+#define X(field) STA_FIELD_##field,
+    STA_RECORD_FIELDS(X)
+#undef X
+        STA_FIELD_COUNT,
+    STA_FIELD_IGNORED = STA_FIELD_COUNT,
+    STA_FIELD_ARGS /* one of args: which key, says its code */
+};
+
+/* args keys that have a meaning of their own; their codes in the key table differ from trace to trace. */
+#define STA_SPECIAL_KEYS(X) X(hhash) X(hostname) X(fhash) X(fname) X(filename) X(name) X(value)
+
+enum sta_special_key {
+#define X(key) STA_SPECIAL_##key,
+    STA_SPECIAL_KEYS(X)
+#undef X
+        STA_SPECIAL_COUNT
+};
+
+struct sta_record_arg {
+    uint32_t key; /* code in the tables' keys; STA_NO_CODE: past the limit, not stored */
+    struct sta_json_value value;
+};
+
+struct sta_record {
+    struct sta_json_value fields[STA_FIELD_COUNT];
+    struct sta_record_arg *args; /* each key once */
+    size_t arg_count, arg_capacity;
+    uint64_t unstored; /* args whose key is past the limit */
+    bool repaired;     /* control characters or bytes that are not UTF-8 in a string */
+};
+
+/** Index of a top-level key among the fields; STA_FIELD_IGNORED if it is none, STA_FIELD_ARGS for "args". */
+enum sta_record_field sta_record_field_of(const char *key, size_t length);
+void sta_record_clear(struct sta_record *record);
+void sta_record_fini(struct sta_record *record);
+
+#endif

@@ -1,0 +1,412 @@
+/* Records into rows.
+ *
+ * Texts become codes through small memories of this thread, so that the shared dictionaries are asked only for what was not
+ * seen lately: of a host, a category or a thread the last one is nearly always the next one. */
+#include "decode/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/number.h"
+#include "decode/json_text.h"
+
+#define NAME_ROOM 512 /* longest category that is lower-cased without allocating */
+#define THREADS 1024  /* remembered; a power of two */
+#define NO_COLUMN UINT32_MAX
+
+struct known_thread {
+    struct sta_thread thread;
+    uint32_t code;
+    bool used;
+};
+
+struct known_text {
+    char text[120];
+    uint32_t length, code; /* length 0: nothing yet */
+};
+
+struct sta_rows {
+    struct sta_tables *tables;
+    struct sta_dictionary_cache names, cats, file_refs, host_refs;
+    struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
+    struct known_thread threads[THREADS];
+    struct known_text last_cat, last_host;
+    uint32_t special[STA_SPECIAL_COUNT];         /* codes of the keys that mean something */
+    uint8_t special_of_key[STA_ARGS_KEYS_LIMIT]; /* 1 + enum sta_special_key, 0: none */
+    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT]; /* in the present batch */
+};
+
+struct sta_rows *sta_rows_create(struct sta_tables *tables)
+{
+    static const char *const special_keys[] = {
+#define X(key) #key,
+        STA_SPECIAL_KEYS(X)
+#undef X
+    };
+    struct sta_rows *rows = sta_alloc(sizeof *rows);
+    rows->tables = tables;
+    sta_dictionary_cache_init(&rows->names, sta_tables_names(tables));
+    sta_dictionary_cache_init(&rows->cats, sta_tables_cats(tables));
+    sta_dictionary_cache_init(&rows->file_refs, sta_tables_file_refs(tables));
+    sta_dictionary_cache_init(&rows->host_refs, sta_tables_host_refs(tables));
+    for (size_t i = 0; i < STA_SPECIAL_COUNT; i++) {
+        rows->special[i] = sta_tables_intern_key(tables, special_keys[i], strlen(special_keys[i]));
+        if (rows->special[i] != STA_NO_CODE)
+            rows->special_of_key[rows->special[i]] = (uint8_t)(i + 1);
+    }
+    return rows;
+}
+
+void sta_rows_destroy(struct sta_rows *rows)
+{
+    for (size_t i = 0; i < STA_ARGS_KEYS_LIMIT; i++)
+        free(rows->values[i]);
+    free(rows);
+}
+
+void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch)
+{
+    memset(rows->column_of_key, 0xff, sizeof rows->column_of_key);
+    for (uint32_t i = 0; i < batch->args_count; i++)
+        rows->column_of_key[batch->args[i].key] = i;
+}
+
+/* ---- codes of texts */
+
+/* What a value of a text column says, whatever its JSON type; NULL when it is missing. */
+static const char *as_text(const struct sta_json_value *value, uint32_t *length, char room[STA_DOUBLE_TEXT])
+{
+    double number;
+    *length = value->length;
+    switch (value->kind) {
+    case STA_JSON_ABSENT:
+    case STA_JSON_NULL:
+        return NULL;
+    case STA_JSON_INT:
+        *length = (uint32_t)sta_format_int(value->integer, room);
+        return room;
+    case STA_JSON_NUMBER:
+        if (sta_json_is_integer(value->text, value->length) ||
+            !sta_parse_double(value->text, value->length, &number))
+            return value->text;
+        *length = (uint32_t)sta_format_double(number, room);
+        return room;
+    default:
+        return value->text;
+    }
+}
+
+static bool remembers(const struct known_text *known, const char *text, uint32_t length)
+{
+    return known->length == length && length > 0 && memcmp(known->text, text, length) == 0;
+}
+
+static void remember(struct known_text *known, const char *text, uint32_t length, uint32_t code)
+{
+    known->length = length <= sizeof known->text ? length : 0;
+    memcpy(known->text, text, known->length);
+    known->code = code;
+}
+
+static uint32_t name_code(struct sta_rows *rows, const struct sta_json_value *value)
+{
+    char room[STA_DOUBLE_TEXT];
+    uint32_t length;
+    const char *text = as_text(value, &length, room);
+    return text == NULL ? STA_NO_CODE : sta_dictionary_cache_intern(&rows->names, text, length);
+}
+
+static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *value)
+{
+    char room[STA_DOUBLE_TEXT];
+    char stack[NAME_ROOM];
+    uint32_t length;
+    const char *text = as_text(value, &length, room);
+    if (text == NULL)
+        return STA_NO_CODE;
+    if (remembers(&rows->last_cat, text, length))
+        return rows->last_cat.code;
+    char *lower = length <= NAME_ROOM ? stack : sta_alloc(length);
+    for (uint32_t i = 0; i < length; i++)
+        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+    uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, length);
+    if (lower != stack)
+        free(lower);
+    remember(&rows->last_cat, text, length, code);
+    return code;
+}
+
+/* A reference is its manner, one char, and its text. */
+static uint32_t reference_code(struct sta_dictionary_cache *cache, enum sta_reference manner,
+                               const char *text, uint32_t length)
+{
+    char stack[NAME_ROOM];
+    char *whole = length < NAME_ROOM ? stack : sta_alloc((size_t)length + 1);
+    whole[0] = (char)manner;
+    memcpy(whole + 1, text, length);
+    uint32_t code = sta_dictionary_cache_intern(cache, whole, (size_t)length + 1);
+    if (whole != stack)
+        free(whole);
+    return code;
+}
+
+static bool is_there(const struct sta_json_value *value)
+{
+    return value != NULL && value->kind != STA_JSON_ABSENT && value->kind != STA_JSON_NULL;
+}
+
+static uint32_t file_code(struct sta_rows *rows, enum sta_reference manner,
+                          const struct sta_json_value *value)
+{
+    char room[STA_DOUBLE_TEXT];
+    uint32_t length;
+    const char *text = as_text(value, &length, room);
+    return reference_code(&rows->file_refs, manner, text, length);
+}
+
+static uint32_t host_code(struct sta_rows *rows, enum sta_reference manner,
+                          const struct sta_json_value *value)
+{
+    char room[STA_DOUBLE_TEXT];
+    uint32_t length;
+    const char *text = as_text(value, &length, room);
+    bool hash = manner == STA_REFERENCE_HASH;
+    if (hash && remembers(&rows->last_host, text, length))
+        return rows->last_host.code;
+    uint32_t code = reference_code(&rows->host_refs, manner, text, length);
+    if (hash)
+        remember(&rows->last_host, text, length, code);
+    return code;
+}
+
+static int64_t id_of(const struct sta_json_value *value)
+{
+    int64_t id;
+    double number;
+    if (value->kind == STA_JSON_INT)
+        return value->integer;
+    if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &id))
+        return id;
+    if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &number) &&
+        number > -9e18 && number < 9e18 && number == (double)(int64_t)number)
+        return (int64_t)number;
+    return STA_NO_ID;
+}
+
+static uint32_t thread_code(struct sta_rows *rows, int64_t pid, int64_t tid, uint32_t host)
+{
+    uint64_t mixed = ((uint64_t)pid * 31 + (uint64_t)tid) * UINT64_C(0x9e3779b97f4a7c15) + host;
+    struct known_thread *known = &rows->threads[(mixed >> 40) % THREADS];
+    if (known->used && known->thread.pid == pid && known->thread.tid == tid && known->thread.host == host)
+        return known->code;
+    known->thread = (struct sta_thread){.pid = pid, .tid = tid, .host = host};
+    known->code = sta_tables_intern_thread(rows->tables, known->thread);
+    known->used = true;
+    return known->code;
+}
+
+/* ---- args */
+
+static struct sta_args_column *column_for(struct sta_rows *rows, struct sta_batch *batch, uint32_t key)
+{
+    if (rows->column_of_key[key] == NO_COLUMN) {
+        STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
+        rows->column_of_key[key] = batch->args_count;
+        batch->args[batch->args_count++] = (struct sta_args_column){.key = key};
+    }
+    return &batch->args[rows->column_of_key[key]];
+}
+
+static void grow_column(struct sta_args_column *column)
+{
+    uint32_t capacity = column->capacity ? column->capacity * 2 : 256;
+    column->rows = sta_realloc_array(column->rows, capacity, sizeof *column->rows);
+    column->kinds = sta_realloc_array(column->kinds, capacity, sizeof *column->kinds);
+    column->values = sta_realloc_array(column->values, capacity, sizeof *column->values);
+    column->capacity = capacity;
+}
+
+static uint32_t text_value(struct sta_rows *rows, uint32_t key, const char *text, uint32_t length)
+{
+    if (rows->values[key] == NULL) {
+        rows->values[key] = sta_alloc(sizeof *rows->values[key]);
+        sta_dictionary_cache_init(rows->values[key], sta_tables_values(rows->tables, key));
+    }
+    return sta_dictionary_cache_intern(rows->values[key], text, length);
+}
+
+static enum sta_value_kind typed_value(struct sta_rows *rows, uint32_t key,
+                                       const struct sta_json_value *value, union sta_value *out)
+{
+    bool integral = value->kind == STA_JSON_NUMBER && sta_json_is_integer(value->text, value->length);
+    if (value->kind == STA_JSON_INT || value->kind == STA_JSON_BOOL) {
+        out->integer = value->integer;
+        return value->kind == STA_JSON_INT ? STA_VALUE_INT : STA_VALUE_BOOL;
+    }
+    if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
+        return STA_VALUE_INT;
+    if (value->kind == STA_JSON_NUMBER && !integral &&
+        sta_parse_double(value->text, value->length, &out->number))
+        return STA_VALUE_FLOAT;
+    out->integer = 0;
+    out->code = text_value(rows, key, value->text, value->length);
+    return STA_VALUE_TEXT;
+}
+
+static void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct sta_record_arg *arg)
+{
+    struct sta_args_column *column = column_for(rows, batch, arg->key);
+    if (column->count == column->capacity)
+        grow_column(column);
+    uint32_t at = column->count++;
+    column->rows[at] = batch->count;
+    enum sta_value_kind kind = typed_value(rows, arg->key, &arg->value, &column->values[at]);
+    column->kinds[at] = (uint8_t)kind;
+    sta_tables_note_kinds(rows->tables, arg->key, 1u << kind);
+}
+
+/* ---- events */
+
+struct special_args {
+    const struct sta_json_value *values[STA_SPECIAL_COUNT]; /* NULL: absent */
+};
+
+static void find_special(const struct sta_rows *rows, const struct sta_record *record,
+                         struct special_args *special)
+{
+    memset(special, 0, sizeof *special);
+    for (size_t i = 0; i < record->arg_count; i++) {
+        unsigned which = rows->special_of_key[record->args[i].key];
+        if (which != 0)
+            special->values[which - 1] = &record->args[i].value;
+    }
+}
+
+/* Which special key names the file and which the host; STA_SPECIAL_COUNT: none. */
+static enum sta_special_key first_of(const struct special_args *special, const enum sta_special_key *keys,
+                                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_there(special->values[keys[i]]))
+            return keys[i];
+    return STA_SPECIAL_COUNT;
+}
+
+static const char *event_times(const struct sta_record *record, struct sta_time *ts, struct sta_time *dur)
+{
+    static const char *const of_ts[] = {NULL, "ts is missing", "ts is not a number", "ts is out of range"};
+    static const char *const of_dur[] = {NULL, "dur is missing", "dur is not a number",
+                                         "dur is out of range"};
+    const char *reason = of_ts[sta_time_parse(&record->fields[STA_FIELD_ts], ts)];
+    if (reason == NULL)
+        reason = of_dur[sta_time_parse(&record->fields[STA_FIELD_dur], dur)];
+    if (reason == NULL && (ts->us + dur->us > STA_TIME_LIMIT - 1 || ts->us + dur->us < -STA_TIME_LIMIT))
+        reason = "the end, ts + dur, is out of range";
+    return reason;
+}
+
+static void set_times(struct sta_batch *batch, struct sta_time ts, struct sta_time dur)
+{
+    uint32_t row = batch->count;
+    batch->ts[row] = ts.us;
+    batch->dur[row] = dur.us;
+    if (ts.ns != 0 || dur.ns != 0)
+        sta_batch_need_fractions(batch);
+    if (batch->ts_ns != NULL) {
+        batch->ts_ns[row] = ts.ns;
+        batch->dur_ns[row] = dur.ns;
+    }
+}
+
+static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,
+                                       struct sta_batch *batch, const char **reason)
+{
+    static const enum sta_special_key file_keys[] = {STA_SPECIAL_fhash, STA_SPECIAL_fname,
+                                                     STA_SPECIAL_filename};
+    static const enum sta_special_key host_keys[] = {STA_SPECIAL_hhash, STA_SPECIAL_hostname};
+    static const enum sta_reference manners[STA_SPECIAL_COUNT] = {
+        [STA_SPECIAL_fhash] = STA_REFERENCE_HASH,        [STA_SPECIAL_fname] = STA_REFERENCE_NAME,
+        [STA_SPECIAL_filename] = STA_REFERENCE_FILENAME, [STA_SPECIAL_hhash] = STA_REFERENCE_HASH,
+        [STA_SPECIAL_hostname] = STA_REFERENCE_NAME,
+    };
+    struct sta_time ts;
+    struct sta_time dur;
+    struct special_args special;
+    *reason = event_times(record, &ts, &dur);
+    if (*reason != NULL)
+        return STA_RECORD_MALFORMED;
+    sta_batch_reserve(batch, batch->count + 1);
+    find_special(rows, record, &special);
+    enum sta_special_key file = first_of(&special, file_keys, STA_COUNT_OF(file_keys));
+    enum sta_special_key host = first_of(&special, host_keys, STA_COUNT_OF(host_keys));
+    uint32_t host_ref =
+        host == STA_SPECIAL_COUNT ? STA_NO_CODE : host_code(rows, manners[host], special.values[host]);
+    uint32_t row = batch->count;
+    set_times(batch, ts, dur);
+    batch->name[row] = name_code(rows, &record->fields[STA_FIELD_name]);
+    batch->cat[row] = cat_code(rows, &record->fields[STA_FIELD_cat]);
+    batch->file[row] =
+        file == STA_SPECIAL_COUNT ? STA_NO_CODE : file_code(rows, manners[file], special.values[file]);
+    batch->thread[row] = thread_code(rows, id_of(&record->fields[STA_FIELD_pid]),
+                                     id_of(&record->fields[STA_FIELD_tid]), host_ref);
+    for (size_t i = 0; i < record->arg_count; i++) {
+        const struct sta_json_value *value = &record->args[i].value;
+        bool reference = (file != STA_SPECIAL_COUNT && value == special.values[file]) ||
+                         (host != STA_SPECIAL_COUNT && value == special.values[host]);
+        if (!reference && is_there(value))
+            add_arg(rows, batch, &record->args[i]);
+    }
+    batch->count++;
+    return STA_RECORD_EVENT;
+}
+
+/* ---- metadata */
+
+static void define(struct sta_rows *rows, enum sta_definition_kind kind, const struct sta_json_value *key,
+                   const struct sta_json_value *name, const char *path, uint64_t line)
+{
+    char key_room[STA_DOUBLE_TEXT];
+    char name_room[STA_DOUBLE_TEXT];
+    uint32_t key_length;
+    struct sta_definition definition = {.path = path, .line = line};
+    const char *text = as_text(key, &key_length, key_room);
+    if (is_there(name))
+        definition.text = as_text(name, &definition.length, name_room);
+    sta_tables_define(rows->tables, kind, text, key_length, &definition);
+}
+
+static void add_metadata(struct sta_rows *rows, const struct sta_record *record, const char *path,
+                         uint64_t line)
+{
+    const struct sta_json_value *name = &record->fields[STA_FIELD_name];
+    struct special_args special;
+    if (name->kind != STA_JSON_STRING || name->length != 2 || name->text[1] != 'H')
+        return;
+    find_special(rows, record, &special);
+    const struct sta_json_value *value = special.values[STA_SPECIAL_value];
+    const struct sta_json_value *own = special.values[STA_SPECIAL_hhash];
+    const struct sta_json_value *text = special.values[STA_SPECIAL_name];
+    if (name->text[0] == 'F' && is_there(value))
+        define(rows, STA_DEFINES_FILE, value, text, path, line);
+    if (name->text[0] == 'H' && (is_there(own) || is_there(value)))
+        define(rows, STA_DEFINES_HOST, is_there(own) ? own : value, text, path, line);
+}
+
+enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, const char *path,
+                                   uint64_t line, struct sta_batch *batch, const char **reason)
+{
+    const struct sta_json_value *ph = &record->fields[STA_FIELD_ph];
+    char phase = ph->kind == STA_JSON_STRING && ph->length == 1 ? ph->text[0] : '\0';
+    switch (phase) {
+    case 'X':
+        return add_event(rows, record, batch, reason);
+    case 'M':
+        add_metadata(rows, record, path, line);
+        return STA_RECORD_METADATA;
+    case 'C':
+        return STA_RECORD_COUNTER;
+    default:
+        return STA_RECORD_OTHER;
+    }
+}

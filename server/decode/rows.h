@@ -1,0 +1,40 @@
+/* rows.h - records into rows of a batch, definitions into the tables (private to decode). */
+#ifndef STA_DECODE_ROWS_H
+#define STA_DECODE_ROWS_H
+
+#include "common/event.h"
+#include "decode/record.h"
+
+enum sta_record_class {
+    STA_RECORD_EVENT,
+    STA_RECORD_METADATA,
+    STA_RECORD_COUNTER,
+    STA_RECORD_OTHER,
+    STA_RECORD_MALFORMED
+};
+
+struct sta_rows; /* one thread's way from records to rows: caches in front of the shared tables */
+
+struct sta_rows *sta_rows_create(struct sta_tables *tables);
+void sta_rows_destroy(struct sta_rows *rows);
+/** Before the first record of a batch: learns which args columns it has. */
+void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch);
+
+/**
+ * sta_rows_add - take one record
+ * An event becomes the batch's last row; a definition (FH, HH) goes to the tables under (@path, @line).
+ * @reason: set for STA_RECORD_MALFORMED: why; static
+ */
+enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, const char *path,
+                                   uint64_t line, struct sta_batch *batch, const char **reason);
+
+/* A time as microseconds and 0..999 nanoseconds above it. */
+struct sta_time {
+    int64_t us;
+    uint16_t ns;
+};
+enum sta_time_fault { STA_TIME_GOOD, STA_TIME_MISSING, STA_TIME_NO_NUMBER, STA_TIME_OUT_OF_RANGE };
+/** Microseconds from an integer, a decimal or a text that is one; rounded to whole nanoseconds. */
+enum sta_time_fault sta_time_parse(const struct sta_json_value *value, struct sta_time *time);
+
+#endif
