@@ -4,6 +4,12 @@
 
 #include "analyse/analyse.h"
 
+/** Threads to work with; a caller that says 0 gets one. */
+static inline unsigned sta_budget_workers(const struct sta_budget *budget)
+{
+    return budget->workers > 0 ? budget->workers : 1;
+}
+
 /** Return: 0; STA_ECANCELLED when nobody waits any more; STA_ELIMIT past the deadline.  Cheap: ask once per block.  Context: any thread. */
 STA_MUSTCHECK int sta_budget_check(const struct sta_budget *budget, struct sta_error *err);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyse/intervals/timeline.h"
+#include "analyse/budget.h"
 #include "common/memory.h"
 #include "common/number.h"
 
@@ -393,7 +394,7 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
                      struct sta_error *err)
 {
     struct search search;
-    search_init(&search, snapshot, budget->workers);
+    search_init(&search, snapshot, sta_budget_workers(budget));
     size_t block_count = sta_snapshot_block_count(snapshot);
     struct sta_timeline_block *blocks = sta_alloc_array(block_count + 1, sizeof *blocks);
     uint32_t *numbers = sta_alloc_array(block_count + 1, sizeof *numbers);
@@ -409,9 +410,9 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
     struct sta_timeline_work work = {.read = read_block, .context = &search};
     int rc = sta_timeline_run(blocks, count, &work, STA_SLICE_ROWS, budget, err);
     if (rc == 0)
-        *parents = settle(&search, budget->workers);
+        *parents = settle(&search, sta_budget_workers(budget));
     free(numbers);
     free(blocks);
-    search_fini(&search, budget->workers);
+    search_fini(&search, sta_budget_workers(budget));
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
 #include "common/memory.h"
 
 struct worker {
@@ -205,11 +206,11 @@ static int run_blocks(struct run *run, const struct sta_timeline_block *blocks, 
         work.carry = carry;
         work.measure = measure;
     }
-    run->workers = sta_alloc_array(budget->workers, sizeof *run->workers);
-    for (unsigned i = 0; i < budget->workers; i++)
+    run->workers = sta_alloc_array(sta_budget_workers(budget), sizeof *run->workers);
+    for (unsigned i = 0; i < sta_budget_workers(budget); i++)
         worker_init(&run->workers[i], run->scan);
     int rc = sta_timeline_run(blocks, block_count, &work, STA_SLICE_ROWS, budget, err);
-    for (unsigned i = 0; i < budget->workers; i++)
+    for (unsigned i = 0; i < sta_budget_workers(budget); i++)
         worker_fini(&run->workers[i]);
     free(run->workers);
     return rc;

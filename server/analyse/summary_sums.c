@@ -20,7 +20,7 @@ void sta_summary_init(struct sta_summary *summary, const struct sta_shape *shape
                       const struct sta_summary_entities *entities, const struct sta_rank_groups *groups,
                       const struct sta_memberships *memberships, const struct sta_budget *budget)
 {
-    unsigned workers = budget->workers;
+    unsigned workers = sta_budget_workers(budget);
     *summary = (struct sta_summary){.shape = shape,
                                     .entities = *entities,
                                     .groups = groups,

@@ -204,8 +204,9 @@ static int make_workers(struct sta_series_run *series, const struct sta_budget *
     int rc = sta_budget_memory(budget, bytes, "the bins of a time series", err);
     if (rc != 0)
         return rc;
-    double fitting = bytes > 0 ? (double)budget->memory / bytes : budget->workers;
-    series->worker_count = fitting < budget->workers ? (unsigned)fitting : budget->workers;
+    double fitting = bytes > 0 ? (double)budget->memory / bytes : sta_budget_workers(budget);
+    series->worker_count =
+        fitting < sta_budget_workers(budget) ? (unsigned)fitting : sta_budget_workers(budget);
     series->workers = sta_alloc_array(series->worker_count, sizeof *series->workers);
     for (unsigned w = 0; w < series->worker_count; w++) {
         struct sta_series_worker *worker = &series->workers[w];

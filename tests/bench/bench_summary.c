@@ -1,8 +1,9 @@
 /* Times the exact summary and a time series of a trace, without a daemon: ingests into a scratch store, then asks again and again.
  *
- *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-P] CONFIG_DIR STORE_DIR [TRACE]
+ *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
  *
- * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -P prints the summary, one value a line. */
+ * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -F turns the preset's filters
+ * off, -P prints the summary, one value a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 struct options {
     unsigned workers, rounds;
     const char *preset, *config, *store, *trace;
-    bool print;
+    bool print, filters;
 };
 
 static void must(int rc, const struct sta_error *err)
@@ -175,23 +176,24 @@ static struct sta_presets *load_presets(const char *config)
 
 static struct options options_of(int argc, char **argv)
 {
-    struct options options = {.workers = sta_usable_cores(), .rounds = 5, .preset = "dlio"};
-    for (int letter; (letter = getopt(argc, argv, "w:p:n:P")) != -1;) {
+    struct options options = {.workers = sta_usable_cores(), .rounds = 5, .preset = "dlio", .filters = true};
+    for (int letter; (letter = getopt(argc, argv, "w:p:n:FP")) != -1;) {
         if (letter == 'w')
             options.workers = (unsigned)strtoul(optarg, NULL, 10);
         else if (letter == 'p')
             options.preset = optarg;
         else if (letter == 'n')
             options.rounds = (unsigned)strtoul(optarg, NULL, 10);
+        else if (letter == 'F')
+            options.filters = false;
         else if (letter == 'P')
             options.print = true;
         else
             exit(2);
     }
     if (argc - optind < 2) {
-        fprintf(
-            stderr,
-            "usage: bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-P] CONFIG_DIR STORE_DIR [TRACE]\n");
+        fprintf(stderr, "usage: bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR "
+                        "STORE_DIR [TRACE]\n");
         exit(2);
     }
     options.config = argv[optind];
@@ -210,7 +212,7 @@ int main(int argc, char **argv)
     struct sta_presets *presets = load_presets(options.config);
     struct sta_snapshot *snapshot = open_trace(store, &options);
     struct sta_question question = {
-        .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = true};
+        .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = options.filters};
     ask_summary(&question, &options);
     ask_series(&question, &options);
     sta_snapshot_release(snapshot);

@@ -266,7 +266,7 @@ static void pass_init(struct pass *pass, size_t slice_rows)
     sta_slice_plan_init(&pass->plan, pass->blocks, pass->block_count, slice_rows);
     pass->slice_count = pass->work->measure != NULL ? pass->plan.slice_count : 0;
     pass->held = sta_alloc_array(pass->block_count + 1, sizeof *pass->held);
-    pass->benches = sta_alloc_array(pass->budget->workers, sizeof *pass->benches);
+    pass->benches = sta_alloc_array(sta_budget_workers(pass->budget), sizeof *pass->benches);
     for (size_t i = 0; i < pass->block_count; i++) {
         pass->held[i].uses = pass->plan.uses[i];
         pass->largest = STA_MAX(pass->largest, pass->blocks[i].rows);
@@ -279,7 +279,7 @@ static void pass_fini(struct pass *pass)
         free(pass->held[i].spans);
     for (size_t i = 0; i < pass->spare_count; i++)
         free(pass->spare[i]);
-    for (unsigned i = 0; i < pass->budget->workers; i++) {
+    for (unsigned i = 0; i < sta_budget_workers(pass->budget); i++) {
         free(pass->benches[i].spans);
         free(pass->benches[i].scratch);
     }
@@ -297,7 +297,7 @@ int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count
 {
     struct pass pass = {.work = work, .budget = budget, .blocks = blocks, .block_count = block_count};
     pass_init(&pass, slice_rows);
-    sta_parallel_run(budget->workers, run_worker, &pass);
+    sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
     bool failed = pass.stop;
     if (failed)
         *err = pass.error;
