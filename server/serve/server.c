@@ -12,6 +12,7 @@
 #define ERRAND_THREADS 4
 #define ERRANDS_WAITING 1000
 #define HTTP_THREADS_MOST 4
+#define LAST_WORDS_MS 1000 /* for refusals on their way out */
 
 static void on_completed(void *context, struct sta_exchange *exchange, int status, double seconds,
                          bool aborted)
@@ -140,6 +141,6 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_answers_cancel(server->answers);
     sta_workers_stop(server->questions);
     sta_workers_stop(server->errands);
-    sta_workers_stop(server->questions);
+    sta_http_quiesce(server->http, LAST_WORDS_MS);
     server_free(server);
 }
