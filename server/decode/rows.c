@@ -83,9 +83,8 @@ static const char *as_text(const struct sta_json_value *value, uint32_t *length,
     case STA_JSON_ABSENT:
     case STA_JSON_NULL:
         return NULL;
-    case STA_JSON_INT:
-        *length = (uint32_t)sta_format_int(value->integer, room);
-        return room;
+    case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
+        return value->integer == 0 ? (*length = 1, "0") : value->text;
     case STA_JSON_NUMBER:
         if (sta_json_is_integer(value->text, value->length) ||
             !sta_parse_double(value->text, value->length, &number))

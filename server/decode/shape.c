@@ -11,7 +11,8 @@
 
 /* A value and the fragment before it.  A leaf (kind ABSENT) is the fragment after the last value. */
 struct node {
-    uint64_t head, head_mask; /* the fragment's first 8 bytes, for a quick no */
+    uint64_t head, head_mask; /* the fragment's first 8 bytes, those it has */
+    uint64_t next, next_mask; /* and the 8 after them */
     uint16_t length;
     uint16_t first_child, next_sibling; /* 0: none; node 0 is the root */
     uint8_t kind;                       /* enum sta_json_kind: INT, STRING, or ABSENT for a leaf */
@@ -47,34 +48,64 @@ static inline uint64_t load8(const char *at)
 static inline bool has_fragment(const struct node *node, const char *at, const char *end)
 {
     return (load8(at) & node->head_mask) == node->head && end - at >= node->length &&
-           (node->length <= 8 || memcmp(at + 8, node->fragment + 8, node->length - 8u) == 0);
+           (node->length <= 8 || (load8(at + 8) & node->next_mask) == node->next) &&
+           (node->length <= 16 || memcmp(at + 16, node->fragment + 16, node->length - 16u) == 0);
+}
+
+/* How many of the 8 bytes are digits before the first that is none.  After the exclusive or, digits are 0 .. 9; adding 0x76 sets
+ * the top bit of what is more.  A carry can only spoil bytes above the first such, which do not matter. */
+static inline unsigned leading_digits(uint64_t word)
+{
+    uint64_t values = word ^ UINT64_C(0x3030303030303030);
+    uint64_t others = ((values + UINT64_C(0x7676767676767676)) | values) & UINT64_C(0x8080808080808080);
+    return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
+}
+
+/* The number that the first @count (1 .. 8) bytes, all digits, stand for: pairs, then fours, then eight at once. */
+static inline uint64_t digits_value(uint64_t word, unsigned count)
+{
+    word <<= 64 - 8 * count;
+    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+    return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+}
+
+/* Up to 19 digits: their value; more are counted as 20 or above and left to the full classification. */
+static inline unsigned read_digits(const char *at, uint64_t *value)
+{
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    unsigned total = 0;
+    *value = 0;
+    for (int words = 0; words < 3; words++) {
+        uint64_t word = load8(at + total);
+        unsigned count = leading_digits(word);
+        if (count > 0 && total + count <= 19)
+            *value = *value * powers[count] + digits_value(word, count);
+        total += count;
+        if (count < 8)
+            break;
+    }
+    return total;
 }
 
 /* An integer as JSON has it; what may not follow it (a point, an exponent) fails the next fragment. */
 static inline const char *match_int(const char *at, const char *end, struct sta_json_value *value)
 {
-    const char *begin = at;
+    uint64_t sum;
     bool negative = *at == '-';
-    uint64_t sum = 0;
-    at += negative;
-    const char *digits = at;
-    for (; at < end; at++) {
-        unsigned digit = (unsigned char)*at - '0';
-        if (digit > 9)
-            break;
-        sum = sum * 10 + digit;
-    }
-    ptrdiff_t count = at - digits;
-    value->text = begin;
-    value->length = (uint32_t)(at - begin);
-    if (count == 0 || (count > 1 && *digits == '0'))
+    const char *digits = at + negative;
+    unsigned count = read_digits(digits, &sum);
+    const char *behind = digits + count;
+    if (count == 0 || count >= 24 || behind > end || (count > 1 && *digits == '0'))
         return NULL;
-    if (count <= 18) {
+    value->text = at;
+    value->length = (uint32_t)(behind - at);
+    if (count <= 19 && sum <= INT64_MAX) {
         value->kind = STA_JSON_INT;
         value->integer = negative ? -(int64_t)sum : (int64_t)sum;
-        return at;
+        return behind;
     }
-    return sta_json_classify_number(begin, (size_t)(at - begin), value) ? at : NULL;
+    return sta_json_classify_number(at, value->length, value) ? behind : NULL;
 }
 
 static inline const char *match_string(const struct sta_byte_kernels *kernels, const char *at,
@@ -158,15 +189,21 @@ static uint16_t find_or_add(struct sta_shapes *shapes, uint16_t parent, const st
     return added;
 }
 
+static uint64_t first_bytes(unsigned count)
+{
+    return count >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * count)) - 1;
+}
+
 static bool set_fragment(struct node *node, const char *begin, const char *end)
 {
     if (end - begin > FRAGMENT)
         return false;
     node->length = (uint16_t)(end - begin);
     memcpy(node->fragment, begin, node->length);
-    node->head = load8(node->fragment);
-    node->head_mask = node->length >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * node->length)) - 1;
-    node->head &= node->head_mask;
+    node->head_mask = first_bytes(node->length);
+    node->head = load8(node->fragment) & node->head_mask;
+    node->next_mask = node->length > 8 ? first_bytes(node->length - 8u) : 0;
+    node->next = load8(node->fragment + 8) & node->next_mask;
     return true;
 }
 
