@@ -6,6 +6,7 @@
 #include "store/bitpack.h"
 
 #include <string.h>
+#include "store/kernels.h"
 
 #define WORD_BYTES (STA_PACK_LANES * sizeof(uint64_t)) /* one word of every lane */
 
@@ -46,44 +47,11 @@ void sta_pack(const uint64_t *in, uint32_t count, unsigned width, unsigned char 
     }
 }
 
-static inline __attribute__((always_inline)) void unpack(const unsigned char *in, uint32_t numbers,
-                                                         unsigned width, uint64_t *out)
-{
-    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-    for (uint32_t n = 0; n < numbers; n++, out += STA_PACK_LANES) {
-        unsigned bit = n * width, shift = bit % 64;
-        const unsigned char *word = in + bit / 64 * WORD_BYTES;
-        if (shift + width <= 64) {
-            for (unsigned l = 0; l < STA_PACK_LANES; l++)
-                out[l] = load(word + 8 * l) >> shift & mask;
-        } else {
-            for (unsigned l = 0; l < STA_PACK_LANES; l++)
-                out[l] =
-                    (load(word + 8 * l) >> shift | load(word + WORD_BYTES + 8 * l) << (64 - shift)) & mask;
-        }
-    }
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static void unpack_avx2(const unsigned char *in, uint32_t numbers,
-                                                        unsigned width, uint64_t *out)
-{
-    unpack(in, numbers, width, out);
-}
-#endif
-
 void sta_unpack(const unsigned char *in, uint32_t count, unsigned width, uint64_t *out)
 {
-    uint32_t numbers = (count + STA_PACK_LANES - 1) / STA_PACK_LANES;
-    if (width == 0) {
-        memset(out, 0, numbers * WORD_BYTES);
-        return;
-    }
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
-        unpack_avx2(in, numbers, width, out);
-        return;
-    }
-#endif
-    unpack(in, numbers, width, out);
+    uint32_t per_lane = (count + STA_PACK_LANES - 1) / STA_PACK_LANES;
+    if (width == 0)
+        memset(out, 0, per_lane * WORD_BYTES);
+    else
+        sta_kernels()->unpack(in, per_lane, width, out);
 }

@@ -39,6 +39,8 @@ struct sta_range {
 
 struct sta_encoder *sta_encoder_create(void);
 void sta_encoder_destroy(struct sta_encoder *encoder);
+/** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others may be left out. */
+unsigned sta_plan_needs(const struct sta_plan *plan);
 /** Of at least one value. */
 struct sta_range sta_range_of(const int64_t *values, uint32_t count);
 /** Appends a stream of @count >= 1 values.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "common/memory.h"
 #include "store/column.h"
+#include "store/kernels.h"
 
 /* ---- scratch */
 
@@ -47,8 +48,11 @@ static bool present_by_name(struct sta_scratch *scratch, struct sta_cursor *in, 
     const unsigned char *bits = sta_get_bytes(in, (name->count + 7) / 8);
     if (bits == NULL)
         return false;
+    uint8_t has[STA_KEYS_MAX];
+    for (uint32_t n = 0; n < name->count; n++)
+        has[n] = bits[n / 8] >> (n % 8) & 1;
     for (uint32_t i = 0; i < rows; i++)
-        scratch->present[i] = bits[name->index[i] / 8] >> (name->index[i] % 8) & 1;
+        scratch->present[i] = has[name->index[i]];
     return true;
 }
 
@@ -108,34 +112,32 @@ static bool get_presence(struct sta_scratch *scratch, struct sta_cursor *in, uin
 }
 
 /* Keys of the rows that have a value. */
-static struct sta_both_keys keys_of_present(struct sta_scratch *scratch, uint32_t rows, uint32_t present,
-                                            const struct sta_both_keys *keys)
+static void move_keys(const uint8_t *present, uint32_t rows, const uint16_t *from, uint16_t *to)
+{
+    for (uint32_t i = 0, n = 0; i < rows; n += present[i++])
+        to[n] = from[i];
+}
+
+/* The keys that the stream of values at the cursor builds on. */
+static struct sta_both_keys keys_of_values(struct sta_scratch *scratch, const struct sta_cursor *in,
+                                           uint32_t rows, uint32_t present, const struct sta_both_keys *keys)
 {
     struct sta_both_keys moved = *keys;
+    unsigned transform = in->at < in->end ? *in->at : STA_TRANSFORM_CONSTANT;
     if (present == rows)
         return moved;
-    if (keys->name.index != NULL) {
-        for (uint32_t i = 0, n = 0; i < rows && n < present; n += scratch->present[i++])
-            scratch->present_name[n] = keys->name.index[i];
+    if (transform == STA_TRANSFORM_BY_NAME && keys->name.index != NULL) {
+        move_keys(scratch->present, rows, keys->name.index, scratch->present_name);
         moved.name.index = scratch->present_name;
     }
-    if (keys->thread.index != NULL) {
-        for (uint32_t i = 0, n = 0; i < rows && n < present; n += scratch->present[i++])
-            scratch->present_thread[n] = keys->thread.index[i];
+    if (transform == STA_TRANSFORM_BY_THREAD && keys->thread.index != NULL) {
+        move_keys(scratch->present, rows, keys->thread.index, scratch->present_thread);
         moved.thread.index = scratch->present_thread;
     }
     return moved;
 }
 
 /* ---- checks and moves */
-
-static bool within(const int64_t *values, uint32_t count, int64_t min, int64_t max)
-{
-    bool past = false;
-    for (uint32_t i = 0; i < count; i++)
-        past |= (values[i] < min) | (values[i] > max);
-    return !past;
-}
 
 static bool mixed_as_said(const uint8_t *kinds, const int64_t *values, uint32_t count, int64_t largest_code)
 {
@@ -150,19 +152,20 @@ static bool mixed_as_said(const uint8_t *kinds, const int64_t *values, uint32_t 
 static bool get_kinds(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t present, uint8_t *kinds)
 {
     if (!sta_decode_stream(scratch->decoder, in, present, &(struct sta_both_keys){0}, scratch->wide) ||
-        !within(scratch->wide, present, 0, STA_VALUE_KINDS - 1))
+        !sta_kernels()->within(scratch->wide, present, 0, STA_VALUE_KINDS - 1))
         return false;
     for (uint32_t i = 0; i < present; i++)
         kinds[i] = (uint8_t)scratch->wide[i];
     return true;
 }
 
-/* From the first places to the rows they belong to: backwards, so that it works in place. */
+/* From the first places to the rows they belong to: backwards, so that it works in place.  Without branches: which rows have a
+ * value is hard to predict. */
 static void spread(const uint8_t *has, uint32_t rows, uint32_t present, int64_t *values)
 {
     for (uint32_t i = rows, n = present; i-- > 0;) {
         n -= has[i];
-        values[i] = has[i] ? values[n] : 0;
+        values[i] = values[n] & -(int64_t)has[i];
     }
 }
 
@@ -170,20 +173,14 @@ static void spread_kinds(const uint8_t *has, uint32_t rows, uint32_t present, ui
 {
     for (uint32_t i = rows, n = present; i-- > 0;) {
         n -= has[i];
-        kinds[i] = has[i] ? kinds[n] : 0;
+        kinds[i] = kinds[n] & (uint8_t)-has[i];
     }
-}
-
-static void narrow(const int64_t *wide, uint32_t count, uint32_t *codes)
-{
-    for (uint32_t i = 0; i < count; i++)
-        codes[i] = (uint32_t)wide[i];
 }
 
 static void narrow_and_spread(const uint8_t *has, const int64_t *wide, uint32_t rows, uint32_t *codes)
 {
     for (uint32_t i = 0, n = 0; i < rows; n += has[i++])
-        codes[i] = has[i] ? (uint32_t)wide[n] : STA_NO_CODE;
+        codes[i] = (uint32_t)wide[n] | ((uint32_t)has[i] - 1); /* all ones is STA_NO_CODE */
 }
 
 static void finish(const struct sta_scratch *scratch, uint32_t rows, uint32_t present, int64_t *wide,
@@ -194,7 +191,7 @@ static void finish(const struct sta_scratch *scratch, uint32_t rows, uint32_t pr
         if (values->any_missing)
             narrow_and_spread(scratch->present, wide, rows, values->codes);
         else
-            narrow(wide, rows, values->codes);
+            sta_kernels()->narrow(wide, rows, values->codes);
         return;
     }
     if (values->any_missing) {
@@ -221,10 +218,10 @@ bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry 
         return false;
     bool in_place = entry->kind != STA_KIND_CODE && entry->kind != STA_KIND_FLOAT;
     int64_t *wide = in_place ? values->integers : scratch->wide;
-    struct sta_both_keys present_keys = keys_of_present(scratch, rows, present, keys);
+    struct sta_both_keys present_keys = keys_of_values(scratch, &in, rows, present, keys);
     if (!sta_decode_stream(scratch->decoder, &in, present, &present_keys, wide) || in.at != in.end)
         return false;
-    if (entry->flags & STA_ENTRY_BOUNDED && !within(wide, present, entry->min, entry->max))
+    if (entry->flags & STA_ENTRY_BOUNDED && !sta_kernels()->within(wide, present, entry->min, entry->max))
         return false;
     if (entry->kind == STA_KIND_MIXED && !mixed_as_said(values->kinds, wide, present, entry->max))
         return false;

@@ -10,7 +10,7 @@ struct sta_column_encoder {
     int64_t values[STA_BLOCK_ROWS];                        /* of the rows that have one */
     int64_t side[STA_BLOCK_ROWS];                          /* kinds or presence, as a stream */
     uint16_t name[STA_BLOCK_ROWS], thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
-    uint8_t named[STA_KEYS_MAX]; /* of each name: 1 its rows lack a value, 2 they have one, 3 both */
+    uint8_t named[STA_KEYS_MAX];                           /* of each name: whether its rows have a value */
 };
 
 struct sta_column_encoder *sta_column_encoder_create(void)
@@ -37,11 +37,11 @@ static bool presence_follows_name(struct sta_column_encoder *encoder, const stru
         return false;
     memset(encoder->named, 0, name->count);
     for (uint32_t i = 0; i < rows->count; i++)
-        encoder->named[name->index[i]] |= rows->kinds[i] ? 2 : 1;
-    for (uint32_t n = 0; n < name->count; n++)
-        if (encoder->named[n] == 3)
-            return false;
-    return true;
+        encoder->named[name->index[i]] = rows->kinds[i] != 0;
+    unsigned differs = 0;
+    for (uint32_t i = 0; i < rows->count; i++)
+        differs |= encoder->named[name->index[i]] ^ (rows->kinds[i] != 0);
+    return differs == 0;
 }
 
 static void put_named_bits(const struct sta_column_encoder *encoder, uint32_t count, struct sta_buffer *out)
@@ -49,7 +49,7 @@ static void put_named_bits(const struct sta_column_encoder *encoder, uint32_t co
     for (uint32_t at = 0; at < count; at += 8) {
         unsigned byte = 0;
         for (uint32_t n = at; n < STA_MIN(at + 8, count); n++)
-            byte |= (unsigned)(encoder->named[n] == 2) << (n - at);
+            byte |= (unsigned)encoder->named[n] << (n - at);
         sta_put_char(out, (char)byte);
     }
 }
@@ -95,46 +95,63 @@ static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan
 
 /* ---- values */
 
-/* Moves the values that are there, and their keys, together.  Return: how many; *kinds: bits of the kinds seen. */
-static uint32_t gather(struct sta_column_encoder *encoder, const struct sta_column_rows *rows,
-                       const struct sta_both_keys *keys, unsigned *kinds)
+/* Return: how many rows have a value; *kind: of which kind they are. */
+static uint32_t count_present(const struct sta_column_rows *rows, enum sta_column_kind *kind)
 {
+    static const enum sta_column_kind kinds[STA_VALUE_KINDS] = {[STA_VALUE_INT] = STA_KIND_INT,
+                                                                [STA_VALUE_FLOAT] = STA_KIND_FLOAT,
+                                                                [STA_VALUE_BOOL] = STA_KIND_BOOL,
+                                                                [STA_VALUE_TEXT] = STA_KIND_CODE};
+    uint8_t largest = 0, differs = 0;
     uint32_t count = 0;
-    *kinds = 0;
+    *kind = STA_KIND_INT;
+    if (rows->kinds == NULL)
+        return rows->count;
+    for (uint32_t i = 0; i < rows->count; i++)
+        largest = STA_MAX(largest, rows->kinds[i]);
     for (uint32_t i = 0; i < rows->count; i++) {
-        encoder->values[count] = rows->values[i];
-        *kinds |= 1U << rows->kinds[i];
+        differs |= (rows->kinds[i] != largest) & (rows->kinds[i] != 0);
         count += rows->kinds[i] != 0;
     }
-    *kinds >>= 1;
-    if (count == rows->count)
-        return count;
-    const struct {
-        const uint16_t *from;
-        uint16_t *to;
-    } moves[] = {{keys->name.index, encoder->name}, {keys->thread.index, encoder->thread}};
-    for (size_t k = 0; k < STA_COUNT_OF(moves); k++)
-        for (uint32_t i = 0, n = 0; moves[k].from != NULL && i < rows->count && n < count; i++) {
-            moves[k].to[n] = moves[k].from[i];
-            n += rows->kinds[i] != 0;
-        }
+    if (largest != 0)
+        *kind = differs ? STA_KIND_MIXED : kinds[largest - 1];
     return count;
 }
 
-static enum sta_column_kind kind_of(unsigned kinds)
+/* Without branches: which rows have a value is hard to predict. */
+static void move_values(struct sta_column_encoder *encoder, const struct sta_column_rows *rows)
 {
-    switch (kinds) {
-    case 1U << STA_VALUE_INT:
-        return STA_KIND_INT;
-    case 1U << STA_VALUE_FLOAT:
-        return STA_KIND_FLOAT;
-    case 1U << STA_VALUE_BOOL:
-        return STA_KIND_BOOL;
-    case 1U << STA_VALUE_TEXT:
-        return STA_KIND_CODE;
-    default:
-        return STA_KIND_MIXED;
+    for (uint32_t i = 0, n = 0; i < rows->count; i++) {
+        encoder->values[n] = rows->values[i];
+        n += rows->kinds[i] != 0;
     }
+}
+
+static struct sta_keys move_keys(const struct sta_column_rows *rows, const struct sta_keys *keys,
+                                 uint16_t *moved)
+{
+    if (keys->index == NULL)
+        return *keys;
+    for (uint32_t i = 0, n = 0; i < rows->count; i++) {
+        moved[n] = keys->index[i];
+        n += rows->kinds[i] != 0;
+    }
+    return (struct sta_keys){moved, keys->count};
+}
+
+/* The keys of the rows that have a value, as far as the plan can use them. */
+static struct sta_both_keys keys_of_present(struct sta_column_encoder *encoder,
+                                            const struct sta_column_rows *rows, uint32_t present,
+                                            const struct sta_both_keys *keys, unsigned needs)
+{
+    struct sta_both_keys moved = {0};
+    if (present == rows->count)
+        return *keys;
+    if (needs & STA_ENTRY_NEEDS_NAME)
+        moved.name = move_keys(rows, &keys->name, encoder->name);
+    if (needs & STA_ENTRY_NEEDS_THREAD)
+        moved.thread = move_keys(rows, &keys->thread, encoder->thread);
+    return moved;
 }
 
 static void put_kinds(struct sta_column_encoder *encoder, struct sta_plan *plan,
@@ -182,22 +199,19 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
                        uint16_t *made_index, uint32_t *made_count, struct sta_disk_entry *entry,
                        struct sta_buffer *codes, struct sta_buffer *out)
 {
-    unsigned kinds = 1U << STA_VALUE_INT;
-    uint32_t present = rows->count;
-    struct sta_both_keys present_keys = *keys;
+    enum sta_column_kind kind;
+    uint32_t present = count_present(rows, &kind);
     const int64_t *values = rows->values;
     size_t start = out->size;
-    if (rows->kinds != NULL) {
-        present = gather(encoder, rows, keys, &kinds);
-        values = encoder->values;
-    }
     if (present == 0)
         return false;
     if (present < rows->count) {
-        present_keys.name.index = keys->name.index ? encoder->name : NULL;
-        present_keys.thread.index = keys->thread.index ? encoder->thread : NULL;
+        move_values(encoder, rows);
+        values = encoder->values;
     }
-    *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(kinds), .missing = rows->count - present};
+    struct sta_both_keys present_keys =
+        keys_of_present(encoder, rows, present, keys, sta_plan_needs(&plans->values));
+    *entry = (struct sta_disk_entry){.kind = (uint8_t)kind, .missing = rows->count - present};
     unsigned flags = put_presence(encoder, &plans->presence, rows, present, &keys->name, out);
     struct sta_range range = sta_range_of(values, present);
     if (entry->kind == STA_KIND_MIXED) {

@@ -8,6 +8,7 @@
 #include "common/memory.h"
 #include "store/bitpack.h"
 #include "store/codec.h"
+#include "store/kernels.h"
 
 #define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
 
@@ -93,21 +94,10 @@ static bool get_frames(struct sta_cursor *in, uint32_t count, uint64_t *words)
         if (packed == NULL)
             return false;
         sta_unpack(packed, part, width[f], frame);
-        for (uint32_t i = 0; min[f] != 0 && i < part; i++)
-            frame[i] += min[f];
+        if (min[f] != 0)
+            sta_kernels()->scale((int64_t *)frame, part, 0, min[f]);
     }
     return true;
-}
-
-static void join_planes(const unsigned char *bytes, unsigned planes, uint32_t count, uint64_t *words)
-{
-    for (uint32_t i = 0; i < count; i++)
-        words[i] = bytes[i];
-    for (unsigned p = 1; p < planes; p++) {
-        const unsigned char *plane = bytes + (size_t)p * count;
-        for (uint32_t i = 0; i < count; i++)
-            words[i] |= (uint64_t)plane[i] << (8 * p);
-    }
 }
 
 static bool get_words(struct sta_decoder *decoder, struct sta_cursor *in, const struct head *head,
@@ -128,7 +118,7 @@ static bool get_words(struct sta_decoder *decoder, struct sta_cursor *in, const 
         if (planes == NULL)
             return false;
     }
-    join_planes(planes, head->planes, count, words);
+    sta_kernels()->join_planes(planes, count, head->planes, words);
     return true;
 }
 
@@ -136,10 +126,7 @@ static bool get_words(struct sta_decoder *decoder, struct sta_cursor *in, const 
 
 static bool look_up(const int64_t *table, uint32_t table_count, uint32_t count, int64_t *values)
 {
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < count; i++)
-        largest |= (uint64_t)values[i] >= table_count;
-    if (largest != 0)
+    if (!sta_kernels()->within(values, count, 0, (int64_t)table_count - 1))
         return false;
     for (uint32_t i = 0; i < count; i++)
         values[i] = table[values[i]];
@@ -196,8 +183,7 @@ bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint3
     if (!get_words(decoder, in, &head, count, (uint64_t *)values))
         return false;
     if (head.base != 0 || head.shift != 0)
-        for (uint32_t i = 0; i < count; i++)
-            values[i] = (int64_t)(((uint64_t)values[i] << head.shift) + head.base);
+        sta_kernels()->scale(values, count, head.shift, head.base);
     if (head.transform == STA_TRANSFORM_DICTIONARY)
         return look_up(decoder->table, head.table_count, count, values);
     if (head.transform == STA_TRANSFORM_BY_THREAD)
@@ -221,12 +207,12 @@ bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, u
     if (head.transform != STA_TRANSFORM_DICTIONARY || head.table_count > STA_KEYS_LIMIT ||
         !get_words(decoder, in, &head, count, decoder->words))
         return false;
-    bool past = false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t place = (decoder->words[i] << head.shift) + head.base;
-        past |= place >= head.table_count;
-        index[i] = (uint16_t)place;
-    }
+    int64_t *places = (int64_t *)decoder->words;
+    sta_kernels()->scale(places, count, head.shift, head.base);
+    if (!sta_kernels()->within(places, count, 0, (int64_t)head.table_count - 1))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        index[i] = (uint16_t)places[i];
     *key_count = head.table_count;
-    return !past;
+    return true;
 }

@@ -2,7 +2,7 @@
  *
  * DESIGN: a transform turns values into terms that are small or few; a layout writes the terms.  Trying all pairs costs several
  * times what writing one does, so the first of some blocks is tried (on its first rows) and the winner kept as the
- * column's plan for the next blocks.  zstd is charged a third on top of its size: it must save enough to be worth undoing. */
+ * column's plan for the next blocks.  zstd counts double: it must halve a column to be worth undoing at each read. */
 #include "store/codec.h"
 
 #include <stdlib.h>
@@ -11,9 +11,11 @@
 #include "common/memory.h"
 #include "store/bitpack.h"
 #include "store/distinct.h"
+#include "store/kernels.h"
 
 #define PLAN_BLOCKS 8    /* a plan serves so many blocks */
 #define SAMPLE_ROWS 4096 /* .. and is made from so many rows */
+#define NAME_TRIAL 512   /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
 #define ZSTD_LEVEL 1
 #define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
@@ -68,11 +70,8 @@ void sta_encoder_destroy(struct sta_encoder *encoder)
 
 struct sta_range sta_range_of(const int64_t *values, uint32_t count)
 {
-    struct sta_range range = {values[0], values[0]};
-    for (uint32_t i = 1; i < count; i++) {
-        range.min = STA_MIN(range.min, values[i]);
-        range.max = STA_MAX(range.max, values[i]);
-    }
+    struct sta_range range;
+    sta_kernels()->range(values, count, &range.min, &range.max);
     return range;
 }
 
@@ -126,14 +125,17 @@ static bool name_table(struct sta_encoder *encoder, struct draft *draft)
     const struct sta_keys *name = &draft->keys->name;
     if (name->index == NULL || name->count > draft->count / 2)
         return false;
-    memset(encoder->seen, 0, name->count);
     memset(encoder->table, 0, name->count * sizeof *encoder->table);
-    for (uint32_t i = 0; i < draft->count; i++) {
-        uint16_t key = name->index[i];
-        if (encoder->seen[key] && encoder->table[key] != draft->values[i])
+    /* Most columns don't follow the name, and show it soon. */
+    for (uint32_t from = 0, to; from < draft->count; from = to) {
+        to = from == 0 ? STA_MIN(draft->count, (uint32_t)NAME_TRIAL) : draft->count;
+        for (uint32_t i = from; i < to; i++)
+            encoder->table[name->index[i]] = draft->values[i];
+        int64_t differs = 0;
+        for (uint32_t i = 0; i < to; i++)
+            differs |= encoder->table[name->index[i]] ^ draft->values[i];
+        if (differs != 0)
             return false;
-        encoder->seen[key] = 1;
-        encoder->table[key] = draft->values[i];
     }
     draft->table = encoder->table;
     draft->table_count = name->count;
@@ -182,11 +184,7 @@ static void make_words(struct sta_encoder *encoder, struct draft *draft)
     uint32_t padded = (draft->count + STA_PACK_LANES - 1) / STA_PACK_LANES * STA_PACK_LANES;
     struct sta_range range =
         draft->terms == draft->values ? draft->range : sta_range_of(draft->terms, draft->count);
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < draft->count; i++) {
-        encoder->words[i] = (uint64_t)draft->terms[i] - (uint64_t)range.min;
-        bits |= encoder->words[i];
-    }
+    uint64_t bits = sta_kernels()->subtract(draft->terms, draft->count, (uint64_t)range.min, encoder->words);
     draft->base = range.min;
     draft->shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
     draft->largest = ((uint64_t)range.max - (uint64_t)range.min) >> draft->shift;
@@ -219,12 +217,7 @@ static unsigned plane_count(const struct draft *draft)
 
 static void make_planes(struct sta_encoder *encoder, const struct draft *draft)
 {
-    unsigned planes = plane_count(draft);
-    for (unsigned p = 0; p < planes; p++) {
-        unsigned char *plane = encoder->planes + (size_t)p * draft->count;
-        for (uint32_t i = 0; i < draft->count; i++)
-            plane[i] = (unsigned char)(encoder->words[i] >> (8 * p));
-    }
+    sta_kernels()->split_planes(encoder->words, draft->count, plane_count(draft), encoder->planes);
 }
 
 /* Return: size, or SIZE_MAX when zstd fails. */
@@ -247,12 +240,8 @@ static size_t make_frames(struct sta_encoder *encoder, const struct draft *draft
     size_t size = 0;
     for (uint32_t at = 0, f = 0; at < draft->count; at += STA_PACK_FRAME, f++) {
         uint32_t count = STA_MIN(draft->count - at, (uint32_t)STA_PACK_FRAME);
-        const uint64_t *words = encoder->words + at;
-        uint64_t min = words[0], max = words[0];
-        for (uint32_t i = 1; i < count; i++) {
-            min = STA_MIN(min, words[i]);
-            max = STA_MAX(max, words[i]);
-        }
+        uint64_t min, max;
+        sta_kernels()->range_unsigned(encoder->words + at, count, &min, &max);
         encoder->frames[f].min = min;
         encoder->frames[f].width = (uint8_t)sta_bit_width(max - min);
         size += 1 + varint_size(min) + sta_pack_size(count, encoder->frames[f].width);
@@ -352,7 +341,7 @@ static struct score score_of(struct sta_encoder *encoder, const struct draft *dr
         return (struct score){table, false};
     size_t packed = make_frames(encoder, draft);
     size_t compressed = compress_planes(encoder, draft);
-    size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + compressed / 3 + 16;
+    size_t charged = compressed == SIZE_MAX ? SIZE_MAX : 2 * compressed + 16;
     return charged < packed ? (struct score){table + charged, true} : (struct score){table + packed, false};
 }
 
@@ -389,6 +378,12 @@ static size_t planned(const struct sta_plan *plan)
 }
 
 #define NUMBER_OF_PLAIN 1
+
+unsigned sta_plan_needs(const struct sta_plan *plan)
+{
+    return plan->blocks_left == 0 ? STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD
+                                  : transforms[planned(plan)].needs;
+}
 
 unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
                            uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
@@ -438,6 +433,7 @@ bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, c
     draft.table_count = encoder->distinct.count;
     make_words(encoder, &draft);
     if (plan->blocks_left == 0) {
+        plan->transform = STA_TRANSFORM_DICTIONARY;
         plan->zstd = score_of(encoder, &draft).zstd;
         plan->blocks_left = PLAN_BLOCKS;
     }

@@ -1,5 +1,6 @@
 /* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks. */
 #include "common/memory.h"
+#include "store/kernels.h"
 #include "store/private.h"
 
 static const struct sta_open_segment *segment_of(const struct sta_snapshot *snapshot,
@@ -41,8 +42,9 @@ int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *
         return sta_because(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
     if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)
         return STA_OK;
-    int64_t origin = column == STA_COLUMN_TS ? snapshot->origin : 0;
-    for (uint32_t i = 0; i < block->rows; i++)
-        values->integers[i] = values->integers[i] * open->factor - origin;
+    for (uint32_t i = 0; open->factor != 1 && i < block->rows; i++)
+        values->integers[i] *= open->factor;
+    if (column == STA_COLUMN_TS)
+        sta_kernels()->scale(values->integers, block->rows, 0, -(uint64_t)snapshot->origin);
     return STA_OK;
 }

@@ -1,0 +1,133 @@
+/* kernels_body.h - bodies of kernels.h, included once per instruction set with KERNEL(name) and TARGET defined. */
+
+static inline uint64_t KERNEL(load)(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out)
+{
+    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    for (uint32_t n = 0; n < per_lane; n++, out += STA_PACK_LANES) {
+        unsigned bit = n * width, shift = bit % 64;
+        const unsigned char *word = in + bit / 64 * STA_PACK_WORD;
+        if (shift + width <= 64) {
+            for (unsigned l = 0; l < STA_PACK_LANES; l++)
+                out[l] = KERNEL(load)(word + 8 * l) >> shift & mask;
+        } else {
+            for (unsigned l = 0; l < STA_PACK_LANES; l++)
+                out[l] = (KERNEL(load)(word + 8 * l) >> shift | KERNEL(load)(word + STA_PACK_WORD + 8 * l)
+                                                                    << (64 - shift)) &
+                         mask;
+        }
+    }
+}
+
+TARGET static void KERNEL(range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max)
+{
+    int64_t low[RANGE_LANES], high[RANGE_LANES];
+    uint32_t whole = count - count % RANGE_LANES;
+    for (unsigned l = 0; l < RANGE_LANES; l++)
+        low[l] = high[l] = values[0];
+    for (uint32_t i = 0; i < whole; i += RANGE_LANES)
+        for (unsigned l = 0; l < RANGE_LANES; l++) {
+            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
+            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
+        }
+    for (uint32_t i = whole; i < count; i++) {
+        low[0] = values[i] < low[0] ? values[i] : low[0];
+        high[0] = values[i] > high[0] ? values[i] : high[0];
+    }
+    *min = low[0];
+    *max = high[0];
+    for (unsigned l = 1; l < RANGE_LANES; l++) {
+        *min = low[l] < *min ? low[l] : *min;
+        *max = high[l] > *max ? high[l] : *max;
+    }
+}
+
+TARGET static void KERNEL(range_unsigned)(const uint64_t *values, uint32_t count, uint64_t *min,
+                                          uint64_t *max)
+{
+    uint64_t low[RANGE_LANES], high[RANGE_LANES];
+    uint32_t whole = count - count % RANGE_LANES;
+    for (unsigned l = 0; l < RANGE_LANES; l++)
+        low[l] = high[l] = values[0];
+    for (uint32_t i = 0; i < whole; i += RANGE_LANES)
+        for (unsigned l = 0; l < RANGE_LANES; l++) {
+            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
+            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
+        }
+    for (uint32_t i = whole; i < count; i++) {
+        low[0] = values[i] < low[0] ? values[i] : low[0];
+        high[0] = values[i] > high[0] ? values[i] : high[0];
+    }
+    *min = low[0];
+    *max = high[0];
+    for (unsigned l = 1; l < RANGE_LANES; l++) {
+        *min = low[l] < *min ? low[l] : *min;
+        *max = high[l] > *max ? high[l] : *max;
+    }
+}
+
+TARGET static bool KERNEL(within)(const int64_t *values, uint32_t count, int64_t min, int64_t max)
+{
+    int64_t past = 0;
+    for (uint32_t i = 0; i < count; i++)
+        past |= (values[i] < min) | (values[i] > max);
+    return past == 0;
+}
+
+TARGET static void KERNEL(scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (int64_t)(((uint64_t)values[i] << shift) + base);
+}
+
+TARGET static uint64_t KERNEL(subtract)(const int64_t *terms, uint32_t count, uint64_t base, uint64_t *words)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        words[i] = (uint64_t)terms[i] - base;
+        bits |= words[i];
+    }
+    return bits;
+}
+
+TARGET static void KERNEL(split_planes)(const uint64_t *words, uint32_t count, unsigned planes,
+                                        unsigned char *bytes)
+{
+    for (unsigned p = 0; p < planes; p++, bytes += count)
+        for (uint32_t i = 0; i < count; i++)
+            bytes[i] = (unsigned char)(words[i] >> (8 * p));
+}
+
+TARGET static void KERNEL(join_planes)(const unsigned char *bytes, uint32_t count, unsigned planes,
+                                       uint64_t *words)
+{
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = bytes[i];
+    for (unsigned p = 1; p < planes; p++)
+        for (uint32_t i = 0; i < count; i++)
+            words[i] |= (uint64_t)bytes[(size_t)p * count + i] << (8 * p);
+}
+
+TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t *codes)
+{
+    for (uint32_t i = 0; i < count; i++)
+        codes[i] = (uint32_t)wide[i];
+}
+
+static const struct sta_kernels KERNEL(kernels) = {
+    .unpack = KERNEL(unpack),
+    .range = KERNEL(range),
+    .range_unsigned = KERNEL(range_unsigned),
+    .within = KERNEL(within),
+    .scale = KERNEL(scale),
+    .subtract = KERNEL(subtract),
+    .split_planes = KERNEL(split_planes),
+    .join_planes = KERNEL(join_planes),
+    .narrow = KERNEL(narrow),
+};
