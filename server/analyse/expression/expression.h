@@ -16,23 +16,25 @@
 
 /* Values of one column or expression for the rows of a batch. */
 struct sta_vector {
-    enum sta_type type;   /* BOOL INT FLOAT TEXT */
-    bool constant;        /* one value, in [0], stands for all rows */
+    enum sta_type
+        type; /* BOOL INT FLOAT TEXT; LIST: codes of JSON texts; NULL: of the expression `null` only, constant and missing */
+    bool constant; /* one value, in [0], stands for all rows */
     const int64_t *integers;
     const double *numbers;
-    const uint8_t *bools;
-    const uint32_t *codes;                  /* TEXT; STA_NO_CODE where missing */
-    const struct sta_dictionary *texts;     /* TEXT: of the codes */
-    const uint8_t *missing;                 /* 1 where missing; NULL: none is.  Not for TEXT */
+    const uint8_t *bools;               /* 0 or 1 */
+    const uint32_t *codes;              /* TEXT; STA_NO_CODE where missing */
+    const struct sta_dictionary *texts; /* TEXT: of the codes */
+    const uint8_t *missing;             /* 1 where missing; NULL: none is.  Not for TEXT */
 };
 
 /* The columns an expression may use. */
 struct sta_schema_column {
-    const char *name;          /* "func_name", "args.ret", a derived name */
+    const char *name; /* "func_name", "args.ret", a derived name */
     enum sta_type type;
-    const char *unit;          /* or NULL */
-    bool caseless;             /* cat: compares without case, everywhere */
-    const char *ticks_of;      /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds behind it, else NULL */
+    const char *unit; /* or NULL */
+    bool caseless;    /* cat: compares without case, everywhere */
+    const char *
+        ticks_of; /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds behind it, else NULL */
 };
 
 struct sta_schema {
@@ -53,11 +55,11 @@ extern const struct sta_expression_limits sta_expression_limits;
  * Mistakes: STA_EINPUT, err->position set (code points), the text says what was found, what was expected, and names the nearest column, function
  * or method where a name is unknown.  Limits: STA_ELIMIT.
  */
-STA_MUSTCHECK int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema, struct sta_expression **expression,
-                                       struct sta_error *err);
-/** The same, and the result must be a condition. */
-STA_MUSTCHECK int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema, struct sta_expression **expression,
-                                      struct sta_error *err);
+STA_MUSTCHECK int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
+                                       struct sta_expression **expression, struct sta_error *err);
+/** The same, and the result must be a condition.  It is never missing: a missing condition does not hold. */
+STA_MUSTCHECK int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema,
+                                      struct sta_expression **expression, struct sta_error *err);
 void sta_expression_destroy(struct sta_expression *expression);
 enum sta_type sta_expression_type(const struct sta_expression *expression);
 /** Unit of a bare column, else NULL. */
@@ -67,9 +69,11 @@ int sta_expression_column(const struct sta_expression *expression);
 /** Which columns it reads: indexes in the schema, ascending. */
 const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count);
 
-/* A program: an expression together with what it remembers per distinct text.  Shared by threads. */
+/* A program: an expression together with what it remembers per distinct text.  Shared by threads.  It keeps what it needs of the
+ * expression, which may be destroyed before it; dictionaries of the vectors it was given must live as long as it does. */
 struct sta_program;
-STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program, struct sta_error *err);
+STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
+                                     struct sta_error *err);
 void sta_program_destroy(struct sta_program *program);
 
 /* One thread's scratch memory for programs. */
@@ -79,25 +83,45 @@ void sta_evaluator_destroy(struct sta_evaluator *evaluator);
 
 /** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's memory stays valid until the
  * evaluation ends. */
-typedef int (*sta_column_source)(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err);
+typedef int (*sta_column_source)(void *context, uint32_t column, struct sta_vector *vector,
+                                 struct sta_error *err);
 
 /**
  * sta_program_run - evaluate for @rows rows (at most STA_VECTOR_ROWS)
- * @result: its memory belongs to the evaluator, valid until the next run with it
- * Return: 0, what the source returned, or STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern).
+ * @result: its memory belongs to the evaluator (or, of a bare column, to the source), valid until the next run with it
+ * Return: 0, what the source returned, STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern) or a text grew too
+ * long, or STA_ENOMEM.
  */
-STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows, sta_column_source source,
-                                  void *context, struct sta_vector *result, struct sta_error *err);
+STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows,
+                                  sta_column_source source, void *context, struct sta_vector *result,
+                                  struct sta_error *err);
 
-/* ---- for skipping blocks: what a condition demands of single columns (conjuncts of the form column op constant, isin, between, startswith) */
-enum sta_demand_kind { STA_DEMAND_RANGE, STA_DEMAND_TEXT };
-struct sta_demand {
-    uint32_t column;
-    enum sta_demand_kind kind;
-    double low, high; /* RANGE: numbers outside (widened, never too narrow) can't satisfy; +-INFINITY when open */
-    /* TEXT: bool test(const demand, text) below */
+/* ---- for skipping blocks: what a condition demands of single columns */
+
+enum sta_demand_kind {
+    STA_DEMAND_RANGE, /* of INT and FLOAT: a row whose value is missing or outside low .. high can't satisfy */
+    STA_DEMAND_TEXT   /* of TEXT: a row whose text (or lack of one) the test refuses can't satisfy */
 };
-/** Conjuncts that every row of a result must satisfy; borrowed from the expression. */
+
+struct sta_demand {
+    uint32_t column; /* index in the schema */
+    enum sta_demand_kind kind;
+    double low,
+        high; /* RANGE: closed; +-INFINITY where open; low > high: no row satisfies.  Compare with integers as doubles: rounding keeps
+                       * order, so that never excludes too much */
+    struct sta_program *program; /* TEXT: the test, an expression of that column alone */
+};
+
+/** Conjuncts that every row of a result satisfies, at most one range per column; borrowed from the expression. */
 const struct sta_demand *sta_expression_demands(const struct sta_expression *expression, size_t *count);
+
+/**
+ * sta_demand_admits - whether one of some texts passes the test of a TEXT demand
+ * @codes: of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is tested once in the life of the expression.
+ * Return: 0 and *admits, or what sta_program_run returns.
+ */
+STA_MUSTCHECK int sta_demand_admits(const struct sta_demand *demand, struct sta_evaluator *evaluator,
+                                    const struct sta_dictionary *texts, const uint32_t *codes, size_t count,
+                                    bool *admits, struct sta_error *err);
 
 #endif

@@ -1,0 +1,92 @@
+/* Nodes of arithmetic. */
+#include "analyse/expression/build.h"
+
+#include "analyse/expression/texts.h"
+
+struct sign_rule {
+    char sign;
+    const char *name;
+    enum sta_operation first; /* of integers; the one of numbers stands five behind */
+    bool number;              /* gives a number always */
+};
+
+static const struct sign_rule rules[] = {
+    {'+', "+", STA_OP_ADD_I, false},      {'-', "-", STA_OP_SUBTRACT_I, false},
+    {'*', "*", STA_OP_MULTIPLY_I, false}, {'D', "//", STA_OP_FLOOR_DIVIDE_I, false},
+    {'%', "%", STA_OP_MODULO_I, false},   {'/', "/", STA_OP_DIVIDE_F, true},
+    {'P', "**", STA_OP_POWER_F, true},
+};
+
+static const struct sign_rule *find_rule(char sign)
+{
+    size_t i = 0;
+    while (rules[i].sign != sign)
+        i++;
+    return &rules[i];
+}
+
+static bool is_present_constant(const struct sta_node *node)
+{
+    return node->operation == STA_OP_CONSTANT && !node->value.missing;
+}
+
+static struct sta_text keep(struct sta_builder *builder, struct sta_text text)
+{
+    return (struct sta_text){sta_arena_copy(&builder->tree->arena, text.bytes, text.length), text.length};
+}
+
+static struct sta_term concatenate(struct sta_builder *builder, struct sta_term a, struct sta_term b)
+{
+    struct sta_text_call call = {.apply = sta_text_append};
+    if (is_present_constant(sta_build_node(builder, b))) {
+        call.first = keep(builder, sta_literal_text(builder, b));
+        return sta_build_call(builder, call, STA_TYPE_TEXT, a, a.position);
+    }
+    if (is_present_constant(sta_build_node(builder, a))) {
+        call.apply = sta_text_prepend;
+        call.first = keep(builder, sta_literal_text(builder, a));
+        return sta_build_call(builder, call, STA_TYPE_TEXT, b, a.position);
+    }
+    struct sta_term operands[] = {a, b};
+    return sta_build_plain(builder, STA_OP_CONCAT_T, STA_TYPE_TEXT, a.position, operands, 2);
+}
+
+struct sta_term sta_build_arithmetic(struct sta_builder *builder, char sign, uint32_t at, struct sta_term a,
+                                     struct sta_term b)
+{
+    const struct sign_rule *rule = find_rule(sign);
+    if (builder->failed)
+        return a;
+    if (sign == '+' && a.type == STA_TYPE_TEXT && b.type == STA_TYPE_TEXT)
+        return concatenate(builder, a, b);
+    if (!sta_is_numeric(a.type) || !sta_is_numeric(b.type)) {
+        sta_build_fail(builder, STA_EINPUT, at, "%s needs numbers%s, not a %s and a %s", rule->name,
+                       sign == '+' ? " or two texts" : "", STA_NAME_OF(a), STA_NAME_OF(b));
+        return a;
+    }
+    struct sta_term operands[] = {a, b};
+    enum sta_type type = rule->number ? STA_TYPE_FLOAT : sta_integral_type(operands, 2);
+    for (unsigned i = 0; i < 2; i++)
+        operands[i] = sta_build_cast(builder, operands[i], type);
+    enum sta_operation operation = rule->first;
+    if (type == STA_TYPE_FLOAT && !rule->number)
+        operation += STA_OP_ADD_F - STA_OP_ADD_I;
+    return sta_build_plain(builder, operation, type, a.position, operands, 2);
+}
+
+struct sta_term sta_build_sign(struct sta_builder *builder, char sign, uint32_t at, struct sta_term a)
+{
+    bool literal = a.literal;
+    if (!sta_is_numeric(a.type)) {
+        sta_build_fail(builder, STA_EINPUT, at, "%c needs a number, not a %s", sign, STA_NAME_OF(a));
+        return a;
+    }
+    enum sta_type type = sta_integral_type(&a, 1);
+    struct sta_term term = sta_build_cast(builder, a, type);
+    if (sign == '-')
+        term = sta_build_plain(builder, sta_typed_operation(STA_OP_NEGATE_I, type), type, at, &term, 1);
+    term.position = at;
+    term.column = -1; /* no longer the column itself */
+    term.literal = literal;
+    return term;
+}

@@ -1,0 +1,292 @@
+/* Methods of texts, behind ".str.". */
+#include "analyse/expression/parser.h"
+
+#include "analyse/expression/suggest.h"
+#include "analyse/expression/texts.h"
+#include "common/number.h"
+
+static bool option(const struct sta_arguments *arguments, const char *name, bool otherwise)
+{
+    for (unsigned i = arguments->option_count; i-- > 0;)
+        if (sta_text_is(sta_token_text(arguments->options[i].name), name))
+            return arguments->options[i].value;
+    return otherwise;
+}
+
+static struct sta_text keep(struct sta_builder *builder, struct sta_term literal, bool fold)
+{
+    struct sta_text text = sta_literal_text(builder, literal);
+    if (fold)
+        text = sta_text_fold(text, &builder->scratch.buffer);
+    return (struct sta_text){sta_arena_copy(&builder->tree->arena, text.bytes, text.length), text.length};
+}
+
+const struct sta_pattern *sta_compile_pattern(struct sta_parser *parser, struct sta_term constant,
+                                              enum sta_anchoring anchoring, bool caseless)
+{
+    struct sta_tree *tree = parser->builder.tree;
+    struct sta_text text = sta_literal_text(&parser->builder, constant);
+    size_t characters = sta_utf8_count(text.bytes, text.length);
+    if (characters > sta_expression_limits.pattern) {
+        sta_build_fail(&parser->builder, STA_ELIMIT, constant.position,
+                       "the pattern has %zu characters; the limit is %u", characters,
+                       sta_expression_limits.pattern);
+        return NULL;
+    }
+    char message[256];
+    struct sta_pattern *pattern = sta_pattern_create(text, anchoring, caseless, message, sizeof message);
+    if (pattern == NULL) {
+        sta_build_fail(&parser->builder, STA_EINPUT, constant.position, "bad pattern: %s", message);
+        return NULL;
+    }
+    STA_GROW(tree->patterns, tree->pattern_capacity, tree->pattern_count + 1);
+    tree->patterns[tree->pattern_count++] = pattern;
+    return pattern;
+}
+
+struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of, struct sta_term pattern,
+                                  struct sta_term by, bool caseless, uint32_t position)
+{
+    struct sta_builder *builder = &parser->builder;
+    struct sta_tree *tree = builder->tree;
+    struct sta_text_call call = {.apply = sta_text_replace,
+                                 .pattern = sta_compile_pattern(parser, pattern, STA_ANYWHERE, caseless)};
+    if (call.pattern == NULL)
+        return of;
+    char message[256];
+    struct sta_replacement *replacement =
+        sta_replacement_create(sta_literal_text(builder, by), call.pattern, message, sizeof message);
+    if (replacement == NULL) {
+        sta_build_fail(builder, STA_EINPUT, by.position, "%s", message);
+        return of;
+    }
+    STA_GROW(tree->replacements, tree->replacement_capacity, tree->replacement_count + 1);
+    tree->replacements[tree->replacement_count++] = replacement;
+    call.replacement = replacement;
+    return sta_build_call(builder, call, STA_TYPE_TEXT, of, position);
+}
+
+/* ---- one builder per kind of method; arguments->terms[0] is the text itself */
+
+struct request {
+    struct sta_parser *parser;
+    struct sta_term of;
+    const struct sta_callee *callee;
+    const struct sta_arguments *arguments;
+    bool caseless;
+};
+
+static struct sta_term build_test(const struct request *request, struct sta_text_call call)
+{
+    call.when_missing = option(request->arguments, "na", false);
+    return sta_build_call(&request->parser->builder, call, STA_TYPE_BOOL, request->of, request->of.position);
+}
+
+static struct sta_term build_literal_test(const struct request *request, sta_text_function apply)
+{
+    struct sta_builder *builder = &request->parser->builder;
+    struct sta_text_call call = {.apply = apply, .caseless = request->caseless};
+    call.first = keep(builder, request->arguments->terms[1], call.caseless);
+    return build_test(request, call);
+}
+
+static struct sta_term build_pattern_test(const struct request *request, enum sta_anchoring anchoring)
+{
+    struct sta_text_call call = {.apply = sta_text_matches};
+    call.pattern =
+        sta_compile_pattern(request->parser, request->arguments->terms[1], anchoring, request->caseless);
+    return call.pattern != NULL ? build_test(request, call) : request->of;
+}
+
+/* Whether a pattern stands for itself alone. */
+static bool is_plain(struct sta_text pattern)
+{
+    for (uint32_t i = 0; i < pattern.length; i++)
+        if (pattern.bytes[i] == '\0' || strchr("\\^$.|?*+()[]{}", pattern.bytes[i]) != NULL)
+            return false;
+    return true;
+}
+
+static struct sta_term build_contains(const struct request *request)
+{
+    struct sta_text pattern = sta_literal_text(&request->parser->builder, request->arguments->terms[1]);
+    if (!option(request->arguments, "regex", true) ||
+        (is_plain(pattern) && pattern.length <= sta_expression_limits.pattern))
+        return build_literal_test(request, sta_text_contains);
+    return build_pattern_test(request, STA_ANYWHERE);
+}
+
+static struct sta_term build_match(const struct request *request)
+{
+    return build_pattern_test(request, STA_AT_START);
+}
+
+static struct sta_term build_fullmatch(const struct request *request)
+{
+    return build_pattern_test(request, STA_WHOLE);
+}
+
+static struct sta_term build_startswith(const struct request *request)
+{
+    return build_literal_test(request, sta_text_startswith);
+}
+
+static struct sta_term build_endswith(const struct request *request)
+{
+    return build_literal_test(request, sta_text_endswith);
+}
+
+static struct sta_term build_count(const struct request *request)
+{
+    struct sta_text_call call = {.apply = sta_text_count};
+    call.pattern =
+        sta_compile_pattern(request->parser, request->arguments->terms[1], STA_ANYWHERE, request->caseless);
+    if (call.pattern == NULL)
+        return request->of;
+    return sta_build_call(&request->parser->builder, call, STA_TYPE_INT, request->of, request->of.position);
+}
+
+/* A literal that is found without case is a quoted pattern. */
+static struct sta_term quoted_pattern(struct sta_builder *builder, struct sta_term literal)
+{
+    struct sta_text text = sta_literal_text(builder, literal);
+    struct sta_buffer quoted;
+    sta_buffer_init(&quoted);
+    for (uint32_t i = 0; i < text.length; i++) {
+        if (text.bytes[i] != '\0' && strchr("\\^$.|?*+()[]{}", text.bytes[i]) != NULL)
+            sta_put_char(&quoted, '\\');
+        sta_put_char(&quoted, text.bytes[i]);
+    }
+    struct sta_term term =
+        sta_build_text(builder, (struct sta_text){quoted.size > 0 ? quoted.data : "", (uint32_t)quoted.size},
+                       literal.position);
+    sta_buffer_fini(&quoted);
+    return term;
+}
+
+static struct sta_term build_replace(const struct request *request)
+{
+    struct sta_builder *builder = &request->parser->builder;
+    struct sta_term pattern = request->arguments->terms[1], by = request->arguments->terms[2];
+    if (option(request->arguments, "regex", false))
+        return sta_build_replace(request->parser, request->of, pattern, by, request->caseless,
+                                 request->of.position);
+    struct sta_text_call call = {.apply = sta_text_replace_literal, .second = keep(builder, by, false)};
+    if (request->caseless) {
+        call.apply = sta_text_replace;
+        call.pattern =
+            sta_compile_pattern(request->parser, quoted_pattern(builder, pattern), STA_ANYWHERE, true);
+    } else {
+        call.first = keep(builder, pattern, false);
+    }
+    return builder->failed ? request->of
+                           : sta_build_call(builder, call, STA_TYPE_TEXT, request->of, request->of.position);
+}
+
+static struct sta_term build_slice(const struct request *request)
+{
+    struct sta_builder *builder = &request->parser->builder;
+    const struct sta_arguments *arguments = request->arguments;
+    struct sta_text_call call = {.apply = sta_text_slice, .has_to = arguments->count > 2};
+    call.from = sta_build_node(builder, arguments->terms[1])->value.integer;
+    call.to = call.has_to ? sta_build_node(builder, arguments->terms[2])->value.integer : 0;
+    return sta_build_call(builder, call, STA_TYPE_TEXT, request->of, request->of.position);
+}
+
+/* The functions of the same name. */
+static struct sta_term build_function(const struct request *request)
+{
+    return sta_build_function(request->parser, request->callee, request->arguments->terms,
+                              request->arguments->count);
+}
+
+enum argument_kind { TEXTS, INTEGERS, OWN };
+
+static const struct method {
+    const char *name;
+    unsigned least, most; /* arguments between the parentheses */
+    enum argument_kind kind;
+    const char *options[3];
+    struct sta_term (*build)(const struct request *request);
+} methods[] = {
+    {"contains", 1, 1, TEXTS, {"case", "regex", "na"}, build_contains},
+    {"match", 1, 1, TEXTS, {"case", "na"}, build_match},
+    {"fullmatch", 1, 1, TEXTS, {"case", "na"}, build_fullmatch},
+    {"startswith", 1, 1, TEXTS, {"na"}, build_startswith},
+    {"endswith", 1, 1, TEXTS, {"na"}, build_endswith},
+    {"count", 1, 1, TEXTS, {NULL}, build_count},
+    {"replace", 2, 2, TEXTS, {"regex", "case"}, build_replace},
+    {"slice", 1, 2, INTEGERS, {NULL}, build_slice},
+    {"lower", 0, 0, OWN, {NULL}, build_function},
+    {"upper", 0, 0, OWN, {NULL}, build_function},
+    {"strip", 0, 0, OWN, {NULL}, build_function},
+    {"len", 0, 0, OWN, {NULL}, build_function},
+    {"extract",
+     1,
+     1,
+     OWN,
+     {"expand"},
+     build_function}, /* pandas' expand says whether a table comes back; a column does, always */
+};
+
+static const struct method *find_method(struct sta_parser *parser, const struct sta_callee *callee)
+{
+    const char *names[STA_COUNT_OF(methods)];
+    for (size_t i = 0; i < STA_COUNT_OF(methods); i++) {
+        names[i] = methods[i].name;
+        if (sta_text_is(callee->name, names[i]))
+            return &methods[i];
+    }
+    sta_fail_unknown(&parser->builder, "method of text", callee->name, callee->position, names,
+                     STA_COUNT_OF(names));
+    return NULL;
+}
+
+static bool check_options(struct sta_parser *parser, const struct method *method,
+                          const struct sta_callee *callee, const struct sta_arguments *arguments)
+{
+    for (unsigned i = 0; i < arguments->option_count; i++) {
+        struct sta_text name = sta_token_text(arguments->options[i].name);
+        bool known = false;
+        for (unsigned k = 0; k < STA_COUNT_OF(method->options) && method->options[k] != NULL; k++)
+            known = known || sta_text_is(name, method->options[k]);
+        if (known)
+            continue;
+        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%s has no option '%.*s'",
+                       method->name, (int)STA_MIN(name.length, 120u), name.bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool check_terms(struct sta_parser *parser, const struct method *method,
+                        const struct sta_callee *callee, const struct sta_arguments *arguments)
+{
+    for (unsigned i = 1; i < arguments->count; i++) {
+        const struct sta_term *term = &arguments->terms[i];
+        if (method->kind == TEXTS && !(term->literal && term->type == STA_TYPE_TEXT)) {
+            sta_build_fail(&parser->builder, STA_EINPUT, term->position, "%s needs a text constant here",
+                           method->name);
+            return false;
+        }
+        if (method->kind == INTEGERS && !(term->literal && term->type == STA_TYPE_INT)) {
+            sta_build_fail(&parser->builder, STA_EINPUT, callee->position,
+                           "%s takes 1 or 2 constant integers", method->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct sta_term sta_parse_text_method(struct sta_parser *parser, struct sta_term of,
+                                      const struct sta_callee *callee, const struct sta_arguments *arguments)
+{
+    const struct method *method = find_method(parser, callee);
+    if (method == NULL || !check_options(parser, method, callee, arguments) ||
+        !sta_check_count(parser, callee, arguments->count - 1, method->least, method->most) ||
+        !check_terms(parser, method, callee, arguments))
+        return of;
+    bool caseless = !option(arguments, "case", true) || sta_is_caseless(&parser->builder, of);
+    struct request request = {parser, of, callee, arguments, caseless};
+    return method->build(&request);
+}

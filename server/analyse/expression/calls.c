@@ -1,0 +1,238 @@
+/* What is called: arguments, functions by name, methods behind a dot. */
+#include "analyse/expression/parser.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyse/expression/suggest.h"
+
+/* ---- arguments */
+
+static struct sta_term parse_list_argument(struct sta_parser *parser)
+{
+    struct sta_term term = sta_nothing();
+    term.position = parser->at->position;
+    term.type = STA_TYPE_LIST;
+    term.literal = true;
+    term.list = sta_parse_values(parser, STA_TYPE_FLOAT);
+    return term;
+}
+
+static void parse_option(struct sta_parser *parser, struct sta_arguments *arguments)
+{
+    const struct sta_token *name = parser->at;
+    parser->at += 2;
+    bool yes = sta_parser_at(parser, "true") || sta_parser_at(parser, "True");
+    if (!yes && !sta_parser_at(parser, "false") && !sta_parser_at(parser, "False")) {
+        sta_parser_expected(parser, "true or false");
+        return;
+    }
+    parser->at++;
+    if (arguments->option_count == STA_MOST_OPTIONS)
+        sta_build_fail(&parser->builder, STA_EINPUT, name->position, "there are not so many options");
+    else
+        arguments->options[arguments->option_count++] = (struct sta_option){name, yes};
+}
+
+static void parse_argument(struct sta_parser *parser, struct sta_arguments *arguments)
+{
+    const struct sta_token *at = parser->at;
+    if (at->kind == STA_TOKEN_NAME && sta_text_is(sta_token_text(at + 1), "=")) {
+        parse_option(parser, arguments);
+        return;
+    }
+    struct sta_term term = sta_parser_at(parser, "[") ? parse_list_argument(parser) : sta_parse_or(parser);
+    STA_GROW(arguments->terms, arguments->capacity, arguments->count + 1u);
+    arguments->terms[arguments->count++] = term;
+}
+
+/* @first: what stood before the dot of a method, or NULL */
+static void parse_arguments(struct sta_parser *parser, const struct sta_term *first,
+                            struct sta_arguments *arguments)
+{
+    *arguments = (struct sta_arguments){.count = 0};
+    if (first != NULL) {
+        STA_GROW(arguments->terms, arguments->capacity, 1);
+        arguments->terms[arguments->count++] = *first;
+    }
+    sta_parser_need(parser, "(");
+    sta_parser_enter(parser);
+    for (bool more = false; !sta_parser_at(parser, ")") && !parser->builder.failed; more = true) {
+        if (more)
+            sta_parser_need(parser, ",");
+        if (!parser->builder.failed)
+            parse_argument(parser, arguments);
+    }
+    parser->nesting--;
+    sta_parser_take(parser, ")");
+}
+
+static bool refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
+                           const struct sta_arguments *arguments)
+{
+    if (arguments->option_count > 0)
+        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s has no named options",
+                       (int)callee->name.length, callee->name.bytes);
+    return !parser->builder.failed;
+}
+
+bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee, unsigned count,
+                     unsigned least, unsigned most)
+{
+    char range[48];
+    if (count >= least && count <= most)
+        return true;
+    if (most == 0)
+        snprintf(range, sizeof range, "no arguments");
+    else if (least == most)
+        snprintf(range, sizeof range, "%u argument%s", least, least == 1 ? "" : "s");
+    else if (most == UINT32_MAX)
+        snprintf(range, sizeof range, "at least %u argument%s", least, least == 1 ? "" : "s");
+    else
+        snprintf(range, sizeof range, "%u to %u arguments", least, most);
+    sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s takes %s, found %u",
+                   (int)callee->name.length, callee->name.bytes, range, count);
+    return false;
+}
+
+/* ---- functions */
+
+struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name)
+{
+    struct sta_callee callee = {sta_token_text(name), name->position, false};
+    struct sta_term term = sta_nothing();
+    if (sta_is_aggregate(callee.name)) {
+        sta_build_fail(&parser->builder, STA_EINPUT, name->position,
+                       "%.*s is an aggregate; it belongs in \"aggregate\"", (int)name->length, name->text);
+        return term;
+    }
+    struct sta_arguments arguments;
+    parse_arguments(parser, NULL, &arguments);
+    if (!parser->builder.failed && refuse_options(parser, &callee, &arguments))
+        term = sta_build_function(parser, &callee, arguments.terms, arguments.count);
+    free(arguments.terms);
+    return term;
+}
+
+/* ---- methods of any value */
+
+typedef struct sta_term (*method_builder)(struct sta_parser *parser, const struct sta_callee *callee,
+                                          const struct sta_term *arguments, unsigned count);
+
+static struct sta_term method_isna(struct sta_parser *parser, const struct sta_callee *callee,
+                                   const struct sta_term *arguments, unsigned count)
+{
+    return sta_build_isna(&parser->builder, arguments[0], false);
+}
+
+static struct sta_term method_notna(struct sta_parser *parser, const struct sta_callee *callee,
+                                    const struct sta_term *arguments, unsigned count)
+{
+    return sta_build_isna(&parser->builder, arguments[0], true);
+}
+
+static struct sta_term method_between(struct sta_parser *parser, const struct sta_callee *callee,
+                                      const struct sta_term *arguments, unsigned count)
+{
+    struct sta_builder *builder = &parser->builder;
+    struct sta_term low =
+        sta_build_compare(builder, STA_GREATER_EQUAL, callee->position, arguments[0], arguments[1]);
+    struct sta_term high =
+        sta_build_compare(builder, STA_LESS_EQUAL, callee->position, arguments[0], arguments[2]);
+    if (builder->failed)
+        return low;
+    struct sta_term both = sta_build_junction(builder, STA_OP_AND, low, high);
+    both.position = arguments[0].position;
+    return both;
+}
+
+static const struct method {
+    const char *name;
+    unsigned least, most; /* arguments between the parentheses */
+    method_builder build;
+} methods[] = {
+    {"isna", 0, 0, method_isna},       {"isnull", 0, 0, method_isna},
+    {"notna", 0, 0, method_notna},     {"notnull", 0, 0, method_notna},
+    {"between", 2, 2, method_between}, {"fillna", 1, 1, sta_build_coalesce},
+    {"abs", 0, 0, sta_build_function}, {"round", 0, 1, sta_build_function},
+};
+
+static void fail_method(struct sta_parser *parser, const struct sta_callee *callee)
+{
+    const char *names[STA_COUNT_OF(methods) + 2] = {"isin", "str"};
+    for (size_t i = 0; i < STA_COUNT_OF(methods); i++)
+        names[i + 2] = methods[i].name;
+    sta_fail_unknown(&parser->builder, "method", callee->name, callee->position, names, STA_COUNT_OF(names));
+}
+
+static struct sta_term apply_method(struct sta_parser *parser, const struct sta_callee *callee,
+                                    const struct sta_arguments *arguments)
+{
+    const struct method *method = NULL;
+    for (size_t i = 0; i < STA_COUNT_OF(methods); i++)
+        if (sta_text_is(callee->name, methods[i].name))
+            method = &methods[i];
+    if (method == NULL)
+        fail_method(parser, callee);
+    else if (refuse_options(parser, callee, arguments) &&
+             sta_check_count(parser, callee, arguments->count - 1, method->least, method->most))
+        return method->build(parser, callee, arguments->terms, arguments->count);
+    return sta_nothing();
+}
+
+static struct sta_term parse_isin(struct sta_parser *parser, struct sta_term of)
+{
+    sta_parser_need(parser, "(");
+    if (of.type == STA_TYPE_LIST)
+        sta_build_fail(&parser->builder, STA_EINPUT, parser->at->position,
+                       "cannot look for a list in a list");
+    const struct sta_list *list = sta_parse_values(parser, of.type);
+    sta_parser_need(parser, ")");
+    return sta_build_member(&parser->builder, of, list, false);
+}
+
+/* Behind a dot; @text_method: it was ".str." */
+static struct sta_term parse_method(struct sta_parser *parser, struct sta_term of,
+                                    const struct sta_token *name, bool text_method)
+{
+    struct sta_callee callee = {sta_token_text(name), name->position, true};
+    if (!text_method && sta_text_is(callee.name, "isin"))
+        return parse_isin(parser, of);
+    struct sta_arguments arguments;
+    struct sta_term term = sta_nothing();
+    parse_arguments(parser, &of, &arguments);
+    if (!parser->builder.failed)
+        term = text_method ? sta_parse_text_method(parser, of, &callee, &arguments)
+                           : apply_method(parser, &callee, &arguments);
+    free(arguments.terms);
+    return term;
+}
+
+static const struct sta_token *take_name(struct sta_parser *parser, const char *expected)
+{
+    if (parser->at->kind == STA_TOKEN_NAME)
+        return parser->at++;
+    sta_parser_expected(parser, expected);
+    return NULL;
+}
+
+struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of)
+{
+    while (sta_parser_take(parser, ".")) {
+        const struct sta_token *name = take_name(parser, "a method");
+        bool text_method = name != NULL && sta_text_is(sta_token_text(name), "str");
+        if (text_method) {
+            sta_parser_need(parser, ".");
+            name = parser->builder.failed ? NULL : take_name(parser, "a method of text");
+        }
+        if (name == NULL)
+            return of;
+        if (text_method && of.type != STA_TYPE_TEXT)
+            sta_build_fail(&parser->builder, STA_EINPUT, name->position, ".str needs a text, not a %s",
+                           STA_NAME_OF(of));
+        if (parser->builder.failed)
+            return of;
+        of = parse_method(parser, of, name, text_method);
+    }
+    return of;
+}

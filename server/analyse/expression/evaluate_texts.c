@@ -1,0 +1,309 @@
+/* Steps on texts.
+ *
+ * A function of one text looks its answers up by code and computes those that are not known yet; most strips bring none.  What
+ * has no code to go by (numbers to be written, two texts to be joined) keeps its recent results per thread. */
+#include "analyse/expression/program.h"
+
+#include <string.h>
+
+#include "analyse/expression/texts.h"
+#include "common/number.h"
+
+#define LOAD(cell) atomic_load_explicit(&(cell), memory_order_relaxed)
+
+static uint32_t cell_index(uint32_t code)
+{
+    return code + 1u; /* STA_NO_CODE: 0 */
+}
+
+/* ---- computing what is not known */
+
+static void store_value(const struct sta_memo_cells *cells, uint32_t cell,
+                        const struct sta_text_result *result, enum sta_type type)
+{
+    uint64_t bits;
+    if (type == STA_TYPE_INT)
+        memcpy(&bits, &result->integer, sizeof bits);
+    else
+        memcpy(&bits, &result->number, sizeof bits);
+    atomic_store_explicit(&cells->values[cell], bits, memory_order_relaxed);
+    atomic_store_explicit(&cells->marks[cell], result->missing ? STA_MARK_MISSING : STA_MARK_FALSE,
+                          memory_order_release);
+}
+
+static int compute(struct sta_run *run, const struct sta_text_call *call, const struct sta_memo_cells *cells,
+                   const struct sta_dictionary *texts, uint32_t code)
+{
+    struct sta_text_result result = {.missing = false};
+    struct sta_text_scratch *scratch = &run->evaluator->scratch;
+    uint32_t cell = cell_index(code);
+    int rc = call->apply(call, sta_dictionary_text(texts, code), scratch, &result, run->err);
+    if (rc == 0 && scratch->buffer.failed) {
+        size_t limit = scratch->buffer.limit;
+        sta_buffer_clear(&scratch->buffer);
+        rc = sta_fail(run->err, STA_ELIMIT, "a text grew beyond %zu bytes", limit);
+    }
+    if (rc != 0)
+        return rc;
+    if (cells->values != NULL) {
+        store_value(cells, cell, &result, (enum sta_type)run->node->type);
+    } else if (cells->marks != NULL) {
+        atomic_store_explicit(&cells->marks[cell], result.holds ? STA_MARK_TRUE : STA_MARK_FALSE,
+                              memory_order_relaxed);
+    } else {
+        uint32_t made = result.missing ? STA_NO_CODE
+                                       : sta_dictionary_intern(run->program->dictionaries[run->index],
+                                                               result.text.bytes, result.text.length);
+        atomic_store_explicit(&cells->codes[cell], STA_CELL_OF(made), memory_order_relaxed);
+    }
+    return 0;
+}
+
+static int compute_unknown(struct sta_run *run, const struct sta_text_call *call,
+                           const struct sta_memo_cells *cells, const struct sta_lane *lane)
+{
+    const uint32_t *codes = lane->values;
+    for (uint32_t i = 0; i < run->rows; i++) {
+        uint32_t cell = cell_index(codes[i]);
+        bool known = cells->codes != NULL ? LOAD(cells->codes[cell]) != 0 : LOAD(cells->marks[cell]) != 0;
+        int rc = known ? 0 : compute(run, call, cells, lane->texts, codes[i]);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- looking up; each says whether all was known */
+
+static bool look_up_tests(const struct sta_memo_cells *cells, const uint32_t *codes, uint8_t *values,
+                          uint32_t rows)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint8_t mark = LOAD(cells->marks[cell_index(codes[i])]);
+        unknown |= mark == 0;
+        values[i] = mark & 1;
+    }
+    return !unknown;
+}
+
+static bool look_up_values(const struct sta_memo_cells *cells, const uint32_t *codes, uint64_t *values,
+                           uint8_t *missing, uint32_t rows)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t cell = cell_index(codes[i]);
+        uint8_t mark = atomic_load_explicit(&cells->marks[cell], memory_order_acquire);
+        unknown |= mark == 0;
+        missing[i] = mark == STA_MARK_MISSING;
+        values[i] = LOAD(cells->values[cell]);
+    }
+    return !unknown;
+}
+
+static bool look_up_codes(const struct sta_memo_cells *cells, const uint32_t *codes, uint32_t *values,
+                          uint32_t rows)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t made = LOAD(cells->codes[cell_index(codes[i])]);
+        unknown |= made == 0;
+        values[i] = made - 2u; /* STA_CELL_MISSING wraps to STA_NO_CODE */
+    }
+    return !unknown;
+}
+
+static bool look_up(const struct sta_run *run, const struct sta_memo_cells *cells, const uint32_t *codes,
+                    void *values)
+{
+    if (cells->codes != NULL)
+        return look_up_codes(cells, codes, values, run->rows);
+    if (cells->values != NULL)
+        return look_up_values(cells, codes, values, run->out.missing, run->rows);
+    return look_up_tests(cells, codes, values, run->rows);
+}
+
+static int apply_call(struct sta_run *run, const struct sta_text_call *call, const struct sta_lane *lane,
+                      void *values)
+{
+    const struct sta_memo_cells *cells = sta_memo_cells(run->program->memos[run->index], lane->texts);
+    if (cells == NULL)
+        return sta_fail(run->err, STA_ENOMEM, "no memory to remember %u texts",
+                        sta_dictionary_count(lane->texts));
+    if (look_up(run, cells, lane->values, values))
+        return 0;
+    int rc = compute_unknown(run, call, cells, lane);
+    if (rc == 0)
+        look_up(run, cells, lane->values, values);
+    return rc;
+}
+
+int sta_run_call(struct sta_run *run)
+{
+    bool valued = run->node->type == STA_TYPE_INT || run->node->type == STA_TYPE_FLOAT;
+    *run->lane = (struct sta_lane){.values = run->out.values, .missing = valued ? run->out.missing : NULL};
+    if (run->node->type == STA_TYPE_TEXT)
+        run->lane->texts = run->program->dictionaries[run->index];
+    return apply_call(run, run->node->call, &run->in[0], run->out.values);
+}
+
+/* ---- two texts */
+
+int sta_run_compare(struct sta_run *run)
+{
+    const struct sta_lane *a = &run->in[0], *b = &run->in[1];
+    const uint32_t *left = a->values, *right = b->values;
+    uint8_t *values = run->out.values;
+    enum sta_relation relation = run->node->relation;
+    bool by_code = a->texts == b->texts && (relation == STA_EQUAL || relation == STA_DIFFER);
+    *run->lane = (struct sta_lane){.values = values};
+    for (uint32_t i = 0; i < run->rows; i++) {
+        if (left[i] == STA_NO_CODE || right[i] == STA_NO_CODE)
+            values[i] = relation == STA_DIFFER;
+        else if (by_code)
+            values[i] = (left[i] == right[i]) == (relation == STA_EQUAL);
+        else
+            values[i] = sta_relation_holds(relation, sta_text_order(sta_dictionary_text(a->texts, left[i]),
+                                                                    sta_dictionary_text(b->texts, right[i])));
+    }
+    return 0;
+}
+
+/* Where the operands are of different dictionaries their texts come together in the node's own. */
+int sta_run_choice(struct sta_run *run)
+{
+    static const struct sta_text_call same = {.apply = sta_text_same};
+    unsigned first = run->node->operand_count - 2u;
+    const struct sta_dictionary *a = run->in[first].texts, *b = run->in[first + 1].texts;
+    struct sta_lane in[3] = {run->in[0], run->in[1], run->in[first + 1]};
+    bool alike = a == b || a == NULL || b == NULL;
+    for (unsigned k = first; !alike && k < first + 2; k++) {
+        uint32_t **translated = &run->evaluator->translated[k - first];
+        if (*translated == NULL)
+            *translated = sta_alloc_array(STA_STRIP_ROWS, sizeof **translated);
+        int rc = apply_call(run, &same, &run->in[k], *translated);
+        if (rc != 0)
+            return rc;
+        in[k].values = *translated;
+    }
+    sta_kernel_apply(run->node, in, run->out.values, run->out.missing, run->rows);
+    *run->lane = (struct sta_lane){.values = run->out.values,
+                                   .texts = !alike      ? run->program->dictionaries[run->index]
+                                            : a != NULL ? a
+                                                        : b};
+    return 0;
+}
+
+/* ---- recent results */
+
+static struct sta_recent *recent_of(struct sta_run *run, const struct sta_dictionary *first,
+                                    const struct sta_dictionary *second)
+{
+    struct sta_evaluator *evaluator = run->evaluator;
+    struct sta_recent *recent = evaluator->recent;
+    if (recent == NULL)
+        recent = evaluator->recent = sta_alloc(sizeof *recent);
+    if (recent->serial == run->program->serial && recent->node == run->index && recent->first == first &&
+        recent->second == second)
+        return recent;
+    memset(recent, 0, sizeof *recent);
+    recent->serial = run->program->serial;
+    recent->node = run->index;
+    recent->first = first;
+    recent->second = second;
+    return recent;
+}
+
+static size_t slot_of(uint64_t key)
+{
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % STA_RECENT_SLOTS;
+}
+
+static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
+{
+    struct sta_buffer *buffer = &run->evaluator->scratch.buffer;
+    struct sta_text first = sta_dictionary_text(run->in[0].texts, a),
+                    second = sta_dictionary_text(run->in[1].texts, b);
+    sta_buffer_clear(buffer);
+    sta_put(buffer, first.bytes, first.length);
+    sta_put(buffer, second.bytes, second.length);
+    if (buffer->failed) {
+        sta_buffer_clear(buffer);
+        return sta_fail(run->err, STA_ELIMIT, "a text grew beyond %zu bytes", buffer->limit);
+    }
+    *code = sta_dictionary_intern(run->program->dictionaries[run->index],
+                                  buffer->size > 0 ? buffer->data : "", buffer->size);
+    return 0;
+}
+
+int sta_run_concatenate(struct sta_run *run)
+{
+    const uint32_t *a = run->in[0].values, *b = run->in[1].values;
+    uint32_t *values = run->out.values;
+    struct sta_recent *recent = recent_of(run, run->in[0].texts, run->in[1].texts);
+    *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
+    for (uint32_t i = 0; i < run->rows; i++) {
+        values[i] = STA_NO_CODE;
+        if (a[i] == STA_NO_CODE || b[i] == STA_NO_CODE)
+            continue;
+        uint64_t key = (uint64_t)a[i] << 32 | b[i];
+        size_t slot = slot_of(key);
+        if (recent->slots[slot].code == 0 || recent->slots[slot].key != key) {
+            int rc = join(run, a[i], b[i], &values[i]);
+            if (rc != 0)
+                return rc;
+            recent->slots[slot].key = key;
+            recent->slots[slot].code = values[i] + 1;
+        }
+        values[i] = recent->slots[slot].code - 1;
+    }
+    return 0;
+}
+
+/* The value of a row as bits, the key of its text. */
+static uint64_t bits_of(const struct sta_lane *lane, enum sta_type type, uint32_t row)
+{
+    uint64_t bits = 0;
+    if (type == STA_TYPE_BOOL)
+        bits = ((const uint8_t *)lane->values)[row];
+    else
+        memcpy(&bits, (const char *)lane->values + row * sizeof bits, sizeof bits);
+    return bits;
+}
+
+static uint32_t write_text(struct sta_run *run, enum sta_type type, uint64_t bits)
+{
+    char text[STA_DOUBLE_TEXT];
+    size_t length;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (type == STA_TYPE_BOOL) {
+        length = bits ? 4 : 5;
+        memcpy(text, bits ? "true" : "false", length);
+    } else {
+        length = type == STA_TYPE_INT ? sta_format_int((int64_t)bits, text) : sta_format_double(number, text);
+    }
+    return sta_dictionary_intern(run->program->dictionaries[run->index], text, length);
+}
+
+int sta_run_text_of(struct sta_run *run)
+{
+    const struct sta_lane *of = &run->in[0];
+    enum sta_type type = (enum sta_type)run->program->tree->nodes[run->node->operands[0]].type;
+    uint32_t *values = run->out.values;
+    struct sta_recent *recent = recent_of(run, NULL, NULL);
+    *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
+    for (uint32_t i = 0; i < run->rows; i++) {
+        values[i] = STA_NO_CODE;
+        if (of->missing != NULL && of->missing[i])
+            continue;
+        uint64_t key = bits_of(of, type, i);
+        size_t slot = slot_of(key);
+        if (recent->slots[slot].code == 0 || recent->slots[slot].key != key) {
+            recent->slots[slot].key = key;
+            recent->slots[slot].code = write_text(run, type, key) + 1;
+        }
+        values[i] = recent->slots[slot].code - 1;
+    }
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* Nodes whose operands are constants are computed while parsing, so that `size > 4 * 1024 ** 2` compares with one number, skips blocks, and costs
+ * nothing per row. */
+#include "analyse/expression/build.h"
+
+#include <math.h>
+
+#include "analyse/expression/kernels.h"
+#include "analyse/expression/texts.h"
+#include "common/number.h"
+
+/* One value of any type, as a loop sees it. */
+union cell {
+    int64_t integer;
+    double number;
+    uint8_t holds;
+    uint32_t code;
+};
+
+static union cell cell_of(const struct sta_node *constant)
+{
+    const struct sta_scalar *value = &constant->value;
+    switch ((enum sta_type)constant->type) {
+    case STA_TYPE_INT:
+        return (union cell){.integer = value->missing ? 0 : value->integer};
+    case STA_TYPE_FLOAT:
+        return (union cell){.number = value->missing ? 0 : value->number};
+    case STA_TYPE_TEXT:
+        return (union cell){.code = value->missing ? STA_NO_CODE : value->code};
+    default:
+        return (union cell){.holds = !value->missing && value->integer != 0};
+    }
+}
+
+static struct sta_scalar scalar_of(enum sta_type type, union cell cell, bool missing)
+{
+    struct sta_scalar value = {.missing = missing};
+    if (type == STA_TYPE_INT)
+        value.integer = cell.integer;
+    else if (type == STA_TYPE_FLOAT)
+        value.number = cell.number;
+    else if (type == STA_TYPE_TEXT) {
+        value.code = cell.code;
+        value.missing = cell.code == STA_NO_CODE;
+    } else
+        value.integer = cell.holds;
+    return value;
+}
+
+static struct sta_scalar fold_kernel(const struct sta_builder *builder, const struct sta_node *node)
+{
+    union cell cells[3], out = {0};
+    uint8_t marks[3], missing = 0;
+    struct sta_lane lanes[3];
+    for (unsigned i = 0; i < node->operand_count; i++) {
+        const struct sta_node *operand = &builder->tree->nodes[node->operands[i]];
+        cells[i] = cell_of(operand);
+        marks[i] = operand->value.missing;
+        lanes[i] = (struct sta_lane){.values = &cells[i], .missing = &marks[i]};
+    }
+    bool marked = sta_kernel_apply(node, lanes, &out, &missing, 1);
+    return scalar_of((enum sta_type)node->type, out, marked && missing);
+}
+
+static struct sta_scalar text_scalar(struct sta_builder *builder, struct sta_text text)
+{
+    return (struct sta_scalar){.code = sta_dictionary_intern(builder->tree->texts, text.bytes, text.length)};
+}
+
+static struct sta_scalar fold_call(struct sta_builder *builder, const struct sta_node *node,
+                                   uint32_t position)
+{
+    const struct sta_scalar *of = &builder->tree->nodes[node->operands[0]].value;
+    struct sta_text_result result = {0};
+    if (of->missing)
+        return node->type == STA_TYPE_BOOL ? (struct sta_scalar){.integer = node->call->when_missing}
+                                           : (struct sta_scalar){.missing = true};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_text text = sta_dictionary_text(builder->tree->texts, of->code);
+    int rc = node->call->apply(node->call, text, &builder->scratch, &result, &err);
+    if (rc != 0)
+        sta_build_fail(builder, rc, position, "%s", err.text);
+    if (rc != 0 || result.missing)
+        return (struct sta_scalar){.missing = true};
+    switch ((enum sta_type)node->type) {
+    case STA_TYPE_BOOL:
+        return (struct sta_scalar){.integer = result.holds};
+    case STA_TYPE_INT:
+        return (struct sta_scalar){.integer = result.integer};
+    case STA_TYPE_FLOAT:
+        return (struct sta_scalar){.number = result.number};
+    default:
+        return text_scalar(builder, result.text);
+    }
+}
+
+static struct sta_scalar fold_text_of(struct sta_builder *builder, const struct sta_node *of)
+{
+    char text[STA_DOUBLE_TEXT];
+    if (of->value.missing)
+        return (struct sta_scalar){.missing = true};
+    if (of->type == STA_TYPE_BOOL)
+        return text_scalar(builder,
+                           of->value.integer ? (struct sta_text){"true", 4} : (struct sta_text){"false", 5});
+    size_t length = of->type == STA_TYPE_INT ? sta_format_int(of->value.integer, text)
+                                             : sta_format_double(of->value.number, text);
+    return text_scalar(builder, (struct sta_text){text, (uint32_t)length});
+}
+
+/* Of two texts, of which one at least is missing: else it would be a call. */
+static struct sta_scalar fold_comparison(const struct sta_node *node)
+{
+    return (struct sta_scalar){.integer = node->relation == STA_DIFFER};
+}
+
+void sta_build_fold(struct sta_builder *builder, uint32_t index, uint32_t position)
+{
+    struct sta_node node = builder->tree->nodes[index];
+    struct sta_scalar value = {.missing = true}; /* that of texts joined, one of which is missing */
+    if (node.operation < STA_OP_KERNELS)
+        value = fold_kernel(builder, &node);
+    else if (node.operation == STA_OP_CALL)
+        value = fold_call(builder, &node, position);
+    else if (node.operation == STA_OP_TEXT_OF)
+        value = fold_text_of(builder, &builder->tree->nodes[node.operands[0]]);
+    else if (node.operation == STA_OP_COMPARE_T)
+        value = fold_comparison(&node);
+    builder->tree->nodes[index] =
+        (struct sta_node){.operation = STA_OP_CONSTANT, .type = node.type, .value = value};
+}

@@ -1,0 +1,92 @@
+/* Which loops this processor runs, and the rules for missing values around them. */
+#include "analyse/expression/kernels.h"
+
+#include <string.h>
+
+static const uint8_t manners[] = {
+#define X(name, manner) [STA_OP_##name] = STA_##manner,
+    STA_KERNEL_LIST(X)
+#undef X
+};
+
+const struct sta_kernels *sta_kernels_here(void)
+{
+#ifdef STA_HAVE_AVX2
+    if (__builtin_cpu_supports("avx2"))
+        return &sta_kernels_avx2;
+#endif
+    return &sta_kernels_portable;
+}
+
+size_t sta_type_width(enum sta_type type)
+{
+    switch (type) {
+    case STA_TYPE_NULL:
+    case STA_TYPE_BOOL:
+        return sizeof(uint8_t);
+    case STA_TYPE_INT:
+        return sizeof(int64_t);
+    case STA_TYPE_FLOAT:
+        return sizeof(double);
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        break;
+    }
+    return sizeof(uint32_t);
+}
+
+static bool join_missing(const struct sta_kernels *kernels, const struct sta_node *node,
+                         const struct sta_lane *in, uint8_t *missing, uint32_t rows)
+{
+    bool any = false;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+        if (in[i].missing == NULL)
+            continue;
+        if (any)
+            kernels->join(missing, in[i].missing, rows);
+        else
+            memcpy(missing, in[i].missing, rows);
+        any = true;
+    }
+    return any;
+}
+
+static void mask_test(const struct sta_kernels *kernels, const struct sta_node *node,
+                      const struct sta_lane *in, bool when_missing, uint8_t *values, uint32_t rows)
+{
+    for (unsigned i = 0; i < node->operand_count; i++) {
+        if (in[i].missing == NULL)
+            continue;
+        if (when_missing)
+            kernels->join(values, in[i].missing, rows);
+        else
+            kernels->deny(values, in[i].missing, rows);
+    }
+}
+
+bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, void *values, uint8_t *missing,
+                      uint32_t rows)
+{
+    const struct sta_kernels *kernels = sta_kernels_here();
+    sta_kernel run = kernels->run[node->operation];
+    enum sta_manner manner = (enum sta_manner)manners[node->operation];
+    switch (manner) {
+    case STA_CARRY:
+        run(node, in, values, missing, rows);
+        return join_missing(kernels, node, in, missing, rows);
+    case STA_STRICT: {
+        bool any = join_missing(kernels, node, in, missing, rows);
+        if (!any)
+            memset(missing, 0, rows);
+        return run(node, in, values, missing, rows) || any;
+    }
+    case STA_TEST:
+    case STA_TEST_NOT:
+        run(node, in, values, missing, rows);
+        mask_test(kernels, node, in, manner == STA_TEST_NOT, values, rows);
+        return false;
+    case STA_OWN:
+        break;
+    }
+    return run(node, in, values, missing, rows);
+}

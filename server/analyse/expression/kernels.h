@@ -1,0 +1,42 @@
+/* kernels.h - loops over a strip of rows (private to expression). */
+#ifndef STA_ANALYSE_EXPRESSION_KERNELS_H
+#define STA_ANALYSE_EXPRESSION_KERNELS_H
+
+#include "analyse/expression/tree.h"
+
+#define STA_STRIP_ROWS 1024 /* operands and result of a loop stay in the first level of cache */
+
+/* Operand of a strip. */
+struct sta_lane {
+    const void *values;                 /* int64_t, double, uint8_t or uint32_t by type */
+    const uint8_t *missing;             /* NULL: none */
+    const struct sta_dictionary *texts; /* of codes; NULL when none of them stands for a text */
+};
+
+/* Writes @rows values, and 1 into `missing` where it finds that there is none (STRICT), or all of `missing` (OWN).  Return: whether
+ * `missing` holds a mark of this loop's. */
+typedef bool (*sta_kernel)(const struct sta_node *node, const struct sta_lane *in, void *values,
+                           uint8_t *missing, uint32_t rows);
+
+struct sta_kernels {
+    sta_kernel run[STA_OP_KERNELS];
+    void (*join)(uint8_t *missing, const uint8_t *also, uint32_t rows);   /* missing |= also */
+    void (*deny)(uint8_t *values, const uint8_t *missing, uint32_t rows); /* values &= !missing */
+};
+extern const struct sta_kernels sta_kernels_portable, sta_kernels_avx2;
+
+/** The best for this processor. */
+const struct sta_kernels *sta_kernels_here(void);
+
+/**
+ * sta_kernel_apply - run the loop of a node, missing values seen to by its manner
+ * @missing: room for a mark per row
+ * Return: whether `missing` was written and may hold a mark
+ */
+bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, void *values, uint8_t *missing,
+                      uint32_t rows);
+
+/** Bytes of a value of the type. */
+size_t sta_type_width(enum sta_type type);
+
+#endif

@@ -1,0 +1,498 @@
+/* The grammar, one function per rule, by recursive descent.
+ *
+ * The depth of recursion is bounded by the nesting limit: what nests (parentheses, arguments, `not`, signs, the right side of
+ * **) enters and leaves.  After the first mistake the parser stands at the end of the text, so every rule finishes. */
+#include "analyse/expression/parser.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/expression/suggest.h"
+#include "common/memory.h"
+
+struct sta_term sta_nothing(void)
+{
+    return (struct sta_term){.column = -1};
+}
+
+bool sta_parser_at(const struct sta_parser *parser, const char *word)
+{
+    const struct sta_token *at = parser->at;
+    return (at->kind == STA_TOKEN_SIGN || at->kind == STA_TOKEN_NAME) && !parser->builder.failed &&
+           sta_text_is(sta_token_text(at), word);
+}
+
+const struct sta_token *sta_parser_take(struct sta_parser *parser, const char *word)
+{
+    return sta_parser_at(parser, word) ? parser->at++ : NULL;
+}
+
+/* Bytes of the first characters of a token, for messages. */
+static int shown_bytes(const struct sta_token *token)
+{
+    uint32_t at = 0;
+    for (unsigned shown = 0; at < token->length && shown < 40; shown++)
+        do
+            at++;
+        while (at < token->length && ((unsigned char)token->text[at] & 0xc0) == 0x80);
+    return (int)at;
+}
+
+void sta_parser_expected(struct sta_parser *parser, const char *what)
+{
+    const struct sta_token *at = parser->at;
+    if (at->kind == STA_TOKEN_END)
+        sta_build_fail(&parser->builder, STA_EINPUT, at->position, "expected %s, found the end", what);
+    else
+        sta_build_fail(&parser->builder, STA_EINPUT, at->position, "expected %s, found %.*s", what,
+                       shown_bytes(at), at->text);
+}
+
+void sta_parser_need(struct sta_parser *parser, const char *word)
+{
+    if (sta_parser_take(parser, word) == NULL)
+        sta_parser_expected(parser, word);
+}
+
+bool sta_parser_enter(struct sta_parser *parser)
+{
+    if (++parser->nesting > sta_expression_limits.nesting)
+        sta_build_fail(&parser->builder, STA_ELIMIT, parser->at->position,
+                       "the expression nests more than %u deep; the limit is %u",
+                       sta_expression_limits.nesting, sta_expression_limits.nesting);
+    return !parser->builder.failed;
+}
+
+/* ---- values */
+
+static struct sta_term parse_number(struct sta_parser *parser, const struct sta_token *token)
+{
+    struct sta_builder *builder = &parser->builder;
+    struct sta_scalar value = {.integer = 0};
+    if (token->whole) {
+        for (uint32_t i = 0; i < token->length; i++)
+            if (__builtin_mul_overflow(value.integer, 10, &value.integer) ||
+                __builtin_add_overflow(value.integer, token->text[i] - '0', &value.integer)) {
+                sta_build_fail(builder, STA_EINPUT, token->position,
+                               "this integer is too large; the largest is %lld", (long long)INT64_MAX);
+                break;
+            }
+    } else {
+        char *copy = sta_strndup(token->text, token->length);
+        value.number = strtod(copy, NULL);
+        free(copy);
+        if (!isfinite(value.number))
+            sta_build_fail(builder, STA_EINPUT, token->position, "this number is too large");
+    }
+    struct sta_term term =
+        sta_build_constant(builder, token->whole ? STA_TYPE_INT : STA_TYPE_FLOAT, value, token->position);
+    term.literal = true;
+    return term;
+}
+
+static struct sta_term parse_string(struct sta_parser *parser, const struct sta_token *token)
+{
+    char *text = sta_alloc(token->length);
+    size_t length = sta_token_unescape(token, text);
+    struct sta_term term =
+        sta_build_text(&parser->builder, (struct sta_text){text, (uint32_t)length}, token->position);
+    free(text);
+    term.literal = true;
+    return term;
+}
+
+static int find_column(const struct sta_schema *schema, struct sta_text name)
+{
+    for (size_t i = 0; i < schema->count; i++)
+        if (sta_text_is(name, schema->columns[i].name))
+            return (int)i;
+    return -1;
+}
+
+/* Older names, unless a column has that name today. */
+static int find_older(const struct sta_schema *schema, struct sta_text name)
+{
+    static const char *const older[][2] = {
+        {"name", "func_name"}, {"filename", "file_name"}, {"hostname", "host_name"}};
+    for (size_t i = 0; i < STA_COUNT_OF(older); i++)
+        if (sta_text_is(name, older[i][0]))
+            return find_column(schema, (struct sta_text){older[i][1], (uint32_t)strlen(older[i][1])});
+    return -1;
+}
+
+static void fail_column(struct sta_parser *parser, struct sta_text name, uint32_t position)
+{
+    const struct sta_schema *schema = parser->builder.schema;
+    const char **names = sta_alloc_array(schema->count, sizeof *names);
+    for (size_t i = 0; i < schema->count; i++)
+        names[i] = schema->columns[i].name;
+    sta_fail_unknown(&parser->builder, "column", name, position, names, schema->count);
+    free(names);
+}
+
+static struct sta_term parse_column(struct sta_parser *parser, struct sta_text name, uint32_t position)
+{
+    const struct sta_schema *schema = parser->builder.schema;
+    int column = find_column(schema, name);
+    if (column < 0)
+        column = find_older(schema, name);
+    if (column >= 0)
+        return sta_build_column(&parser->builder, (uint32_t)column, position);
+    fail_column(parser, name, position);
+    return sta_nothing();
+}
+
+static struct sta_text without_quotes(const struct sta_token *token)
+{
+    bool quoted = token->kind == STA_TOKEN_QUOTED;
+    return (struct sta_text){token->text + quoted, token->length - 2 * quoted};
+}
+
+/* Behind "args." */
+static struct sta_term parse_argument_column(struct sta_parser *parser, uint32_t position)
+{
+    const struct sta_token *key = parser->at;
+    if (key->kind != STA_TOKEN_NAME && key->kind != STA_TOKEN_QUOTED) {
+        sta_parser_expected(parser, "the name of an argument");
+        return sta_nothing();
+    }
+    parser->at++;
+    struct sta_buffer name;
+    sta_buffer_init(&name);
+    sta_put_text(&name, "args.");
+    sta_put(&name, without_quotes(key).bytes, without_quotes(key).length);
+    struct sta_term term = parse_column(parser, (struct sta_text){name.data, (uint32_t)name.size}, position);
+    sta_buffer_fini(&name);
+    return term;
+}
+
+/* Words that are values or can't be one; false if the token is neither. */
+static bool parse_word(struct sta_parser *parser, const struct sta_token *token, struct sta_term *term)
+{
+    static const char *const words[] = {"and",  "or",    "not",   "in",   "true",
+                                        "True", "false", "False", "null", "None"};
+    size_t word = 0;
+    while (word < STA_COUNT_OF(words) && !sta_text_is(sta_token_text(token), words[word]))
+        word++;
+    if (word == STA_COUNT_OF(words))
+        return false;
+    if (word < 4) {
+        parser->at = token;
+        sta_parser_expected(parser, "a value");
+        return true;
+    }
+    enum sta_type type = word < 8 ? STA_TYPE_BOOL : STA_TYPE_NULL;
+    struct sta_scalar value = {.missing = type == STA_TYPE_NULL, .integer = word < 6};
+    *term = sta_build_constant(&parser->builder, type, value, token->position);
+    term->literal = true;
+    return true;
+}
+
+static struct sta_term parse_name(struct sta_parser *parser, const struct sta_token *token)
+{
+    struct sta_term term = sta_nothing();
+    if (parse_word(parser, token, &term))
+        return term;
+    if (sta_text_is(sta_token_text(token), "args") && sta_parser_take(parser, "."))
+        return parse_argument_column(parser, token->position);
+    if (sta_parser_at(parser, "("))
+        return sta_parse_call(parser, token);
+    return parse_column(parser, sta_token_text(token), token->position);
+}
+
+static struct sta_term parse_primary(struct sta_parser *parser)
+{
+    const struct sta_token *token = parser->at;
+    struct sta_term term = sta_nothing();
+    if (parser->builder.failed)
+        return term;
+    if (sta_parser_take(parser, "(")) {
+        if (sta_parser_enter(parser))
+            term = sta_parse_or(parser);
+        parser->nesting--;
+        sta_parser_need(parser, ")");
+        return term;
+    }
+    if (token->kind == STA_TOKEN_END || token->kind == STA_TOKEN_SIGN) {
+        sta_parser_expected(parser, "a value");
+        return term;
+    }
+    parser->at++;
+    if (token->kind == STA_TOKEN_NUMBER)
+        return parse_number(parser, token);
+    if (token->kind == STA_TOKEN_STRING)
+        return parse_string(parser, token);
+    if (token->kind == STA_TOKEN_QUOTED)
+        return parse_column(parser, without_quotes(token), token->position);
+    return parse_name(parser, token);
+}
+
+/* ---- arithmetic */
+
+static struct sta_term parse_unary(struct sta_parser *parser);
+
+static struct sta_term parse_signed(struct sta_parser *parser)
+{
+    const struct sta_token *sign = parser->at++;
+    struct sta_term term = sta_nothing();
+    if (sta_parser_enter(parser))
+        term = parse_unary(parser);
+    parser->nesting--;
+    if (parser->builder.failed)
+        return term;
+    if (*sign->text == '~')
+        return sta_build_not(&parser->builder, sign->position, term);
+    return sta_build_sign(&parser->builder, *sign->text, sign->position, term);
+}
+
+static struct sta_term parse_unary(struct sta_parser *parser)
+{
+    if (sta_parser_at(parser, "~") || sta_parser_at(parser, "-") || sta_parser_at(parser, "+"))
+        return parse_signed(parser);
+    struct sta_term base = sta_parse_methods(parser, parse_primary(parser));
+    const struct sta_token *sign = sta_parser_take(parser, "**");
+    if (sign == NULL)
+        return base;
+    struct sta_term power = sta_nothing();
+    if (sta_parser_enter(parser))
+        power = parse_unary(parser);
+    parser->nesting--;
+    return sta_build_arithmetic(&parser->builder, 'P', sign->position, base, power);
+}
+
+static struct sta_term parse_term(struct sta_parser *parser)
+{
+    struct sta_term term = parse_unary(parser);
+    while (sta_parser_at(parser, "*") || sta_parser_at(parser, "/") || sta_parser_at(parser, "//") ||
+           sta_parser_at(parser, "%")) {
+        const struct sta_token *sign = parser->at++;
+        struct sta_term right = parse_unary(parser);
+        term = sta_build_arithmetic(&parser->builder, sign->length == 2 ? 'D' : *sign->text, sign->position,
+                                    term, right);
+    }
+    return term;
+}
+
+static struct sta_term parse_sum(struct sta_parser *parser)
+{
+    struct sta_term sum = parse_term(parser);
+    while (sta_parser_at(parser, "+") || sta_parser_at(parser, "-")) {
+        const struct sta_token *sign = parser->at++;
+        struct sta_term right = parse_term(parser);
+        sum = sta_build_arithmetic(&parser->builder, *sign->text, sign->position, sum, right);
+    }
+    return sum;
+}
+
+/* ---- comparisons */
+
+/* An element of a list. */
+static void parse_element(struct sta_parser *parser, enum sta_type of, struct sta_list *list,
+                          size_t *capacity, size_t *positions)
+{
+    struct sta_builder *builder = &parser->builder;
+    struct sta_term element = parse_unary(parser);
+    if (!element.literal || element.type == STA_TYPE_NULL)
+        sta_build_fail(builder, STA_EINPUT, element.position, "a list holds constants only");
+    else if ((of == STA_TYPE_TEXT) != (element.type == STA_TYPE_TEXT))
+        sta_build_fail(builder, STA_EINPUT, element.position, "cannot compare a %s with a %s",
+                       sta_type_name(of), STA_NAME_OF(element));
+    else if (list->count == sta_expression_limits.list)
+        sta_build_fail(builder, STA_ELIMIT, element.position,
+                       "the list has more than %u values; the limit is %u", sta_expression_limits.list,
+                       sta_expression_limits.list);
+    if (builder->failed)
+        return;
+    STA_GROW(list->nodes, *capacity, list->count + 1u);
+    STA_GROW(list->positions, *positions, list->count + 1u);
+    list->nodes[list->count] = element.node;
+    list->positions[list->count++] = element.position;
+}
+
+const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type of)
+{
+    struct sta_arena *arena = &parser->builder.tree->arena;
+    struct sta_list list = {.count = 0};
+    size_t capacity = 0, positions = 0;
+    const char *close = sta_parser_at(parser, "[") ? "]" : sta_parser_at(parser, "(") ? ")" : NULL;
+    if (close == NULL) {
+        sta_parser_expected(parser, "a list");
+        return NULL;
+    }
+    if (sta_parser_enter(parser))
+        parser->at++;
+    while (!sta_parser_at(parser, close) && !parser->builder.failed) {
+        if (list.count > 0)
+            sta_parser_need(parser, ",");
+        parse_element(parser, of, &list, &capacity, &positions);
+    }
+    parser->nesting--;
+    sta_parser_take(parser, close);
+    struct sta_list *kept = sta_arena_alloc(arena, sizeof *kept, _Alignof(struct sta_list));
+    kept->count = list.count;
+    kept->nodes = sta_arena_alloc(arena, (list.count + 1) * sizeof *kept->nodes, _Alignof(uint32_t));
+    kept->positions = sta_arena_alloc(arena, (list.count + 1) * sizeof *kept->positions, _Alignof(uint32_t));
+    for (uint32_t i = 0; i < list.count; i++) {
+        kept->nodes[i] = list.nodes[i];
+        kept->positions[i] = list.positions[i];
+    }
+    free(list.nodes);
+    free(list.positions);
+    return kept;
+}
+
+static const struct sta_token *take_relation(struct sta_parser *parser, enum sta_relation *relation)
+{
+    static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
+    for (unsigned i = 0; i < STA_COUNT_OF(signs); i++) {
+        const struct sta_token *sign = sta_parser_take(parser, signs[i]);
+        *relation = (enum sta_relation)i;
+        if (sign != NULL)
+            return sign;
+    }
+    return NULL;
+}
+
+/* "in" or "not in". */
+static bool take_in(struct sta_parser *parser, bool *negate)
+{
+    *negate = sta_parser_at(parser, "not") && sta_text_is(sta_token_text(parser->at + 1), "in");
+    parser->at += *negate;
+    return sta_parser_take(parser, "in") != NULL;
+}
+
+/* a < b < c holds where a < b and b < c hold. */
+static struct sta_term parse_comparison(struct sta_parser *parser)
+{
+    struct sta_builder *builder = &parser->builder;
+    struct sta_term left = parse_sum(parser), whole = left;
+    enum sta_relation relation;
+    bool negate;
+    for (unsigned links = 0; !builder->failed; links++) {
+        struct sta_term link;
+        const struct sta_token *sign = take_relation(parser, &relation);
+        if (sign != NULL) {
+            struct sta_term right = parse_sum(parser);
+            link = sta_build_compare(builder, relation, sign->position, left, right);
+            left = right;
+        } else if (take_in(parser, &negate)) {
+            if (left.type == STA_TYPE_LIST)
+                sta_build_fail(builder, STA_EINPUT, parser->at->position, "cannot look for a list in a list");
+            const struct sta_list *list = sta_parse_values(parser, left.type);
+            link = sta_build_member(builder, left, list, negate);
+        } else {
+            if (sta_parser_at(parser, "="))
+                sta_parser_expected(parser, "==");
+            break;
+        }
+        link.position = whole.position;
+        whole = links == 0 ? link : sta_build_junction(builder, STA_OP_AND, whole, link);
+    }
+    return whole;
+}
+
+/* ---- logic */
+
+static struct sta_term parse_not(struct sta_parser *parser)
+{
+    const struct sta_token *word = sta_parser_take(parser, "not");
+    if (word == NULL)
+        return parse_comparison(parser);
+    struct sta_term term = sta_nothing();
+    if (sta_parser_enter(parser))
+        term = parse_not(parser);
+    parser->nesting--;
+    return sta_build_not(&parser->builder, word->position, term);
+}
+
+static struct sta_term parse_and(struct sta_parser *parser)
+{
+    struct sta_term term = parse_not(parser);
+    while (sta_parser_take(parser, "and") || sta_parser_take(parser, "&")) {
+        term = sta_build_condition(&parser->builder, term);
+        term = sta_build_junction(&parser->builder, STA_OP_AND, term, parse_not(parser));
+    }
+    return term;
+}
+
+struct sta_term sta_parse_or(struct sta_parser *parser)
+{
+    struct sta_term term = parse_and(parser);
+    while (sta_parser_take(parser, "or") || sta_parser_take(parser, "|")) {
+        term = sta_build_condition(&parser->builder, term);
+        term = sta_build_junction(&parser->builder, STA_OP_OR, term, parse_and(parser));
+    }
+    return term;
+}
+
+/* ---- the whole */
+
+static struct sta_expression *make_expression(struct sta_parser *parser, struct sta_term whole)
+{
+    struct sta_tree *tree = parser->builder.tree;
+    struct sta_expression *expression = sta_alloc(sizeof *expression);
+    expression->tree = tree;
+    expression->root = whole.node;
+    expression->type = whole.type;
+    expression->column = whole.column;
+    expression->columns = sta_tree_columns(tree, whole.node, &expression->column_count);
+    const char *unit = whole.column >= 0 ? parser->builder.schema->columns[whole.column].unit : NULL;
+    if (unit != NULL)
+        expression->unit = sta_arena_copy(&tree->arena, unit, strlen(unit));
+    sta_demands_find(expression);
+    return expression;
+}
+
+static struct sta_term parse_whole(struct sta_parser *parser, bool condition)
+{
+    struct sta_term whole = sta_parse_or(parser);
+    if (parser->at->kind != STA_TOKEN_END)
+        sta_parser_expected(parser, "an operator or the end");
+    if (!condition || parser->builder.failed)
+        return whole;
+    /* A missing condition does not hold, so that whoever filters need not look at `missing`. */
+    struct sta_term holds = sta_build_condition(&parser->builder, whole);
+    if (parser->builder.failed)
+        return holds;
+    holds = sta_build_plain(&parser->builder, STA_OP_TRUTH, STA_TYPE_BOOL, holds.position, &holds, 1);
+    holds.column = whole.column;
+    return holds;
+}
+
+static int parse(const char *text, size_t length, const struct sta_schema *schema, bool condition,
+                 struct sta_expression **expression, struct sta_error *err)
+{
+    struct sta_parser parser = {.builder = {.schema = schema, .err = err}};
+    *expression = NULL;
+    int rc = sta_lex(text, length, &parser.tokens, err);
+    if (rc != 0)
+        return rc;
+    parser.at = parser.tokens;
+    parser.builder.tree = sta_tree_create();
+    parser.builder.column_nodes = sta_alloc_array(schema->count, sizeof(uint32_t));
+    sta_text_scratch_init(&parser.builder.scratch);
+    sta_build_constant(&parser.builder, STA_TYPE_NULL, (struct sta_scalar){.missing = true},
+                       0); /* what meaningless terms refer to */
+    struct sta_term whole = parse_whole(&parser, condition);
+    sta_text_scratch_fini(&parser.builder.scratch);
+    free(parser.builder.column_nodes);
+    free(parser.tokens);
+    if (parser.builder.failed) {
+        sta_tree_release(parser.builder.tree);
+        return err->status;
+    }
+    *expression = make_expression(&parser, whole);
+    return 0;
+}
+
+int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
+                         struct sta_expression **expression, struct sta_error *err)
+{
+    return parse(text, length, schema, false, expression, err);
+}
+
+int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema,
+                        struct sta_expression **expression, struct sta_error *err)
+{
+    return parse(text, length, schema, true, expression, err);
+}

@@ -1,0 +1,89 @@
+/* parser.h - state shared by the files of the parser (private to expression). */
+#ifndef STA_ANALYSE_EXPRESSION_PARSER_H
+#define STA_ANALYSE_EXPRESSION_PARSER_H
+
+#include <string.h>
+#include "analyse/expression/build.h"
+#include "analyse/expression/lexer.h"
+
+struct sta_parser {
+    struct sta_builder builder;
+    struct sta_token *tokens;
+    const struct sta_token *at;
+    unsigned nesting;
+};
+
+#define STA_MOST_OPTIONS 8
+
+struct sta_option {
+    const struct sta_token *name;
+    bool value;
+};
+
+/* What stands between the parentheses of a call. */
+struct sta_arguments {
+    struct sta_term *terms; /* free() */
+    unsigned count;
+    size_t capacity;
+    struct sta_option options[STA_MOST_OPTIONS];
+    unsigned option_count;
+};
+
+/* A name that is called: a function or a method. */
+struct sta_callee {
+    struct sta_text name;
+    uint32_t position;
+    bool is_method; /* its first argument stood before the dot */
+};
+
+/* ---- parser.c */
+bool sta_parser_at(const struct sta_parser *parser, const char *word);
+/** The next token if it is this word. */
+const struct sta_token *sta_parser_take(struct sta_parser *parser, const char *word);
+void sta_parser_need(struct sta_parser *parser, const char *word);
+/** "expected .., found ..", at the present token */
+void sta_parser_expected(struct sta_parser *parser, const char *what);
+/** One step deeper; false, and a failure, past the limit.  Every step in is left by `nesting--`. */
+bool sta_parser_enter(struct sta_parser *parser);
+struct sta_term sta_parse_or(struct sta_parser *parser);
+/** A list in brackets; @close is "]" or ")".  Elements must compare with type @of. */
+const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type of);
+struct sta_term sta_nothing(void);
+
+/* ---- calls.c */
+/** What stands behind a value: ".name(..)" and ".str.name(..)", repeatedly. */
+struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of);
+struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name);
+/** Fails unless there are @least to @most arguments (a method's own value not counted). */
+bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee, unsigned count,
+                     unsigned least, unsigned most);
+
+/* ---- call_texts.c */
+struct sta_term sta_parse_text_method(struct sta_parser *parser, struct sta_term of,
+                                      const struct sta_callee *callee, const struct sta_arguments *arguments);
+/** NULL, and a failure at the constant, if it is no pattern. */
+const struct sta_pattern *sta_compile_pattern(struct sta_parser *parser, struct sta_term constant,
+                                              enum sta_anchoring anchoring, bool caseless);
+struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of, struct sta_term pattern,
+                                  struct sta_term by, bool caseless, uint32_t position);
+
+/* ---- functions.c */
+/** Calls the function of that name with these arguments. */
+struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
+                                   const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_coalesce(struct sta_parser *parser, const struct sta_callee *callee,
+                                   const struct sta_term *arguments, unsigned count);
+/** Whether an aggregate has this name. */
+bool sta_is_aggregate(struct sta_text name);
+
+static inline struct sta_text sta_token_text(const struct sta_token *token)
+{
+    return (struct sta_text){token->text, token->length};
+}
+
+static inline bool sta_text_is(struct sta_text text, const char *word)
+{
+    return strlen(word) == text.length && memcmp(text.bytes, word, text.length) == 0;
+}
+
+#endif

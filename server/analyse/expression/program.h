@@ -1,0 +1,84 @@
+/* program.h - programs and evaluators from the inside (private to expression). */
+#ifndef STA_ANALYSE_EXPRESSION_PROGRAM_H
+#define STA_ANALYSE_EXPRESSION_PROGRAM_H
+
+#include "analyse/expression/kernels.h"
+#include "analyse/expression/memo.h"
+
+#define STA_RESULT_REGISTER UINT32_MAX
+
+struct sta_step {
+    uint32_t node;
+    uint32_t target; /* register, or STA_RESULT_REGISTER */
+};
+
+struct sta_program {
+    struct sta_tree *tree;
+    uint32_t root;
+    uint64_t serial;        /* no two programs of the process have the same */
+    struct sta_step *steps; /* in order of evaluation */
+    size_t step_count;
+    uint32_t register_count;
+    uint32_t *columns; /* nodes that are columns */
+    size_t column_count;
+    uint32_t *constants; /* nodes that are constants, and a strip of each */
+    struct sta_lane *constant_lanes;
+    size_t constant_count;
+    struct sta_memo **memos;              /* by node; of those that remember */
+    struct sta_dictionary **dictionaries; /* by node; of those that make texts */
+};
+
+/* Values of a strip being computed. */
+struct sta_register {
+    void *values;
+    uint8_t *missing;
+};
+
+/* Recent results of an operation on values that have no codes to remember by. */
+#define STA_RECENT_SLOTS 1024
+struct sta_recent {
+    uint64_t serial;
+    uint32_t node;
+    const struct sta_dictionary *first, *second;
+    struct {
+        uint64_t key;
+        uint32_t code; /* + 1; 0: empty */
+    } slots[STA_RECENT_SLOTS];
+};
+
+struct sta_evaluator {
+    struct sta_lane *lanes; /* by node */
+    size_t lane_capacity;
+    struct sta_register *registers;
+    size_t register_capacity, register_count;
+    struct sta_vector *vectors; /* by place in program->columns */
+    size_t vector_capacity;
+    struct sta_register *repeated; /* likewise: columns that are one value */
+    size_t repeated_capacity, repeated_count;
+    struct sta_register result; /* of STA_VECTOR_ROWS */
+    uint32_t *translated[2];    /* codes of operands brought into one dictionary */
+    struct sta_text_scratch scratch;
+    struct sta_recent *recent;
+};
+
+/* One step of one strip. */
+struct sta_run {
+    struct sta_program *program;
+    struct sta_evaluator *evaluator;
+    uint32_t index; /* of the node */
+    const struct sta_node *node;
+    const struct sta_lane *in; /* its operands */
+    struct sta_register out;
+    uint32_t rows;
+    struct sta_lane *lane; /* set by whoever computes: out, or what stands for it */
+    struct sta_error *err;
+};
+
+/* evaluate_texts.c: operations on texts.  Return: 0 or a failure. */
+int sta_run_call(struct sta_run *run);
+int sta_run_compare(struct sta_run *run);
+int sta_run_concatenate(struct sta_run *run);
+int sta_run_text_of(struct sta_run *run);
+int sta_run_choice(struct sta_run *run); /* where and coalesce of texts */
+
+#endif

@@ -1,0 +1,442 @@
+/* Functions of one text.  Each runs once per distinct text of a column, not once per row.
+ *
+ * "Without case" means ASCII letters; only patterns, which PCRE2 compares, fold the other letters as well. */
+#include "analyse/expression/texts.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/number.h"
+
+#define TEXT_FUNCTION(name)                                                                                  \
+    int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
+                        struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
+                        struct sta_error *err)
+
+int sta_text_order(struct sta_text a, struct sta_text b)
+{
+    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+bool sta_relation_holds(enum sta_relation relation, int order)
+{
+    switch (relation) {
+    case STA_EQUAL:
+        return order == 0;
+    case STA_DIFFER:
+        return order != 0;
+    case STA_LESS:
+        return order < 0;
+    case STA_LESS_EQUAL:
+        return order <= 0;
+    case STA_GREATER:
+        return order > 0;
+    case STA_GREATER_EQUAL:
+        break;
+    }
+    return order >= 0;
+}
+
+static char lower_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static char upper_letter(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c & ~0x20) : c;
+}
+
+static struct sta_text in_buffer(const struct sta_buffer *buffer)
+{
+    return (struct sta_text){buffer->size > 0 ? buffer->data : "", (uint32_t)buffer->size};
+}
+
+static struct sta_text map_letters(struct sta_text text, char (*map)(char), struct sta_buffer *buffer)
+{
+    sta_buffer_clear(buffer);
+    char *out = sta_buffer_reserve(buffer, text.length + 1);
+    for (uint32_t i = 0; i < text.length; i++)
+        out[i] = map(text.bytes[i]);
+    buffer->size = text.length;
+    return in_buffer(buffer);
+}
+
+struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer)
+{
+    return map_letters(text, lower_letter, buffer);
+}
+
+/* The text as the call compares it; its constants are folded already. */
+static struct sta_text folded(const struct sta_text_call *call, struct sta_text text,
+                              struct sta_text_scratch *scratch)
+{
+    return call->caseless ? sta_text_fold(text, &scratch->buffer) : text;
+}
+
+/* ---- tests */
+
+TEXT_FUNCTION(compare)
+{
+    int order = sta_text_order(folded(call, text, scratch), call->first);
+    result->holds = sta_relation_holds(call->relation, order);
+    return 0;
+}
+
+TEXT_FUNCTION(in)
+{
+    struct sta_text wanted = folded(call, text, scratch);
+    result->holds = sta_dictionary_find(call->set, wanted.bytes, wanted.length) != STA_NO_CODE;
+    return 0;
+}
+
+TEXT_FUNCTION(contains)
+{
+    struct sta_text in = folded(call, text, scratch);
+    result->holds = memmem(in.bytes, in.length, call->first.bytes, call->first.length) != NULL;
+    return 0;
+}
+
+TEXT_FUNCTION(startswith)
+{
+    struct sta_text in = folded(call, text, scratch);
+    result->holds =
+        in.length >= call->first.length && memcmp(in.bytes, call->first.bytes, call->first.length) == 0;
+    return 0;
+}
+
+TEXT_FUNCTION(endswith)
+{
+    struct sta_text in = folded(call, text, scratch);
+    uint32_t length = call->first.length;
+    result->holds =
+        in.length >= length && memcmp(in.bytes + in.length - length, call->first.bytes, length) == 0;
+    return 0;
+}
+
+static struct sta_matcher *matcher_of(struct sta_text_scratch *scratch)
+{
+    if (scratch->matcher == NULL)
+        scratch->matcher = sta_matcher_create();
+    return scratch->matcher;
+}
+
+TEXT_FUNCTION(matches)
+{
+    struct sta_match match;
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
+    result->holds = found > 0;
+    return found < 0 ? found : 0;
+}
+
+/* ---- numbers */
+
+TEXT_FUNCTION(len)
+{
+    result->integer = (int64_t)sta_utf8_count(text.bytes, text.length);
+    return 0;
+}
+
+/* Matches one after the other.  Behind an empty match the next may start at the same place if it is not empty, as in Python. */
+static int next_match(const struct sta_text_call *call, struct sta_text text,
+                      struct sta_text_scratch *scratch, size_t *from, bool *empty, struct sta_match *match,
+                      struct sta_error *err)
+{
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, *from, *empty, match, err);
+    if (found > 0) {
+        *empty = match->spans[0] >= match->spans[1];
+        *from = STA_MAX(match->spans[1], *from);
+    }
+    return found;
+}
+
+TEXT_FUNCTION(count)
+{
+    struct sta_match match;
+    size_t from = 0;
+    bool empty = false;
+    int found;
+    result->integer = 0;
+    while ((found = next_match(call, text, scratch, &from, &empty, &match, err)) > 0)
+        result->integer++;
+    return found;
+}
+
+static size_t skip_digits(struct sta_text text, size_t at)
+{
+    while (at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9')
+        at++;
+    return at;
+}
+
+/* [+-]?[0-9]+, leading zeros allowed */
+TEXT_FUNCTION(to_int)
+{
+    size_t at = text.length > 0 && (text.bytes[0] == '+' || text.bytes[0] == '-');
+    bool negative = at > 0 && text.bytes[0] == '-';
+    result->missing = text.length == at || skip_digits(text, at) != text.length;
+    result->integer = 0;
+    for (; at < text.length && !result->missing; at++) {
+        int digit = text.bytes[at] - '0';
+        result->missing =
+            __builtin_mul_overflow(result->integer, 10, &result->integer) ||
+            __builtin_add_overflow(result->integer, negative ? -digit : digit, &result->integer);
+    }
+    return 0;
+}
+
+/* [+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)? */
+static bool is_number(struct sta_text text)
+{
+    size_t start = text.length > 0 && (text.bytes[0] == '+' || text.bytes[0] == '-');
+    size_t at = skip_digits(text, start);
+    size_t digits = at - start;
+    if (at < text.length && text.bytes[at] == '.') {
+        size_t end = skip_digits(text, at + 1);
+        digits += end - at - 1;
+        at = end;
+    }
+    if (digits > 0 && at < text.length && (text.bytes[at] | 0x20) == 'e') {
+        at++;
+        at += at < text.length && (text.bytes[at] == '+' || text.bytes[at] == '-');
+        size_t end = skip_digits(text, at);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    return digits > 0 && at == text.length;
+}
+
+TEXT_FUNCTION(to_float)
+{
+    result->missing = !is_number(text);
+    if (result->missing)
+        return 0;
+    sta_buffer_clear(&scratch->buffer);
+    sta_put(&scratch->buffer, text.bytes, text.length);
+    sta_put_char(&scratch->buffer, '\0');
+    result->number = strtod(scratch->buffer.data, NULL);
+    result->missing = !isfinite(result->number);
+    return 0;
+}
+
+/* ---- texts */
+
+TEXT_FUNCTION(lower)
+{
+    result->text = map_letters(text, lower_letter, &scratch->buffer);
+    return 0;
+}
+
+TEXT_FUNCTION(upper)
+{
+    result->text = map_letters(text, upper_letter, &scratch->buffer);
+    return 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+TEXT_FUNCTION(strip)
+{
+    while (text.length > 0 && is_blank(text.bytes[0])) {
+        text.bytes++;
+        text.length--;
+    }
+    while (text.length > 0 && is_blank(text.bytes[text.length - 1]))
+        text.length--;
+    result->text = text;
+    return 0;
+}
+
+static const char *last_slash(struct sta_text text)
+{
+    return text.length > 0 ? memrchr(text.bytes, '/', text.length) : NULL;
+}
+
+TEXT_FUNCTION(basename)
+{
+    const char *slash = last_slash(text);
+    const char *base = slash != NULL ? slash + 1 : text.bytes;
+    result->text = (struct sta_text){base, (uint32_t)(text.bytes + text.length - base)};
+    return 0;
+}
+
+TEXT_FUNCTION(dirname)
+{
+    const char *slash = last_slash(text);
+    if (slash == NULL)
+        text.length = 0;
+    else
+        text.length = slash == text.bytes ? 1 : (uint32_t)(slash - text.bytes);
+    result->text = text;
+    return 0;
+}
+
+/* The piece up to the next separator; @text then begins behind that, its bytes NULL after the last piece. */
+static struct sta_text cut_piece(struct sta_text *text, struct sta_text separator)
+{
+    const char *next = memmem(text->bytes, text->length, separator.bytes, separator.length);
+    struct sta_text piece = *text;
+    if (next == NULL) {
+        text->bytes = NULL;
+        return piece;
+    }
+    piece.length = (uint32_t)(next - text->bytes);
+    text->bytes = next + separator.length;
+    text->length -= piece.length + separator.length;
+    return piece;
+}
+
+TEXT_FUNCTION(part)
+{
+    int64_t wanted = call->from;
+    if (wanted < 0) {
+        struct sta_text rest = text;
+        while (rest.bytes != NULL) {
+            cut_piece(&rest, call->first);
+            wanted++;
+        }
+    }
+    result->missing = wanted < 0;
+    for (; !result->missing && wanted >= 0; wanted--) {
+        result->missing = text.bytes == NULL;
+        if (!result->missing)
+            result->text = cut_piece(&text, call->first);
+    }
+    return 0;
+}
+
+/* Byte where character @index begins. */
+static uint32_t byte_of(struct sta_text text, int64_t index)
+{
+    uint32_t at = 0;
+    for (; at < text.length && index > 0; index--)
+        do
+            at++;
+        while (at < text.length && ((unsigned char)text.bytes[at] & 0xc0) == 0x80);
+    return at;
+}
+
+static int64_t from_start(int64_t index, int64_t length)
+{
+    return index < 0 ? STA_MAX(index + length, 0) : STA_MIN(index, length);
+}
+
+TEXT_FUNCTION(slice)
+{
+    int64_t length = (int64_t)sta_utf8_count(text.bytes, text.length);
+    int64_t from = from_start(call->from, length);
+    int64_t to = call->has_to ? from_start(call->to, length) : length;
+    uint32_t start = byte_of(text, from);
+    result->text = (struct sta_text){text.bytes + start, to > from ? byte_of(text, to) - start : 0};
+    return 0;
+}
+
+TEXT_FUNCTION(replace)
+{
+    struct sta_match match;
+    struct sta_buffer *out = &scratch->buffer;
+    size_t from = 0, copied = 0;
+    bool empty = false;
+    int found;
+    sta_buffer_clear(out);
+    while ((found = next_match(call, text, scratch, &from, &empty, &match, err)) > 0) {
+        sta_put(out, text.bytes + copied, match.spans[0] - copied);
+        if (call->replacement != NULL)
+            sta_replacement_put(call->replacement, text, &match, out);
+        else
+            sta_put(out, call->second.bytes, call->second.length);
+        copied = match.spans[1];
+    }
+    sta_put(out, text.bytes + copied, text.length - copied);
+    result->text = in_buffer(out);
+    return found;
+}
+
+/* An empty pattern stands before every character and at the end. */
+static void weave(struct sta_text text, struct sta_text by, struct sta_buffer *out)
+{
+    for (uint32_t i = 0; i < text.length; i++) {
+        if (((unsigned char)text.bytes[i] & 0xc0) != 0x80)
+            sta_put(out, by.bytes, by.length);
+        sta_put_char(out, text.bytes[i]);
+    }
+    sta_put(out, by.bytes, by.length);
+}
+
+TEXT_FUNCTION(replace_literal)
+{
+    struct sta_buffer *out = &scratch->buffer;
+    sta_buffer_clear(out);
+    if (call->first.length == 0) {
+        weave(text, call->second, out);
+    } else {
+        while (text.bytes != NULL) {
+            struct sta_text piece = cut_piece(&text, call->first);
+            sta_put(out, piece.bytes, piece.length);
+            if (text.bytes != NULL)
+                sta_put(out, call->second.bytes, call->second.length);
+        }
+    }
+    result->text = in_buffer(out);
+    return 0;
+}
+
+TEXT_FUNCTION(extract)
+{
+    struct sta_match match;
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
+    result->missing = found <= 0;
+    if (found <= 0)
+        return found;
+    const size_t *span = match.spans + (sta_pattern_groups(call->pattern) > 0 ? 2 : 0);
+    result->missing = span[0] == STA_UNSET;
+    if (!result->missing)
+        result->text =
+            (struct sta_text){text.bytes + span[0], (uint32_t)(STA_MAX(span[1], span[0]) - span[0])};
+    return 0;
+}
+
+static void join(struct sta_text a, struct sta_text b, struct sta_buffer *out, struct sta_text_result *result)
+{
+    sta_buffer_clear(out);
+    sta_put(out, a.bytes, a.length);
+    sta_put(out, b.bytes, b.length);
+    result->text = in_buffer(out);
+}
+
+TEXT_FUNCTION(append)
+{
+    join(text, call->first, &scratch->buffer, result);
+    return 0;
+}
+
+TEXT_FUNCTION(prepend)
+{
+    join(call->first, text, &scratch->buffer, result);
+    return 0;
+}
+
+/* Moves a text from one dictionary to another. */
+TEXT_FUNCTION(same)
+{
+    result->text = text;
+    return 0;
+}
+
+void sta_text_scratch_init(struct sta_text_scratch *scratch)
+{
+    scratch->matcher = NULL;
+    sta_buffer_init(&scratch->buffer);
+}
+
+void sta_text_scratch_fini(struct sta_text_scratch *scratch)
+{
+    sta_buffer_fini(&scratch->buffer);
+    sta_matcher_destroy(scratch->matcher);
+}

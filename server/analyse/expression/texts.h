@@ -1,0 +1,26 @@
+/* texts.h - functions of one text (private to expression). */
+#ifndef STA_ANALYSE_EXPRESSION_TEXTS_H
+#define STA_ANALYSE_EXPRESSION_TEXTS_H
+
+#include "analyse/expression/tree.h"
+
+#define STA_TEXT_FUNCTIONS(X)                                                                                \
+    X(compare)                                                                                               \
+    X(in) X(contains) X(startswith) X(endswith) X(matches) X(len) X(count) X(to_int) X(to_float) X(lower)    \
+        X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) X(replace) X(replace_literal) X(extract)   \
+            X(append) X(prepend) X(same)
+
+#define X(name)                                                                                              \
+    int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
+                        struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
+                        struct sta_error *err);
+STA_TEXT_FUNCTIONS(X)
+#undef X
+
+/** Order by code point. */
+int sta_text_order(struct sta_text a, struct sta_text b);
+bool sta_relation_holds(enum sta_relation relation, int order);
+/** Lower case of ASCII letters, into the buffer from its start. */
+struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer);
+
+#endif
