@@ -13,7 +13,7 @@ export class Problem extends Error {
         super(document.detail || document.title || `The server answered ${document.status}.`);
         this.status = document.status;
         this.title = document.title;
-        this.parameter = document.parameter;
+        this.parameter = document.parameter?.replace(/^\//, '');
         this.position = document.position;
     }
 }
@@ -90,9 +90,27 @@ export async function send(method, path, body) {
     return text ? JSON.parse(text) : null;
 }
 
+let asked = null;
+
+/**
+ * Who is signed in; asked once until that changes.
+ * @returns {Promise<{sign_in_needed: boolean, name: string|null, role: 'viewer'|'editor'|'admin'|null}>}
+ */
+export function session() {
+    asked ??= get('session').catch((problem) => { asked = null; throw problem; });
+    return asked;
+}
+
 /** Trades a token for a session cookie. */
-export function signIn(token) {
-    return send('POST', 'session', { token });
+export async function signIn(token) {
+    const answer = await send('POST', 'session', { token });
+    asked = null;
+    return answer;
+}
+
+export async function signOut() {
+    await send('DELETE', 'session');
+    asked = null;
 }
 
 /**

@@ -1,8 +1,8 @@
 /* app.js - the frame: bar, pages by URL, keys, and what is said when the server is gone or asks who is there. */
 
-import { connection } from './api.js';
+import { connection, session, signOut } from './api.js';
 import { fill, h, icon } from './dom.js';
-import { failure } from './parts/notice.js';
+import { attempt, failure } from './parts/notice.js';
 import { openHelp } from './parts/help.js';
 import { switchTheme } from './parts/palette.js';
 import { here, link, onChange, visit } from './state.js';
@@ -21,6 +21,7 @@ const PAGES = [
 const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity'];
 
 const host = h('main', { id: 'main', tabindex: -1 });
+const who = h('span', { class: 'who' });
 const nav = h('nav', { class: 'pages', 'aria-label': 'Pages' });
 const banner = h('div', { class: 'banner', role: 'alert', hidden: true });
 let current = null, signingIn = false;
@@ -69,15 +70,29 @@ async function signIn() {
     current?.view?.close();
     current = null;
     fill(nav);
+    fill(who);
     const { open } = await import('./pages/signin.js');
-    open(host, () => { signingIn = false; render(here()); });
+    open(host, () => { signingIn = false; begin(); });
+}
+
+/** Asks who is there first, so that whoever must sign in is not shown refusals. */
+async function begin() {
+    const { sign_in_needed: needed, name, role } = await session().catch(() => ({}));
+    if (needed && !role) { signIn(); return; }
+    fill(who, needed && [h('span', { title: `Role: ${role}` }, name), h('button', { class: 'button small', onclick: leave }, 'Sign out')]);
+    render(here());
+}
+
+async function leave() {
+    await attempt(signOut);
+    begin();
 }
 
 function drawFrame() {
     const bar = h('header', { class: 'top' },
         h('a', { class: 'skip', href: '#main' }, 'Skip to content'),
         h('a', { class: 'brand', href: link({}, {}) }, icon('trace'), 'Strata'), nav,
-        h('div', { class: 'top-tools' },
+        h('div', { class: 'top-tools' }, who,
             h('button', { class: 'button icon-only', 'aria-label': 'Light or dark', title: 'Light or dark', onclick: switchTheme }, icon('theme')),
             h('button', { class: 'button icon-only', 'aria-label': 'Help', title: 'Keys and help (?)', onclick: () => openHelp(PAGES) }, icon('help'))));
     document.body.append(bar, banner, host);
@@ -130,4 +145,4 @@ onConnection();
 document.addEventListener('click', onClick);
 document.addEventListener('keydown', onKey);
 onChange(render);
-render(here());
+begin();

@@ -76,8 +76,7 @@ export class Daemon {
     }
 
     async traces() {
-        const answer = await this.get('traces');
-        return answer.traces ?? answer;
+        return (await this.get('traces')).traces;
     }
 
     async trace(name) {

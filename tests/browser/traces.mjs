@@ -32,7 +32,7 @@ async function traceIsAddedByBrowsing(page, daemon) {
     await page.reload();
     const entry = dialog.locator('li', { hasText: 'two-hosts' });
     await entry.getByRole('button', { name: 'Add' }).click();
-    await row(page, 'two-hosts').getByText('ready').waitFor();
+    await row(page, 'two-hosts').locator('.badge.ready').waitFor();
     const trace = await daemon.trace('two-hosts');
     const shown = (await tableNumbers(page.locator('table')))['two-hosts'];
     assert.deepEqual([shown.Events, shown.Hosts], [trace.events, 2]);
@@ -66,8 +66,8 @@ async function ingestShowsItsProgress(page, daemon) {
     await page.addInitScript(collectProgress);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('.folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
-    await row(page, 'large').getByText('ingesting').waitFor();
-    await row(page, 'large').getByText('ready').waitFor({ timeout: 120000 });
+    await row(page, 'large').locator('.badge.ingesting').waitFor();
+    await row(page, 'large').locator('.badge.ready').waitFor({ timeout: 120000 });
     const said = await page.evaluate(() => window.progress);
     assert.ok(said.some((words) => /\d\u202f%.*of.*iB.*events.*events\/s/.test(words)), `progress with bytes, events and rate: ${JSON.stringify(said)}`);
     const shown = (await tableNumbers(page.locator('table'))).large;
@@ -80,7 +80,7 @@ async function ingestIsCancelled(page, daemon) {
     await page.getByRole('button', { name: 'Add a trace' }).waitFor();
     await daemon.call('POST', 'traces', { path: path.join(daemon.folder, 'unwanted') });
     await row(page, 'unwanted').getByRole('button', { name: 'Cancel' }).click();
-    await row(page, 'unwanted').getByText('failed').waitFor();
+    await row(page, 'unwanted').locator('.badge.failed').waitFor();
     assert.notEqual((await daemon.trace('unwanted')).state, 'ready');
 }
 
@@ -100,7 +100,7 @@ async function traceIsRefreshedAndDeleted(page, daemon) {
     const trace = await daemon.ingest(given('edge'));
     await page.goto(daemon.base);
     await choose(page, trace.name, 'Refresh');
-    await row(page, trace.name).getByText('ready').waitFor();
+    await row(page, trace.name).locator('.badge.ready').waitFor();
     await choose(page, trace.name, 'Delete');
     const dialog = page.getByRole('dialog');
     assert.match(await dialog.innerText(), /trace files themselves stay/);

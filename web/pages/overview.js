@@ -31,8 +31,8 @@ export function open(host, place) {
     async function start() {
         try {
             const [one, list] = await Promise.all([get(`traces/${place.trace}`, {}, control.signal), get('presets', {}, control.signal)]);
-            trace = one.trace ?? one;
-            presets = list.presets ?? list;
+            trace = one;
+            presets = list.presets;
         } catch (problem) {
             if (problem.name !== 'AbortError') fill(host, failure(problem, start), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
             return;
@@ -113,7 +113,7 @@ function summaryPicture(trace, bar) {
         const path = `traces/${trace.id}/summary`;
         const [summary, io, preset] = await Promise.all([
             get(path, parameters, signal), get(path, { ...parameters, preset: 'posix' }, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
-        return { summary, io: io.layers[0], preset: preset.preset ?? preset };
+        return { summary, io: io.layers[0], preset };
     }
 
     function draw(place, parameters, granularity) {

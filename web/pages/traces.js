@@ -1,6 +1,6 @@
 /* traces.js - every registered trace: what it is, how its ingest goes, and what can be done with it. */
 
-import { ended, get, send } from '../api.js';
+import { ended, get, send, session } from '../api.js';
 import { fill, h, icon } from '../dom.js';
 import { grouped, moment, text } from '../format.js';
 import { asked, confirmed } from '../parts/dialog.js';
@@ -38,10 +38,10 @@ export function open(host, place) {
     const list = h('div', { class: 'traces' });
     const search = /** @type {HTMLInputElement} */ (h('input', { id: 'filter', type: 'search', class: 'search', placeholder: 'Name, tag or path', 'aria-label': 'Filter traces', value: place.q ?? '',
         oninput: () => go({ q: search.value }, { replace: true }) }));
-    const tools = h('div', { class: 'card-tools' }, search, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'),
-        copyMenu('traces', {}, null));
+    const tools = h('div', { class: 'card-tools' }, search);
     const watched = new Map();
-    let traces = null, shown = '', fresh = new Set(), now = place, dialog = null, timer = 0, closed = false;
+    const fresh = new Set();
+    let traces = null, editor = false, shown = '', now = place, dialog = null, timer = 0, closed = false;
 
     fill(host, h('header', { class: 'page-head row' }, h('h1', {}, 'Traces'), tools), list);
     fill(list, waiting({ what: 'Reading the list of traces', height: 240 }));
@@ -51,8 +51,8 @@ export function open(host, place) {
     async function load() {
         clearTimeout(timer);
         try {
-            const answer = await get('traces');
-            traces = answer.traces ?? answer;
+            editor = (await session()).role !== 'viewer';
+            ({ traces } = await get('traces'));
             if (!closed) show();
         } catch (problem) {
             if (!closed && !traces) fill(list, failure(problem, load));
@@ -85,15 +85,16 @@ export function open(host, place) {
     /** Draws anew only when something changed, so that focus and open menus stay. */
     function show() {
         follow();
-        const picture = JSON.stringify([traces, now.q, now.sort]);
+        const picture = JSON.stringify([traces, now.q, now.sort, editor]);
         if (picture === shown || list.querySelector('[popover]:popover-open')) return;
         shown = picture;
+        fill(tools, search, editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'), copyMenu('traces', {}, null));
         if (traces.length === 0) {
-            fill(list, noTraces());
+            fill(list, noTraces(editor));
             return;
         }
-        const columns = [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }];
-        const rows = sorted(traces.filter((trace) => matches(trace, now.q)), columns, now.sort ?? '-created');
+        const columns = editor ? [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }] : COLUMNS;
+        const rows = inOrder(traces.filter((trace) => matches(trace, now.q)), now.sort);
         fill(list, h('div', { class: 'card flush scroll-x' }, table({
             columns, rows, caption: 'Traces', sort: now.sort, onSort: (sort) => go({ sort }), class: 'cards', decorate,
         }), rows.length === 0 && h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`)));
@@ -102,7 +103,7 @@ export function open(host, place) {
     function decorate(trace, element) {
         if (fresh.delete(trace.id)) element.classList.add('fresh');
         const progress = watched.get(trace.job);
-        const problem = trace.state === 'failed' ? trace.error?.detail ?? trace.problem ?? 'Its ingest failed.' : null;
+        const problem = trace.failure;
         if (!progress && !problem) return;
         element.cells[0].append(progress ? progress.element : h('p', { class: 'bad-text' }, problem));
     }
@@ -179,16 +180,20 @@ function problemsCell(trace) {
     return h('span', { class: trace.problems > 0 ? 'bad-text' : 'quiet' }, grouped(trace.problems));
 }
 
+/** By a column, else the latest registered first. */
+function inOrder(traces, sort) {
+    return sort ? sorted(traces, COLUMNS, sort) : traces.reverse();
+}
+
 function matches(trace, words) {
     if (!words) return true;
     return [trace.name, trace.path, ...(trace.tags ?? [])].some((text) => text.toLowerCase().includes(words.toLowerCase()));
 }
 
-function noTraces() {
+function noTraces(editor) {
     const curl = `curl -X POST ${location.origin}/api/v1/traces -H 'Content-Type: application/json' -d '{"path": "/path/to/run"}'`;
     return empty('No traces yet',
         h('p', {}, 'A trace is the folder of .pfw or .pfw.gz files that DFTracer or DLIO wrote during a run.'),
-        h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')),
-        h('p', {}, 'or from a terminal'),
+        editor && [h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')), h('p', {}, 'or from a terminal')],
         h('div', { class: 'snippet' }, h('code', {}, curl), h('button', { class: 'button small icon-only', 'aria-label': 'Copy', title: 'Copy', onclick: () => copyText(curl, 'the command') }, icon('copy'))));
 }

@@ -24,7 +24,7 @@ export function folderDialog({ onAdded, onClose }) {
         if (!path) return;
         const answer = await attempt(() => send('POST', 'traces', { path }));
         if (!answer) return;
-        onAdded(answer.trace ?? answer, answer.job ?? null);
+        onAdded(answer.trace, answer.job);
         dialog.close();
     }
 
@@ -60,25 +60,21 @@ function crumbsOf({ path, parent }) {
 }
 
 function entriesOf(answer, addPath) {
-    const entries = answer.entries ?? [];
+    const entries = answer.entries;
     if (entries.length === 0) return h('p', { class: 'hint' }, answer.path ? 'This folder is empty.' : 'This server may read no folder yet: start it with --root DIR, or with a trace folder as argument.');
     return [
-        h('ul', {}, entries.map((entry) => entryRow(entry, pathOf(answer.path, entry), addPath))),
+        h('ul', {}, entries.map((entry) => entryRow(entry, addPath))),
         answer.truncated && h('p', { class: 'hint' }, 'There are more entries than are listed here; type the path below.'),
     ];
 }
 
-function pathOf(folder, entry) {
-    return entry.path ?? (folder ? `${folder.replace(/\/$/, '')}/${entry.name}` : entry.name);
-}
-
-function entryRow(entry, path, addPath) {
-    const folder = entry.folder ?? entry.kind === 'folder';
-    const name = folder ? h('a', { href: toFolder(path) }, entry.name) : h('span', { class: 'name' }, entry.name);
+function entryRow(entry, addPath) {
+    const folder = entry.kind === 'folder';
+    const name = folder ? h('a', { href: toFolder(entry.path) }, entry.name) : h('span', { class: 'name' }, entry.name);
     return h('li', { class: entry.candidate ? 'candidate' : '' }, icon(entry.candidate && folder ? 'trace' : folder ? 'folder' : 'file'), name,
-        h('span', { class: 'facts' }, !folder && text(entry.size, 'B'), entry.modified && h('span', { class: 'when' }, moment(entry.modified))),
+        h('span', { class: 'facts' }, !folder && text(entry.bytes, 'B'), entry.modified && h('span', { class: 'when' }, moment(entry.modified))),
         entry.trace ? h('a', { class: 'button small', href: link({ page: 'overview', trace: entry.trace }, {}) }, 'Open')
-            : entry.candidate ? h('button', { class: 'button small primary', onclick: () => addPath(path) }, icon('plus'), 'Add') : null);
+            : entry.candidate ? h('button', { class: 'button small primary', onclick: () => addPath(entry.path) }, icon('plus'), 'Add') : null);
 }
 
 /** Opens the dialog at the roots. */
