@@ -52,7 +52,8 @@ static void make_room(struct sta_chunk_text *chunk, size_t capacity)
 static void take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
     make_room(chunk, chunker->carry_size + CHUNK_BYTES);
-    memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
+    if (chunker->carry_size > 0)
+        memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
     chunk->size = chunker->carry_size;
     chunker->carry_size = 0;
 }

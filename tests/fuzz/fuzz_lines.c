@@ -1,0 +1,174 @@
+/* Trace text, read with and without the predicted shapes: both must give the same events, notes, counts and definitions.
+ *
+ * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the second.  Codes may differ
+ * between the two runs, so what they stand for is compared. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/number.h"
+#include "decode/decode.h"
+
+struct outcome {
+    struct sta_tables *tables;
+    struct sta_source source;
+    struct sta_batch batch;
+};
+
+static void outcome_init(struct outcome *outcome, const char *text, size_t size, enum sta_decode_path path)
+{
+    *outcome = (struct outcome){.tables = sta_tables_create(), .source.path = sta_strdup("a.pfw")};
+    sta_batch_init(&outcome->batch);
+    sta_decode_memory(text, size, path, outcome->tables, &outcome->source, &outcome->batch);
+}
+
+static void outcome_fini(struct outcome *outcome)
+{
+    sta_batch_fini(&outcome->batch);
+    sta_source_fini(&outcome->source);
+    sta_tables_destroy(outcome->tables);
+}
+
+/* ---- the same of both */
+
+static void same_text(const struct sta_dictionary *a, uint32_t code_a, const struct sta_dictionary *b,
+                      uint32_t code_b)
+{
+    STA_ASSERT((code_a == STA_NO_CODE) == (code_b == STA_NO_CODE));
+    if (code_a == STA_NO_CODE)
+        return;
+    struct sta_text text_a = sta_dictionary_text(a, code_a);
+    struct sta_text text_b = sta_dictionary_text(b, code_b);
+    STA_ASSERT(text_a.length == text_b.length && memcmp(text_a.bytes, text_b.bytes, text_a.length) == 0);
+    STA_ASSERT(sta_utf8_valid_prefix(text_a.bytes, text_a.length) == text_a.length);
+}
+
+static void same_notes(const struct sta_line_notes *a, const struct sta_line_notes *b)
+{
+    STA_ASSERT(a->count == b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        STA_ASSERT(a->items[i].line == b->items[i].line && a->items[i].offset == b->items[i].offset);
+        STA_ASSERT(strcmp(a->items[i].reason, b->items[i].reason) == 0);
+        STA_ASSERT(strcmp(a->items[i].text, b->items[i].text) == 0);
+        STA_ASSERT(sta_utf8_valid_prefix(a->items[i].text, strlen(a->items[i].text)) ==
+                   strlen(a->items[i].text));
+    }
+}
+
+static void same_thread(const struct outcome *a, const struct outcome *b, uint32_t row)
+{
+    struct sta_thread of_a = sta_tables_thread(a->tables, a->batch.thread[row]);
+    struct sta_thread of_b = sta_tables_thread(b->tables, b->batch.thread[row]);
+    STA_ASSERT(of_a.pid == of_b.pid && of_a.tid == of_b.tid);
+    same_text(sta_tables_host_refs(a->tables), of_a.host, sta_tables_host_refs(b->tables), of_b.host);
+}
+
+static void same_rows(const struct outcome *a, const struct outcome *b)
+{
+    const struct sta_batch *left = &a->batch;
+    const struct sta_batch *right = &b->batch;
+    STA_ASSERT(left->count == right->count && (left->ts_ns == NULL) == (right->ts_ns == NULL));
+    for (uint32_t i = 0; i < left->count; i++) {
+        STA_ASSERT(left->ts[i] == right->ts[i] && left->dur[i] == right->dur[i]);
+        STA_ASSERT(left->ts[i] >= -STA_TIME_LIMIT && left->ts[i] + left->dur[i] <= STA_TIME_LIMIT);
+        if (left->ts_ns != NULL)
+            STA_ASSERT(left->ts_ns[i] == right->ts_ns[i] && left->dur_ns[i] == right->dur_ns[i] &&
+                       left->ts_ns[i] < 1000);
+        same_text(sta_tables_names(a->tables), left->name[i], sta_tables_names(b->tables), right->name[i]);
+        same_text(sta_tables_cats(a->tables), left->cat[i], sta_tables_cats(b->tables), right->cat[i]);
+        same_text(sta_tables_file_refs(a->tables), left->file[i], sta_tables_file_refs(b->tables),
+                  right->file[i]);
+        same_thread(a, b, i);
+    }
+}
+
+static void same_column(const struct outcome *a, const struct sta_args_column *left, const struct outcome *b,
+                        const struct sta_args_column *right)
+{
+    STA_ASSERT(left->count == right->count);
+    STA_ASSERT(sta_tables_kinds(a->tables, left->key) == sta_tables_kinds(b->tables, right->key));
+    for (uint32_t i = 0; i < left->count; i++) {
+        STA_ASSERT(left->rows[i] == right->rows[i] && left->kinds[i] == right->kinds[i]);
+        STA_ASSERT(left->rows[i] < a->batch.count && (i == 0 || left->rows[i] > left->rows[i - 1]));
+        if (left->kinds[i] == STA_VALUE_TEXT)
+            same_text(sta_tables_values(a->tables, left->key), left->values[i].code,
+                      sta_tables_values(b->tables, right->key), right->values[i].code);
+        else
+            STA_ASSERT(left->values[i].integer == right->values[i].integer); /* the bits, of a number too */
+    }
+}
+
+static void same_columns(const struct outcome *a, const struct outcome *b)
+{
+    STA_ASSERT(a->batch.args_count == b->batch.args_count);
+    for (uint32_t i = 0; i < a->batch.args_count; i++) {
+        const struct sta_args_column *left = &a->batch.args[i];
+        const struct sta_args_column *right = &b->batch.args[i];
+        same_text(sta_tables_keys(a->tables), left->key, sta_tables_keys(b->tables), right->key);
+        same_column(a, left, b, right);
+    }
+}
+
+static void same_definition(void *context, const char *key, size_t length,
+                            const struct sta_definition *definition)
+{
+    struct sta_definition other;
+    const struct {
+        const struct outcome *outcome;
+        enum sta_definition_kind kind;
+    } *in = context;
+    STA_ASSERT(sta_tables_find_definition(in->outcome->tables, in->kind, key, length, &other));
+    STA_ASSERT(definition->line == other.line && (definition->text == NULL) == (other.text == NULL));
+    if (definition->text != NULL)
+        STA_ASSERT(definition->length == other.length &&
+                   memcmp(definition->text, other.text, other.length) == 0);
+}
+
+static void same_definitions(const struct outcome *a, const struct outcome *b)
+{
+    for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++) {
+        struct {
+            const struct outcome *outcome;
+            enum sta_definition_kind kind;
+        } context = {b, (enum sta_definition_kind)kind};
+        sta_tables_each_definition(a->tables, context.kind, same_definition, &context);
+    }
+}
+
+static void adds_up(const struct outcome *outcome, size_t size)
+{
+    const struct sta_ledger_counts *counts = &outcome->source.counts;
+    STA_ASSERT(counts->lines == counts->events + counts->metadata + counts->counters + counts->other +
+                                    counts->framing + counts->blank + counts->malformed);
+    STA_ASSERT(counts->events == outcome->batch.count && counts->json_bytes == size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct outcome both;
+    struct outcome strict;
+    size_t doubled = 2 * size + 1;
+    char *text = malloc(doubled);
+    STA_ASSERT(text != NULL);
+    if (size > 0) {
+        memcpy(text, data, size);
+        memcpy(text + size + 1, data, size);
+    }
+    text[size] = '\n';
+    outcome_init(&both, text, doubled, STA_DECODE_BOTH);
+    outcome_init(&strict, text, doubled, STA_DECODE_STRICT_ONLY);
+    adds_up(&both, doubled);
+    STA_ASSERT(memcmp(&both.source.counts, &strict.source.counts, sizeof both.source.counts) == 0);
+    same_notes(&both.source.malformed, &strict.source.malformed);
+    same_notes(&both.source.repaired, &strict.source.repaired);
+    same_rows(&both, &strict);
+    same_columns(&both, &strict);
+    same_definitions(&both, &strict);
+    outcome_fini(&both);
+    outcome_fini(&strict);
+    free(text);
+    return 0;
+}
