@@ -64,20 +64,19 @@ static int build_refinement(struct sta_preset_builder *builder, const struct sta
                             const struct sta_yaml_node *node)
 {
     static const char *const keys[] = {"contains", "append"};
-    const char *contains, *append;
+    const char *texts[STA_COUNT_OF(keys)];
     int status = sta_check_keys(yaml, node, "each of refine: files", keys, STA_COUNT_OF(keys), builder->err);
-    if (status != STA_OK)
-        return status;
-    const struct sta_yaml_node *what = sta_yaml_find(node, "contains"),
-                               *ending = sta_yaml_find(node, "append");
-    status = sta_check_text(yaml, what != NULL ? what : node, "contains", &contains, builder->err);
-    if (status == STA_OK)
-        status = sta_check_text(yaml, ending != NULL ? ending : node, "append", &append, builder->err);
+    for (size_t i = 0; i < STA_COUNT_OF(keys) && status == STA_OK; i++) {
+        const struct sta_yaml_node *value;
+        status = sta_check_member(yaml, node, "each of refine: files", keys[i], &value, builder->err);
+        if (status == STA_OK)
+            status = sta_check_text(yaml, value, keys[i], &texts[i], builder->err);
+    }
     if (status != STA_OK)
         return status;
     struct sta_preset *preset = builder->preset;
     preset->refinements[preset->refinement_count++] =
-        (struct sta_refinement){sta_strdup(contains), sta_strdup(append)};
+        (struct sta_refinement){sta_strdup(texts[0]), sta_strdup(texts[1])};
     return STA_OK;
 }
 
@@ -141,9 +140,11 @@ static int build_named_layers(struct sta_preset_builder *builder)
     const struct sta_yaml_node *detect = sta_yaml_find(builder->file->yaml->root, "detect");
     if (status != STA_OK || sta_yaml_is_null(detect))
         return status;
-    const struct sta_yaml_node *layer = sta_yaml_find(detect, "layer");
-    return layer_name(builder, builder->file->yaml, layer != NULL ? layer : detect, "detect: layer",
-                      &preset->detect_layer);
+    const struct sta_yaml_node *layer;
+    status = sta_check_member(builder->file->yaml, detect, "detect", "layer", &layer, builder->err);
+    return status != STA_OK
+               ? status
+               : layer_name(builder, builder->file->yaml, layer, "detect: layer", &preset->detect_layer);
 }
 
 static int build_head(struct sta_preset_builder *builder)

@@ -58,10 +58,12 @@ static int read_detect(struct sta_preset_file *file, struct sta_error *err)
     int status = sta_check_keys(file->yaml, detect, "detect", keys, STA_COUNT_OF(keys), err);
     if (status != STA_OK)
         return status;
-    const struct sta_yaml_node *rank = sta_yaml_find(detect, "rank");
-    const char *text;
+    const struct sta_yaml_node *rank;
+    const char *text = NULL;
     int64_t value;
-    status = sta_check_text(file->yaml, rank != NULL ? rank : detect, "detect: rank", &text, err);
+    status = sta_check_member(file->yaml, detect, "detect", "rank", &rank, err);
+    if (status == STA_OK)
+        status = sta_check_text(file->yaml, rank, "rank", &text, err);
     if (status != STA_OK)
         return status;
     if (!sta_parse_int(text, strlen(text), &value) || value < 1 || value > 1000)

@@ -142,9 +142,11 @@ static int optional_text(struct sta_preset_builder *builder, const struct sta_ya
 static int build_name(struct sta_preset_builder *builder, struct sta_layer *layer,
                       const struct sta_yaml *yaml, const struct sta_yaml_node *node)
 {
-    const struct sta_yaml_node *name = sta_yaml_find(node, "name");
-    const char *text;
-    int status = sta_check_name(yaml, name != NULL ? name : node, "name", &text, builder->err);
+    const struct sta_yaml_node *name;
+    const char *text = NULL;
+    int status = sta_check_member(yaml, node, "a layer", "name", &name, builder->err);
+    if (status == STA_OK)
+        status = sta_check_name(yaml, name, "name", &text, builder->err);
     if (status != STA_OK)
         return status;
     layer->name = sta_strdup(text);

@@ -63,6 +63,13 @@ int sta_check_name(const struct sta_yaml *yaml, const struct sta_yaml_node *node
     return STA_OK;
 }
 
+int sta_check_member(const struct sta_yaml *yaml, const struct sta_yaml_node *mapping, const char *what,
+                     const char *key, const struct sta_yaml_node **value, struct sta_error *err)
+{
+    *value = sta_yaml_find(mapping, key);
+    return *value != NULL ? STA_OK : sta_yaml_fail(yaml, mapping, err, "%s needs %s", what, key);
+}
+
 int sta_check_kind(const struct sta_yaml *yaml, const struct sta_yaml_node **node, const char *key,
                    enum sta_yaml_kind kind, struct sta_error *err)
 {

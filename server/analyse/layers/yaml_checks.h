@@ -14,6 +14,10 @@ STA_MUSTCHECK int sta_check_text(const struct sta_yaml *yaml, const struct sta_y
 /** [A-Za-z_][A-Za-z0-9_]*, at most 64 characters: what may become part of a column's name. */
 STA_MUSTCHECK int sta_check_name(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
                                  const char *key, const char **text, struct sta_error *err);
+/** *value is what a mapping has under a key that it must have; @what names the mapping in messages. */
+STA_MUSTCHECK int sta_check_member(const struct sta_yaml *yaml, const struct sta_yaml_node *mapping,
+                                   const char *what, const char *key, const struct sta_yaml_node **value,
+                                   struct sta_error *err);
 /** A list of texts that are not empty; nothing is an empty list.  Copies; *texts and each are the caller's to free, also after a failure. */
 STA_MUSTCHECK int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
                                   const char *key, char ***texts, size_t *count, struct sta_error *err);

@@ -1,0 +1,234 @@
+/* Logical columns of decoded text: every rule of the derived columns, and one type per args key. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/columns.h"
+#include "built_in.h"
+#include "common/memory.h"
+#include "common/number.h"
+#include "decoded_trace.h"
+
+struct fixture {
+    struct decoded_trace trace;
+    struct sta_presets *presets;
+    struct sta_columns *columns;
+    struct sta_column_reader *reader;
+};
+
+/* @preset: its name, or NULL. */
+static struct fixture begin(const char *text, const char *preset)
+{
+    struct fixture f;
+    struct sta_error err = STA_ERROR_INIT;
+    decoded_trace_init(&f.trace, text);
+    f.presets = load_built_in(NULL);
+    struct sta_columns_options options = {.presets = f.presets,
+                                          .preset =
+                                              preset != NULL ? sta_presets_find(f.presets, preset) : NULL,
+                                          .trace = "run 1"};
+    cr_assert_eq(sta_columns_create(f.trace.snapshot, &options, &f.columns, &err), 0, "%s", err.text);
+    f.reader = sta_column_reader_create(f.columns);
+    cr_assert_eq(sta_snapshot_block_count(f.trace.snapshot), 1);
+    sta_column_reader_seek(f.reader, sta_snapshot_block(f.trace.snapshot, 0));
+    return f;
+}
+
+static void end(struct fixture *f)
+{
+    sta_column_reader_destroy(f->reader);
+    sta_columns_destroy(f->columns);
+    sta_presets_release(f->presets);
+    decoded_trace_fini(&f->trace);
+}
+
+static const struct sta_schema_column *find(const struct fixture *f, const char *name, uint32_t *index)
+{
+    const struct sta_schema *schema = sta_columns_schema(f->columns);
+    for (*index = 0; *index < schema->count; ++*index) {
+        if (strcmp(schema->columns[*index].name, name) == 0)
+            return &schema->columns[*index];
+    }
+    return NULL;
+}
+
+/* A value as text, "-" where it is missing. */
+static void show(char *out, size_t size, const struct sta_vector *vector, uint32_t row)
+{
+    char number[STA_DOUBLE_TEXT + 1] = "";
+    row = vector->constant ? 0 : row;
+    bool text = vector->type == STA_TYPE_TEXT;
+    if (text ? vector->codes[row] == STA_NO_CODE : vector->missing != NULL && vector->missing[row]) {
+        snprintf(out, size, "-");
+        return;
+    }
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        snprintf(out, size, "%lld", (long long)vector->integers[row]);
+        break;
+    case STA_TYPE_FLOAT:
+        number[sta_format_double(vector->numbers[row], number)] = '\0';
+        snprintf(out, size, "%s", number);
+        break;
+    case STA_TYPE_BOOL:
+        snprintf(out, size, "%s", vector->bools[row] ? "true" : "false");
+        break;
+    default:
+        snprintf(out, size, "%s", sta_dictionary_text(vector->texts, vector->codes[row]).bytes);
+    }
+}
+
+/* Values of all rows, blank between them. */
+static void expect_column(const struct fixture *f, const char *name, enum sta_type type, const char *wanted)
+{
+    uint32_t index;
+    char line[1000] = "", value[200];
+    struct sta_vector vector;
+    struct sta_error err = STA_ERROR_INIT;
+    const struct sta_schema_column *column = find(f, name, &index);
+    cr_assert_not_null(column, "%s", name);
+    cr_expect_eq(column->type, type, "%s is %s", name, sta_type_name(column->type));
+    cr_assert_eq(sta_column_reader_get(f->reader, index, &vector, &err), 0, "%s", err.text);
+    cr_expect_eq(vector.type, type);
+    for (uint32_t row = 0; row < sta_column_reader_block(f->reader)->rows; row++) {
+        show(value, sizeof value, &vector, row);
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", row > 0 ? " " : "", value);
+    }
+    cr_expect_str_eq(line, wanted, "%s: \"%s\", not \"%s\"", name, line, wanted);
+}
+
+#define EVENT(name, cat, ts, args)                                                                           \
+    "{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":7,\"tid\":8,\"ts\":" #ts                    \
+    ",\"dur\":5,\"ph\":\"X\",\"args\":{" args "}}\n"
+
+Test(columns, classes_of_functions_count_in_their_categories_only)
+{
+    struct fixture f = begin(EVENT("read", "POSIX", 100, "") EVENT("read", "reader", 101, "")
+                                 EVENT("fsync", "stdio", 102, "") EVENT("pread64", "posix", 103, "")
+                                     EVENT("open64", "posix", 104, "") EVENT("fork", "posix", 105, "")
+                                         EVENT("semop", "posix", 106, ""),
+                             NULL);
+    expect_column(&f, "io_cat", STA_TYPE_INT, "1 6 7 6 3 4 5");
+    expect_column(&f, "cat", STA_TYPE_TEXT, "posix reader stdio posix posix posix posix");
+    expect_column(&f, "func_name", STA_TYPE_TEXT, "read read fsync pread64 open64 fork semop");
+    expect_column(&f, "acc_pat", STA_TYPE_INT, "0 0 0 0 0 0 0");
+    expect_column(&f, "count", STA_TYPE_INT, "1 1 1 1 1 1 1");
+    end(&f);
+}
+
+Test(columns, size_is_what_was_summed_or_what_a_transfer_returned)
+{
+    struct fixture f = begin(
+        EVENT("read", "posix", 1, "\"ret\":10") EVENT("read", "posix", 2, "\"ret\":0") EVENT(
+            "write", "stdio", 3, "\"ret\":\"12\"") EVENT("read", "posix", 4, "\"ret\":10,\"size_sum\":99")
+            EVENT("open", "posix", 5, "\"ret\":3") EVENT("read", "reader", 6, "\"ret\":3")
+                EVENT("x", "reader", 7, "\"size_sum\":5.0") EVENT("read", "posix", 8, "\"ret\":-1")
+                    EVENT("read", "posix", 9, "\"ret\":7,\"size_sum\":0")
+                        EVENT("read", "posix", 10, "\"ret\":\" 8 \"")
+                            EVENT("read", "posix", 11, "\"ret\":true")
+                                EVENT("read", "posix", 12, "\"ret\":6.5") EVENT("read", "posix", 13, ""),
+        NULL);
+    expect_column(&f, "size", STA_TYPE_INT, "10 - 12 99 - - 5 - 7 8 - - -");
+    end(&f);
+}
+
+Test(columns, offset_and_image_belong_to_either_kind_of_category)
+{
+    struct fixture f =
+        begin(EVENT("read", "posix", 1, "\"offset\":4096,\"image_idx\":3")
+                  EVENT("read", "reader", 2, "\"offset\":4096,\"image_idx\":3")
+                      EVENT("read", "posix", 3, "\"offset\":0")
+                          EVENT("read", "reader", 4, "\"image_idx\":\"12\",\"step\":\"4\",\"epoch\":1")
+                              EVENT("read", "reader", 5, "\"step\":-1,\"epoch\":\"x\""),
+              NULL);
+    expect_column(&f, "offset", STA_TYPE_INT, "4096 - - - -");
+    expect_column(&f, "image_id", STA_TYPE_INT, "- 3 - 12 -");
+    expect_column(&f, "step", STA_TYPE_INT, "- - - 4 -");
+    expect_column(&f, "epoch", STA_TYPE_INT, "- - - 1 -");
+    expect_column(&f, "args.step", STA_TYPE_INT, "- - - 4 -1");
+    expect_column(&f, "args.epoch", STA_TYPE_TEXT, "- - - 1 x");
+    end(&f);
+}
+
+Test(columns, an_args_key_has_one_type_over_the_trace)
+{
+    struct fixture f = begin(
+        EVENT("a", "b", 1,
+              "\"i\":1,\"n\":1,\"t\":1,\"y\":true,\"m\":true,\"big\":18446744073709551615,\"s\":\"x\","
+              "\"nest\":[1, {\"a\":2}],\"nul\":null")
+            EVENT("a", "b", 2, "\"i\":\"-2\",\"n\":2.5,\"t\":\"x\",\"y\":false,\"m\":1,\"big\":1,\"s\":\"\"")
+                EVENT("a", "b", 3, "\"t\":0.1"),
+        NULL);
+    expect_column(&f, "args.i", STA_TYPE_INT, "1 -2 -");
+    expect_column(&f, "args.n", STA_TYPE_FLOAT, "1.0 2.5 -");
+    expect_column(&f, "args.t", STA_TYPE_TEXT, "1 x 0.1");
+    expect_column(&f, "args.y", STA_TYPE_BOOL, "true false -");
+    expect_column(&f, "args.m", STA_TYPE_TEXT, "true 1 -");
+    expect_column(&f, "args.big", STA_TYPE_TEXT, "18446744073709551615 1 -");
+    expect_column(&f, "args.s", STA_TYPE_TEXT, "x  -");
+    expect_column(&f, "args.nest", STA_TYPE_TEXT, "[1,{\"a\":2}] - -");
+    uint32_t index;
+    cr_expect_null(find(&f, "args.nul", &index), "no event has a value");
+    const struct sta_schema *schema = sta_columns_schema(f.columns);
+    for (size_t i = STA_LOGICAL_ARGS + 1; i < schema->count; i++)
+        cr_expect_lt(strcmp(schema->columns[i - 1].name, schema->columns[i].name), 0);
+    end(&f);
+}
+
+Test(columns, keys_of_files_and_hosts_are_columns_too)
+{
+    struct fixture f = begin(
+        "{\"ph\":\"M\",\"name\":\"FH\",\"args\":{\"name\":\"/data/a\",\"value\":5}}\n"
+        "{\"ph\":\"M\",\"name\":\"HH\",\"args\":{\"name\":\"n1\",\"value\":\"ab\",\"hhash\":77}}\n" EVENT(
+            "read", "posix", 1, "\"fhash\":5,\"hhash\":77")
+            EVENT("read", "posix", 2, "\"fhash\":6,\"fname\":\"/x\"")
+                EVENT("read", "posix", 3, "\"fname\":\"/y\",\"filename\":\"/z\",\"hostname\":\"n2\"")
+                    EVENT("read", "posix", 4, "\"filename\":\"/w\",\"hhash\":\"ff\""),
+        NULL);
+    expect_column(&f, "file_name", STA_TYPE_TEXT, "/data/a - /y /w");
+    expect_column(&f, "host_name", STA_TYPE_TEXT, "n1 - n2 -");
+    expect_column(&f, "args.fhash", STA_TYPE_INT, "5 6 - -");
+    expect_column(&f, "args.fname", STA_TYPE_TEXT, "- /x /y -");
+    expect_column(&f, "args.filename", STA_TYPE_TEXT, "- - /z /w");
+    expect_column(&f, "args.hhash", STA_TYPE_TEXT, "77 - - ff");
+    expect_column(&f, "args.hostname", STA_TYPE_TEXT, "- - n2 -");
+    expect_column(&f, "proc_name", STA_TYPE_TEXT, "app#n1#7#8 app#<NA>#7#8 app#n2#7#8 app#<NA>#7#8");
+    expect_column(&f, "trace", STA_TYPE_TEXT, "run 1 run 1 run 1 run 1");
+    end(&f);
+}
+
+Test(columns, times_are_whole_microseconds_and_their_seconds)
+{
+    struct fixture f =
+        begin("{\"name\":\"a\",\"cat\":\"b\",\"ts\":\"1000\",\"dur\":\"300000\",\"ph\":\"X\"}\n"
+              "{\"name\":\"a\",\"cat\":\"b\",\"pid\":3,\"ts\":1001.9,\"dur\":0.2,\"ph\":\"X\"}\n",
+              NULL);
+    expect_column(&f, "ts", STA_TYPE_INT, "0 1");
+    expect_column(&f, "te", STA_TYPE_INT, "300000 2");
+    expect_column(&f, "dur", STA_TYPE_INT, "300000 0");
+    expect_column(&f, "time", STA_TYPE_FLOAT, "0.3 0.0");
+    expect_column(&f, "time_start", STA_TYPE_FLOAT, "0.0 1e-06");
+    expect_column(&f, "time_end", STA_TYPE_FLOAT, "0.3 2e-06");
+    expect_column(&f, "pid", STA_TYPE_INT, "- 3");
+    expect_column(&f, "tid", STA_TYPE_INT, "- -");
+    end(&f);
+}
+
+Test(columns, a_preset_refines_the_category_and_nothing_else)
+{
+    static const char text[] = EVENT("read", "POSIX", 1, "\"ret\":5,\"fname\":\"/lustre/data/x\"")
+        EVENT("read", "posix", 2, "\"fname\":\"/ssd/checkpoint/data\"")
+            EVENT("read", "reader", 3, "\"fname\":\"/lustre/data/x\"") EVENT("read", "stdio", 4, "")
+                EVENT("read", "my_posix", 5, "\"fname\":\"/data\"");
+    struct fixture f = begin(text, "dlio");
+    expect_column(&f, "cat", STA_TYPE_TEXT,
+                  "posix_reader_lustre posix_checkpoint_reader_ssd reader stdio my_posix_reader");
+    expect_column(&f, "io_cat", STA_TYPE_INT, "1 1 6 1 6");
+    expect_column(&f, "size", STA_TYPE_INT, "5 - - - -");
+    end(&f);
+    f = begin(text, NULL);
+    expect_column(&f, "cat", STA_TYPE_TEXT, "posix posix reader stdio my_posix");
+    end(&f);
+}
