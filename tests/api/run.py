@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The HTTP interface of the real daemon: every test of the test_*.py beside this.
+
+  run.py [--smoke] [PATTERN ..]     --smoke: those that exercise threads most, briefly
+
+Finds the programs by STRATAD and STRATA_GENERATE, as tests/daemon.py says. Ends in a line `N passed, N failed[, N skipped]`.
+"""
+import argparse
+import importlib
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from harness import Scene  # noqa: E402
+
+SMOKE = r"test_basics|test_jobs\.|test_views\.|test_limits\.test_(one_computation|clients_that_leave|a_full_queue)|test_lifecycle\.test_stop"
+
+
+def tests(patterns):
+    for file in sorted(HERE.glob("test_*.py")):
+        module = importlib.import_module(file.stem)
+        for name, function in vars(module).items():
+            label = f"{file.stem}.{name}"
+            if name.startswith("test_") and callable(function) and (not patterns or any(re.search(p, label) for p in patterns)):
+                yield label, function
+
+
+def attempt(label, function, *arguments):
+    """None, or what went wrong"""
+    start = time.monotonic()
+    try:
+        function(*arguments)
+        took = time.monotonic() - start
+        print(f"ok      {label}" + (f"  ({took:.1f} s)" if took > 2 else ""), flush=True)
+        return True
+    except Exception:  # one test's failure is no other's
+        print(f"FAILED  {label}\n{traceback.format_exc(limit=-3)}", flush=True)
+        return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("patterns", nargs="*")
+    arguments = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="strata-api-") as scratch:
+        scene = Scene(scratch)
+
+        def run(label, function, *parameters):
+            nonlocal passed, failed
+            good = attempt(label, function, *parameters)
+            passed, failed = passed + good, failed + (not good)
+
+        for label, function in tests([SMOKE] if arguments.smoke else arguments.patterns):
+            run(label, function, scene)
+            try:
+                scene.clear()
+            except Exception as error:
+                failed += 1
+                print(f"FAILED  {label}, at its end: {error}", flush=True)
+        run("the shared daemon ends well", scene.end)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

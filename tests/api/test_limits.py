@@ -1,0 +1,191 @@
+"""Limits: past one a client is told so, and others are served on."""
+import contextlib
+import threading
+import time
+
+from harness import wait_until, write_large, write_trace
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def test_a_large_body_is_413(scene):
+    server = scene.server([], {"request_body": "4KiB"})
+    for size in [5000, 100_000, 3_000_000]:
+        problem = server.problem("/api/v1/traces", 413, "POST", b"x" * size)
+        assert "4096" in problem["detail"] and "request_body" in problem["detail"]
+    chunked = b"POST /api/v1/traces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"x" * 4096 + b"\r\n"
+    assert server.raw(chunked + b"1000\r\n" + b"x" * 4096 + b"\r\n0\r\n\r\n")[0] == 413
+    expecting = b"POST /api/v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\nExpect: 100-continue\r\n\r\n"
+    assert server.raw(expecting, timeout=5)[0] == 413
+    assert server.problem("/api/v1/traces", 400, "POST", b"x" * 4000)
+
+
+def test_a_large_header_is_431(scene):
+    server = scene.server([], {"request_header": "4KiB"})
+    for size in [5000, 20_000]:
+        status, body = server.raw(GET + b"X-Long: " + b"a" * size + b"\r\nConnection: close\r\n\r\n")
+        assert status == 431 and b"request_header" in body, (size, status)
+    for size in [100_000, 1_000_000]:
+        assert server.raw(GET + b"X-Long: " + b"a" * size + b"\r\nConnection: close\r\n\r\n")[0] in (431, 0)
+        assert server.raw(b"GET /" + b"a" * size + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")[0] in (414, 431, 0)
+    assert server.ask("/healthz")[0] == 200
+
+
+def trickle(server, request, pause, until):
+    """sends a byte at a time; the seconds after which the server had enough"""
+    start = time.monotonic()
+    with server.connect() as s, contextlib.suppress(ConnectionError):
+        s.settimeout(pause)
+        for byte in request:
+            s.send(bytes([byte]))
+            with contextlib.suppress(TimeoutError):
+                if not s.recv(100):
+                    break
+            assert time.monotonic() - start < until
+    return time.monotonic() - start
+
+
+def test_a_request_must_arrive_in_time(scene):
+    server = scene.server([], {"request_timeout": 2})
+    requests = [GET + b"X: " + b"a" * 500, b"POST /api/v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n" + b"x" * 400]
+    took = []
+    threads = [threading.Thread(target=lambda r=r: took.append(trickle(server, r, 0.05, 10))) for r in requests]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(took) == 2 and all(1.5 < t < 5 for t in took), took
+    with server.connect() as idle:
+        idle.settimeout(6)
+        assert idle.recv(10) == b"", "an idle connection is closed"
+
+
+def test_two_hundred_slow_clients_stop_nobody(scene):
+    server = scene.server([], {"request_timeout": 20})
+    slow = []
+    for _ in range(200):
+        s = server.connect()
+        s.sendall(GET + b"X-Slow: ")
+        slow.append(s)
+    worst = 0
+    for _ in range(20):
+        for s in slow:
+            s.sendall(b"a")
+        start = time.monotonic()
+        assert server.ask("/healthz")[0] == 200
+        worst = max(worst, time.monotonic() - start)
+    for s in slow:
+        s.close()
+    assert worst < 0.5, worst
+
+
+def test_connections_per_client_past_the_limit_are_429(scene):
+    server = scene.server([], {"connections_per_client": 10})
+    held = [server.connect() for _ in range(10)]
+    for s in held:
+        s.sendall(GET + b"\r\n")
+        assert s.recv(10).startswith(b"HTTP/1.1 2")
+    status, answer = server.raw(GET + b"\r\n", timeout=5)
+    assert status == 429 and b"Retry-After: " in answer and b"application/problem+json" in answer and b"connections_per_client" in answer
+    for s in held:
+        s.sendall(GET + b"\r\n")
+        assert s.recv(100), "those that are in are served on"
+        s.close()
+    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="room again")
+
+
+def test_connections_past_the_limit_are_503(scene):
+    server = scene.server([], {"connections": 10, "connections_per_client": 100})
+    held = [server.connect() for _ in range(10)]
+    for s in held:
+        s.sendall(GET + b"\r\n")
+        s.recv(10)
+    status, answer = server.raw(GET + b"\r\n", timeout=5)
+    assert status == 503 and b"Retry-After: " in answer and b"connections" in answer
+    for s in held:
+        s.close()
+    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="room again")
+
+
+def many(scene, settings=None):
+    """a daemon with a trace whose summaries take a while"""
+    root = scene.new("root")
+    server = scene.server([root], settings)
+    server.path = "/api/v1/traces/" + server.ingest(write_large(root / "large", 400_000))["id"]
+    return server
+
+
+def metric(server, name):
+    text = server.ask("/metrics")[2].decode()
+    return next(float(line.split(" ")[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+
+def ask_at_once(server, paths):
+    """the statuses of requests sent at the same time"""
+    answers = [None] * len(paths)
+
+    def ask(i):
+        answers[i] = server.ask(paths[i])
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(paths))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return answers
+
+
+def test_one_computation_serves_all_who_ask_at_once(scene):
+    server = many(scene)
+    before = metric(server, "strata_cache_misses_total")
+    answers = ask_at_once(server, [server.path + "/summary?filter=args.ret+%3E+17"] * 20)
+    assert {a[0] for a in answers} == {200} and len({a[1]["ETag"] for a in answers}) == 1
+    assert metric(server, "strata_cache_misses_total") == before + 1
+
+
+def test_a_full_queue_of_questions_is_503(scene):
+    server = many(scene, {"running_queries": 1, "queued_queries": 1})
+    answers = ask_at_once(server, [server.path + f"/summary?filter=args.ret+%3E+{i}" for i in range(20)])
+    statuses = [a[0] for a in answers]
+    assert set(statuses) <= {200, 503} and 200 in statuses, statuses
+    for status, head, value in answers:
+        if status == 503:
+            assert head["Retry-After"] and "again" in value["detail"], value
+    assert server.ask("/healthz")[0] == 200
+
+
+def test_clients_that_leave_are_no_burden(scene):
+    server = many(scene, {"running_queries": 1})
+    for i in range(30):
+        with server.connect() as s:
+            s.sendall(f"GET {server.path}/summary?filter=args.ret+%3E+{i}.5 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            time.sleep(0.005)
+    wait_until(lambda: metric(server, "strata_questions_running") + metric(server, "strata_questions_waiting") == 0, timeout=10, what="quiet")
+    assert server.ask(server.path + "/summary?filter=args.ret+%3E+3.25")[0] == 200
+
+
+def test_answers_are_dropped_to_stay_within_the_cache(scene):
+    root = scene.new("root")
+    server = scene.server([root], {"cache": "1MiB"})
+    path = "/api/v1/traces/" + server.ingest(write_trace(root / "a"))["id"]
+    for i in range(100):
+        assert server.ask(path + f"/timeseries?granularity=0.{i + 10}")[0] == 200
+    assert 0 < metric(server, "strata_cache_bytes") <= 1 << 20 and metric(server, "strata_cache_dropped_total") > 0
+
+
+def test_rows_are_limited(scene):
+    root = scene.new("root")
+    server = scene.server([root], {"rows": 50})
+    path = "/api/v1/traces/" + server.ingest(write_trace(root / "a"))["id"]
+    assert server.ask(path + "/timeseries?granularity=1")[0] == 200
+    problem = server.problem(path + "/timeseries?granularity=0.1", 422)
+    assert "50" in problem["detail"] and problem["parameter"] == "/granularity"
+
+
+def test_a_question_past_its_time_says_so(scene):
+    root = scene.new("root")
+    server = scene.server([root], {"query_timeout": 1, "query_memory": "64KiB"})
+    trace = server.ingest(write_trace(root / "a"))
+    status, _, value = server.ask(f"/api/v1/traces/{trace['id']}/summary?filter=pid+%3E+0")
+    assert status in (200, 422, 503), value
+    assert status == 200 or value["detail"]

@@ -1,0 +1,136 @@
+"""The OpenAPI document: valid, complete, and true of the answers."""
+import json
+import re
+
+from harness import KNOWN, violations
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+def document(scene):
+    status, head, value = scene.shared.ask("/api/v1/openapi.json")
+    assert status == 200 and head["Content-Type"] == "application/json"
+    return value
+
+
+def operations(spec):
+    for path, item in spec["paths"].items():
+        for method, operation in item.items():
+            yield path, method, operation
+
+
+def references(value):
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        for member in value.values():
+            yield from references(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from references(item)
+
+
+def resolve(spec, reference):
+    target = spec
+    for part in reference.removeprefix("#/").split("/"):
+        target = target[part]
+    return target
+
+
+def test_the_document_is_whole(scene):
+    spec = document(scene)
+    assert spec["openapi"].startswith("3.1.") and spec["info"]["title"] and spec["info"]["version"]
+    names = [o["operationId"] for _, _, o in operations(spec)]
+    assert len(names) == len(set(names)) and len(names) > 15
+    for reference in references(spec):
+        assert resolve(spec, reference), reference
+    for path, method, operation in operations(spec):
+        assert method in METHODS and operation["summary"] and operation["description"] and operation["responses"], (path, method)
+        assert re.findall(r"\{(\w+)\}", path) == [p["name"] for p in operation["parameters"] if p["in"] == "path"], path
+        for parameter in operation["parameters"]:
+            assert "example" in parameter and parameter["schema"], (path, parameter)
+
+
+def test_every_operation_has_an_example_that_fits(scene):
+    spec = document(scene)
+    for path, method, operation in operations(spec):
+        contents = [operation.get("requestBody", {}).get("content", {})]
+        contents += [resolve(spec, r["$ref"]).get("content", {}) if "$ref" in r else r.get("content", {}) for r in operation["responses"].values()]
+        media = [c["application/json"] for c in contents if "application/json" in c] + [c["application/problem+json"] for c in contents if
+                                                                                        "application/problem+json" in c]
+        assert media, (path, method)
+        for one in media:
+            assert "example" in one, (path, method)
+            found = violations(one["example"], one["schema"], spec)
+            assert not found, (path, method, found[:3])
+
+
+def test_schemas_use_keywords_that_the_tests_know(scene):
+    spec = document(scene)
+
+    def walk(schema):
+        assert set(schema) <= KNOWN, set(schema) - KNOWN
+        for member in [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]:
+            walk(member)
+        for below in (schema.get("items"), schema.get("additionalProperties")):
+            if isinstance(below, dict):
+                walk(below)
+
+    for schema in spec["components"]["schemas"].values():
+        walk(schema)
+
+
+def fill(server, path, name):
+    job = server.get("/api/v1/jobs")["jobs"][0]["id"]
+    value = {"trace": server.trace["id"], "job": job, "preset": "dlio"}
+    return re.sub(r"\{(\w+)\}", lambda m: value["job" if "/jobs/" in path else "preset" if "/presets/" in path else "trace"], path)
+
+
+def test_every_get_answers_as_its_schema_says(scene):
+    server, spec = scene.shared, document(scene)
+    for path, method, operation in operations(spec):
+        if method != "get":
+            continue
+        status, head, value = server.ask(fill(server, path, operation["operationId"]))
+        assert status == 200, (path, status, value)
+        content = operation["responses"]["200"]["content"]
+        kind = head["Content-Type"].split(";")[0]
+        assert kind in content, (path, kind)
+        if kind == "application/json":
+            found = violations(value, content[kind]["schema"], spec)
+            assert not found, (path, found[:5])
+
+
+def test_every_documented_parameter_is_understood(scene):
+    server, spec = scene.shared, document(scene)
+    for path, method, operation in operations(spec):
+        if method != "get" or path == "/api/v1/browse":
+            continue
+        for parameter in operation["parameters"]:
+            if parameter["in"] != "query":
+                continue
+            from urllib.parse import urlencode
+            status, _, value = server.ask(fill(server, path, "") + "?" + urlencode({parameter["name"]: parameter["example"]}))
+            assert status == 200, (path, parameter["name"], value)
+
+
+def test_every_path_answers_options_with_its_methods(scene):
+    server, spec = scene.shared, document(scene)
+    for path, item in spec["paths"].items():
+        _, head, _ = server.ask(fill(server, path, ""), "OPTIONS")
+        allowed = set(head["Allow"].split(", "))
+        assert {m.upper() for m in item} <= allowed and allowed - {m.upper() for m in item} <= {"HEAD", "OPTIONS"}, (path, allowed)
+
+
+def test_problems_fit_their_schema(scene):
+    spec = document(scene)
+    for path, status in [("/api/v1/nothing", 404), (scene.shared.path + "/summary?format=xml", 400), ("/api/v1/traces/ffffffffffffffff", 404)]:
+        found = violations(scene.shared.problem(path, status), spec["components"]["schemas"]["problem"], spec)
+        assert not found, found
+
+
+def test_the_document_is_packed_and_has_a_tag(scene):
+    status, head, _ = scene.shared.ask("/api/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert status == 200 and head["Content-Encoding"] == "gzip" and head["ETag"]
+    assert scene.shared.ask("/api/v1/openapi.json", headers={"If-None-Match": head["ETag"]})[0] == 304
+    assert json.dumps(document(scene))

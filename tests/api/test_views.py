@@ -1,0 +1,189 @@
+"""Summary and time series: their forms, their parameters, how they are kept."""
+import csv
+import gzip
+import io
+import json
+
+from harness import SMALL_EVENTS, small_trace, write_trace
+
+
+def summary(scene, query=""):
+    status, head, value = scene.shared.ask(scene.shared.path + "/summary" + query)
+    assert status == 200, value
+    return value
+
+
+def layers(value):
+    return {layer["name"]: layer for layer in value["layers"]}
+
+
+def test_summary_has_the_numbers_of_the_trace(scene):
+    value = summary(scene)
+    assert value["semantics"] == "exact" and value["preset"] == "dlio" and value["filters"] == "on"
+    assert (value["events"], value["hosts"], value["processes"], value["threads"], value["files"]) == (SMALL_EVENTS, 1, 2, 2, 1)
+    assert abs(value["job_time"] - 10.00001) < 1e-9
+    by = layers(value)
+    assert by["app"]["count"] == 2 and by["app"]["parent"] is None and by["training"]["parent"] == "app"
+    assert by["compute"]["count"] == 16 and abs(by["compute"]["time"] - 8.0) < 1e-9 and abs(by["compute"]["busy"] - 4.00008) < 1e-9
+    assert by["fetch_data"]["count"] == 16 and by["compute"]["processes"] == 2
+
+
+def test_a_layer_has_the_columns_that_are_defined_for_it(scene):
+    by = layers(summary(scene))
+    assert "self_group_sum" in by["app"] and "exposed_group_sum" not in by["app"]
+    assert "exposed_group_sum" not in by["compute"] and "self_group_sum" not in by["compute"]
+    assert "exposed_group_sum" in by["fetch_data"] and "hidden_share" in by["fetch_data"]
+    assert "read_count" in by["other_posix"] and "read_count" not in by["reader"] and "preprocess_count" in by["reader"]
+    assert "open_size" not in by["other_posix"] and "data_size" in by["other_posix"]
+    empty = by["checkpoint"]
+    assert empty["count"] == 0 and empty["time"] is None and empty["busy"] is None and empty["parent"] == "training"
+
+
+def test_facts_add_up(scene):
+    for filters in ["on", "off"]:
+        value = summary(scene, "?filters=" + filters)
+        total = sum(layer["count"] for layer in value["layers"])
+        assert value["filters"] == filters and value["unmatched"] >= 0 and value["filtered"] >= 0
+        if value["multiple"] == 0:
+            assert total + value["unmatched"] + value["filtered"] == value["events"]
+
+
+def test_csv_and_ndjson_hold_the_same_table(scene):
+    value = summary(scene)
+    status, head, text = scene.shared.ask(scene.shared.path + "/summary?format=csv")
+    assert status == 200 and head["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(text.decode(), newline="")))
+    assert [r["name"] for r in rows] == [layer["name"] for layer in value["layers"]] and list(rows[0]) == value["columns"]
+    status, head, text = scene.shared.ask(scene.shared.path + "/summary?format=ndjson")
+    assert head["Content-Type"] == "application/x-ndjson"
+    lines = [json.loads(line) for line in text.decode().splitlines()]
+    for row, line, layer in zip(rows, lines, value["layers"]):
+        for name, cell in layer.items():
+            assert line[name] == cell
+            assert row[name] == ("" if cell is None else cell if isinstance(cell, str) else row[name])
+            if isinstance(cell, (int, float)):
+                assert float(row[name]) == cell
+
+
+def test_other_presets_and_windows(scene):
+    assert [layer["name"] for layer in summary(scene, "?preset=posix")["layers"]] == ["posix"]
+    generic = summary(scene, "?preset=generic")
+    assert generic["layers"][0]["name"] == "app" and generic["layers"][0]["count"] == SMALL_EVENTS
+    half = layers(summary(scene, "?from=0&to=5"))
+    assert 0 < half["compute"]["time"] < 8
+    only = layers(summary(scene, "?filter=pid+%3D%3D+1"))
+    assert only["compute"]["count"] == 8 and only["app"]["count"] == 1
+
+
+def test_common_parameters_without_effect_are_legal_and_share_the_answer(scene):
+    plain = scene.shared.ask(scene.shared.path + "/summary")[1]["ETag"]
+    for query in ["granularity=0.1", "by=time_range", "views=time_range,file_name", "semantics=exact", "filters=on", "format=json"]:
+        status, head, value = scene.shared.ask(scene.shared.path + "/summary?" + query)
+        assert status == 200 and head["ETag"] == plain, (query, value)
+
+
+def test_bad_values_are_400_and_name_what_is_allowed(scene):
+    for query, pointer, says in [("preset=nope", "/preset", "dlio"), ("filters=yes", "/filters", "on|off"), ("format=xml", "/format", "csv"),
+                                 ("semantics=fuzzy", "/semantics", "exact"), ("from=abc", "/from", "seconds"), ("from=2&to=1", "/from", "before"),
+                                 ("from=1&to=1", "/from", "before"), ("granularity=0", "/granularity", "seconds"), ("preset=dlio&preset=ai", "/preset", "twice")]:
+        problem = scene.shared.problem(scene.shared.path + "/summary?" + query, 400)
+        assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
+
+
+def test_a_filter_with_a_mistake_says_where(scene):
+    problem = scene.shared.problem(scene.shared.path + "/summary?filter=cat+%3D%3D+%3D+1", 400)
+    assert problem["parameter"] == "/filter" and problem["position"] == 7, problem
+    problem = scene.shared.problem(scene.shared.path + "/summary?filter=fun_name+%3D%3D+%22read%22", 400)
+    assert problem["position"] == 0 and "func_name" in problem["detail"], problem
+
+
+def test_compatible_is_501_with_a_sentence(scene):
+    for view in ["summary", "timeseries"]:
+        problem = scene.shared.problem(scene.shared.path + f"/{view}?semantics=compatible", 501)
+        assert "exact" in problem["detail"] and problem["parameter"] == "/semantics"
+
+
+# ---- time series
+
+
+def test_timeseries_is_a_table(scene):
+    status, _, value = scene.shared.ask(scene.shared.path + "/timeseries?layer=compute,fetch_data&metrics=time,count,busy&granularity=1")
+    assert status == 200, value
+    assert value["columns"][:2] == ["time_range", "time_start"] and "compute_time" in value["columns"] and "fetch_data_busy" in value["columns"]
+    assert value["row_count"] == len(value["data"]) == 11 and value["next"] is None and value["granularity"] == 1
+    assert value["units"]["compute_time"] == "s" and value["units"]["time_start"] == "s"
+    at = value["columns"].index
+    assert sum(row[at("compute_count")] or 0 for row in value["data"]) == 16
+    assert abs(sum(row[at("compute_time")] or 0 for row in value["data"]) - 8) < 1e-9
+    assert [row[0] for row in value["data"]] == list(range(11))
+
+
+def test_one_layer_has_plain_column_names(scene):
+    value = scene.shared.get(scene.shared.path + "/timeseries?layer=app&metrics=time,bw")
+    assert value["columns"] == ["time_range", "time_start", "time", "bw"]
+
+
+def test_points_are_limited_by_whole_factors(scene):
+    value = scene.shared.get(scene.shared.path + "/timeseries?layer=app&granularity=0.01&max_points=100")
+    assert len(value["data"]) <= 100 and abs(value["granularity"] / 0.01 - round(value["granularity"] / 0.01)) < 1e-6 and value["granularity"] > 0.01
+
+
+def test_series_refuse_what_they_cannot_give(scene):
+    for query, status, pointer, says in [("layer=nope", 400, "/layer", "app"), ("metrics=speed", 400, "/metrics", "bw"), ("layer=", 400, "/layer", ""),
+                                         ("granularity=0.000001", 422, "/granularity", "rows"), ("max_points=0", 400, "/max_points", "whole"),
+                                         ("max_points=2000000", 422, "/max_points", "rows")]:
+        problem = scene.shared.problem(scene.shared.path + "/timeseries?" + query, status)
+        assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
+
+
+# ---- how answers are kept
+
+
+def test_tags_and_304(scene):
+    path = scene.shared.path + "/summary"
+    _, head, _ = scene.shared.ask(path)
+    tag = head["ETag"]
+    assert head["Cache-Control"] == "private, no-cache" and "Accept-Encoding" in head["Vary"]
+    for sent in [tag, "W/" + tag, f'"x", {tag}', "*"]:
+        status, head, body = scene.shared.ask(path, headers={"If-None-Match": sent})
+        assert (status, body, head["ETag"]) == (304, b"", tag), sent
+    assert scene.shared.ask(path, headers={"If-None-Match": '"x"'})[0] == 200
+    assert scene.shared.ask(path, headers={"If-None-Match": "bad"})[0] == 200
+    for other in ["/api/v1/traces", scene.shared.path, "/api/v1/presets", "/api/v1/jobs", "/api/v1/browse", scene.shared.path + "/report",
+                  scene.shared.path + "/timeseries"]:
+        tag = scene.shared.ask(other)[1]["ETag"]
+        assert tag and scene.shared.ask(other, headers={"If-None-Match": tag})[0] == 304, other
+
+
+def test_gzip_is_the_same_answer(scene):
+    for path in ["/summary", "/summary?format=csv", "/timeseries", "/report"]:
+        _, plain_head, _ = scene.shared.ask(scene.shared.path + path)
+        connection_head = scene.shared.request("GET", scene.shared.path + path, headers={"Accept-Encoding": "gzip"})
+        plain = scene.shared.request("GET", scene.shared.path + path)
+        status, head, body = connection_head
+        assert status == 200 and head["Content-Encoding"] == "gzip" and gzip.decompress(body) == plain[2] and len(body) < len(plain[2]), path
+        assert head["ETag"] != plain_head["ETag"]
+        assert scene.shared.ask(scene.shared.path + path, headers={"If-None-Match": head["ETag"], "Accept-Encoding": "gzip"})[0] == 304
+    assert "Content-Encoding" not in scene.shared.request("GET", scene.shared.path + "/summary", headers={"Accept-Encoding": "gzip;q=0"})[1]
+
+
+def test_the_first_summary_after_a_restart_was_kept(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    trace = server.ingest(write_trace(root / "a", small_trace()))
+    path = f"/api/v1/traces/{trace['id']}/summary"
+    before = server.request("GET", path)
+    server.stop()
+    server.start()
+    after = server.request("GET", path)
+    assert after[2] == before[2] and after[1]["ETag"] == before[1]["ETag"]
+
+
+def test_presets(scene):
+    presets = {p["name"]: p for p in scene.shared.get("/api/v1/presets")["presets"]}
+    assert {"dlio", "ai", "posix", "generic"} <= set(presets)
+    dlio = scene.shared.get("/api/v1/presets/dlio")
+    assert dlio == presets["dlio"] and [layer["name"] for layer in dlio["layers"]][:3] == ["app", "training", "compute"]
+    assert {layer["name"]: layer["parent"] for layer in dlio["layers"]}["compute"] == "training" and dlio["overlap_with"] == "compute"
+    assert "/dev/" in dlio["drop"]["files"] and dlio["refine"]["rules"] and dlio["views"]
+    scene.shared.problem("/api/v1/presets/nope", 404)
