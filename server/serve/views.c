@@ -139,14 +139,14 @@ static void own_texts(struct sta_view *view)
 
 /* ---- computing */
 
-#define KEPT_NAME_SIZE 96
+#define KEPT_NAME_SIZE 192
 static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
 {
-    snprintf(name, KEPT_NAME_SIZE, "%s-%016llx-%s", view->kind->name,
+    snprintf(name, KEPT_NAME_SIZE, "%s-%s-%016llx-%s", view->kind->name, view->preset,
              (unsigned long long)sta_presets_fingerprint(view->presets), STA_VERSION);
 }
 
-/* Whether this is the question that asks nothing special. */
+/* Whether this is the question that asks nothing special, but for a preset. */
 static bool is_kept(const struct sta_view *view)
 {
     if (!view->kind->kept)
