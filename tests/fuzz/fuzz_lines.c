@@ -1,7 +1,6 @@
 /* Trace text, read with and without the predicted shapes: both must give the same events, notes, counts and definitions.
  *
- * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the second.  Codes may differ
- * between the two runs, so what they stand for is compared. */
+ * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the second. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,14 +109,16 @@ static void same_columns(const struct outcome *a, const struct outcome *b)
     }
 }
 
+struct looked_up {
+    const struct outcome *outcome;
+    enum sta_definition_kind kind;
+};
+
 static void same_definition(void *context, const char *key, size_t length,
                             const struct sta_definition *definition)
 {
     struct sta_definition other;
-    const struct {
-        const struct outcome *outcome;
-        enum sta_definition_kind kind;
-    } *in = context;
+    const struct looked_up *in = context;
     STA_ASSERT(sta_tables_find_definition(in->outcome->tables, in->kind, key, length, &other));
     STA_ASSERT(definition->line == other.line && (definition->text == NULL) == (other.text == NULL));
     if (definition->text != NULL)
@@ -128,12 +129,26 @@ static void same_definition(void *context, const char *key, size_t length,
 static void same_definitions(const struct outcome *a, const struct outcome *b)
 {
     for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++) {
-        struct {
-            const struct outcome *outcome;
-            enum sta_definition_kind kind;
-        } context = {b, (enum sta_definition_kind)kind};
+        struct looked_up context = {b, (enum sta_definition_kind)kind};
         sta_tables_each_definition(a->tables, context.kind, same_definition, &context);
     }
+}
+
+/* Both runs see the texts in the same order, so even the codes are the same. */
+static void same_dictionary(const struct sta_dictionary *a, const struct sta_dictionary *b)
+{
+    STA_ASSERT(sta_dictionary_count(a) == sta_dictionary_count(b));
+    for (uint32_t code = 0; code < sta_dictionary_count(a); code++)
+        same_text(a, code, b, code);
+}
+
+static void same_tables(const struct sta_tables *a, const struct sta_tables *b)
+{
+    same_dictionary(sta_tables_names(a), sta_tables_names(b));
+    same_dictionary(sta_tables_cats(a), sta_tables_cats(b));
+    same_dictionary(sta_tables_file_refs(a), sta_tables_file_refs(b));
+    same_dictionary(sta_tables_host_refs(a), sta_tables_host_refs(b));
+    same_dictionary(sta_tables_keys(a), sta_tables_keys(b));
 }
 
 static void adds_up(const struct outcome *outcome, size_t size)
@@ -166,7 +181,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     same_notes(&both.source.repaired, &strict.source.repaired);
     same_rows(&both, &strict);
     same_columns(&both, &strict);
+    same_tables(both.tables, strict.tables);
     same_definitions(&both, &strict);
+    same_definitions(&strict, &both);
     outcome_fini(&both);
     outcome_fini(&strict);
     free(text);
