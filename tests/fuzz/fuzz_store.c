@@ -1,0 +1,257 @@
+/* fuzz_store - damaged bytes of every store file: refused or read, never a crash, a hang or a huge allocation.
+ *
+ * The first byte says what the rest is taken for.  Checksums would stop nearly every input at the door, so the target puts the right
+ * ones in where the rest is long enough to hold them, as someone would who means harm. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "common/memory.h"
+#include "store/build.h"
+#include "store/contents.h"
+#include "store/envelope.h"
+#include "store/segment.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROWS = 900, KEYS = 4, FILES = 50 };
+
+/* What segments of the fuzzer are read with, and one good segment that its inputs change. */
+static struct sta_tables *tables;
+static unsigned char *good;
+static size_t good_size;
+
+static void intern_numbers(struct sta_dictionary *dictionary, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char text[16];
+        int length = snprintf(text, sizeof text, "h%u", i);
+        sta_dictionary_intern(dictionary, text, (size_t)length);
+    }
+}
+
+static void make_tables(void)
+{
+    tables = sta_tables_create();
+    intern_numbers(sta_tables_names(tables), 20);
+    intern_numbers(sta_tables_cats(tables), 3);
+    intern_numbers(sta_tables_file_refs(tables), FILES);
+    for (uint32_t k = 0; k < KEYS; k++) {
+        char key[8];
+        int length = snprintf(key, sizeof key, "k%u", k);
+        sta_tables_intern_key(tables, key, (size_t)length);
+        intern_numbers(sta_tables_values(tables, k), 9);
+    }
+    for (uint32_t t = 0; t < 6; t++)
+        sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = t, .host = STA_NO_CODE});
+}
+
+static void put_args(struct sta_batch *batch, uint32_t key, uint32_t row)
+{
+    struct sta_args_column *column = &batch->args[key];
+    column->rows[column->count] = row;
+    column->kinds[column->count] = (uint8_t)(key == 3   ? row % STA_VALUE_KINDS
+                                             : key == 2 ? STA_VALUE_TEXT
+                                                        : STA_VALUE_INT);
+    column->values[column->count++] = (union sta_value){.integer = key == 1 ? row * 4096 : row % 2};
+}
+
+static void make_good(void)
+{
+    struct sta_pending pending = {.path = "a", .source = 1, .first_line = 1};
+    struct sta_error err = STA_ERROR_INIT;
+    const struct sta_buffer *bytes;
+    sta_batch_init(&pending.batch);
+    sta_batch_reserve(&pending.batch, ROWS);
+    pending.batch.args = sta_alloc_array(KEYS, sizeof *pending.batch.args);
+    pending.batch.args_count = pending.batch.args_capacity = KEYS;
+    for (uint32_t k = 0; k < KEYS; k++)
+        pending.batch.args[k] =
+            (struct sta_args_column){.key = k,
+                                     .rows = sta_alloc_array(ROWS, sizeof(uint32_t)),
+                                     .kinds = sta_alloc(ROWS),
+                                     .values = sta_alloc_array(ROWS, sizeof(union sta_value))};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        pending.batch.ts[i] = 1000000 + i * 7 % 5000;
+        pending.batch.dur[i] = i * i % 90000;
+        pending.batch.name[i] = i % 9 ? i % 20 : STA_NO_CODE;
+        pending.batch.cat[i] = i % 9 ? i % 20 % 3 : STA_NO_CODE;
+        pending.batch.file[i] = i % 3 ? i % FILES : STA_NO_CODE;
+        pending.batch.thread[i] = i / 100 % 6;
+        for (uint32_t k = 0; k < KEYS; k++)
+            if (i % (k + 1) == 0)
+                put_args(&pending.batch, k, i);
+    }
+    pending.batch.count = ROWS;
+    struct sta_builder *builder = sta_builder_create();
+    if (sta_builder_build(builder, &pending, 1, &bytes, &err) != STA_OK)
+        abort();
+    good_size = bytes->size;
+    good = malloc(good_size);
+    memcpy(good, bytes->data, good_size);
+    sta_builder_destroy(builder);
+    sta_batch_fini(&pending.batch);
+}
+
+/* ---- segments */
+
+static void seal(unsigned char *bytes, size_t size)
+{
+    struct sta_disk_header header;
+    if (size < sizeof header)
+        return;
+    memcpy(&header, bytes, sizeof header);
+    header.file_size = size;
+    if (header.directory_at <= size && header.directory_at % 8 == 0) {
+        header.directory_size = size - header.directory_at;
+        size_t entries_at = header.directory_at + header.block_count * sizeof(struct sta_disk_block);
+        for (uint32_t e = 0; e < header.entry_count; e++) {
+            struct sta_disk_entry entry;
+            size_t at = entries_at + e * sizeof entry;
+            if (at > size || size - at < sizeof entry)
+                break;
+            memcpy(&entry, bytes + at, sizeof entry);
+            if (entry.payload_at <= size && entry.payload_size <= size - entry.payload_at)
+                entry.payload_checksum = (uint32_t)XXH3_64bits(bytes + entry.payload_at, entry.payload_size);
+            memcpy(bytes + at, &entry, sizeof entry);
+        }
+        header.directory_checksum = XXH3_64bits(bytes + header.directory_at, header.directory_size);
+    }
+    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_header, header_checksum));
+    memcpy(bytes, &header, sizeof header);
+}
+
+/* Reads everything, as a scan would, and uses every code as an index. */
+static void read_all(const struct sta_segment *segment)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_column_values values = {.integers = malloc(STA_BLOCK_ROWS * sizeof(int64_t)),
+                                       .numbers = malloc(STA_BLOCK_ROWS * sizeof(double)),
+                                       .codes = malloc(STA_BLOCK_ROWS * sizeof(uint32_t)),
+                                       .kinds = malloc(STA_BLOCK_ROWS),
+                                       .missing = malloc(STA_BLOCK_ROWS)};
+    uint8_t *files = sta_alloc(FILES), *threads = sta_alloc(6);
+    if (!values.integers || !values.numbers || !values.codes || !values.kinds || !values.missing)
+        abort();
+    for (uint32_t b = 0; b < STA_MIN(segment->header.block_count, 8U); b++)
+        for (uint32_t column = 0; column < STA_COLUMN_ARGS + KEYS; column++) {
+            int status = sta_segment_read(segment, b, column, &values, &err);
+            if (status != STA_OK || values.kind != STA_KIND_CODE || column != STA_COLUMN_FILE)
+                continue;
+            for (uint32_t i = 0; i < segment->blocks[b].rows; i++)
+                if (values.codes[i] != STA_NO_CODE)
+                    files[values.codes[i]] = 1;
+        }
+    (void)sta_segment_mark_used(segment, files, FILES, threads, 6);
+    free(files);
+    free(threads);
+    free(values.integers);
+    free(values.numbers);
+    free(values.codes);
+    free(values.kinds);
+    free(values.missing);
+}
+
+static void try_segment(const unsigned char *bytes, size_t size)
+{
+    struct sta_segment segment;
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_segment_attach(&segment, bytes, size, tables, &err) == STA_OK)
+        read_all(&segment);
+}
+
+/* Pairs of (offset, byte) change the good segment. */
+static void change_good(const uint8_t *data, size_t size, bool sealed)
+{
+    unsigned char *bytes = malloc(good_size);
+    if (bytes == NULL)
+        abort();
+    memcpy(bytes, good, good_size);
+    for (; size >= 3; data += 3, size -= 3)
+        bytes[(data[0] | (size_t)data[1] << 8) % good_size] ^= data[2];
+    if (sealed)
+        seal(bytes, good_size);
+    try_segment(bytes, good_size);
+    free(bytes);
+}
+
+static void whole_segment(const uint8_t *data, size_t size)
+{
+    unsigned char *bytes = malloc(size ? size : 1);
+    if (bytes == NULL)
+        abort();
+    memcpy(bytes, data, size);
+    seal(bytes, size);
+    try_segment(bytes, size);
+    free(bytes);
+}
+
+/* ---- everything else */
+
+static void try_contents(const char *bytes, size_t size, unsigned kind)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_manifest manifest;
+    struct sta_tables *read;
+    struct sta_stored_source **sources;
+    struct sta_trace_entry entry;
+    size_t count;
+    if (kind == STA_ENVELOPE_MANIFEST && sta_manifest_get(bytes, size, &manifest, &err) == STA_OK)
+        sta_manifest_fini(&manifest);
+    if (kind == STA_ENVELOPE_TABLES && sta_tables_get(bytes, size, NULL, NULL, &read, &err) == STA_OK)
+        sta_tables_destroy(read);
+    if (kind == STA_ENVELOPE_SOURCES && sta_sources_get(bytes, size, &sources, &count, &err) == STA_OK)
+        sta_stored_sources_free(sources, count);
+    if (kind == STA_ENVELOPE_ENTRY && sta_entry_get(bytes, size, &entry, &err) == STA_OK)
+        sta_trace_entry_fini(&entry);
+}
+
+static void try_envelope(const uint8_t *data, size_t size)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_disk_envelope header;
+    char *content;
+    size_t content_size;
+    unsigned char *bytes = malloc(size ? size : 1);
+    if (bytes == NULL)
+        abort();
+    memcpy(bytes, data, size);
+    if (size >= sizeof header) {
+        memcpy(&header, bytes, sizeof header);
+        header.stored_size = size - sizeof header;
+        header.stored_checksum = XXH3_64bits(bytes + sizeof header, header.stored_size);
+        header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_envelope, header_checksum));
+        memcpy(bytes, &header, sizeof header);
+        if (sta_envelope_get(bytes, size, header.kind, &content, &content_size, &err) == STA_OK) {
+            try_contents(content, content_size, header.kind);
+            free(content);
+        }
+    }
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (tables == NULL) {
+        make_tables();
+        make_good();
+    }
+    if (size == 0)
+        return 0;
+    unsigned what = data[0] % 8;
+    data++;
+    size--;
+    if (what <= 1)
+        change_good(data, size, what == 1);
+    else if (what == 2)
+        whole_segment(data, size);
+    else if (what == 3)
+        try_envelope(data, size);
+    else
+        try_contents((const char *)data, size,
+                     what == 4   ? STA_ENVELOPE_MANIFEST
+                     : what == 5 ? STA_ENVELOPE_TABLES
+                     : what == 6 ? STA_ENVELOPE_SOURCES
+                                 : STA_ENVELOPE_ENTRY);
+    return 0;
+}
