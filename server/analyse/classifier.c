@@ -215,6 +215,26 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
 
 /* ---- rows */
 
+/* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could overwrite it.
+ * Return: how many rows have a combination that is not yet known; these are pending. */
+static uint32_t look_up(struct sta_classifier *classifier, const uint32_t *names, const uint32_t *cats,
+                        const struct sta_column_values *files, uint32_t *codes)
+{
+    const struct sta_combos combos = classifier->combos;
+    struct sta_refiner *refiner = classifier->classes->columns->refiner;
+    const uint32_t *refs = files != NULL ? files->codes : NULL;
+    uint32_t *waiting = classifier->pending;
+    uint32_t rows = classifier->reader->block->rows, pending = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t file_class = refs != NULL ? sta_refiner_file_class(refiner, refs[row]) : STA_FILE_CLASS_NONE;
+        uint32_t base = sta_combos_find(&combos, names[row], cats[row], file_class);
+        codes[row] = base;
+        if (base == STA_NO_CODE)
+            waiting[pending++] = row;
+    }
+    return pending;
+}
+
 /* codes[row] becomes the index of the row's base. */
 static int find_bases(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
 {
@@ -227,13 +247,7 @@ static int find_bases(struct sta_classifier *classifier, uint32_t *codes, struct
         status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
     if (status != STA_OK)
         return status;
-    uint32_t rows = reader->block->rows, pending = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        uint32_t file_class = row_file_class(classifier, files, row);
-        codes[row] = sta_combos_find(&classifier->combos, names->codes[row], cats->codes[row], file_class);
-        classifier->pending[pending] = row;
-        pending += codes[row] == STA_NO_CODE;
-    }
+    uint32_t pending = look_up(classifier, names->codes, cats->codes, files, codes);
     return pending == 0 ? STA_OK
                         : add_pending(classifier, pending, names->codes, cats->codes, files, codes, err);
 }

@@ -260,12 +260,14 @@ static int keep_only(struct sta_column_reader *reader, enum io_only sort, int64_
         status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
     if (status != STA_OK)
         return status;
-    for (uint32_t row = 0; row < reader->block->rows; row++) {
-        bool classes = reader->columns->has_classes[cats->codes[row] + 1];
-        unsigned io = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
-        bool keep =
-            sort == TRANSFERS ? io == STA_IO_READ || io == STA_IO_WRITE : classes == (sort == WITH_CLASSES);
-        values[row] = keep ? values[row] : 0;
+    static const uint8_t transfers[STA_IO_SYNC + 1] = {[STA_IO_READ] = 1, [STA_IO_WRITE] = 1};
+    const uint8_t *has_classes = reader->columns->has_classes, *class_of = reader->columns->class_of_name;
+    uint32_t rows = reader->block->rows;
+    for (uint32_t row = 0; row < rows; row++) { /* without branches: calls of all sorts follow each other */
+        unsigned classes = has_classes[cats->codes[row] + 1];
+        unsigned keep = sort == TRANSFERS ? classes & transfers[class_of[names->codes[row] + 1]]
+                                          : classes == (sort == WITH_CLASSES);
+        values[row] &= -(int64_t)keep;
     }
     return STA_OK;
 }
