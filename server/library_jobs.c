@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "common/log.h"
@@ -26,10 +27,19 @@ bool sta_library_allowed(void *context, const char *resolved_path)
     return false;
 }
 
-/* Whether a path that is not there would lie inside a root, judged by its text: no "..", no links to follow. */
-static bool allowed_by_text(struct sta_library *library, const char *path)
+/* Whether a path that is not there would lie inside a root, judged by the nearest thing above it that is there: a link
+ * that leads out of the roots must not tell what is missing behind it. */
+static bool missing_inside(struct sta_library *library, const char *path)
 {
-    return path[0] == '/' && strstr(path, "/..") == NULL && sta_library_allowed(library, path);
+    struct stat about;
+    char *above = sta_strdup(path);
+    for (char *slash; lstat(above, &about) != 0 && (slash = strrchr(above, '/')) > above;)
+        *slash = '\0';
+    char *real = realpath(above, NULL);
+    bool inside = real != NULL && strstr(path, "/..") == NULL && sta_library_allowed(library, real);
+    free(real);
+    free(above);
+    return inside;
 }
 
 int sta_library_resolve(struct sta_library *library, const char *path, char **resolved, struct sta_error *err)
@@ -39,7 +49,7 @@ int sta_library_resolve(struct sta_library *library, const char *path, char **re
         *resolved = real;
         return STA_OK;
     }
-    bool inside = real == NULL && errno == ENOENT && allowed_by_text(library, path);
+    bool inside = real == NULL && errno == ENOENT && missing_inside(library, path);
     free(real);
     if (path[0] != '/')
         return sta_fail(err, STA_EINPUT, "%s is not an absolute path", path);
