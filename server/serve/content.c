@@ -125,7 +125,7 @@ static struct sta_answer *answer_unstored(struct sta_reply *reply)
     struct sta_header headers[STA_REPLY_HEADERS + 2];
     size_t count = common_headers(reply, "no-store", headers);
     struct sta_answer *answer = sta_answer_create(
-        &(struct sta_answer_parts){reply->status, reply->body.size ? reply->content_type : NULL, headers,
+        &(struct sta_answer_parts){reply->status, reply->status == 204 ? NULL : reply->content_type, headers,
                                    count, reply->body.data, reply->body.size});
     sta_buffer_init(&reply->body);
     return answer;

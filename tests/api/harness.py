@@ -203,7 +203,7 @@ def is_type(value, name):
     return isinstance(value, TYPES[name])
 
 
-KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "maxItems", "minimum", "format", "description",
+KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "maxItems", "minimum", "maximum", "format", "description",
          "examples"}
 
 
@@ -225,6 +225,8 @@ def violations(value, schema, document, where="$"):
         found.append(f"{where}: {value!r:.80} fits none")
     if "minimum" in schema and value < schema["minimum"]:
         found.append(f"{where}: {value} is too small")
+    if "maximum" in schema and value > schema["maximum"]:
+        found.append(f"{where}: {value} is too large")
     if schema.get("format") == "date-time" and value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value):
         found.append(f"{where}: {value!r} is not a time")
     if isinstance(value, dict):
