@@ -6,15 +6,17 @@
 struct sign_rule {
     char sign;
     const char *name;
-    enum sta_operation first; /* of integers; the one of numbers stands five behind */
-    bool number;              /* gives a number always */
+    enum sta_operation integers, numbers;
 };
 
 static const struct sign_rule rules[] = {
-    {'+', "+", STA_OP_ADD_I, false},      {'-', "-", STA_OP_SUBTRACT_I, false},
-    {'*', "*", STA_OP_MULTIPLY_I, false}, {'D', "//", STA_OP_FLOOR_DIVIDE_I, false},
-    {'%', "%", STA_OP_MODULO_I, false},   {'/', "/", STA_OP_DIVIDE_F, true},
-    {'P', "**", STA_OP_POWER_F, true},
+    {'+', "+", STA_OP_ADD_I, STA_OP_ADD_F},
+    {'-', "-", STA_OP_SUBTRACT_I, STA_OP_SUBTRACT_F},
+    {'*', "*", STA_OP_MULTIPLY_I, STA_OP_MULTIPLY_F},
+    {'D', "//", STA_OP_FLOOR_DIVIDE_I, STA_OP_FLOOR_DIVIDE_F},
+    {'%', "%", STA_OP_MODULO_I, STA_OP_MODULO_F},
+    {'/', "/", STA_OP_DIVIDE_I, STA_OP_DIVIDE_F},
+    {'P', "**", STA_OP_POWER_F, STA_OP_POWER_F},
 };
 
 static const struct sign_rule *find_rule(char sign)
@@ -65,13 +67,13 @@ struct sta_term sta_build_arithmetic(struct sta_builder *builder, char sign, uin
         return a;
     }
     struct sta_term operands[] = {a, b};
-    enum sta_type type = rule->number ? STA_TYPE_FLOAT : sta_integral_type(operands, 2);
+    enum sta_type type = sta_integral_type(operands, 2);
+    enum sta_operation operation = type == STA_TYPE_INT ? rule->integers : rule->numbers;
+    if (sign == 'P')
+        type = STA_TYPE_FLOAT;
     for (unsigned i = 0; i < 2; i++)
         operands[i] = sta_build_cast(builder, operands[i], type);
-    enum sta_operation operation = rule->first;
-    if (type == STA_TYPE_FLOAT && !rule->number)
-        operation += STA_OP_ADD_F - STA_OP_ADD_I;
-    return sta_build_plain(builder, operation, type, a.position, operands, 2);
+    return sta_build_plain(builder, operation, sign == '/' ? STA_TYPE_FLOAT : type, a.position, operands, 2);
 }
 
 struct sta_term sta_build_sign(struct sta_builder *builder, char sign, uint32_t at, struct sta_term a)

@@ -187,10 +187,9 @@ int sta_run_choice(struct sta_run *run)
         in[k].values = *translated;
     }
     sta_kernel_apply(run->node, in, run->out.values, run->out.missing, run->rows);
+    const struct sta_dictionary *texts = a != NULL ? a : b != NULL ? b : run->program->tree->texts;
     *run->lane = (struct sta_lane){.values = run->out.values,
-                                   .texts = !alike      ? run->program->dictionaries[run->index]
-                                            : a != NULL ? a
-                                                        : b};
+                                   .texts = alike ? texts : run->program->dictionaries[run->index]};
     return 0;
 }
 

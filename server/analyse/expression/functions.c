@@ -89,9 +89,7 @@ BUILDER(build_extreme)
         return sta_nothing();
     enum sta_type type = sta_integral_type(arguments, count);
     struct sta_term extreme = sta_build_cast(builder, arguments[0], type);
-    enum sta_operation operation = function->operation;
-    if (type == STA_TYPE_FLOAT)
-        operation += STA_OP_LEAST_F - STA_OP_LEAST_I;
+    enum sta_operation operation = sta_typed_operation(function->operation, type);
     for (unsigned i = 1; i < count; i++) {
         struct sta_term pair[] = {extreme, sta_build_cast(builder, arguments[i], type)};
         extreme = sta_build_plain(builder, operation, type, callee->position, pair, 2);
@@ -157,12 +155,17 @@ BUILDER(build_bin)
         microseconds(binning.number_origin, &binning.origin))
         return build_binning(builder, sta_build_column(builder, (uint32_t)ticks, callee->position), binning,
                              true, callee->position);
+    struct sta_term x = arguments[0];
     bool whole = sta_integral_type(arguments, count) == STA_TYPE_INT;
     if (whole) {
         binning.width = sta_build_node(builder, arguments[1])->value.integer;
         binning.origin = count > 2 ? sta_build_node(builder, arguments[2])->value.integer : 0;
+    } else if (count > 2 && x.type == STA_TYPE_INT && arguments[2].type == STA_TYPE_INT) {
+        x = sta_build_arithmetic(builder, '-', callee->position, x,
+                                 arguments[2]); /* exact, before it is divided */
+        binning.number_origin = 0;
     }
-    return build_binning(builder, arguments[0], binning, whole, callee->position);
+    return build_binning(builder, x, binning, whole, callee->position);
 }
 
 /* An edge as a value of the type, so that x > edge is the same: rounded down.  False if it lies below every integer. */

@@ -130,6 +130,17 @@ NUMERIC(add_f, a[i] + b[i])
 NUMERIC(subtract_f, a[i] - b[i])
 NUMERIC(multiply_f, a[i] * b[i])
 NUMERIC(divide_f, a[i] / b[i])
+
+/* Integers that no double holds are not rounded before they are divided. */
+static inline double divide_whole(int64_t a, int64_t b)
+{
+    const int64_t exact = INT64_C(1) << 53;
+    if (a >= -exact && a <= exact && b >= -exact && b <= exact)
+        return (double)a / (double)b;
+    return (double)((long double)a / (long double)b);
+}
+
+STRICT(divide_i, int64_t, double, r[i] = divide_whole(a[i], b[i]); bad = b[i] == 0)
 NUMERIC(power_f, pow(a[i], b[i]))
 
 /* The remainder has the sign of the divisor, as Python's does. */
@@ -392,6 +403,7 @@ const struct sta_kernels KERNELS = {
             [STA_OP_FLOOR_DIVIDE_F] = floor_divide_f,
             [STA_OP_MODULO_F] = modulo_f,
             [STA_OP_DIVIDE_F] = divide_f,
+            [STA_OP_DIVIDE_I] = divide_i,
             [STA_OP_POWER_F] = power_f,
             [STA_OP_NEGATE_I] = negate_i,
             [STA_OP_NEGATE_F] = negate_f,

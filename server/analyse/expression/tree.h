@@ -33,26 +33,23 @@ enum sta_manner {
 
 /* Operations that are a loop over numbers, conditions or codes; _I of integers, _F of numbers, _B of conditions, _T of
  * codes.  X(name, manner) */
-#define STA_KERNEL_LIST(X)                                                                                   \
-    STA_COMPARISONS(X, II)                                                                                   \
-    STA_COMPARISONS(X, FF)                                                                                   \
-    STA_COMPARISONS(X, IF)                                                                                   \
-    X(ADD_I, STRICT)                                                                                         \
-    X(SUBTRACT_I, STRICT) X(MULTIPLY_I, STRICT) X(FLOOR_DIVIDE_I, STRICT) X(MODULO_I, STRICT)                \
-        X(ADD_F, STRICT) X(SUBTRACT_F, STRICT) X(MULTIPLY_F, STRICT) X(FLOOR_DIVIDE_F, STRICT)               \
-            X(MODULO_F, STRICT) X(DIVIDE_F, STRICT) X(POWER_F, STRICT) X(NEGATE_I, STRICT)                   \
-                X(NEGATE_F, CARRY) X(ABS_I, STRICT) X(ABS_F, CARRY) X(SQRT_F, STRICT) X(EXP_F, STRICT)       \
-                    X(LOG_F, STRICT) X(LOG2_F, STRICT) X(LOG10_F, STRICT) X(FLOOR_F, STRICT)                 \
-                        X(CEIL_F, STRICT) X(ROUND_F, STRICT) X(TRUNCATE_F, STRICT) X(ROUND_TO_F, STRICT)     \
-                            X(INT_TO_FLOAT, CARRY) X(BOOL_TO_INT, CARRY) X(BOOL_TO_FLOAT, CARRY)             \
-                                X(LEAST_I, CARRY) X(GREATEST_I, CARRY) X(LEAST_F, CARRY)                     \
-                                    X(GREATEST_F, CARRY) X(BIN_I, STRICT) X(BIN_F, STRICT) X(CUT_I, CARRY)   \
-                                        X(CUT_F, CARRY) X(IN_I, TEST) X(IN_F, TEST) X(AND, OWN) X(OR, OWN)   \
-                                            X(NOT, OWN) X(TRUTH, OWN) X(ISNA, OWN) X(NOTNA, OWN)             \
-                                                X(ISNA_T, OWN) X(NOTNA_T, OWN) X(WHERE_I, OWN)               \
-                                                    X(WHERE_F, OWN) X(WHERE_B, OWN) X(WHERE_T, OWN)          \
-                                                        X(COALESCE_I, OWN) X(COALESCE_F, OWN)                \
-                                                            X(COALESCE_B, OWN) X(COALESCE_T, OWN)
+/* clang-format off */
+#define STA_KERNEL_LIST(X) \
+    STA_COMPARISONS(X, II) STA_COMPARISONS(X, FF) STA_COMPARISONS(X, IF) \
+    X(ADD_I, STRICT) X(SUBTRACT_I, STRICT) X(MULTIPLY_I, STRICT) X(DIVIDE_I, STRICT) X(FLOOR_DIVIDE_I, STRICT) X(MODULO_I, STRICT) \
+    X(ADD_F, STRICT) X(SUBTRACT_F, STRICT) X(MULTIPLY_F, STRICT) X(DIVIDE_F, STRICT) X(FLOOR_DIVIDE_F, STRICT) X(MODULO_F, STRICT) \
+    X(POWER_F, STRICT) \
+    X(NEGATE_I, STRICT) X(NEGATE_F, CARRY) X(ABS_I, STRICT) X(ABS_F, CARRY) \
+    X(SQRT_F, STRICT) X(EXP_F, STRICT) X(LOG_F, STRICT) X(LOG2_F, STRICT) X(LOG10_F, STRICT) \
+    X(FLOOR_F, STRICT) X(CEIL_F, STRICT) X(ROUND_F, STRICT) X(TRUNCATE_F, STRICT) X(ROUND_TO_F, STRICT) \
+    X(INT_TO_FLOAT, CARRY) X(BOOL_TO_INT, CARRY) X(BOOL_TO_FLOAT, CARRY) \
+    X(LEAST_I, CARRY) X(LEAST_F, CARRY) X(GREATEST_I, CARRY) X(GREATEST_F, CARRY) \
+    X(BIN_I, STRICT) X(BIN_F, STRICT) X(CUT_I, CARRY) X(CUT_F, CARRY) X(IN_I, TEST) X(IN_F, TEST) \
+    X(AND, OWN) X(OR, OWN) X(NOT, OWN) X(TRUTH, OWN) \
+    X(ISNA, OWN) X(NOTNA, OWN) X(ISNA_T, OWN) X(NOTNA_T, OWN) \
+    X(WHERE_I, OWN) X(WHERE_F, OWN) X(WHERE_B, OWN) X(WHERE_T, OWN) \
+    X(COALESCE_I, OWN) X(COALESCE_F, OWN) X(COALESCE_B, OWN) X(COALESCE_T, OWN)
+/* clang-format on */
 
 enum sta_operation {
 #define X(name, manner) STA_OP_##name,
