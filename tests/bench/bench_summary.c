@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -77,9 +78,26 @@ static void ingest(struct sta_store *store, const struct options *options, char 
 
 /* ---- asking */
 
-static double milliseconds_since(uint64_t start)
+/* Wall and processor time, since a shared machine makes the first alone say little. */
+struct moment {
+    uint64_t wall_ns;
+    double cpu_ms;
+};
+
+static struct moment now(void)
 {
-    return (double)(uv_hrtime() - start) / 1e6;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+    double rest_us = (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return (struct moment){uv_hrtime(), seconds * 1e3 + rest_us / 1e3};
+}
+
+static void say(const char *what, struct moment start)
+{
+    struct moment end = now();
+    fprintf(stderr, "%-12s %8.2f ms, %8.2f ms of processors\n", what,
+            (double)(end.wall_ns - start.wall_ns) / 1e6, end.cpu_ms - start.cpu_ms);
 }
 
 static void print_table(const struct sta_table *table, const struct sta_facts *facts)
@@ -109,9 +127,9 @@ static void ask_summary(const struct sta_question *question, const struct option
         struct sta_error err = STA_ERROR_INIT;
         struct sta_table table;
         struct sta_facts facts;
-        uint64_t start = uv_hrtime();
+        struct moment start = now();
         must(sta_summary_exact(question, &budget, &table, &facts, &err), &err);
-        fprintf(stderr, "summary      %8.2f ms\n", milliseconds_since(start));
+        say("summary", start);
         if (options->print && i == 0)
             print_table(&table, &facts);
         sta_table_fini(&table);
@@ -130,9 +148,9 @@ static void ask_series(const struct sta_question *question, const struct options
         struct sta_error err = STA_ERROR_INIT;
         struct sta_table table;
         struct sta_facts facts;
-        uint64_t start = uv_hrtime();
+        struct moment start = now();
         must(sta_timeseries_exact(question, &series, &budget, &table, &facts, &err), &err);
-        fprintf(stderr, "time series  %8.2f ms, %zu bins\n", milliseconds_since(start), table.rows);
+        say("time series", start);
         sta_table_fini(&table);
     }
 }
@@ -142,10 +160,10 @@ static struct sta_snapshot *open_trace(struct sta_store *store, const struct opt
     struct sta_error err = STA_ERROR_INIT;
     struct sta_snapshot *snapshot;
     char id[STA_TRACE_ID_SIZE] = "";
-    uint64_t start = uv_hrtime();
+    struct moment start = now();
     if (options->trace != NULL) {
         ingest(store, options, id);
-        fprintf(stderr, "ingest       %8.2f ms\n", milliseconds_since(start));
+        say("ingest", start);
     } else {
         size_t count;
         struct sta_trace_entry *entries = sta_store_list(store, &count);
@@ -155,9 +173,9 @@ static struct sta_snapshot *open_trace(struct sta_store *store, const struct opt
             sta_trace_entry_fini(&entries[i]);
         free(entries);
     }
-    start = uv_hrtime();
+    start = now();
     must(sta_snapshot_open(store, id, &snapshot, &err), &err);
-    fprintf(stderr, "open         %8.2f ms\n", milliseconds_since(start));
+    say("open", start);
     return snapshot;
 }
 
