@@ -53,38 +53,6 @@ const struct sta_block *sta_column_reader_block(const struct sta_column_reader *
 
 /* ---- columns of the store */
 
-static uint32_t code_limit(const struct sta_columns *columns, uint32_t column)
-{
-    switch (column) {
-    case STA_COLUMN_NAME:
-        return columns->name_count;
-    case STA_COLUMN_CAT:
-        return columns->cat_count;
-    case STA_COLUMN_FILE:
-        return columns->entities->file_ref_count;
-    case STA_COLUMN_THREAD:
-        return columns->entities->thread_code_count;
-    case STA_COLUMN_CHUNK:
-        return UINT32_MAX;
-    default:
-        return sta_dictionary_count(sta_tables_values(columns->tables, column - STA_COLUMN_ARGS));
-    }
-}
-
-/* Codes index tables, so one that is too large must not get past here. */
-static int check_codes(const struct sta_column_reader *reader, uint32_t column, const uint32_t *codes,
-                       struct sta_error *err)
-{
-    uint32_t rows = reader->block->rows, largest = 0; /* a missing one is 0 here */
-    for (uint32_t row = 0; row < rows; row++)
-        largest = STA_MAX(largest, codes[row] + 1);
-    if (largest <= code_limit(reader->columns, column))
-        return STA_OK;
-    return sta_fail(err, STA_ECORRUPT,
-                    "segment %u, block %u: column %u holds the code %u of a text that does not exist",
-                    reader->block->segment, reader->block->index, column, largest - 1);
-}
-
 static void make_room(struct sta_column_values *values, uint32_t column)
 {
     bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
@@ -99,22 +67,15 @@ static void make_room(struct sta_column_values *values, uint32_t column)
         values->codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->codes);
 }
 
-/* What the fixed columns are, whatever a damaged block says. */
-static int check_kind(const struct sta_column_reader *reader, uint32_t column,
-                      struct sta_column_values *values, struct sta_error *err)
+/* A category that no row of the block has is a column of missing codes like any other. */
+static void fill_absent(const struct sta_column_reader *reader, uint32_t column,
+                        struct sta_column_values *values)
 {
-    if (column >= STA_COLUMN_ARGS)
-        return STA_OK;
-    bool times = column <= STA_COLUMN_DUR;
-    if (!times && values->kind == STA_KIND_ABSENT) {
-        for (uint32_t row = 0; row < reader->block->rows; row++)
-            values->codes[row] = STA_NO_CODE;
-        values->kind = STA_KIND_CODE;
-    }
-    if (values->kind == (times ? STA_KIND_INT : STA_KIND_CODE) && !(times && values->any_missing))
-        return STA_OK;
-    return sta_fail(err, STA_ECORRUPT, "segment %u, block %u: column %u is not of its kind",
-                    reader->block->segment, reader->block->index, column);
+    if (column >= STA_COLUMN_ARGS || values->kind != STA_KIND_ABSENT)
+        return;
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        values->codes[row] = STA_NO_CODE;
+    values->kind = STA_KIND_CODE;
 }
 
 int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
@@ -128,13 +89,11 @@ int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column
     if (slot->values.integers == NULL && slot->values.codes == NULL)
         make_room(&slot->values, column);
     int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
-    if (status == STA_OK)
-        status = check_kind(reader, column, &slot->values, err);
-    if (status == STA_OK && slot->values.kind == STA_KIND_CODE)
-        status = check_codes(reader, column, slot->values.codes, err);
-    if (status == STA_OK)
-        slot->block = reader->serial;
-    return status;
+    if (status != STA_OK)
+        return status;
+    fill_absent(reader, column, &slot->values);
+    slot->block = reader->serial;
+    return STA_OK;
 }
 
 /* ---- room for derived values */

@@ -41,11 +41,11 @@ static struct value value_at(const struct sta_column_values *values, uint32_t ro
 /* ---- args.<key> */
 
 /* Any value as text; numbers and conditions as JSON has them. */
-static uint32_t text_of(struct sta_args_source *source, uint32_t text_limit, struct value v)
+static uint32_t text_of(struct sta_args_source *source, struct value v)
 {
     char text[STA_DOUBLE_TEXT];
     if (v.kind == STA_VALUE_TEXT)
-        return v.value.code < text_limit ? v.value.code : STA_NO_CODE;
+        return v.value.code;
     if (source->own == NULL) /* the table of kinds knows of texts only: a damaged store */
         return STA_NO_CODE;
     switch (v.kind) {
@@ -65,12 +65,11 @@ static void convert_text(struct sta_column_reader *reader, struct sta_args_sourc
                          const struct sta_column_values *values, struct sta_logical_slot *slot)
 {
     uint32_t *out = sta_logical_values(slot), rows = reader->block->rows;
-    uint32_t limit = sta_dictionary_count(sta_tables_values(reader->columns->tables, source->key));
     if (values->kind == STA_KIND_CODE)
         memcpy(out, values->codes, rows * sizeof *out);
     else
         for (uint32_t row = 0; row < rows; row++)
-            out[row] = text_of(source, limit, value_at(values, row));
+            out[row] = text_of(source, value_at(values, row));
     slot->vector.codes = out;
 }
 
@@ -204,7 +203,7 @@ int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_sou
 
 /* ---- positive integers */
 
-static int64_t positive_of(const struct sta_positive_source *source, uint32_t text_limit, struct value v)
+static int64_t positive_of(const struct sta_positive_source *source, struct value v)
 {
     switch (v.kind) {
     case STA_VALUE_INT:
@@ -215,7 +214,7 @@ static int64_t positive_of(const struct sta_positive_source *source, uint32_t te
                    ? (int64_t)v.value.number
                    : 0;
     case STA_VALUE_TEXT:
-        return v.value.code < text_limit ? source->of_text[v.value.code] : 0;
+        return source->of_text[v.value.code];
     default:
         return 0;
     }
@@ -242,9 +241,8 @@ static int fill_positive(struct sta_column_reader *reader, enum sta_positive whi
             out[row] = values->missing[row] ? 0 : out[row];
         return STA_OK;
     }
-    uint32_t limit = sta_dictionary_count(sta_tables_values(reader->columns->tables, source->key));
     for (uint32_t row = 0; row < rows; row++)
-        out[row] = positive_of(source, limit, value_at(values, row));
+        out[row] = positive_of(source, value_at(values, row));
     return STA_OK;
 }
 
