@@ -20,6 +20,7 @@ import sys
 
 SOURCES = ("*.html", "*.css", "*.svg", "*.js", "parts/*.js", "pages/*.js")
 ECHARTS = "vendor/echarts.js"
+CLASSIC = ("theme.js",)  # a script that is no module
 NO_ECHARTS = b"export const missing = true;\n"
 
 # A quoted relative name where one file refers to another: import .. from "./x.js", import("./x.js"), href="x.css", url("x.svg").
@@ -68,7 +69,7 @@ class Site:
 
     def __init__(self, files):
         self.files = files
-        self.names, self.contents, self.static_imports = {}, {}, {}
+        self.names, self.contents = {}, {}
         self.open = []
 
     def final_name(self, name):
@@ -82,7 +83,6 @@ class Site:
 
     def finish(self, name):
         content = self.files[name]
-        self.static_imports[name] = []
         if name != ECHARTS and not name.endswith(".svg"):
             content = REFERENCE.sub(lambda match: self.rewrite(name, match), content.decode()).encode()
         if name == "index.html":
@@ -100,19 +100,12 @@ class Site:
         final = os.path.relpath(self.final_name(target), os.path.dirname(referrer) or ".").replace(os.sep, "/")
         if match["name"].startswith("./") and not final.startswith("."):
             final = "./" + final
-        if "(" not in match["before"]:
-            self.static_imports[referrer].append(target)
         return f"{match['before']}{match['quote']}{final}{match['quote']}"
 
     def add_preloads(self, page):
-        """Names all modules that the first one imports, so that the browser fetches them at once, not level by level."""
-        seen, todo = [], ["app.js"]
-        while todo:
-            name = todo.pop(0)
-            if name not in seen and name.endswith(".js"):
-                seen.append(name)
-                todo += self.static_imports[name]
-        links = "\n".join(f'<link rel="modulepreload" href="{self.names[name]}">' for name in seen[1:])
+        """Names all modules but the chart library, so that the browser fetches them at once, not level by level."""
+        modules = sorted(name for name in self.names if name.endswith(".js") and name not in (ECHARTS, *CLASSIC))
+        links = "\n".join(f'<link rel="modulepreload" href="{self.names[name]}">' for name in modules)
         return page.replace("</head>", links + "\n</head>")
 
 

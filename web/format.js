@@ -57,7 +57,7 @@ export const UNITS = {
     'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
     '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
     count: { text: grouped, full: grouped },
-    share: { text: (v) => significant(v * 100) + THIN + '%', full: (v) => `${v * 100} %` },
+    share: { text: (v) => (v > 0 && v < 1e-5 ? '<' + THIN + '0.001' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
     number: { text: significant, full: String },
 };
 

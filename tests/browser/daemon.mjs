@@ -30,7 +30,7 @@ export class Daemon {
             daemon.arguments.push('--tokens', file);
         }
         await daemon.begin('127.0.0.1:0', traces.map(given));
-        if (!token) await daemon.settled();
+        if (!token) await daemon.settled(traces.length);
         return daemon;
     }
 
@@ -90,11 +90,11 @@ export class Daemon {
         return this.get(`traces/${trace.id}`);
     }
 
-    /** Waits until no trace is being read. */
-    async settled() {
+    /** Waits until so many traces are known and none is being read. */
+    async settled(count) {
         for (;;) {
             const traces = await this.traces();
-            if (traces.every((trace) => trace.state !== 'ingesting')) return traces;
+            if (traces.length >= count && traces.every((trace) => trace.state !== 'ingesting')) return traces;
             await new Promise((resolve) => { setTimeout(resolve, 50); });
         }
     }

@@ -20,7 +20,7 @@ async function keysAreEnough(page, daemon) {
     for (let i = 0; i < 10 && !(await page.evaluate(() => document.activeElement.innerText)).includes('unet3d-v100'); i++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.locator('table.layers').waitFor();
-    assert.equal(parametersOf(page).page, 'overview');
+    assert.equal((await parametersOf(page)).page, 'overview');
     await page.keyboard.press('/');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'filter');
     await page.keyboard.press('Escape');

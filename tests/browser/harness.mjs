@@ -77,6 +77,7 @@ export async function tileNumber(page, label) {
     return Number(await data.getAttribute('value'));
 }
 
+/** What the URL holds, as the page itself sees it. */
 export function parametersOf(page) {
-    return Object.fromEntries(new URL(page.url()).searchParams);
+    return page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { Daemon, given } from './daemon.mjs';
-import { shots, tableNumbers } from './harness.mjs';
+import { parametersOf, shots, tableNumbers } from './harness.mjs';
 
 const row = (page, name) => page.locator('tbody tr', { has: page.getByRole('link', { name, exact: true }) });
 
@@ -28,7 +28,7 @@ async function traceIsAddedByBrowsing(page, daemon) {
     await page.getByRole('button', { name: 'Add a trace' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a trace' });
     await dialog.getByRole('link', { name: /traces$/ }).first().click();
-    assert.ok(new URL(page.url()).searchParams.get('add').endsWith('traces'), 'the folder is in the URL');
+    assert.ok((await parametersOf(page)).add.endsWith('traces'), 'the folder is in the URL');
     await page.reload();
     const entry = dialog.locator('li', { hasText: 'two-hosts' });
     await entry.getByRole('button', { name: 'Add' }).click();
@@ -40,7 +40,7 @@ async function traceIsAddedByBrowsing(page, daemon) {
     await dialog.locator('li', { hasText: 'two-hosts' }).getByRole('link', { name: 'Open' }).waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(new URL(page.url()).search, '');
+    assert.deepEqual(await parametersOf(page), {});
 }
 
 async function pathOutsideIsRefusedInWords(page, daemon) {
@@ -76,9 +76,8 @@ async function ingestShowsItsProgress(page, daemon) {
 
 async function ingestIsCancelled(page, daemon) {
     execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', '--seed', '7', path.join(daemon.folder, 'unwanted')]);
-    await page.goto(daemon.base);
-    await page.getByRole('button', { name: 'Add a trace' }).waitFor();
-    await daemon.call('POST', 'traces', { path: path.join(daemon.folder, 'unwanted') });
+    await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
+    await page.locator('.folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
     await row(page, 'unwanted').getByRole('button', { name: 'Cancel' }).click();
     await row(page, 'unwanted').locator('.badge.failed').waitFor();
     assert.notEqual((await daemon.trace('unwanted')).state, 'ready');
@@ -116,7 +115,7 @@ async function listIsSortedByTheUrl(page, daemon) {
     await daemon.ingest(given('two-hosts'));
     await page.goto(daemon.base);
     await page.getByRole('columnheader', { name: 'Events' }).getByRole('button').click();
-    assert.equal(new URL(page.url()).searchParams.get('sort'), '-events');
+    assert.equal((await parametersOf(page)).sort, '-events');
     await page.reload();
     await page.locator('tbody tr').first().waitFor();
     const counts = Object.values(await tableNumbers(page.locator('table'))).map((cells) => cells.Events);

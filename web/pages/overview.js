@@ -125,7 +125,9 @@ function summaryPicture(trace, bar) {
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
         fill(figures, tiles(figuresOf(trace, summary, io)));
-        fill(where, breakdownCard(breakdown(summary.layers, tree, preset.overlap_with ?? null)));
+        const parts = breakdown(summary.layers, tree, preset.overlap_with);
+        where.hidden = !parts;
+        fill(where, breakdownCard(parts));
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
             h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer))));

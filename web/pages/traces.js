@@ -14,7 +14,7 @@ import { go, here, link } from '../state.js';
 
 export const title = 'Traces';
 
-const POLL_MS = 4000;
+const POLL_MS = 2500;
 const STREAMS = 2; /* a browser keeps only six connections to one server */
 
 const COLUMNS = [

@@ -16,7 +16,8 @@ import { pathTo, swatch } from './layers.js';
  * @param {Object[]} rows  the summary's layers
  * @param {import('./layers.js').Layer[]} tree
  * @param {string|null} compute
- * @returns {{root: string, whole: number, parts: Part[]}|null}  null when the preset has no compute layer or it no event
+ * @returns {{root: string, whole: number, parts: Part[], below: Part[]}|null}  null when the preset has no compute layer or it
+ *   no event; `below`: layers whose parent beside compute has no event, so that no part shows them
  */
 export function breakdown(rows, tree, compute) {
     const byName = new Map(rows.map((row) => [row.name, row]));
@@ -24,7 +25,7 @@ export function breakdown(rows, tree, compute) {
     const whole = byName.get(path[0])?.busy_group_sum;
     if (!whole || !byName.get(compute)?.busy_group_sum) return null;
     const parts = tree.map((layer) => partOf(layer, byName.get(layer.name), path, compute)).filter((part) => part?.seconds > 0);
-    return { root: path[0], whole, parts: parts.sort((a, b) => b.seconds - a.seconds) };
+    return { root: path[0], whole, parts: parts.sort((a, b) => b.seconds - a.seconds), below: orphans(tree, byName, path) };
 }
 
 function partOf(layer, row, path, compute) {
@@ -34,10 +35,22 @@ function partOf(layer, row, path, compute) {
     return null;
 }
 
+/** The topmost layers with events below those beside compute that have none. */
+function orphans(tree, byName, path) {
+    const absent = new Set();
+    const found = [];
+    for (const layer of tree) {
+        const beside = !path.includes(layer.name) && (path.includes(layer.parent) || absent.has(layer.parent));
+        if (beside && !byName.get(layer.name)?.count) absent.add(layer.name);
+        else if (absent.has(layer.parent)) found.push({ layer, kind: 'exposed', seconds: byName.get(layer.name).exposed_group_sum });
+    }
+    return found.filter((part) => part.seconds > 0);
+}
+
 const WORDS = { busy: 'computing', exposed: 'not hidden behind compute', self: 'outside its parts' };
 
 /** The bar with its legend and sentence. */
-export function breakdownView({ root, whole, parts }) {
+export function breakdownView({ root, whole, parts, below }) {
     const sum = parts.reduce((total, part) => total + part.seconds, 0);
     const scale = Math.max(whole, sum);
     return h('div', { class: 'breakdown' },
@@ -47,6 +60,8 @@ export function breakdownView({ root, whole, parts }) {
         h('ul', { class: 'breakdown-legend' }, parts.map((part) => h('li', {}, swatch(part.layer),
             h('span', { class: 'name' }, part.layer.name), h('span', { class: 'kind words' }, WORDS[part.kind]),
             h('strong', {}, value(part.seconds / whole, 'share')), h('span', { class: 'kind' }, value(part.seconds, 's'))))),
+        below.map(({ layer, seconds }) => h('p', { class: 'hint' }, `${layer.name} belongs to ${layer.parent}, which has no events here; `,
+            'it was busy for ', value(seconds, 's'), ' (', value(seconds / whole, 'share'), ') while the ranks did not compute.')),
         sum > whole * 1.001 && h('p', { class: 'hint' }, `The parts overlap each other, so they sum up to ${text(sum / whole, 'share')} of ${root}.`));
 }
 

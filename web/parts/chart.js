@@ -135,7 +135,7 @@ function seriesOption(series, data) {
     const points = data.times.map((time, index) => [time, data.stacked ? series.values[index] ?? 0 : series.values[index]]);
     if (points.length > 0) points.push([points[points.length - 1][0] + data.width, points[points.length - 1][1]]);
     const color = resolved(series.layer.color);
-    const decal = series.layer.hatched ? { symbol: 'rect', color: resolved(`color-mix(in oklab, ${series.layer.color}, var(--paper) 60%)`), dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4 } : { symbol: 'none' };
+    const decal = series.layer.hatched ? { symbol: 'rect', color: resolved(`color-mix(in oklab, ${series.layer.color}, var(--paper) 50%)`), dashArrayX: [1, 0], dashArrayY: [1.5, 6], rotation: Math.PI / 4 } : { symbol: 'none' };
     return {
         name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: data.stacked ? undefined : 'minmax',
         color, itemStyle: { color, decal }, stack: data.stacked ? 'all' : undefined, connectNulls: false, silent: true,

@@ -5,13 +5,13 @@ import { text } from '../format.js';
 import { swatch } from './layers.js';
 import { bar, table } from './table.js';
 
-const GROUPS = [
-    { label: '', span: 2 },
-    { label: 'On the clock', span: 1, title: 'Time during which at least one event of the layer was running' },
-    { label: 'Summed over ranks', span: 3, title: 'Each rank counted for itself, then added up' },
-    { label: 'Events', span: 3, title: 'Each event counted for itself, then added up' },
-    { label: 'Bandwidth', span: 2 },
-];
+/* What stands above the heads; a column names its group. */
+const GROUPS = {
+    clock: { label: 'On the clock', title: 'Time during which at least one event of the layer was running' },
+    ranks: { label: 'Summed over ranks', title: 'Each rank counted for itself, then added up' },
+    events: { label: 'Events', title: 'Each event counted for itself, then added up' },
+    bandwidth: { label: 'Bandwidth', title: 'While data was read or written' },
+};
 
 /**
  * @param {Object[]} rows  the summary's layers
@@ -26,22 +26,34 @@ export function layerTable(rows, tree, chosen, onLayer) {
         element.classList.toggle('absent', row.count === 0);
         element.classList.toggle('chosen', chosen.has(row.name));
     };
-    return table({ columns: columnsOf(onLayer, chosen), rows: ordered, caption: 'Layers', groups: GROUPS, decorate, class: 'layers' });
+    const columns = columnsOf(onLayer, chosen).filter((column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null));
+    return table({ columns, rows: ordered, caption: 'Layers', groups: groupsOf(columns), decorate, class: 'layers' });
+}
+
+/** Neighbours of one group under one head. */
+function groupsOf(columns) {
+    const heads = [];
+    for (const { group } of columns) {
+        const last = heads[heads.length - 1];
+        if (last && last.group === group) last.span++;
+        else heads.push({ group, span: 1, label: GROUPS[group]?.label ?? '', title: GROUPS[group]?.title });
+    }
+    return heads;
 }
 
 function columnsOf(onLayer, chosen) {
     return [
         { key: 'name', label: 'Layer', class: 'head', cell: (row) => nameCell(row, onLayer, chosen) },
         { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over job time; pale: hidden behind compute', cell: shareCell },
-        { key: 'busy', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
-        { key: 'exposed_group_sum', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
-        { key: 'hidden_share', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
-        { key: 'self_group_sum', label: 'Self', unit: 's', title: 'Busy while none of its children was' },
-        { key: 'time', label: 'Time', unit: 's', title: 'Sum of the durations of all events' },
-        { key: 'count', label: 'Count', unit: 'count', title: 'Number of events' },
-        { key: 'size', label: 'Size', unit: 'B', title: 'Bytes read and written', get: (row) => row.size || null },
-        { key: 'bw', label: 'Per stream', unit: 'B/s', title: 'Size over time: what one call got' },
-        { key: 'bw_busy', label: 'Job', unit: 'B/s', title: 'Size over busy time: what the job got while it was transferring' },
+        { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
+        { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
+        { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
+        { key: 'self_group_sum', group: 'ranks', label: 'Self', unit: 's', title: 'Busy while none of its children was' },
+        { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum of the durations of all events' },
+        { key: 'count', group: 'events', label: 'Count', unit: 'count', title: 'Number of events' },
+        { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written', get: (row) => row.size || null },
+        { key: 'bw', group: 'bandwidth', label: 'Per stream', unit: 'B/s', title: 'Size over time: what one call got' },
+        { key: 'bw_busy', group: 'bandwidth', label: 'Job', unit: 'B/s', title: 'Size over busy time: what the job got while it was transferring' },
     ];
 }
 

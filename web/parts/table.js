@@ -13,6 +13,7 @@ import { value } from '../format.js';
  * @property {(row: any) => any} [cell]  the content; the formatted value when left out
  * @property {boolean} [sortable]
  * @property {string} [class]
+ * @property {string} [group]  for whoever makes the second head
  */
 
 /**
