@@ -29,7 +29,7 @@ struct sta_job {
 
 struct sta_jobs {
     uv_mutex_t lock;
-    uv_cond_t changed; /* a job was queued, a job ended, or all is over */
+    uv_cond_t changed; /* a job was queued, a job ended, the listener returned, or all is over */
     struct sta_job *newest;
     unsigned queued, queue_limit;
     uv_thread_t *runners;
@@ -37,6 +37,7 @@ struct sta_jobs {
     bool closing;
     void (*on_change)(void *context);
     void *on_change_context;
+    unsigned telling; /* calls of the listener under way */
 };
 
 const char *sta_job_state_name(enum sta_job_state state)
@@ -58,9 +59,14 @@ static void notify(struct sta_jobs *jobs)
     uv_mutex_lock(&jobs->lock);
     void (*on_change)(void *) = jobs->on_change;
     void *context = jobs->on_change_context;
+    jobs->telling++;
     uv_mutex_unlock(&jobs->lock);
     if (on_change != NULL)
         on_change(context);
+    uv_mutex_lock(&jobs->lock);
+    if (--jobs->telling == 0)
+        uv_cond_broadcast(&jobs->changed);
+    uv_mutex_unlock(&jobs->lock);
 }
 
 static void job_free(struct sta_job *job)
@@ -333,6 +339,8 @@ void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), v
     uv_mutex_lock(&jobs->lock);
     jobs->on_change = changed;
     jobs->on_change_context = context;
+    while (jobs->telling > 0)
+        uv_cond_wait(&jobs->changed, &jobs->lock);
     uv_mutex_unlock(&jobs->lock);
 }
 

@@ -28,6 +28,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     for (size_t i = 0; i < options->root_count; i++)
         library->roots[i] = sta_strdup(options->roots[i]);
     uv_mutex_init(&library->lock);
+    uv_cond_init(&library->told);
     return library;
 }
 
@@ -59,6 +60,7 @@ void sta_library_destroy(struct sta_library *library)
         free(library->roots[i]);
     free(library->roots);
     sta_presets_release(library->presets);
+    uv_cond_destroy(&library->told);
     uv_mutex_destroy(&library->lock);
     free(library);
 }
@@ -86,6 +88,8 @@ void sta_library_on_publish(struct sta_library *library, void (*published)(void 
     uv_mutex_lock(&library->lock);
     library->on_publish = published;
     library->on_publish_context = context;
+    while (library->telling > 0)
+        uv_cond_wait(&library->told, &library->lock);
     uv_mutex_unlock(&library->lock);
 }
 

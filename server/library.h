@@ -70,7 +70,8 @@ STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id
 /** @name or @tags NULL: unchanged. */
 STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name,
                                      const char *const *tags, size_t tag_count, struct sta_error *err);
-/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one listener. */
+/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one listener.  Returns when
+ * no call of the listener before is under way. */
 void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
                             void *context);
 /** At start: ingests again what a crash interrupted, or what was found damaged. */

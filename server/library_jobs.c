@@ -96,9 +96,14 @@ static void tell_published(struct sta_library *library, const char *id)
     uv_mutex_lock(&library->lock);
     void (*published)(void *, const char *) = library->on_publish;
     void *context = library->on_publish_context;
+    library->telling++;
     uv_mutex_unlock(&library->lock);
     if (published != NULL)
         published(context, id);
+    uv_mutex_lock(&library->lock);
+    if (--library->telling == 0)
+        uv_cond_broadcast(&library->told);
+    uv_mutex_unlock(&library->lock);
 }
 
 static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
