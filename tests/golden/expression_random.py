@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random expressions, valid and broken, asked of expression_eval and of the oracle; both must agree on types, values and positions.
 
-    expression_random.py EXPRESSION_EVAL [--cases 6000] [--seed 1]
+    expression_random.py EXPRESSION_EVAL [--cases 3000] [--seed 1]
 
 The oracle is shared/oracles/expression.py: beside the repository, or where STRATA_SHARED says; without it the test is skipped.
 Where the oracle is known to be looser than the specification (null in a list, options that a method ignores, letters beyond
@@ -184,7 +184,7 @@ def ask(program, cases):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("program")
-    p.add_argument("--cases", type=int, default=6000)
+    p.add_argument("--cases", type=int, default=3000)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--show", type=int, default=20)
     a = p.parse_args()

@@ -62,8 +62,8 @@ struct sta_term sta_build_arithmetic(struct sta_builder *builder, char sign, uin
     if (sign == '+' && a.type == STA_TYPE_TEXT && b.type == STA_TYPE_TEXT)
         return concatenate(builder, a, b);
     if (!sta_is_numeric(a.type) || !sta_is_numeric(b.type)) {
-        sta_build_fail(builder, STA_EINPUT, at, "%s needs numbers%s, not a %s and a %s", rule->name,
-                       sign == '+' ? " or two texts" : "", STA_NAME_OF(a), STA_NAME_OF(b));
+        sta_build_fail(builder, STA_EINPUT, at, "%s needs numbers%s, not %s and %s", rule->name,
+                       sign == '+' ? " or two texts" : "", STA_A_TYPE(a), STA_A_TYPE(b));
         return a;
     }
     struct sta_term operands[] = {a, b};
@@ -80,7 +80,7 @@ struct sta_term sta_build_sign(struct sta_builder *builder, char sign, uint32_t 
 {
     bool literal = a.literal;
     if (!sta_is_numeric(a.type)) {
-        sta_build_fail(builder, STA_EINPUT, at, "%c needs a number, not a %s", sign, STA_NAME_OF(a));
+        sta_build_fail(builder, STA_EINPUT, at, "%c needs a number, not %s", sign, STA_A_TYPE(a));
         return a;
     }
     enum sta_type type = sta_integral_type(&a, 1);

@@ -108,6 +108,12 @@ struct sta_term sta_build_call(struct sta_builder *builder, struct sta_text_call
 
 /* ---- types */
 
+const char *sta_a_type(enum sta_type type)
+{
+    static const char *const names[] = {"null", "a condition", "an integer", "a number", "a text", "a list"};
+    return names[type];
+}
+
 struct sta_term sta_build_cast(struct sta_builder *builder, struct sta_term term, enum sta_type type)
 {
     enum sta_operation operation;
@@ -160,8 +166,8 @@ enum sta_operation sta_typed_operation(enum sta_operation first, enum sta_type t
 struct sta_term sta_build_condition(struct sta_builder *builder, struct sta_term term)
 {
     if (term.type != STA_TYPE_BOOL && term.type != STA_TYPE_NULL)
-        sta_build_fail(builder, STA_EINPUT, term.position, "expected a condition, but this is a %s",
-                       STA_NAME_OF(term));
+        sta_build_fail(builder, STA_EINPUT, term.position, "expected a condition, but this is %s",
+                       STA_A_TYPE(term));
     return sta_build_cast(builder, term, STA_TYPE_BOOL);
 }
 
@@ -314,8 +320,7 @@ struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_relation
     if (a.type == STA_TYPE_NULL || b.type == STA_TYPE_NULL)
         sta_build_fail(builder, STA_EINPUT, at, "null equals nothing; write x.isna() or x.notna()");
     else if (text != (b.type == STA_TYPE_TEXT) || a.type == STA_TYPE_LIST || b.type == STA_TYPE_LIST)
-        sta_build_fail(builder, STA_EINPUT, at, "cannot compare a %s with a %s", STA_NAME_OF(a),
-                       STA_NAME_OF(b));
+        sta_build_fail(builder, STA_EINPUT, at, "cannot compare %s with %s", STA_A_TYPE(a), STA_A_TYPE(b));
     if (builder->failed)
         return a;
     return text ? compare_texts(builder, relation, a, b) : compare_numbers(builder, relation, a, b);

@@ -86,7 +86,8 @@ struct sta_text sta_literal_text(const struct sta_builder *builder, struct sta_t
 /** Three-way, exact between integers and numbers; of literals that are numbers. */
 int sta_literal_compare(const struct sta_node *a, const struct sta_node *b);
 
-/* Type names in messages. */
-#define STA_NAME_OF(term) sta_type_name((term).type)
+/** "an integer" .. */
+const char *sta_a_type(enum sta_type type);
+#define STA_A_TYPE(term) sta_a_type((term).type)
 
 #endif

@@ -228,8 +228,8 @@ struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of)
         if (name == NULL)
             return of;
         if (text_method && of.type != STA_TYPE_TEXT)
-            sta_build_fail(&parser->builder, STA_EINPUT, name->position, ".str needs a text, not a %s",
-                           STA_NAME_OF(of));
+            sta_build_fail(&parser->builder, STA_EINPUT, name->position, ".str needs a text, not %s",
+                           STA_A_TYPE(of));
         if (parser->builder.failed)
             return of;
         of = parse_method(parser, of, name, text_method);

@@ -73,8 +73,8 @@ static bool check_numbers(struct sta_parser *parser, const struct sta_callee *ca
     for (unsigned i = 0; i < count; i++) {
         if (sta_is_numeric(arguments[i].type))
             continue;
-        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s needs numbers, not a %s",
-                       (int)callee->name.length, callee->name.bytes, STA_NAME_OF(arguments[i]));
+        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s needs numbers, not %s",
+                       (int)callee->name.length, callee->name.bytes, STA_A_TYPE(arguments[i]));
         return false;
     }
     return true;
@@ -414,10 +414,9 @@ static bool check_arguments(struct sta_parser *parser, const struct function *fu
         const char *wanted = mismatch(function->kinds[i < least ? i : i + 1], &arguments[i]);
         if (wanted == NULL)
             continue;
-        sta_build_fail(&parser->builder, STA_EINPUT, arguments[i].position, "%s needs %s here, not a %s%s",
-                       function->name, wanted,
-                       arguments[i].literal || arguments[i].type == STA_TYPE_LIST ? "" : "computed ",
-                       STA_NAME_OF(arguments[i]));
+        sta_build_fail(&parser->builder, STA_EINPUT, arguments[i].position, "%s needs %s here, not %s%s",
+                       function->name, wanted, STA_A_TYPE(arguments[i]),
+                       arguments[i].literal ? "" : " that is computed");
         return false;
     }
     return true;

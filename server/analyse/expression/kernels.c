@@ -119,7 +119,7 @@ static inline int64_t floor_divide(int64_t a, int64_t b)
 static inline int64_t modulo(int64_t a, int64_t b)
 {
     int64_t rest = a % b;
-    return rest + ((rest != 0) & ((a < 0) != (b < 0)) ? b : 0);
+    return rest + (((rest != 0) & ((a < 0) != (b < 0))) ? b : 0);
 }
 
 STRICT(floor_divide_i, int64_t, int64_t, bad = undivided(a[i], b[i]);

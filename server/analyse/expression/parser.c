@@ -295,8 +295,8 @@ static void parse_element(struct sta_parser *parser, enum sta_type of, struct st
     if (!element.literal || element.type == STA_TYPE_NULL)
         sta_build_fail(builder, STA_EINPUT, element.position, "a list holds constants only");
     else if ((of == STA_TYPE_TEXT) != (element.type == STA_TYPE_TEXT))
-        sta_build_fail(builder, STA_EINPUT, element.position, "cannot compare a %s with a %s",
-                       sta_type_name(of), STA_NAME_OF(element));
+        sta_build_fail(builder, STA_EINPUT, element.position, "cannot compare %s with %s", sta_a_type(of),
+                       STA_A_TYPE(element));
     else if (list->count == sta_expression_limits.list)
         sta_build_fail(builder, STA_ELIMIT, element.position,
                        "the list has more than %u values; the limit is %u", sta_expression_limits.list,

@@ -1,0 +1,101 @@
+/* Expressions: any text is parsed and, if it is one, evaluated on a few rows; what it demands of its columns must admit every row that it selects. */
+#include <stdint.h>
+#include <string.h>
+
+#include "analyse/expression/expression.h"
+#include "common/memory.h"
+
+#define ROWS 5
+
+static const struct sta_schema_column columns[] = {
+    {.name = "func_name", .type = STA_TYPE_TEXT},
+    {.name = "cat", .type = STA_TYPE_TEXT, .caseless = true},
+    {.name = "size", .type = STA_TYPE_INT},
+    {.name = "ts", .type = STA_TYPE_INT},
+    {.name = "time_start", .type = STA_TYPE_FLOAT, .ticks_of = "ts"},
+    {.name = "args.flag", .type = STA_TYPE_BOOL},
+};
+static const struct sta_schema schema = {columns, STA_COUNT_OF(columns)};
+
+static const char *const texts[ROWS] = {"read", "", "/a/na\xc3\xafve \xf0\x9f\x9a\x80.npz", "-12", NULL};
+static const int64_t integers[ROWS] = {4096, INT64_MIN, INT64_MAX, -1, 0};
+static const double numbers[ROWS] = {0.3, -1e300, 9223372036854775808.0, -0.0, 0};
+static const uint8_t flags[ROWS] = {1, 0, 1, 0, 0};
+static const uint8_t missing[ROWS] = {0, 0, 0, 0, 1};
+static struct sta_dictionary *dictionary;
+static uint32_t codes[ROWS];
+
+static int give(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    *vector = (struct sta_vector){.type = columns[column].type,
+                                  .integers = integers,
+                                  .numbers = numbers,
+                                  .bools = flags,
+                                  .codes = codes,
+                                  .texts = dictionary,
+                                  .missing = missing};
+    return 0;
+}
+
+static void intern_texts(void)
+{
+    if (dictionary != NULL)
+        return;
+    dictionary = sta_dictionary_create();
+    for (unsigned i = 0; i < ROWS; i++)
+        codes[i] =
+            texts[i] != NULL ? sta_dictionary_intern(dictionary, texts[i], strlen(texts[i])) : STA_NO_CODE;
+}
+
+static bool admits(const struct sta_demand *demand, struct sta_evaluator *evaluator, unsigned row)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    bool admitted = true;
+    if (demand->kind == STA_DEMAND_TEXT)
+        return sta_demand_admits(demand, evaluator, dictionary, &codes[row], 1, &admitted, &err) != 0 ||
+               admitted;
+    double value = columns[demand->column].type == STA_TYPE_INT ? (double)integers[row] : numbers[row];
+    return !missing[row] && value >= demand->low && value <= demand->high;
+}
+
+static void check_demands(const struct sta_expression *expression, const struct sta_vector *holds)
+{
+    size_t count;
+    struct sta_evaluator *evaluator = sta_evaluator_create();
+    const struct sta_demand *demands = sta_expression_demands(expression, &count);
+    for (unsigned row = 0; row < ROWS; row++)
+        for (size_t i = 0; i < count && holds->bools[holds->constant ? 0 : row]; i++)
+            STA_ASSERT(admits(&demands[i], evaluator, row));
+    sta_evaluator_destroy(evaluator);
+}
+
+static void evaluate(const struct sta_expression *expression)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_program *program;
+    struct sta_vector result;
+    struct sta_evaluator *evaluator = sta_evaluator_create();
+    if (sta_program_create(expression, &program, &err) == 0) {
+        int rc = sta_program_run(program, evaluator, ROWS, give, NULL, &result, &err);
+        if (rc == 0 && result.type == STA_TYPE_BOOL && result.missing == NULL)
+            check_demands(expression, &result);
+        sta_program_destroy(program);
+    }
+    sta_evaluator_destroy(evaluator);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_expression *expression;
+    intern_texts();
+    if (sta_expression_parse((const char *)data, size, &schema, &expression, &err) != 0) {
+        STA_ASSERT(err.position >= 0 && err.position <= (int64_t)size);
+        return 0;
+    }
+    evaluate(expression);
+    sta_expression_destroy(expression);
+    return 0;
+}
