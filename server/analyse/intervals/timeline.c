@@ -114,6 +114,8 @@ static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct
 
 static size_t rows_between(const struct held *held, int64_t from, int64_t to, const struct sta_span **first)
 {
+    if (held->count == 0)
+        return 0;
     size_t low = sta_spans_lower_bound(held->spans, held->count, from);
     size_t high = to == INT64_MAX ? held->count : sta_spans_lower_bound(held->spans, held->count, to);
     *first = held->spans + low;
@@ -139,18 +141,18 @@ static int make_room(struct bench *bench, size_t count, struct sta_error *err)
 static int gather(struct pass *pass, unsigned worker, struct sta_slice *slice, struct sta_error *err)
 {
     const struct sta_slice_plan *plan = &pass->plan;
+    const size_t begin = plan->first_member[slice->number];
+    const size_t end = plan->first_member[slice->number + 1];
     struct bench *bench = &pass->benches[worker];
-    const uint32_t *member = plan->members + plan->first_member[slice->number];
-    const uint32_t *end = plan->members + plan->first_member[slice->number + 1];
     const struct sta_span *first;
     size_t count = 0;
-    for (const uint32_t *m = member; m < end; m++)
-        count += rows_between(&pass->held[*m], slice->from, slice->to, &first);
+    for (size_t m = begin; m < end; m++)
+        count += rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
     int rc = make_room(bench, count, err);
     if (rc != 0)
         return rc;
-    for (const uint32_t *m = member; m < end; m++) {
-        size_t rows = rows_between(&pass->held[*m], slice->from, slice->to, &first);
+    for (size_t m = begin; m < end; m++) {
+        size_t rows = rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
         if (rows > 0)
             memcpy(bench->spans + slice->count, first, rows * sizeof *first);
         slice->count += rows;

@@ -14,15 +14,15 @@
 
 /* One rank (10) with a worker (11): compute from 1 s to 3 s, the worker reads from 2 s to 4 s in two calls. */
 static const struct made_event rank_events[] = {
-    {"a.pfw", 0, 5000000, "DLIOBenchmark.run", "dlio_benchmark", "n1", NULL, 10, 10, {{NULL}}},
-    {"a.pfw", 500000, 4000000, "DLIOBenchmark._train", "dlio_benchmark", "n1", NULL, 10, 10, {{NULL}}},
+    {"a.pfw", 0, 5000000, "DLIOBenchmark.run", "dlio_benchmark", "n1", NULL, 10, 10, {{0}}},
+    {"a.pfw", 500000, 4000000, "DLIOBenchmark._train", "dlio_benchmark", "n1", NULL, 10, 10, {{0}}},
     {"a.pfw", 900000, 100, "fork", "posix", "n1", NULL, 10, 10, {{"ret", NULL, 11}}},
-    {"a.pfw", 1000000, 2000000, "compute", "ai_framework", "n1", NULL, 10, 10, {{NULL}}},
+    {"a.pfw", 1000000, 2000000, "compute", "ai_framework", "n1", NULL, 10, 10, {{0}}},
     {"b.pfw", 2000000, 1500000, "read", "posix", "n1", LUSTRE, 11, 11, {{"ret", NULL, 3000000}}},
     {"b.pfw", 3000000, 1000000, "read", "posix", "n1", LUSTRE, 11, 12, {{"ret", NULL, 1000000}}},
     {"b.pfw", 4000000, 0, "close", "posix", "n1", LUSTRE, 11, 11, {{"ret", NULL, 0}}},
     {"b.pfw", 4100000, 10, "read", "posix", "n1", "/proc/meminfo", 11, 11, {{"ret", NULL, 100}}},
-    {"b.pfw", 4200000, 10, "TorchDataset.__init__", "reader", "n1", NULL, 11, 11, {{NULL}}},
+    {"b.pfw", 4200000, 10, "TorchDataset.__init__", "reader", "n1", NULL, 11, 11, {{0}}},
 };
 
 static struct sta_presets *load_presets(void)

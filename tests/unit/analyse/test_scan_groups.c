@@ -66,7 +66,7 @@ static int64_t parent_of(const struct sta_snapshot *snapshot, const uint32_t *pa
 static const struct made_event forks[] = {
     /* two files say different things of process 20 at the same time: the first by path counts */
     {"b.pfw", 50, 1, "start", "dftracer", "n1", NULL, 20, 20, {{"ppid", NULL, 11}}},
-    {"b.pfw", 10, 1, "read", "posix", "n1", NULL, 11, 11, {{NULL}}},
+    {"b.pfw", 10, 1, "read", "posix", "n1", NULL, 11, 11, {{0}}},
     {"a.pfw", 50, 1, "start", "dftracer", "n1", NULL, 20, 20, {{"ppid", NULL, 10}}},
     {"a.pfw", 90, 1, "start", "dftracer", "n1", NULL, 20, 20, {{"ppid", NULL, 11}}},
     /* a fork by 11 comes later than one by 10, and other returns name no child */
@@ -75,8 +75,8 @@ static const struct made_event forks[] = {
     {"a.pfw", 5, 5, "fork", "posix", "n1", NULL, 11, 11, {{"ret", NULL, -1}}},
     {"a.pfw", 5, 5, "open", "posix", "n1", NULL, 11, 11, {{"ret", NULL, 40}}},
     {"a.pfw", 5, 5, "fork", "stdio", "n1", NULL, 11, 11, {{"ret", NULL, 40}}},
-    {"a.pfw", 70, 1, "read", "posix", "n1", NULL, 30, 30, {{NULL}}},
-    {"a.pfw", 70, 1, "read", "posix", "n1", NULL, 40, 40, {{NULL}}},
+    {"a.pfw", 70, 1, "read", "posix", "n1", NULL, 30, 30, {{0}}},
+    {"a.pfw", 70, 1, "read", "posix", "n1", NULL, 40, 40, {{0}}},
     /* what a process states goes before forks, even if its parent has no events; a text may be an integer */
     {"a.pfw", 80, 1, "clone", "posix", "n1", NULL, 10, 10, {{"ret", NULL, 50}}},
     {"a.pfw", 81, 1, "start", "dftracer", "n1", NULL, 50, 50, {{"ppid", NULL, 1}}},
@@ -84,8 +84,8 @@ static const struct made_event forks[] = {
     {"a.pfw", 83, 1, "start", "dftracer", "n1", NULL, 70, 70, {{"ppid", "ten", 0}}},
     /* the same pids on another host are other processes */
     {"a.pfw", 84, 1, "vfork", "posix", "n2", NULL, 10, 10, {{"ret", NULL, 80}}},
-    {"a.pfw", 85, 1, "read", "posix", "n2", NULL, 80, 80, {{NULL}}},
-    {"a.pfw", 85, 1, "read", "posix", "n1", NULL, 90, 90, {{NULL}}},
+    {"a.pfw", 85, 1, "read", "posix", "n2", NULL, 80, 80, {{0}}},
+    {"a.pfw", 85, 1, "read", "posix", "n1", NULL, 90, 90, {{0}}},
     {"a.pfw", 86, 1, "fork", "posix", "n2", NULL, 10, 10, {{"ret", NULL, 90}}},
 };
 
@@ -113,8 +113,8 @@ Test(rank_groups, parents_come_from_what_processes_state_then_from_forks_in_even
 Test(rank_groups, a_trace_without_forks_has_a_group_per_process)
 {
     static const struct made_event alone[] = {
-        {"a.pfw", 1, 1, "read", "posix", NULL, NULL, 1, 1, {{NULL}}},
-        {"a.pfw", 2, 1, "read", "posix", NULL, NULL, STA_NO_ID, 1, {{NULL}}}};
+        {"a.pfw", 1, 1, "read", "posix", NULL, NULL, 1, 1, {{0}}},
+        {"a.pfw", 2, 1, "read", "posix", NULL, NULL, STA_NO_ID, 1, {{0}}}};
     struct made_trace trace;
     struct sta_rank_groups groups;
     struct sta_error err = STA_ERROR_INIT;
