@@ -1,8 +1,12 @@
-/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the trace's categories. */
+/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the trace's categories.
+ *
+ * Most such layers are known by the names of their functions, which few blocks have, and no block of most traces: so the
+ * names that the condition admits are found first, and blocks without any of them are not read. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/class_counts.h"
+#include "analyse/classify_private.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -20,26 +24,106 @@ static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_
     return bare;
 }
 
+/* ---- blocks that cannot matter */
+
+struct admitted {
+    const struct sta_snapshot *snapshot;
+    uint8_t *
+        names; /* by code + 1, so that a missing one has the entry 0; NULL: the condition asks nothing of names */
+    bool any;
+};
+
+/* What the condition of layer 0 asks of func_name alone, or NULL. */
+static const struct sta_demand *demand_on_name(const struct sta_classes *classes)
+{
+    uint32_t condition = classes->bits[0].condition;
+    size_t count = 0;
+    const struct sta_demand *demands =
+        condition != STA_NO_CONDITION
+            ? sta_expression_demands(classes->conditions[condition].open.expression, &count)
+            : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (demands[i].column == STA_LOGICAL_func_name && demands[i].kind == STA_DEMAND_TEXT)
+            return &demands[i];
+    }
+    return NULL;
+}
+
+static int find_admitted(const struct sta_columns *columns, const struct sta_classes *classes,
+                         struct admitted *admitted, struct sta_error *err)
+{
+    const struct sta_dictionary *names = sta_columns_texts(columns, STA_LOGICAL_func_name);
+    const struct sta_demand *demand = demand_on_name(classes);
+    *admitted = (struct admitted){.snapshot = sta_columns_snapshot(columns), .any = demand == NULL};
+    if (demand == NULL)
+        return STA_OK;
+    uint32_t count = sta_dictionary_count(names);
+    struct sta_evaluator *evaluator = sta_evaluator_create();
+    admitted->names = sta_alloc_array((size_t)count + 1, 1);
+    int status = STA_OK;
+    for (uint32_t i = 0; i <= count && status == STA_OK; i++) {
+        uint32_t code = i - 1; /* STA_NO_CODE first */
+        bool admits = false;
+        status = sta_demand_admits(demand, evaluator, names, &code, 1, &admits, err);
+        admitted->names[i] = admits;
+        admitted->any |= admits;
+    }
+    sta_evaluator_destroy(evaluator);
+    return status;
+}
+
+static bool cannot_match(void *context, const struct sta_block *block)
+{
+    const struct admitted *admitted = context;
+    struct sta_column_stats stats;
+    if (admitted->names == NULL)
+        return false;
+    sta_block_stats(admitted->snapshot, block, STA_COLUMN_NAME, &stats);
+    if (!stats.listed || (stats.missing > 0 && admitted->names[0]))
+        return false;
+    for (uint32_t i = 0; i < stats.code_count; i++) {
+        if (admitted->names[stats.codes[i] + 1])
+            return false;
+    }
+    return true;
+}
+
+/* ---- counting */
+
+static uint64_t sum_matches(const struct sta_classes *classes, const struct sta_class_counts *counts)
+{
+    uint64_t events = 0;
+    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
+        struct sta_class class = sta_classes_get(classes, code);
+        if (sta_class_has(&class, 0))
+            events += sta_class_counts_total(counts, code);
+    }
+    return events;
+}
+
 static int count_layer(const struct sta_columns *columns, struct sta_classes *classes,
                        const struct sta_budget *budget, uint64_t *events, struct sta_error *err)
 {
-    struct sta_class_counts counts;
-    sta_class_counts_init(&counts, budget);
-    struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
-    struct sta_scan scan = {.columns = columns,
-                            .classes = classes,
-                            .from = INT64_MIN,
-                            .to = INT64_MAX,
-                            .accumulators = &accumulator,
-                            .accumulator_count = 1};
-    int status = sta_scan_run(&scan, budget, err);
+    struct admitted admitted;
+    int status = find_admitted(columns, classes, &admitted, err);
     *events = 0;
-    for (uint32_t code = 0; code < sta_classes_count(classes) && status == STA_OK; code++) {
-        struct sta_class class = sta_classes_get(classes, code);
-        if (sta_class_has(&class, 0))
-            *events += sta_class_counts_total(&counts, code);
+    if (status == STA_OK && admitted.any) {
+        struct sta_class_counts counts;
+        sta_class_counts_init(&counts, budget);
+        struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
+        struct sta_scan scan = {.columns = columns,
+                                .classes = classes,
+                                .from = INT64_MIN,
+                                .to = INT64_MAX,
+                                .accumulators = &accumulator,
+                                .accumulator_count = 1,
+                                .skip = cannot_match,
+                                .skip_context = &admitted};
+        status = sta_scan_run(&scan, budget, err);
+        *events = status == STA_OK ? sum_matches(classes, &counts) : 0;
+        sta_class_counts_fini(&counts);
     }
-    sta_class_counts_fini(&counts);
+    free(admitted.names);
     return status;
 }
 
