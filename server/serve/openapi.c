@@ -110,7 +110,7 @@ static void put_parameters(struct sta_buffer *out, const struct sta_route *route
 
 static void put_success(struct sta_buffer *out, const struct sta_route *route)
 {
-    sta_put_format(out, "\"%d\":{\"description\":", route->status);
+    sta_put_format(out, "\"%d\":{\"description\":", route->status ? route->status : 200);
     sta_put_json_text(out, route->status == 202   ? "Accepted: work goes on in a job"
                            : route->status == 204 ? "Done"
                                                   : "The answer");

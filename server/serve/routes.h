@@ -31,7 +31,7 @@ struct sta_route {
     const char *body;         /* schema of the request body, or NULL */
     const char *reply;        /* schema of the success, or NULL when it has no JSON body */
     const char *content_type; /* of the success when it is not JSON */
-    int status;               /* of the success */
+    int status;               /* of the success; 0: 200 */
     bool tabular;             /* the success may be CSV and NDJSON too */
     const char *summary, *text;
 };
