@@ -1,8 +1,7 @@
 /* build.c - rows that waited, sorted and encoded as the bytes of one segment.
  *
- * DESIGN: the rows are numbered in the order of (source path, first line, place), and that number and the time are sorted together
- * (a radix sort, which is stable), so that equal times come out in the order that readers promise.  What is kept of the sort is each
- * row's position; every column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the
+ * DESIGN: the rows are numbered in the order of (source path, first line, place) and put in the order of their times by a stable sort,
+ * so that equal times come out in the order that readers are promised.  What is kept of the sort is each row's position; every column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the
  * file, so that a scan of a few reads few pages. */
 #include "store/build.h"
 
@@ -12,12 +11,8 @@
 #include "common/memory.h"
 #include "store/column.h"
 #include "store/disk.h"
+#include "store/row_order.h"
 #include "store/store.h"
-
-struct sort_item {
-    uint64_t key;
-    uint32_t row;
-};
 
 struct made_entry {
     uint32_t block;
@@ -48,10 +43,9 @@ struct sta_builder {
     /* of the segment in work */
     uint32_t rows, row_capacity, block_count, block_capacity;
     uint32_t ticks_per_us;
-    struct sort_item *items, *spare;
-    uint32_t *position; /* by row number */
-    int64_t *values;    /* of one column, by position */
-    uint8_t *kinds;     /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
+    struct sta_row_order order; /* row numbers to positions */
+    int64_t *values;            /* of one column, by position */
+    uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
     struct key_column name, thread;
     struct sta_disk_block *blocks;
     uint32_t *present; /* args values by block */
@@ -72,15 +66,10 @@ struct sta_builder *sta_builder_create(void)
 
 static void free_rows(struct sta_builder *builder)
 {
-    free(builder->items);
-    free(builder->spare);
-    free(builder->position);
     free(builder->values);
     free(builder->kinds);
     free(builder->name.index);
     free(builder->thread.index);
-    builder->items = builder->spare = NULL;
-    builder->position = NULL;
     builder->values = NULL;
     builder->kinds = NULL;
     builder->name.index = builder->thread.index = NULL;
@@ -92,6 +81,7 @@ void sta_builder_destroy(struct sta_builder *builder)
     if (builder == NULL)
         return;
     free_rows(builder);
+    sta_row_order_fini(&builder->order);
     sta_column_encoder_destroy(builder->encoder);
     free(builder->plans);
     free(builder->entries);
@@ -115,14 +105,11 @@ static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_e
     if (rows <= builder->row_capacity)
         return STA_OK;
     free_rows(builder);
-    builder->items = sta_try_alloc_array(rows, sizeof *builder->items);
-    builder->spare = sta_try_alloc_array(rows, sizeof *builder->spare);
-    builder->position = sta_try_alloc_array(rows, sizeof *builder->position);
     builder->values = sta_try_alloc_array(rows, sizeof *builder->values);
     builder->kinds = sta_try_alloc_array(rows, sizeof *builder->kinds);
     builder->name.index = sta_try_alloc_array(rows, sizeof *builder->name.index);
     builder->thread.index = sta_try_alloc_array(rows, sizeof *builder->thread.index);
-    if (!builder->items || !builder->spare || !builder->position || !builder->values || !builder->kinds ||
+    if (!sta_row_order_reserve(&builder->order, rows) || !builder->values || !builder->kinds ||
         !builder->name.index || !builder->thread.index) {
         free_rows(builder);
         return sta_fail(err, STA_ENOMEM, "no memory to sort %u events", rows);
@@ -185,48 +172,20 @@ static int64_t ticks(const struct sta_builder *builder, const int64_t *us, const
     return us[i] * builder->ticks_per_us + (ns != NULL ? ns[i] : 0);
 }
 
-/* Stable, by eleven bits at a time; digits that all keys share cost nothing but the count. */
-static void radix_sort(struct sta_builder *builder, uint64_t largest)
-{
-    for (unsigned shift = 0; shift < 64 && largest >> shift != 0; shift += 11) {
-        uint32_t starts[2048] = {0}, sum = 0;
-        for (uint32_t i = 0; i < builder->rows; i++)
-            starts[builder->items[i].key >> shift & 2047]++;
-        for (unsigned d = 0; d < 2048; d++) {
-            uint32_t count = starts[d];
-            starts[d] = sum;
-            sum += count;
-        }
-        for (uint32_t i = 0; i < builder->rows; i++)
-            builder->spare[starts[builder->items[i].key >> shift & 2047]++] = builder->items[i];
-        struct sort_item *sorted = builder->spare;
-        builder->spare = builder->items;
-        builder->items = sorted;
-    }
-}
-
 /* Sets every row's position in time order. */
 static void order_rows(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
 {
     int64_t first = INT64_MAX;
+    uint32_t row = 0;
     for (size_t p = 0; p < count; p++)
         for (uint32_t i = 0; i < pending[p].batch.count; i++)
             first = STA_MIN(first, ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i));
-    uint32_t row = 0;
-    uint64_t largest = 0;
-    bool sorted = true;
     for (size_t p = 0; p < count; p++)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++, row++) {
-            uint64_t key =
-                (uint64_t)ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i) - (uint64_t)first;
-            sorted &= row == 0 || key >= builder->items[row - 1].key;
-            builder->items[row] = (struct sort_item){key, row};
-            largest = STA_MAX(largest, key);
-        }
-    if (!sorted)
-        radix_sort(builder, largest);
-    for (uint32_t i = 0; i < builder->rows; i++)
-        builder->position[builder->items[i].row] = i;
+        for (uint32_t i = 0; i < pending[p].batch.count; i++, row++)
+            builder->order.items[row] = (struct sta_row_item){
+                (uint64_t)ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i) - (uint64_t)first,
+                row};
+    sta_row_order_sort(&builder->order, builder->rows);
 }
 
 /* ---- columns */
@@ -282,7 +241,7 @@ static void encode_times(struct sta_builder *builder, const struct sta_pending *
 {
     for (uint32_t b = 0; b < builder->block_count; b++)
         builder->blocks[b] = (struct sta_disk_block){.rows = rows_of_block(builder, b), .te_max = INT64_MIN};
-    const uint32_t *position = builder->position;
+    const uint32_t *position = builder->order.position;
     for (size_t p = 0; p < count; position += pending[p++].batch.count) {
         const struct sta_batch *batch = &pending[p].batch;
         for (uint32_t i = 0; i < batch->count; i++) {
@@ -293,7 +252,7 @@ static void encode_times(struct sta_builder *builder, const struct sta_pending *
         }
     }
     encode_column(builder, STA_COLUMN_DUR, false, NULL);
-    position = builder->position;
+    position = builder->order.position;
     for (size_t p = 0; p < count; position += pending[p++].batch.count)
         for (uint32_t i = 0; i < pending[p].batch.count; i++)
             builder->values[position[i]] = ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i);
@@ -347,7 +306,7 @@ static void put_used(struct sta_builder *builder, struct sta_buffer *used)
 static void encode_codes(struct sta_builder *builder, const struct sta_pending *pending, size_t count,
                          size_t number, struct sta_buffer *used)
 {
-    const uint32_t *position = builder->position;
+    const uint32_t *position = builder->order.position;
     for (size_t p = 0; p < count; position += pending[p++].batch.count) {
         const uint32_t *codes =
             *(uint32_t *const *)((const char *)&pending[p].batch + code_columns[number].offset);
@@ -365,7 +324,7 @@ static void encode_codes(struct sta_builder *builder, const struct sta_pending *
 
 static void encode_chunks(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
 {
-    const uint32_t *position = builder->position;
+    const uint32_t *position = builder->order.position;
     memset(builder->kinds, 1 + STA_VALUE_TEXT, builder->rows);
     builder->chunk_count = 0;
     for (size_t p = 0; p < count; position += pending[p++].batch.count) {
@@ -379,7 +338,7 @@ static void encode_chunks(struct sta_builder *builder, const struct sta_pending 
 static void scatter_part(struct sta_builder *builder, const struct args_part *part)
 {
     const struct sta_args_column *column = part->column;
-    const uint32_t *position = builder->position + part->first_row;
+    const uint32_t *position = builder->order.position + part->first_row;
     for (uint32_t i = 0; i < column->count; i++) {
         uint32_t at = position[column->rows[i]];
         enum sta_value_kind kind = column->kinds[i];

@@ -203,11 +203,12 @@ static void send(struct sta_writer *writer, unsigned worker, uint32_t number, st
     sta_batch_clear(batch);
 }
 
-void sample_write(const struct sample *sample, struct sta_writer *writer, unsigned workers,
-                  const bool *wanted)
+/* By the workers from @worker up to before @end, in turn. */
+static void write_rows(const struct sample *sample, struct sta_writer *writer, unsigned worker, unsigned end,
+                       const bool *wanted)
 {
     struct sta_batch batch;
-    unsigned worker = 0;
+    unsigned first = worker;
     uint32_t number = 0;
     sta_batch_init(&batch);
     for (size_t i = 0; i < sample->count; i++) {
@@ -217,13 +218,26 @@ void sample_write(const struct sample *sample, struct sta_writer *writer, unsign
         bool next_chunk = batch.count > 0 && row->first_line != batch.first_line;
         if (i == 0 || row->source != sample->rows[i - 1].source || batch.count == 0 || next_chunk) {
             if (batch.count > 0)
-                send(writer, worker++ % workers, number, &batch);
+                send(writer, worker, number, &batch);
+            worker = worker + 1 < end ? worker + 1 : first;
             batch.first_line = row->first_line;
             if (!sta_writer_find_source(writer, sample->paths[row->source], &number))
                 number = sta_writer_add_source(writer, sample->paths[row->source]);
         }
         append_row(&batch, row);
     }
-    send(writer, worker % workers, number, &batch);
+    send(writer, worker, number, &batch);
     sta_batch_fini(&batch);
+}
+
+void sample_write(const struct sample *sample, struct sta_writer *writer, unsigned workers,
+                  const bool *wanted)
+{
+    write_rows(sample, writer, 0, workers, wanted);
+}
+
+void sample_write_by(const struct sample *sample, struct sta_writer *writer, unsigned worker,
+                     const bool *wanted)
+{
+    write_rows(sample, writer, worker, worker + 1, wanted);
 }

@@ -39,6 +39,9 @@ uint64_t sample_random(struct sample *sample);
 /** Hands the rows of the sources that @wanted (by source; NULL: all) names to a writer, chunk by chunk, in turn to its workers. */
 void sample_write(const struct sample *sample, struct sta_writer *writer, unsigned workers,
                   const bool *wanted);
+/** The same by one worker, from any thread. */
+void sample_write_by(const struct sample *sample, struct sta_writer *writer, unsigned worker,
+                     const bool *wanted);
 /** Interns what the codes of a sample stand for. */
 void sample_fill_tables(struct sta_tables *tables);
 /** Fails the test unless the snapshot holds exactly the rows of the sources that are @wanted, in the promised order, with statistics

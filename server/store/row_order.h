@@ -1,0 +1,25 @@
+/* row_order.h - where each row goes when rows are put in the order of a key. */
+#ifndef STA_STORE_ROW_ORDER_H
+#define STA_STORE_ROW_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sta_row_item {
+    uint64_t key;
+    uint32_t row;
+};
+
+struct sta_row_order {
+    struct sta_row_item *items, *spare;
+    uint32_t *position; /* by row: its place */
+    uint32_t capacity;
+};
+
+/** False when memory is short. */
+bool sta_row_order_reserve(struct sta_row_order *order, uint32_t rows);
+/** Sets the positions of rows 0 .. @rows - 1, whose items are filled in row order; rows of equal keys keep their order. */
+void sta_row_order_sort(struct sta_row_order *order, uint32_t rows);
+void sta_row_order_fini(struct sta_row_order *order);
+
+#endif
