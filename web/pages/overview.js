@@ -104,9 +104,19 @@ function summaryPicture(trace, bar) {
             what: `Summing up ${grouped(trace.events)} events by layer`, height: 480,
             load: (signal) => ask(parameters, place, signal),
             show: (received) => { answer = received; show(); },
-            fail: (problem) => { answer = null; around(false); if (problem.parameter === 'filter') bar.mark(problem); },
+            fail: refuse,
             retry: () => { asked = null; update(place, granularity); },
         });
+    }
+
+    /** Nothing of an earlier answer stays beside the error. */
+    function refuse(problem) {
+        answer = null;
+        around(false);
+        if (problem.parameter !== 'filter') return;
+        bar.mark(problem);
+        fill(layers, h('div', { class: 'notice' }, h('p', {}, 'The filter cannot be understood; the mark under it shows where.'),
+            h('button', { class: 'button small', onclick: () => go({ filter: null }) }, 'Clear the filter')));
     }
 
     async function ask(parameters, place, signal) {
@@ -125,7 +135,7 @@ function summaryPicture(trace, bar) {
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
         fill(figures, tiles(figuresOf(trace, summary, io)));
-        const parts = breakdown(summary.layers, tree, preset.overlap_with);
+        const parts = breakdown(summary.layers, tree, preset.overlap_with, (place.to ?? trace.job_time) - (place.from ?? 0));
         where.hidden = !parts;
         fill(where, breakdownCard(parts));
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
@@ -156,7 +166,7 @@ function headOf(trace) {
 function figuresOf(trace, summary, io) {
     const stream = (bandwidth) => bandwidth ? `${text(bandwidth, 'B/s')} a stream` : null;
     return [
-        { label: 'Job time', number: summary.job_time, unit: 's', note: moment(trace.start), title: 'From the first event to the end of the last' },
+        { label: 'Job time', number: summary.job_time, unit: 's', note: moment(trace.start).slice(0, 16), title: `From the first event, at ${moment(trace.start)}, to the end of the last` },
         { label: 'Events', number: summary.events, note: trace.bytes ? `${text(trace.bytes, 'B')} of traces` : null },
         { label: 'Processes', number: summary.processes, note: plural(summary.threads, 'thread') },
         { label: 'Hosts', number: summary.hosts },

@@ -16,14 +16,16 @@ import { pathTo, swatch } from './layers.js';
  * @param {Object[]} rows  the summary's layers
  * @param {import('./layers.js').Layer[]} tree
  * @param {string|null} compute
- * @returns {{root: string, whole: number, parts: Part[], below: Part[]}|null}  null when the preset has no compute layer or it
- *   no event; `below`: layers whose parent beside compute has no event, so that no part shows them
+ * @param {number} span  seconds that are asked about: events that reach beyond them would be told with all their time
+ * @returns {{root: string, whole: number, parts: Part[], below: Part[]}|null}  null when the preset has no compute layer, or it
+ *   no event, or the parts would not be parts of the span; `below`: layers whose parent beside compute has no event, so that no part shows them
  */
-export function breakdown(rows, tree, compute) {
+export function breakdown(rows, tree, compute, span) {
     const byName = new Map(rows.map((row) => [row.name, row]));
     const path = pathTo(compute, new Map(tree.map((layer) => [layer.name, layer.parent])));
-    const whole = byName.get(path[0])?.busy_group_sum;
-    if (!whole || !byName.get(compute)?.busy_group_sum) return null;
+    const root = byName.get(path[0]);
+    const whole = root?.busy_group_sum;
+    if (!whole || root.busy > span * 1.000001 || !byName.get(compute)?.busy_group_sum) return null;
     const parts = tree.map((layer) => partOf(layer, byName.get(layer.name), path, compute)).filter((part) => part?.seconds > 0);
     return { root: path[0], whole, parts: parts.sort((a, b) => b.seconds - a.seconds), below: orphans(tree, byName, path) };
 }

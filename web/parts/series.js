@@ -72,8 +72,8 @@ export function seriesCard() {
 
     function draw(view, metric, stacked, shown, asTable) {
         const times = column(answer, 'time_start');
-        if (!times || times.length === 0) {
-            fill(box, empty('No events here', h('p', {}, 'No layer has an event in this time range. Press Esc to show the whole job.')));
+        if (!times || times.length === 0 || view.present.size === 0) {
+            fill(box, empty('No events here', h('p', {}, 'No layer has an event in this time range that passes the filter.')));
             return;
         }
         if (picture.element.parentElement !== box) fill(box, picture.element);
