@@ -163,12 +163,25 @@ enum sta_operation sta_typed_operation(enum sta_operation first, enum sta_type t
 
 /* ---- conditions */
 
+/* Whether a node's conditions may be missing: those of columns and of choices. */
+static bool may_be_missing(const struct sta_node *node)
+{
+    return node->operation == STA_OP_COLUMN || node->operation == STA_OP_CONSTANT ||
+           node->operation == STA_OP_WHERE_B || node->operation == STA_OP_COALESCE_B;
+}
+
 struct sta_term sta_build_condition(struct sta_builder *builder, struct sta_term term)
 {
     if (term.type != STA_TYPE_BOOL && term.type != STA_TYPE_NULL)
         sta_build_fail(builder, STA_EINPUT, term.position, "expected a condition, but this is %s",
                        STA_A_TYPE(term));
-    return sta_build_cast(builder, term, STA_TYPE_BOOL);
+    int column = term.column;
+    term = sta_build_cast(builder, term, STA_TYPE_BOOL);
+    if (builder->failed || !may_be_missing(sta_build_node(builder, term)))
+        return term;
+    term = sta_build_plain(builder, STA_OP_TRUTH, STA_TYPE_BOOL, term.position, &term, 1);
+    term.column = column;
+    return term;
 }
 
 struct sta_term sta_build_not(struct sta_builder *builder, uint32_t at, struct sta_term a)

@@ -65,7 +65,7 @@ enum sta_type sta_integral_type(const struct sta_term *terms, unsigned count);
 /** Index of the operation for INT, FLOAT, BOOL or TEXT in a run _I _F _B _T. */
 enum sta_operation sta_typed_operation(enum sta_operation first, enum sta_type type);
 
-/** Fails at @term unless it is a condition; null counts as one that does not hold. */
+/** Fails at @term unless it is a condition; one that is missing, null too, does not hold. */
 struct sta_term sta_build_condition(struct sta_builder *builder, struct sta_term term);
 struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_relation relation, uint32_t at,
                                   struct sta_term a, struct sta_term b);

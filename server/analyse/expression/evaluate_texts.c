@@ -195,27 +195,34 @@ int sta_run_choice(struct sta_run *run)
 
 /* ---- recent results */
 
-static struct sta_recent *recent_of(struct sta_run *run, const struct sta_dictionary *first,
-                                    const struct sta_dictionary *second)
+/* The tag under which results of this step are kept. */
+static uint32_t tag_of(struct sta_run *run, struct sta_recent *recent, const struct sta_dictionary *first,
+                       const struct sta_dictionary *second)
 {
-    struct sta_evaluator *evaluator = run->evaluator;
-    struct sta_recent *recent = evaluator->recent;
-    if (recent == NULL)
-        recent = evaluator->recent = sta_alloc(sizeof *recent);
-    if (recent->serial == run->program->serial && recent->node == run->index && recent->first == first &&
-        recent->second == second)
-        return recent;
-    memset(recent, 0, sizeof *recent);
-    recent->serial = run->program->serial;
-    recent->node = run->index;
-    recent->first = first;
-    recent->second = second;
-    return recent;
+    for (size_t i = 0; i < STA_RECENT_OWNERS; i++) {
+        const struct sta_recent_owner *owner = &recent->owners[i];
+        if (owner->serial == run->program->serial && owner->node == run->index && owner->first == first &&
+            owner->second == second)
+            return owner->tag;
+    }
+    if (recent->last_tag == UINT32_MAX)
+        memset(recent, 0, sizeof *recent);
+    uint32_t tag = ++recent->last_tag;
+    recent->owners[tag % STA_RECENT_OWNERS] =
+        (struct sta_recent_owner){run->program->serial, run->index, tag, first, second};
+    return tag;
+}
+
+static struct sta_recent *recent_of(struct sta_evaluator *evaluator)
+{
+    if (evaluator->recent == NULL)
+        evaluator->recent = sta_alloc(sizeof *evaluator->recent);
+    return evaluator->recent;
 }
 
 static size_t slot_of(uint64_t key)
 {
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % STA_RECENT_SLOTS;
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % STA_RECENT_SLOTS;
 }
 
 static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
@@ -239,7 +246,8 @@ int sta_run_concatenate(struct sta_run *run)
 {
     const uint32_t *a = run->in[0].values, *b = run->in[1].values;
     uint32_t *values = run->out.values;
-    struct sta_recent *recent = recent_of(run, run->in[0].texts, run->in[1].texts);
+    struct sta_recent *recent = recent_of(run->evaluator);
+    uint32_t tag = tag_of(run, recent, run->in[0].texts, run->in[1].texts);
     *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
     for (uint32_t i = 0; i < run->rows; i++) {
         values[i] = STA_NO_CODE;
@@ -247,14 +255,15 @@ int sta_run_concatenate(struct sta_run *run)
             continue;
         uint64_t key = (uint64_t)a[i] << 32 | b[i];
         size_t slot = slot_of(key);
-        if (recent->slots[slot].code == 0 || recent->slots[slot].key != key) {
+        if (recent->slots[slot].tag != tag || recent->slots[slot].key != key) {
             int rc = join(run, a[i], b[i], &values[i]);
             if (rc != 0)
                 return rc;
             recent->slots[slot].key = key;
-            recent->slots[slot].code = values[i] + 1;
+            recent->slots[slot].tag = tag;
+            recent->slots[slot].code = values[i];
         }
-        values[i] = recent->slots[slot].code - 1;
+        values[i] = recent->slots[slot].code;
     }
     return 0;
 }
@@ -290,7 +299,8 @@ int sta_run_text_of(struct sta_run *run)
     const struct sta_lane *of = &run->in[0];
     enum sta_type type = (enum sta_type)run->program->tree->nodes[run->node->operands[0]].type;
     uint32_t *values = run->out.values;
-    struct sta_recent *recent = recent_of(run, NULL, NULL);
+    struct sta_recent *recent = recent_of(run->evaluator);
+    uint32_t tag = tag_of(run, recent, NULL, NULL);
     *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
     for (uint32_t i = 0; i < run->rows; i++) {
         values[i] = STA_NO_CODE;
@@ -298,11 +308,12 @@ int sta_run_text_of(struct sta_run *run)
             continue;
         uint64_t key = bits_of(of, type, i);
         size_t slot = slot_of(key);
-        if (recent->slots[slot].code == 0 || recent->slots[slot].key != key) {
+        if (recent->slots[slot].tag != tag || recent->slots[slot].key != key) {
             recent->slots[slot].key = key;
-            recent->slots[slot].code = write_text(run, type, key) + 1;
+            recent->slots[slot].tag = tag;
+            recent->slots[slot].code = write_text(run, type, key);
         }
-        values[i] = recent->slots[slot].code - 1;
+        values[i] = recent->slots[slot].code;
     }
     return 0;
 }

@@ -64,7 +64,7 @@
 /* Exact: rounding to double keeps order, so only where the doubles are equal the integers decide. */
 static inline int64_t saturated(double b)
 {
-    return b >= 0x1p63 ? INT64_MAX : b <= -0x1p63 ? INT64_MIN : (int64_t)b;
+    return b >= 0x1p63 ? INT64_MAX : b > -0x1p63 ? (int64_t)b : INT64_MIN;
 }
 
 static inline bool less_mixed(int64_t a, double b)
@@ -111,15 +111,23 @@ static inline bool undivided(int64_t a, int64_t b)
     return b == 0 || (b == -1 && a == INT64_MIN);
 }
 
+static inline bool is_small(int64_t a)
+{
+    return (uint64_t)a + (UINT64_C(1) << 52) <= UINT64_C(1) << 53;
+}
+
+/* Up to 2^52 the quotient of doubles is cut to the right integer (it lies further from the next one than it can be off),
+ * several times faster than integers are divided. */
 static inline int64_t floor_divide(int64_t a, int64_t b)
 {
-    return a / b - ((a % b != 0) & ((a < 0) != (b < 0)));
+    int64_t quotient = is_small(a) && is_small(b) ? (int64_t)((double)a / (double)b) : a / b;
+    int64_t rest = a - quotient * b;
+    return quotient - ((rest != 0) & ((rest < 0) != (b < 0)));
 }
 
 static inline int64_t modulo(int64_t a, int64_t b)
 {
-    int64_t rest = a % b;
-    return rest + (((rest != 0) & ((a < 0) != (b < 0))) ? b : 0);
+    return a - floor_divide(a, b) * b;
 }
 
 STRICT(floor_divide_i, int64_t, int64_t, bad = undivided(a[i], b[i]);
@@ -285,32 +293,9 @@ KERNEL(truth)
     return false;
 }
 
-KERNEL(not )
-{
-    uint8_t *restrict r = values;
-    truth(node, in, values, missing, rows);
-    for (uint32_t i = 0; i < rows; i++)
-        r[i] ^= 1;
-    return false;
-}
-
-#define JUNCTION(name, operator)                                                                             \
-    KERNEL(name)                                                                                             \
-    {                                                                                                        \
-        const uint8_t *a = in[0].values, *b = in[1].values;                                                  \
-        const uint8_t *no_a = in[0].missing, *no_b = in[1].missing;                                          \
-        uint8_t *restrict r = values;                                                                        \
-        if (no_a == NULL && no_b == NULL) {                                                                  \
-            for (uint32_t i = 0; i < rows; i++)                                                              \
-                r[i] = a[i] operator b[i];                                                                   \
-            return false;                                                                                    \
-        }                                                                                                    \
-        for (uint32_t i = 0; i < rows; i++)                                                                  \
-            r[i] = (a[i] & !(no_a != NULL && no_a[i])) operator(b[i] & !(no_b != NULL && no_b[i]));          \
-        return false;                                                                                        \
-    }
-JUNCTION(and, &)
-JUNCTION(or, |)
+UNARY(negation, uint8_t, uint8_t, a[i] ^ 1)
+BINARY(both, uint8_t, uint8_t, uint8_t, a[i] & b[i])
+BINARY(either, uint8_t, uint8_t, uint8_t, a[i] | b[i])
 
 KERNEL(isna)
 {
@@ -331,49 +316,55 @@ KERNEL(notna)
 UNARY(isna_t, uint32_t, uint8_t, a[i] == STA_NO_CODE)
 UNARY(notna_t, uint32_t, uint8_t, a[i] != STA_NO_CODE)
 
+/* For operands of which none is missing. */
+static const uint8_t all_there[STA_STRIP_ROWS];
+
+static const uint8_t *marks_of(const struct sta_lane *lane)
+{
+    return lane->missing != NULL ? lane->missing : all_there;
+}
+
+static bool choose_marks(const uint8_t *first, const struct sta_lane *a, const struct sta_lane *b,
+                         uint8_t *restrict missing, uint32_t rows)
+{
+    const uint8_t *no_a = marks_of(a), *no_b = marks_of(b);
+    uint8_t any = 0;
+    if (a->missing == NULL && b->missing == NULL)
+        return false;
+    for (uint32_t i = 0; i < rows; i++) {
+        missing[i] = first[i] ? no_a[i] : no_b[i];
+        any |= missing[i];
+    }
+    return any != 0;
+}
+
 /* Operands: condition, value where it holds, value where it doesn't. */
 #define WHERE(name, type)                                                                                    \
     KERNEL(name)                                                                                             \
     {                                                                                                        \
-        const uint8_t *holds = in[0].values, *unknown = in[0].missing;                                       \
+        const uint8_t *holds = in[0].values;                                                                 \
         const type *a = in[1].values, *b = in[2].values;                                                     \
-        const uint8_t *no_a = in[1].missing, *no_b = in[2].missing;                                          \
         type *restrict r = values;                                                                           \
-        uint8_t any = 0;                                                                                     \
-        for (uint32_t i = 0; i < rows; i++) {                                                                \
-            bool first = holds[i] && !(unknown != NULL && unknown[i]);                                       \
-            const uint8_t *none = first ? no_a : no_b;                                                       \
-            r[i] = first ? a[i] : b[i];                                                                      \
-            missing[i] = none != NULL && none[i];                                                            \
-            any |= missing[i];                                                                               \
-        }                                                                                                    \
-        return any != 0;                                                                                     \
+        for (uint32_t i = 0; i < rows; i++)                                                                  \
+            r[i] = holds[i] ? a[i] : b[i];                                                                   \
+        return choose_marks(holds, &in[1], &in[2], missing, rows);                                           \
     }
 WHERE(where_i, int64_t)
 WHERE(where_f, double)
 WHERE(where_b, uint8_t)
-
-KERNEL(where_t)
-{
-    const uint8_t *holds = in[0].values, *unknown = in[0].missing;
-    const uint32_t *a = in[1].values, *b = in[2].values;
-    uint32_t *restrict r = values;
-    for (uint32_t i = 0; i < rows; i++)
-        r[i] = holds[i] && !(unknown != NULL && unknown[i]) ? a[i] : b[i];
-    return false;
-}
+WHERE(where_t, uint32_t)
 
 #define COALESCE(name, type)                                                                                 \
     KERNEL(name)                                                                                             \
     {                                                                                                        \
         const type *a = in[0].values, *b = in[1].values;                                                     \
-        const uint8_t *no_a = in[0].missing, *no_b = in[1].missing;                                          \
+        const uint8_t *second = marks_of(&in[0]), *no_b = marks_of(&in[1]);                                  \
         type *restrict r = values;                                                                           \
         uint8_t any = 0;                                                                                     \
+        for (uint32_t i = 0; i < rows; i++)                                                                  \
+            r[i] = second[i] ? b[i] : a[i];                                                                  \
         for (uint32_t i = 0; i < rows; i++) {                                                                \
-            bool second = no_a != NULL && no_a[i];                                                           \
-            r[i] = second ? b[i] : a[i];                                                                     \
-            missing[i] = second && no_b != NULL && no_b[i];                                                  \
+            missing[i] = second[i] & no_b[i];                                                                \
             any |= missing[i];                                                                               \
         }                                                                                                    \
         return any != 0;                                                                                     \
@@ -432,10 +423,9 @@ const struct sta_kernels KERNELS = {
             [STA_OP_CUT_F] = cut_f,
             [STA_OP_IN_I] = in_i,
             [STA_OP_IN_F] = in_f,
-            [STA_OP_AND] = and,
-            [STA_OP_OR] = or
-            ,
-            [STA_OP_NOT] = not,
+            [STA_OP_AND] = both,
+            [STA_OP_OR] = either,
+            [STA_OP_NOT] = negation,
             [STA_OP_TRUTH] = truth,
             [STA_OP_ISNA] = isna,
             [STA_OP_NOTNA] = notna,

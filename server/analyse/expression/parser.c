@@ -450,13 +450,7 @@ static struct sta_term parse_whole(struct sta_parser *parser, bool condition)
         sta_parser_expected(parser, "an operator or the end");
     if (!condition || parser->builder.failed)
         return whole;
-    /* A missing condition does not hold, so that whoever filters need not look at `missing`. */
-    struct sta_term holds = sta_build_condition(&parser->builder, whole);
-    if (parser->builder.failed)
-        return holds;
-    holds = sta_build_plain(&parser->builder, STA_OP_TRUTH, STA_TYPE_BOOL, holds.position, &holds, 1);
-    holds.column = whole.column;
-    return holds;
+    return sta_build_condition(&parser->builder, whole);
 }
 
 static int parse(const char *text, size_t length, const struct sta_schema *schema, bool condition,

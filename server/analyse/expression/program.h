@@ -34,15 +34,20 @@ struct sta_register {
     uint8_t *missing;
 };
 
-/* Recent results of an operation on values that have no codes to remember by. */
-#define STA_RECENT_SLOTS 1024
+/* Recent results of operations on values that have no codes to remember by.  The operations share the slots; an owner is one
+ * operation on texts of two dictionaries, and has its slots while its tag is given to no other. */
+#define STA_RECENT_SLOTS 8192
+#define STA_RECENT_OWNERS 16
 struct sta_recent {
-    uint64_t serial;
-    uint32_t node;
-    const struct sta_dictionary *first, *second;
+    struct sta_recent_owner {
+        uint64_t serial;
+        uint32_t node, tag;
+        const struct sta_dictionary *first, *second;
+    } owners[STA_RECENT_OWNERS];
+    uint32_t last_tag; /* 0 is no owner's */
     struct {
         uint64_t key;
-        uint32_t code; /* + 1; 0: empty */
+        uint32_t tag, code;
     } slots[STA_RECENT_SLOTS];
 };
 

@@ -9,8 +9,10 @@
     X(in)                                                                                                    \
     X(contains)                                                                                              \
     X(startswith)                                                                                            \
-    X(endswith) X(matches) X(len) X(count) X(to_int) X(to_float) X(lower) X(upper) X(strip) X(basename)      \
-        X(dirname) X(part) X(slice) X(replace) X(replace_literal) X(extract) X(append) X(prepend) X(same)
+    X(endswith)                                                                                              \
+    X(matches)                                                                                               \
+    X(len) X(count) X(to_int) X(to_float) X(lower) X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) \
+        X(replace) X(replace_literal) X(extract) X(append) X(prepend) X(same)
 
 #define X(name)                                                                                              \
     int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
