@@ -33,8 +33,10 @@ static void set_int(struct sample_row *row, unsigned key, int64_t value)
 static int64_t wild_integer(struct sample *sample)
 {
     static const int64_t extremes[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1, INT32_MAX, UINT32_MAX};
-    return below(sample, 3) ? (int64_t)sample_random(sample) >> below(sample, 64)
-                            : extremes[below(sample, 8)];
+    if (below(sample, 3) == 0)
+        return extremes[below(sample, 8)];
+    int64_t value = (int64_t)sample_random(sample);
+    return value >> below(sample, 64);
 }
 
 static void set_wild(struct sample *sample, struct sample_row *row, unsigned key)
