@@ -136,7 +136,8 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
  * sta_summary_exact - the summary of exact.md section 3
  * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2 (union over layers; missing where
  * a layer has no such column or no event)
- * @facts: job_time, events, hosts, processes, threads, files, filtered, unmatched, multiple; also filtered_by_file, filtered_by_function
+ * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, unmatched, multiple, and filtered_by_file,
+ * filtered_by_function, of the events inside window and filter.  from and to keep events that start in [from, to), whole
  */
 STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget, struct sta_table *table,
                                     struct sta_facts *facts, struct sta_error *err);
@@ -155,7 +156,9 @@ struct sta_series {
  * sta_timeseries_exact - metrics of layers over time bins (exact.md section 2, view by time)
  * @table: time_range (bin number), time_start (s), then <layer>_<metric> (just <metric> when one layer is asked); every bin from the first to the
  * last of the window is a row; a bin that no event of the layer touches is missing there
- * @facts: granularity (s) as used
+ * @facts: those of the summary, and granularity (s) as used.  filtered, unmatched, multiple count events that start in the bins
+ * from and to pick bins, not events: a bin shows the same numbers whatever the window, also of events that began before it.
+ * Mistakes: STA_EINPUT or STA_ELIMIT (too many bins) with parameter /layer, /metrics or /granularity.
  */
 STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
                                        const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
