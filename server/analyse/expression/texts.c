@@ -253,27 +253,25 @@ TEXT_FUNCTION(strip)
     return 0;
 }
 
-static const char *last_slash(struct sta_text text)
+/* Bytes up to and with the last slash, 0 when there is none. */
+static uint32_t through_slash(struct sta_text text)
 {
-    return text.length > 0 ? memrchr(text.bytes, '/', text.length) : NULL;
+    while (text.length > 0 && text.bytes[text.length - 1] != '/')
+        text.length--;
+    return text.length;
 }
 
 TEXT_FUNCTION(basename)
 {
-    const char *slash = last_slash(text);
-    const char *base = slash != NULL ? slash + 1 : text.bytes;
-    result->text = (struct sta_text){base, (uint32_t)(text.bytes + text.length - base)};
+    uint32_t start = through_slash(text);
+    result->text = (struct sta_text){text.bytes + start, text.length - start};
     return 0;
 }
 
 TEXT_FUNCTION(dirname)
 {
-    const char *slash = last_slash(text);
-    if (slash == NULL)
-        text.length = 0;
-    else
-        text.length = slash == text.bytes ? 1 : (uint32_t)(slash - text.bytes);
-    result->text = text;
+    uint32_t end = through_slash(text);
+    result->text = (struct sta_text){text.bytes, end > 1 ? end - 1 : end};
     return 0;
 }
 
