@@ -10,8 +10,9 @@
 #include "serve/request.h"
 
 #define GZIP_LEVEL 6
-#define GZIP_FROM 256 /* bytes below which packing gains nothing */
-#define OVERHEAD 4096 /* bytes that the forms take beside their bodies, about */
+#define LARGE (UINT32_C(1) << 20) /* from here on packing would take longer than most networks: level 1 */
+#define GZIP_FROM 256             /* bytes below which packing gains nothing */
+#define OVERHEAD 4096             /* bytes that the forms take beside their bodies, about */
 
 struct sta_content {
     _Atomic unsigned references;
@@ -23,8 +24,8 @@ bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size
 {
     z_stream stream = {0};
     *packed = NULL;
-    if (size > UINT32_MAX ||
-        deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (size > UINT32_MAX || deflateInit2(&stream, size < LARGE ? GZIP_LEVEL : 1, Z_DEFLATED, 15 + 16, 8,
+                                          Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     char *out = sta_try_alloc(size);
     stream.next_in = (unsigned char *)(uintptr_t)bytes;

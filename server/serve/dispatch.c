@@ -2,17 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/memory.h"
 #include "serve/routes.h"
 #include "serve/views.h"
 
 /* ---- answering */
 
+/* What a client did wrong is no news; what this daemon could not do is. */
+static void log_failure(const struct sta_call *call, int http_status, const char *detail)
+{
+    if (http_status == 500 || http_status == 507)
+        sta_log(STA_LOG_ERROR, "Request failed", "call", call->route->id, "cause", detail, NULL);
+}
+
 void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
                      bool parked)
 {
     if (status != STA_OK) {
         struct sta_problem problem = sta_problem_of(err);
+        log_failure(call, problem.status, problem.detail);
         sta_reply_problem(reply, &problem);
     } else if (reply->body.failed) {
         sta_reply_problem(reply, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1});

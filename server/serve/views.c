@@ -200,7 +200,9 @@ static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_er
         sta_because(err, "The question took longer than %llu s (setting query_timeout)",
                     (unsigned long long)options->query_timeout);
     if (status == STA_OK && reply->body.failed)
-        status = sta_fail(err, STA_ENOMEM, "The answer does not fit into memory");
+        status =
+            sta_fail(err, STA_ELIMIT, "The answer would take more than %llu bytes (setting query_memory)",
+                     (unsigned long long)options->query_memory);
     if (status == STA_OK && is_kept(view))
         keep(view, reply);
     return status;
@@ -213,6 +215,7 @@ static void run_question(void *context, bool dropped)
     struct sta_content *content = NULL;
     struct sta_reply reply;
     sta_reply_init(&reply);
+    reply.body.limit = view->server->options.query_memory;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : compute(view, &reply, &err);
     if (status == STA_OK)
         content = sta_content_create(&reply, "private, no-cache");
