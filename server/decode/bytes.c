@@ -21,6 +21,13 @@ static size_t count_newlines_portable(const char *bytes, size_t size)
     return count;
 }
 
+static const char *blanks_end_portable(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+        at++;
+    return at;
+}
+
 static const char *string_end_portable(const char *at, const char *end)
 {
     while (at < end && !ends_string((unsigned char)*at))
@@ -28,7 +35,8 @@ static const char *string_end_portable(const char *at, const char *end)
     return at;
 }
 
-static const struct sta_byte_kernels portable = {"portable", count_newlines_portable, string_end_portable};
+static const struct sta_byte_kernels portable = {"portable", count_newlines_portable, blanks_end_portable,
+                                                 string_end_portable};
 
 #if defined(__x86_64__)
 
@@ -42,6 +50,22 @@ static size_t count_newlines_sse2(const char *bytes, size_t size)
         count += (size_t)__builtin_popcount((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, newline)));
     }
     return count + count_newlines_portable(bytes + i, size - i);
+}
+
+static const char *blanks_end_sse2(const char *at, const char *end)
+{
+    const __m128i blank = _mm_set1_epi8(' ');
+    const __m128i tab = _mm_set1_epi8('\t');
+    const __m128i width = _mm_set1_epi8('\r' - '\t');
+    for (; at + 16 <= end; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)at);
+        __m128i above = _mm_sub_epi8(block, tab);
+        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(above, width), above);
+        unsigned blanks = (unsigned)_mm_movemask_epi8(_mm_or_si128(control, _mm_cmpeq_epi8(block, blank)));
+        if (blanks != 0xffff)
+            return at + __builtin_ctz(~blanks);
+    }
+    return blanks_end_portable(at, end);
 }
 
 /* As signed bytes, control characters and all that is not ASCII are below 0x20: one comparison finds both. */
@@ -64,7 +88,7 @@ static const char *string_end_sse2(const char *at, const char *end)
     return at < end ? at : end;
 }
 
-static const struct sta_byte_kernels sse2 = {"sse2", count_newlines_sse2, string_end_sse2};
+static const struct sta_byte_kernels sse2 = {"sse2", count_newlines_sse2, blanks_end_sse2, string_end_sse2};
 
 __attribute__((target("avx2,popcnt"))) static size_t count_newlines_avx2(const char *bytes, size_t size)
 {
@@ -98,7 +122,7 @@ __attribute__((target("avx2"))) static const char *string_end_avx2(const char *a
     return at < end ? at : end;
 }
 
-static const struct sta_byte_kernels avx2 = {"avx2", count_newlines_avx2, string_end_avx2};
+static const struct sta_byte_kernels avx2 = {"avx2", count_newlines_avx2, blanks_end_sse2, string_end_avx2};
 
 const struct sta_byte_kernels *const *sta_byte_kernels_all(void)
 {

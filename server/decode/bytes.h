@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STA_BYTES_PADDING 64
+#define STA_BYTES_PADDING 128
 
 struct sta_byte_kernels {
     const char *name;
     /** How many '\n' there are. */
     size_t (*count_newlines)(const char *bytes, size_t size);
+    /** The first byte from @at that is no blank: ' ' or '\t' .. '\r'; @end when there is none. */
+    const char *(*blanks_end)(const char *at, const char *end);
     /** The first byte from @at that is '"', '\\', a control character or not ASCII; @end when there is none before it. */
     const char *(*string_end)(const char *at, const char *end);
 };

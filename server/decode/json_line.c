@@ -25,6 +25,7 @@ void sta_record_clear(struct sta_record *record)
     record->arg_count = 0;
     record->unstored = 0;
     record->repaired = false;
+    record->codes = NULL;
 }
 
 void sta_record_fini(struct sta_record *record)
@@ -49,14 +50,18 @@ static void note_item(struct sta_layout *layout, const char *begin, const char *
                       const struct sta_json_value *value, enum sta_record_field field, size_t raw)
 {
     bool in_place =
-        value->kind == STA_JSON_INT || (value->kind == STA_JSON_STRING && value->text == begin + 1);
+        value->kind == STA_JSON_STRING ? value->text == begin + 1 : value->kind != STA_JSON_NESTED;
     if (!in_place || layout->count == STA_LAYOUT_ITEMS) {
         layout->plain = false;
         return;
     }
     bool text = value->kind == STA_JSON_STRING;
-    layout->items[layout->count++] = (struct sta_layout_item){
-        .begin = begin + text, .end = end - text, .kind = value->kind, .field = field, .raw = (uint32_t)raw};
+    layout->items[layout->count++] = (struct sta_layout_item){.begin = begin + text,
+                                                              .end = end - text,
+                                                              .kind = value->kind,
+                                                              .field = field,
+                                                              .raw = (uint32_t)raw,
+                                                              .hash = field == STA_FIELD_IGNORED};
 }
 
 /* "key" and the colon behind it. */
@@ -186,8 +191,12 @@ static void resolve_layout(struct sta_line_parser *parser, const struct sta_reco
 {
     struct sta_layout *layout = &parser->layout;
     for (size_t i = 0; layout->plain && i < layout->count; i++)
-        if (layout->items[i].field == STA_FIELD_ARGS)
+        if (layout->items[i].field == STA_FIELD_ARGS) {
+            const struct sta_raw_arg *raw = &parser->raw[layout->items[i].raw];
             layout->items[i].key = record->args[layout->items[i].raw].key;
+            layout->items[i].hash = raw->key_length == 5 && memcmp(raw->key + 1, "hash", 4) == 0 &&
+                                    (raw->key[0] == 'f' || raw->key[0] == 'h');
+        }
 }
 
 const char *sta_line_parse(struct sta_line_parser *parser, const char *at, const char *end,

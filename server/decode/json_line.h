@@ -13,6 +13,7 @@ struct sta_layout_item {
     enum sta_record_field field;
     uint32_t key; /* of an arg: its code */
     uint32_t raw; /* of an arg: its place among the raw args */
+    bool hash;    /* only its text matters */
 };
 
 #define STA_LAYOUT_ITEMS 48
@@ -21,7 +22,7 @@ struct sta_layout {
     const char *begin, *end; /* of the object, with its braces */
     struct sta_layout_item items[STA_LAYOUT_ITEMS];
     size_t count;
-    bool plain; /* only integers and plain strings, no key twice, not too many */
+    bool plain; /* nothing nested, no escapes, no key twice, not too many */
 };
 
 struct sta_line_parser {

@@ -223,8 +223,8 @@ bool sta_json_classify_number(const char *number, size_t length, struct sta_json
     value->kind = STA_JSON_INT;
     if (sta_parse_int(number, length, &value->integer))
         return true;
-    value->kind = STA_JSON_NUMBER;
-    return sta_json_is_integer(number, length) || sta_parse_double(number, length, &unused) || isinf(unused);
+    value->kind = sta_json_is_integer(number, length) ? STA_JSON_BIG : STA_JSON_NUMBER;
+    return value->kind == STA_JSON_BIG || sta_parse_double(number, length, &unused) || isinf(unused);
 }
 
 static bool number(struct sta_json_text *text, struct sta_json_value *value)
@@ -280,8 +280,6 @@ static void put_scalar(struct sta_buffer *out, const struct sta_json_value *valu
     double number;
     if (value->kind == STA_JSON_STRING)
         sta_put_json_string(out, value->text, value->length);
-    else if (value->kind == STA_JSON_NUMBER && sta_json_is_integer(value->text, value->length))
-        sta_put(out, value->text, value->length);
     else if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &number))
         sta_put_double(out, number);
     else if (value->kind == STA_JSON_INT)

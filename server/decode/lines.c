@@ -121,8 +121,11 @@ static bool is_tail(const char *at, const char *end)
 static const char *read_object(struct sta_line_scanner *scanner, const char *at, const char *end,
                                const char **behind)
 {
-    if (scanner->shapes != NULL && sta_shapes_match(scanner->shapes, at, end, &scanner->record, behind))
+    const char *known = scanner->shapes ? sta_shapes_match(scanner->shapes, at, &scanner->record) : NULL;
+    if (known != NULL) {
+        *behind = known;
         return NULL;
+    }
     const char *reason = sta_line_parse(&scanner->parser, at, end, &scanner->record, behind);
     if (reason == NULL && scanner->shapes != NULL)
         sta_shapes_learn(scanner->shapes, &scanner->parser.layout);
@@ -209,6 +212,50 @@ static void scan_line(struct scan *scan, const struct line *line)
     }
 }
 
+/* ---- lines */
+
+/* A line of one object of a known shape, taken without looking for its end first.  Return: the line behind it, or NULL. */
+static const char *take_predicted(struct scan *scan, struct line *line, const char *end)
+{
+    struct sta_line_scanner *scanner = scan->scanner;
+    const char *at = line->begin;
+    while (*at == ' ' || *at == '\t')
+        at++;
+    const char *behind = *at == '{' ? sta_shapes_match(scanner->shapes, at, &scanner->record) : NULL;
+    if (behind == NULL)
+        return NULL;
+    line->end = behind;
+    line->end += *line->end == ',';
+    line->end += *line->end == '\r';
+    if ((line->end != end && *line->end != '\n') || (size_t)(line->end - line->begin) > STA_LINE_LIMIT)
+        return NULL;
+    scan->outcome->counts.lines++;
+    take_object(scan, line, at, behind);
+    return line->end == end ? end : line->end + 1;
+}
+
+/* A run of blank lines, counted at once: a file of nothing else is read as fast as it is inflated.  Return: what follows them. */
+static const char *skip_blank_lines(struct scan *scan, const char *at, const char *end, uint64_t *number)
+{
+    const char *run = sta_byte_kernels()->blanks_end(at, end);
+    const char *last = memrchr(at, '\n', (size_t)(run - at));
+    if (last == NULL)
+        return at;
+    uint64_t count = sta_byte_kernels()->count_newlines(at, (size_t)(last + 1 - at));
+    scan->outcome->counts.lines += count;
+    scan->outcome->counts.blank += count;
+    *number += count;
+    return last + 1;
+}
+
+static const char *scan_any_line(struct scan *scan, struct line *line, const char *end)
+{
+    const char *newline = memchr(line->begin, '\n', (size_t)(end - line->begin));
+    line->end = newline ? newline : end;
+    scan_line(scan, line);
+    return newline ? newline + 1 : end;
+}
+
 void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
                     struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome)
 {
@@ -216,16 +263,18 @@ void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_tex
     const char *end = chunk->bytes + chunk->size;
     const char *at = chunk->bytes;
     uint64_t number = chunk->first_line;
-    bool marked = chunk->offset == 0 && chunk->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0;
+    if (chunk->offset == 0 && chunk->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3; /* a byte order mark */
     sta_rows_begin(scanner->rows, batch);
     while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        struct line line = {at, newline ? newline : end, number++,
-                            chunk->offset + (uint64_t)(at - chunk->bytes)};
-        if (marked)
-            line.begin += 3;
-        marked = false;
-        scan_line(&scan, &line);
-        at = newline ? newline + 1 : end;
+        if ((unsigned char)*at <= ' ')
+            at = skip_blank_lines(&scan, at, end, &number);
+        struct line line = {at, end, number, chunk->offset + (uint64_t)(at - chunk->bytes)};
+        const char *next = scanner->shapes != NULL && at < end ? take_predicted(&scan, &line, end) : NULL;
+        if (next == NULL && at < end)
+            next = scan_any_line(&scan, &line, end);
+        at = next != NULL ? next : end;
+        number++;
     }
+    sta_rows_end(scanner->rows, batch);
 }

@@ -15,7 +15,8 @@ enum sta_json_kind {
     STA_JSON_NULL,
     STA_JSON_BOOL,   /* integer is 0 or 1 */
     STA_JSON_INT,    /* an integer that fits int64; text is its digits as written */
-    STA_JSON_NUMBER, /* any other number; text as written */
+    STA_JSON_BIG,    /* any other integer; text is its digits as written */
+    STA_JSON_NUMBER, /* a number with a fraction or an exponent; text as written */
     STA_JSON_STRING, /* text is the decoded content */
     STA_JSON_NESTED  /* text is the value re-written compactly */
 };
@@ -55,10 +56,17 @@ struct sta_record_arg {
     struct sta_json_value value;
 };
 
+/* Codes of the texts of a shape; STA_NO_CODE: not looked up yet. */
+struct sta_text_codes {
+    uint32_t name, cat;
+};
+
 struct sta_record {
-    struct sta_json_value fields[STA_FIELD_COUNT];
-    struct sta_record_arg *args; /* each key once */
+    struct sta_json_value fields[STA_FIELD_COUNT + 1]; /* the last is of all that are ignored */
+    struct sta_record_arg *args;                       /* each key once */
     size_t arg_count, arg_capacity;
+    struct sta_text_codes
+        *codes;        /* of the fields name and cat, where whoever knows the shape keeps them; or NULL */
     uint64_t unstored; /* args whose key is past the limit */
     bool repaired;     /* control characters or bytes that are not UTF-8 in a string */
 };

@@ -31,10 +31,11 @@ struct sta_rows {
     struct sta_dictionary_cache names, cats, file_refs, host_refs;
     struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
     struct known_thread threads[THREADS];
-    struct known_text last_cat, last_host;
+    struct known_text last_cat, last_host, last_file;
     uint32_t special[STA_SPECIAL_COUNT];         /* codes of the keys that mean something */
     uint8_t special_of_key[STA_ARGS_KEYS_LIMIT]; /* 1 + enum sta_special_key, 0: none */
     uint32_t column_of_key[STA_ARGS_KEYS_LIMIT]; /* in the present batch */
+    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];   /* of its values, as in sta_tables_kinds */
 };
 
 struct sta_rows *sta_rows_create(struct sta_tables *tables)
@@ -72,6 +73,15 @@ void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch)
         rows->column_of_key[batch->args[i].key] = i;
 }
 
+void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->args_count; i++) {
+        uint32_t key = batch->args[i].key;
+        sta_tables_note_kinds(rows->tables, key, rows->kinds_of_key[key]);
+        rows->kinds_of_key[key] = 0;
+    }
+}
+
 /* ---- codes of texts */
 
 /* What a value of a text column says, whatever its JSON type; NULL when it is missing. */
@@ -86,8 +96,7 @@ static const char *as_text(const struct sta_json_value *value, uint32_t *length,
     case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
         return value->integer == 0 ? (*length = 1, "0") : value->text;
     case STA_JSON_NUMBER:
-        if (sta_json_is_integer(value->text, value->length) ||
-            !sta_parse_double(value->text, value->length, &number))
+        if (!sta_parse_double(value->text, value->length, &number))
             return value->text;
         *length = (uint32_t)sta_format_double(number, room);
         return room;
@@ -161,7 +170,13 @@ static uint32_t file_code(struct sta_rows *rows, enum sta_reference manner,
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
     const char *text = as_text(value, &length, room);
-    return reference_code(&rows->file_refs, manner, text, length);
+    bool hash = manner == STA_REFERENCE_HASH;
+    if (hash && remembers(&rows->last_file, text, length))
+        return rows->last_file.code;
+    uint32_t code = reference_code(&rows->file_refs, manner, text, length);
+    if (hash)
+        remember(&rows->last_file, text, length, code);
+    return code;
 }
 
 static uint32_t host_code(struct sta_rows *rows, enum sta_reference manner,
@@ -238,15 +253,13 @@ static uint32_t text_value(struct sta_rows *rows, uint32_t key, const char *text
 static enum sta_value_kind typed_value(struct sta_rows *rows, uint32_t key,
                                        const struct sta_json_value *value, union sta_value *out)
 {
-    bool integral = value->kind == STA_JSON_NUMBER && sta_json_is_integer(value->text, value->length);
     if (value->kind == STA_JSON_INT || value->kind == STA_JSON_BOOL) {
         out->integer = value->integer;
         return value->kind == STA_JSON_INT ? STA_VALUE_INT : STA_VALUE_BOOL;
     }
     if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
         return STA_VALUE_INT;
-    if (value->kind == STA_JSON_NUMBER && !integral &&
-        sta_parse_double(value->text, value->length, &out->number))
+    if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &out->number))
         return STA_VALUE_FLOAT;
     out->integer = 0;
     out->code = text_value(rows, key, value->text, value->length);
@@ -262,7 +275,7 @@ static void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct
     column->rows[at] = batch->count;
     enum sta_value_kind kind = typed_value(rows, arg->key, &arg->value, &column->values[at]);
     column->kinds[at] = (uint8_t)kind;
-    sta_tables_note_kinds(rows->tables, arg->key, 1u << kind);
+    rows->kinds_of_key[arg->key] |= (uint8_t)(1u << kind);
 }
 
 /* ---- events */
@@ -318,6 +331,21 @@ static void set_times(struct sta_batch *batch, struct sta_time ts, struct sta_ti
     }
 }
 
+static void set_texts(struct sta_rows *rows, const struct sta_record *record, struct sta_batch *batch)
+{
+    struct sta_text_codes codes;
+    if (record->codes != NULL && record->codes->name != STA_NO_CODE) {
+        codes = *record->codes;
+    } else {
+        codes.name = name_code(rows, &record->fields[STA_FIELD_name]);
+        codes.cat = cat_code(rows, &record->fields[STA_FIELD_cat]);
+        if (record->codes != NULL)
+            *record->codes = codes;
+    }
+    batch->name[batch->count] = codes.name;
+    batch->cat[batch->count] = codes.cat;
+}
+
 static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,
                                        struct sta_batch *batch, const char **reason)
 {
@@ -343,8 +371,7 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
         host == STA_SPECIAL_COUNT ? STA_NO_CODE : host_code(rows, manners[host], special.values[host]);
     uint32_t row = batch->count;
     set_times(batch, ts, dur);
-    batch->name[row] = name_code(rows, &record->fields[STA_FIELD_name]);
-    batch->cat[row] = cat_code(rows, &record->fields[STA_FIELD_cat]);
+    set_texts(rows, record, batch);
     batch->file[row] =
         file == STA_SPECIAL_COUNT ? STA_NO_CODE : file_code(rows, manners[file], special.values[file]);
     batch->thread[row] = thread_code(rows, id_of(&record->fields[STA_FIELD_pid]),

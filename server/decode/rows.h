@@ -20,6 +20,9 @@ void sta_rows_destroy(struct sta_rows *rows);
 /** Before the first record of a batch: learns which args columns it has. */
 void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch);
 
+/** After the last: notes in the tables which kinds of values the batch's args have. */
+void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);
+
 /**
  * sta_rows_add - take one record
  * An event becomes the batch's last row; a definition (FH, HH) goes to the tables under (@path, @line).

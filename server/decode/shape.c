@@ -1,232 +1,223 @@
-/* A tree of shapes, followed fragment by fragment. */
+/* Making the tree of shapes; the walks down it are in shape_walk.h. */
 #include "decode/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/bytes.h"
+#include "decode/json_text.h"
+#include "decode/shape_tree.h"
 
-#define NODES 4096
-#define FRAGMENT 56
+#define NODES 8192
+#define CHILDREN 128   /* fragments with constants below one node; other texts become values */
+#define FEW_CHILDREN 3 /* that are tried in turn */
+#define GUESSERS 256
 
-/* A value and the fragment before it.  A leaf (kind ABSENT) is the fragment after the last value. */
-struct node {
-    uint64_t head, head_mask; /* the fragment's first 8 bytes, those it has */
-    uint64_t next, next_mask; /* and the 8 after them */
-    uint16_t length;
-    uint16_t first_child, next_sibling; /* 0: none; node 0 is the root */
-    uint8_t kind;                       /* enum sta_json_kind: INT, STRING, or ABSENT for a leaf */
-    uint8_t field;                      /* enum sta_record_field */
-    uint32_t key;
-    char fragment[FRAGMENT];
-};
-
-struct sta_shapes {
-    struct node nodes[NODES];
-    uint16_t count;
-};
+static void forget(struct sta_shapes *shapes)
+{
+    memset(&shapes->nodes[0], 0, sizeof shapes->nodes[0]);
+    memset(shapes->guesses, 0, GUESSERS * sizeof *shapes->guesses);
+    shapes->count = 1;
+    shapes->guess_count = 0;
+}
 
 struct sta_shapes *sta_shapes_create(void)
 {
     struct sta_shapes *shapes = sta_alloc(sizeof *shapes);
-    shapes->count = 1;
+    shapes->nodes = aligned_alloc(32, NODES * sizeof *shapes->nodes);
+    STA_ASSERT(shapes->nodes != NULL);
+    shapes->guesses = sta_alloc_array(GUESSERS, sizeof *shapes->guesses);
+    shapes->walk = sta_shape_walk_portable;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        shapes->walk = sta_shape_walk_avx2;
+#endif
+    forget(shapes);
     return shapes;
 }
 
 void sta_shapes_destroy(struct sta_shapes *shapes)
 {
+    if (shapes == NULL)
+        return;
+    free(shapes->nodes);
+    free(shapes->guesses);
     free(shapes);
 }
 
-static inline uint64_t load8(const char *at)
+const char *sta_shapes_match(struct sta_shapes *shapes, const char *at, struct sta_record *record)
 {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
-static inline bool has_fragment(const struct node *node, const char *at, const char *end)
-{
-    return (load8(at) & node->head_mask) == node->head && end - at >= node->length &&
-           (node->length <= 8 || (load8(at + 8) & node->next_mask) == node->next) &&
-           (node->length <= 16 || memcmp(at + 16, node->fragment + 16, node->length - 16u) == 0);
-}
-
-/* How many of the 8 bytes are digits before the first that is none.  After the exclusive or, digits are 0 .. 9; adding 0x76 sets
- * the top bit of what is more.  A carry can only spoil bytes above the first such, which do not matter. */
-static inline unsigned leading_digits(uint64_t word)
-{
-    uint64_t values = word ^ UINT64_C(0x3030303030303030);
-    uint64_t others = ((values + UINT64_C(0x7676767676767676)) | values) & UINT64_C(0x8080808080808080);
-    return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
-}
-
-/* The number that the first @count (1 .. 8) bytes, all digits, stand for: pairs, then fours, then eight at once. */
-static inline uint64_t digits_value(uint64_t word, unsigned count)
-{
-    word <<= 64 - 8 * count;
-    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
-    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-    return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
-}
-
-/* Up to 19 digits: their value; more are counted as 20 or above and left to the full classification. */
-static inline unsigned read_digits(const char *at, uint64_t *value)
-{
-    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    unsigned total = 0;
-    *value = 0;
-    for (int words = 0; words < 3; words++) {
-        uint64_t word = load8(at + total);
-        unsigned count = leading_digits(word);
-        if (count > 0 && total + count <= 19)
-            *value = *value * powers[count] + digits_value(word, count);
-        total += count;
-        if (count < 8)
-            break;
-    }
-    return total;
-}
-
-/* An integer as JSON has it; what may not follow it (a point, an exponent) fails the next fragment. */
-static inline const char *match_int(const char *at, const char *end, struct sta_json_value *value)
-{
-    uint64_t sum;
-    bool negative = *at == '-';
-    const char *digits = at + negative;
-    unsigned count = read_digits(digits, &sum);
-    const char *behind = digits + count;
-    if (count == 0 || count >= 24 || behind > end || (count > 1 && *digits == '0'))
-        return NULL;
-    value->text = at;
-    value->length = (uint32_t)(behind - at);
-    if (count <= 19 && sum <= INT64_MAX) {
-        value->kind = STA_JSON_INT;
-        value->integer = negative ? -(int64_t)sum : (int64_t)sum;
-        return behind;
-    }
-    return sta_json_classify_number(at, value->length, value) ? behind : NULL;
-}
-
-static inline const char *match_string(const struct sta_byte_kernels *kernels, const char *at,
-                                       const char *end, struct sta_json_value *value)
-{
-    const char *stop = kernels->string_end(at, end);
-    value->kind = STA_JSON_STRING;
-    value->text = at;
-    value->length = (uint32_t)(stop - at);
-    return stop < end && *stop == '"' ? stop : NULL;
-}
-
-static inline const struct node *child_for(const struct sta_shapes *shapes, const struct node *parent,
-                                           const char *at, const char *end)
-{
-    for (uint16_t i = parent->first_child; i != 0; i = shapes->nodes[i].next_sibling)
-        if (has_fragment(&shapes->nodes[i], at, end))
-            return &shapes->nodes[i];
-    return NULL;
-}
-
-/* Where the value of a node goes. */
-static inline struct sta_json_value *place_for(const struct node *node, struct sta_record *record,
-                                               struct sta_json_value *nowhere)
-{
-    if (node->field < STA_FIELD_COUNT)
-        return &record->fields[node->field];
-    if (node->field == STA_FIELD_IGNORED)
-        return nowhere;
-    struct sta_record_arg *arg = &record->args[record->arg_count++];
-    arg->key = node->key;
-    return &arg->value;
-}
-
-bool sta_shapes_match(const struct sta_shapes *shapes, const char *at, const char *end,
-                      struct sta_record *record, const char **behind)
-{
-    const struct sta_byte_kernels *kernels = sta_byte_kernels();
-    const struct node *node = &shapes->nodes[0];
-    struct sta_json_value nowhere;
     sta_record_clear(record);
     STA_GROW(record->args, record->arg_capacity, (size_t)STA_LAYOUT_ITEMS);
-    while ((node = child_for(shapes, node, at, end)) != NULL) {
-        at += node->length;
-        if (node->kind == STA_JSON_ABSENT) {
-            *behind = at;
-            return true;
-        }
-        struct sta_json_value *value = place_for(node, record, &nowhere);
-        at = node->kind == STA_JSON_INT ? match_int(at, end, value) : match_string(kernels, at, end, value);
-        if (at == NULL)
-            return false;
-    }
-    return false;
+    return shapes->walk(shapes->nodes, at, record);
+}
+
+const char *sta_shape_bare_value(const char *at, struct sta_json_value *value)
+{
+    struct sta_json_text text = {.at = at, .end = at};
+    while ((*text.end >= '0' && *text.end <= '9') || (*text.end >= 'a' && *text.end <= 'z') ||
+           *text.end == 'E' || *text.end == '.' || *text.end == '-' || *text.end == '+')
+        text.end++;
+    return text.end > at && sta_json_value(&text, value) && text.at == text.end ? text.end : NULL;
 }
 
 /* ---- learning */
 
-static bool same_node(const struct node *a, const struct node *b)
+/* What is no string is read in the most general way that was seen. */
+static bool same_kind(uint8_t a, uint8_t b)
 {
-    return a->length == b->length && a->kind == b->kind && a->field == b->field && a->key == b->key &&
+    bool bare = a != STA_SHAPE_END && a != STA_SHAPE_STRING && b != STA_SHAPE_END && b != STA_SHAPE_STRING;
+    return a == b || bare;
+}
+
+static bool same_node(const struct sta_shape_node *a, const struct sta_shape_node *b)
+{
+    return a->length == b->length && same_kind(a->kind, b->kind) && a->field == b->field &&
+           a->key == b->key && a->constant_count == b->constant_count &&
+           memcmp(a->constants, b->constants, sizeof a->constants) == 0 &&
            memcmp(a->fragment, b->fragment, a->length) == 0;
 }
 
-static uint16_t find_or_add(struct sta_shapes *shapes, uint16_t parent, const struct node *wanted)
+static struct sta_shape_node *find_child(const struct sta_shape_node *parent,
+                                         const struct sta_shape_node *wanted)
 {
-    uint16_t *link = &shapes->nodes[parent].first_child;
-    for (; *link != 0; link = &shapes->nodes[*link].next_sibling)
-        if (same_node(&shapes->nodes[*link], wanted))
-            return *link;
-    if (shapes->count == NODES)
-        return 0;
+    struct sta_shape_node *child = parent->first_child;
+    while (child != NULL && !same_node(child, wanted))
+        child = child->next_sibling;
+    return child;
+}
+
+static uint8_t in_common(const struct sta_shape_node *a, const struct sta_shape_node *b, uint8_t most)
+{
+    uint8_t count = 0;
+    while (count < most && count < a->length && count < b->length && a->fragment[count] == b->fragment[count])
+        count++;
+    return count;
+}
+
+/* What the guesses stood for began elsewhere before there was another child. */
+static void renew_guesses(struct sta_shapes *shapes, struct sta_shape_node *parent)
+{
+    if (parent->child_count > FEW_CHILDREN && parent->guesses == NULL && shapes->guess_count < GUESSERS)
+        parent->guesses = shapes->guesses[shapes->guess_count++];
+    if (parent->guesses != NULL)
+        memset(parent->guesses, 0, sizeof *shapes->guesses);
+    parent->likely = NULL;
+}
+
+static struct sta_shape_node *add_child(struct sta_shapes *shapes, struct sta_shape_node *parent,
+                                        const struct sta_shape_node *wanted)
+{
+    struct sta_shape_node *added = &shapes->nodes[shapes->count++];
     /* A longer fragment goes first: one that begins another must not hide it. */
-    link = &shapes->nodes[parent].first_child;
-    while (*link != 0 && shapes->nodes[*link].length >= wanted->length)
-        link = &shapes->nodes[*link].next_sibling;
-    uint16_t added = shapes->count++;
-    shapes->nodes[added] = *wanted;
-    shapes->nodes[added].next_sibling = *link;
+    struct sta_shape_node **link = &parent->first_child;
+    while (*link != NULL && (*link)->length >= wanted->length)
+        link = &(*link)->next_sibling;
+    *added = *wanted;
+    added->next_sibling = *link;
     *link = added;
+    parent->shared =
+        in_common(parent->first_child, wanted, parent->child_count++ > 0 ? parent->shared : wanted->length);
+    renew_guesses(shapes, parent);
     return added;
 }
 
-static uint64_t first_bytes(unsigned count)
+static bool is_constant(const struct sta_layout_item *item)
 {
-    return count >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * count)) - 1;
+    return item->kind == STA_JSON_STRING &&
+           (item->field == STA_FIELD_name || item->field == STA_FIELD_cat || item->field == STA_FIELD_ph);
 }
 
-static bool set_fragment(struct node *node, const char *begin, const char *end)
+static void add_constant(struct sta_shape_node *node, const struct sta_layout_item *item, const char *begin)
 {
-    if (end - begin > FRAGMENT)
+    node->constants[node->constant_count++] = (struct sta_shape_constant){
+        (uint8_t)item->field, (uint8_t)(item->begin - begin), (uint8_t)(item->end - item->begin)};
+}
+
+static bool has_constant(const struct sta_shape_node *node, enum sta_record_field field)
+{
+    for (unsigned i = 0; i < node->constant_count; i++)
+        if (node->constants[i].field == field)
+            return true;
+    return false;
+}
+
+static uint8_t kind_of(const struct sta_layout_item *item)
+{
+    if (item->kind == STA_JSON_STRING)
+        return STA_SHAPE_STRING;
+    if (item->kind != STA_JSON_INT && item->kind != STA_JSON_BIG)
+        return STA_SHAPE_BARE;
+    return item->hash ? STA_SHAPE_HASH : STA_SHAPE_INT;
+}
+
+static const char *begin_of(const struct sta_layout *layout, size_t item)
+{
+    return item < layout->count ? layout->items[item].begin : layout->end;
+}
+
+/* The node for the text from @begin on, with the constants among the next items if @constants; moves *item to the first that is a
+ * value of its own.  Return: false when the fragment is too long. */
+static bool make_node(const struct sta_layout *layout, const char *begin, size_t *item, bool constants,
+                      struct sta_shape_node *node)
+{
+    memset(node, 0, sizeof *node);
+    while (constants && *item < layout->count && is_constant(&layout->items[*item]) &&
+           node->constant_count < STA_SHAPE_CONSTANTS &&
+           begin_of(layout, *item + 1) - begin <= STA_SHAPE_FRAGMENT)
+        add_constant(node, &layout->items[(*item)++], begin);
+    const char *end = begin_of(layout, *item);
+    if (end - begin > STA_SHAPE_FRAGMENT)
         return false;
-    node->length = (uint16_t)(end - begin);
+    node->length = (uint8_t)(end - begin);
     memcpy(node->fragment, begin, node->length);
-    node->head_mask = first_bytes(node->length);
-    node->head = load8(node->fragment) & node->head_mask;
-    node->next_mask = node->length > 8 ? first_bytes(node->length - 8u) : 0;
-    node->next = load8(node->fragment + 8) & node->next_mask;
+    node->tail = (node->length - 1u) / 32 * 32;
+    node->tail_mask = UINT32_MAX >> (31 - (node->length - 1u) % 32);
+    node->says_codes = has_constant(node, STA_FIELD_name) && has_constant(node, STA_FIELD_cat);
+    node->codes = (struct sta_text_codes){STA_NO_CODE, STA_NO_CODE};
+    if (*item < layout->count) {
+        node->kind = kind_of(&layout->items[*item]);
+        node->field = (uint8_t)layout->items[*item].field;
+        node->key = layout->items[*item].key;
+    }
     return true;
+}
+
+/* The child of @parent for what comes next; NULL when there can be none. */
+static struct sta_shape_node *learn_child(struct sta_shapes *shapes, struct sta_shape_node *parent,
+                                          const struct sta_layout *layout, const char *begin, size_t *item)
+{
+    struct sta_shape_node node;
+    size_t first = *item;
+    if (!make_node(layout, begin, item, true, &node))
+        return NULL;
+    struct sta_shape_node *child = find_child(parent, &node);
+    if (child == NULL && node.constant_count > 0 && parent->child_count >= CHILDREN) {
+        *item = first;
+        if (!make_node(layout, begin, item, false, &node))
+            return NULL;
+        child = find_child(parent, &node);
+    }
+    if (child == NULL)
+        return add_child(shapes, parent, &node);
+    if (node.kind == STA_SHAPE_BARE)
+        child->kind = STA_SHAPE_BARE;
+    return child;
 }
 
 void sta_shapes_learn(struct sta_shapes *shapes, const struct sta_layout *layout)
 {
-    uint16_t parent = 0;
-    const char *at = layout->begin;
-    for (size_t i = 0; layout->plain && i <= layout->count; i++) {
-        struct node node = {.kind = STA_JSON_ABSENT};
-        const char *fragment_end = layout->end;
-        if (i < layout->count) {
-            const struct sta_layout_item *item = &layout->items[i];
-            node.kind = (uint8_t)item->kind;
-            node.field = (uint8_t)item->field;
-            node.key = item->key;
-            fragment_end = item->begin;
-        }
-        if (!set_fragment(&node, at, fragment_end))
+    struct sta_shape_node *node = &shapes->nodes[0];
+    const char *begin = layout->begin;
+    size_t item = 0;
+    if (!layout->plain)
+        return;
+    if (shapes->count + layout->count + 1 > NODES)
+        forget(shapes); /* the lines to come say anew what matters */
+    do {
+        node = learn_child(shapes, node, layout, begin, &item);
+        if (node == NULL)
             return;
-        parent = find_or_add(shapes, parent, &node);
-        if (parent == 0)
-            return;
-        if (i < layout->count)
-            at = layout->items[i].end;
-    }
+        if (item < layout->count)
+            begin = layout->items[item].end;
+    } while (item++ < layout->count);
 }

@@ -95,6 +95,8 @@ enum sta_time_fault sta_time_parse(const struct sta_json_value *value, struct st
         *time = (struct sta_time){.us = value->integer};
         return value->integer < -STA_TIME_LIMIT || value->integer > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE
                                                                                    : STA_TIME_GOOD;
+    case STA_JSON_BIG:
+        return STA_TIME_OUT_OF_RANGE;
     case STA_JSON_NUMBER:
         return parse_text(text, length, time);
     case STA_JSON_STRING:
