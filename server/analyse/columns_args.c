@@ -174,7 +174,9 @@ static int fill_references(const struct sta_columns *columns, struct sta_args_so
         values->integers = sta_try_alloc_array(count, sizeof *values->integers);
         values->present = sta_try_alloc_array(count, sizeof *values->present);
     }
-    if (values->codes == NULL && (values->integers == NULL || values->present == NULL)) {
+    bool have = source->type == STA_TYPE_TEXT ? values->codes != NULL
+                                              : values->integers != NULL && values->present != NULL;
+    if (!have) {
         free_references(values);
         return sta_fail(err, STA_ENOMEM, "no memory for the values of %u references", count);
     }

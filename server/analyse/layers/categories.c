@@ -117,6 +117,8 @@ static int by_depth(const void *a, const void *b)
 /* Keeps the outermost ones when there are too many: a layer's parent is a layer too. */
 static void sort_prefixes(struct prefixes *prefixes)
 {
+    if (prefixes->count == 0) /* a trace without events, or without categories */
+        return;
     qsort(prefixes->items, prefixes->count, sizeof *prefixes->items, by_depth);
     if (prefixes->count > STA_LAYER_LIMIT - 1) {
         prefixes->left_out += prefixes->count - (STA_LAYER_LIMIT - 1);

@@ -94,7 +94,7 @@ int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *nod
         return status;
     *texts = sta_alloc_array(node->count, sizeof **texts);
     for (size_t i = 0; i < node->count; i++) {
-        const char *text;
+        const char *text = NULL;
         status = sta_check_text(yaml, node->items[i], key, &text, err);
         if (status != STA_OK)
             return status;
@@ -106,7 +106,7 @@ int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *nod
 int sta_check_bool(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
                    bool *value, struct sta_error *err)
 {
-    const char *text;
+    const char *text = NULL;
     int status = sta_check_text(yaml, node, key, &text, err);
     if (status != STA_OK)
         return status;

@@ -267,3 +267,12 @@ Test(report, events_are_accounted_for_and_unknown_functions_named)
     sta_presets_release(presets);
     free(text);
 }
+
+Test(classify, a_trace_without_categories_has_the_outermost_layer_only)
+{
+    struct sta_presets *presets = load_built_in(NULL);
+    expect_classes("{\"name\":\"a\",\"ts\":1,\"dur\":5,\"ph\":\"X\"}\n", presets, "generic", true,
+                   "kept app\n");
+    expect_classes("{\"ts\":1,\"dur\":5,\"ph\":\"X\"}\n", presets, "dlio", true, "kept\n");
+    sta_presets_release(presets);
+}
