@@ -1,14 +1,15 @@
 /* contents_tables.c - the tables of a trace as bytes: every text in the order of its code, so that reading them back gives the same
- * codes. */
+ * codes.
+ *
+ * DESIGN: the content is a list of sections, each a dictionary or a set of definitions, that fill separate tables.  So large ones are
+ * read on several threads: putting a few hundred thousand texts into hash tables is all that opening a trace takes. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "store/contents.h"
 #include "store/contents_private.h"
-
-/* In the order of the file. */
-static struct sta_dictionary *(*const dictionaries[])(const struct sta_tables *tables) = {
-    sta_tables_names, sta_tables_cats, sta_tables_file_refs, sta_tables_host_refs};
 
 /* ---- writing */
 
@@ -66,23 +67,25 @@ static void put_definition(void *context, const char *key, size_t key_length,
     writer->count++;
 }
 
-void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
+static void put_definitions(struct sta_buffer *out, const struct sta_tables *tables,
+                            enum sta_definition_kind kind)
 {
-    for (size_t d = 0; d < STA_COUNT_OF(dictionaries); d++)
-        put_dictionary(out, dictionaries[d](tables));
-    put_keys(out, tables);
-    put_threads(out, tables);
-    for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++) {
-        struct definition_writer writer = {0};
-        sta_tables_each_definition(tables, kind, put_definition, &writer);
-        sta_put_varint(out, writer.count);
-        sta_put(out, writer.definitions.data, writer.definitions.size);
-        out->failed |= writer.definitions.failed;
-        sta_buffer_fini(&writer.definitions);
-    }
+    struct definition_writer writer = {0};
+    sta_tables_each_definition(tables, kind, put_definition, &writer);
+    sta_put_varint(out, writer.count);
+    sta_put(out, writer.definitions.data, writer.definitions.size);
+    out->failed |= writer.definitions.failed;
+    sta_buffer_fini(&writer.definitions);
 }
 
 /* ---- reading */
+
+/* What reading needs besides the bytes. */
+struct reading {
+    struct sta_tables *tables;
+    bool (*dropped)(const void *context, const char *path);
+    const void *context;
+};
 
 static void get_dictionary(struct sta_cursor *in, struct sta_dictionary *dictionary)
 {
@@ -132,8 +135,8 @@ static void get_threads(struct sta_cursor *in, struct sta_tables *tables)
 /* Comes after every path: a definition whose source left gives way to any that a line still makes. */
 #define PATH_OF_DROPPED "\xff"
 
-static void get_definitions(struct sta_cursor *in, struct sta_tables *tables, enum sta_definition_kind kind,
-                            bool (*dropped)(const void *context, const char *path), const void *context)
+static void get_definitions(struct sta_cursor *in, const struct reading *reading,
+                            enum sta_definition_kind kind)
 {
     size_t count = sta_get_count(in);
     for (size_t i = 0; i < count; i++) {
@@ -147,31 +150,114 @@ static void get_definitions(struct sta_cursor *in, struct sta_tables *tables, en
         if (in->failed)
             return;
         char *path = sta_strndup(path_bytes, path_length);
-        bool leaves = dropped != NULL && dropped(context, path);
+        bool leaves = reading->dropped != NULL && reading->dropped(reading->context, path);
         struct sta_definition definition = {.text = text,
                                             .length = (uint32_t)text_length,
                                             .path = leaves ? PATH_OF_DROPPED : path,
                                             .line = line};
-        sta_tables_define(tables, kind, key, key_length, &definition);
+        sta_tables_define(reading->tables, kind, key, key_length, &definition);
         free(path);
     }
+}
+
+/* ---- sections */
+
+/* X(name, how to write it from `tables`, how to read it into reading->tables) */
+#define SECTION_LIST(X)                                                                                      \
+    X(names, put_dictionary(out, sta_tables_names(tables)),                                                  \
+      get_dictionary(in, sta_tables_names(reading->tables)))                                                 \
+    X(cats, put_dictionary(out, sta_tables_cats(tables)),                                                    \
+      get_dictionary(in, sta_tables_cats(reading->tables)))                                                  \
+    X(file_refs, put_dictionary(out, sta_tables_file_refs(tables)),                                          \
+      get_dictionary(in, sta_tables_file_refs(reading->tables)))                                             \
+    X(host_refs, put_dictionary(out, sta_tables_host_refs(tables)),                                          \
+      get_dictionary(in, sta_tables_host_refs(reading->tables)))                                             \
+    X(keys, put_keys(out, tables), get_keys(in, reading->tables))                                            \
+    X(files, put_definitions(out, tables, STA_DEFINES_FILE), get_definitions(in, reading, STA_DEFINES_FILE)) \
+    X(hosts, put_definitions(out, tables, STA_DEFINES_HOST), get_definitions(in, reading, STA_DEFINES_HOST)) \
+    X(threads, put_threads(out, tables), get_threads(in, reading->tables))
+
+#define X(name, put, get)                                                                                    \
+    static void put_section_##name(struct sta_buffer *out, const struct sta_tables *tables)                  \
+    {                                                                                                        \
+        put;                                                                                                 \
+    }                                                                                                        \
+    static void get_section_##name(struct sta_cursor *in, const struct reading *reading)                     \
+    {                                                                                                        \
+        get;                                                                                                 \
+    }
+SECTION_LIST(X)
+#undef X
+
+/* In the order of the file.  Threads, which name host references, come last and are read last. */
+static const struct {
+    void (*put)(struct sta_buffer *out, const struct sta_tables *tables);
+    void (*get)(struct sta_cursor *in, const struct reading *reading);
+} sections[] = {
+#define X(name, put, get) {put_section_##name, get_section_##name},
+    SECTION_LIST(X)
+#undef X
+};
+enum { SECTIONS = STA_COUNT_OF(sections), THREADS_SECTION = SECTIONS - 1 };
+
+void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
+{
+    struct sta_buffer section = {0};
+    for (size_t s = 0; s < SECTIONS; s++) {
+        sta_buffer_clear(&section);
+        sections[s].put(&section, tables);
+        sta_put_u64(out, section.size);
+        sta_put(out, section.data, section.size);
+        out->failed |= section.failed;
+    }
+    sta_buffer_fini(&section);
+}
+
+#define WORTH_THREADS ((size_t)1 << 20) /* bytes of content */
+
+struct parallel_reading {
+    struct reading reading;
+    struct sta_cursor cursors[SECTIONS];
+    _Atomic unsigned next;
+};
+
+static void get_some(void *context, unsigned worker)
+{
+    struct parallel_reading *parallel = context;
+    for (unsigned s; (s = atomic_fetch_add(&parallel->next, 1)) < THREADS_SECTION;)
+        sections[s].get(&parallel->cursors[s], &parallel->reading);
+}
+
+/* Return: false when the sizes make no sense. */
+static bool find_sections(const char *bytes, size_t size, struct sta_cursor cursors[SECTIONS])
+{
+    struct sta_cursor in = {.at = (const unsigned char *)bytes, .end = (const unsigned char *)bytes + size};
+    for (size_t s = 0; s < SECTIONS; s++) {
+        uint64_t length = sta_get_u64(&in);
+        cursors[s].at = sta_get_bytes(&in, length);
+        if (cursors[s].at == NULL)
+            return false;
+        cursors[s].end = cursors[s].at + length;
+    }
+    return in.at == in.end;
 }
 
 int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *context, const char *path),
                    const void *context, struct sta_tables **tables, struct sta_error *err)
 {
-    struct sta_cursor in = {.at = (const unsigned char *)bytes, .end = (const unsigned char *)bytes + size};
-    struct sta_tables *made = sta_tables_create();
-    for (size_t d = 0; d < STA_COUNT_OF(dictionaries); d++)
-        get_dictionary(&in, dictionaries[d](made));
-    get_keys(&in, made);
-    get_threads(&in, made);
-    for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++)
-        get_definitions(&in, made, kind, dropped, context);
-    if (in.failed || in.at != in.end) {
-        sta_tables_destroy(made);
+    struct parallel_reading parallel = {.reading = {sta_tables_create(), dropped, context}};
+    bool good = find_sections(bytes, size, parallel.cursors);
+    if (good) {
+        sta_parallel_run(size < WORTH_THREADS ? 1 : STA_MIN(sta_usable_cores(), (unsigned)SECTIONS), get_some,
+                         &parallel);
+        sections[THREADS_SECTION].get(&parallel.cursors[THREADS_SECTION], &parallel.reading);
+    }
+    for (size_t s = 0; good && s < SECTIONS; s++)
+        good = !parallel.cursors[s].failed && parallel.cursors[s].at == parallel.cursors[s].end;
+    if (!good) {
+        sta_tables_destroy(parallel.reading.tables);
         return sta_fail(err, STA_ECORRUPT, "the tables' content makes no sense");
     }
-    *tables = made;
+    *tables = parallel.reading.tables;
     return STA_OK;
 }

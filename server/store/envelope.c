@@ -15,7 +15,7 @@
 #define FILE_LIMIT ((size_t)1 << 36)
 #define EXPANSION_LIMIT                                                                                      \
     1024 /* content past so many times its stored size is stored as is: damage can't ask for memory */
-#define ZSTD_LEVEL 3
+#define ZSTD_LEVEL 1
 
 void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
 {
