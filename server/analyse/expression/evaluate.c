@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_TEXT ((size_t)64 << 20) /* bytes of a text that a function makes */
-
 /* ---- evaluators */
 
 struct sta_evaluator *sta_evaluator_create(void)
 {
     struct sta_evaluator *evaluator = sta_alloc(sizeof *evaluator);
     sta_text_scratch_init(&evaluator->scratch);
-    evaluator->scratch.buffer.limit = LONGEST_TEXT;
     return evaluator;
 }
 

@@ -35,14 +35,9 @@ static int compute(struct sta_run *run, const struct sta_text_call *call, const 
                    const struct sta_dictionary *texts, uint32_t code)
 {
     struct sta_text_result result = {.missing = false};
-    struct sta_text_scratch *scratch = &run->evaluator->scratch;
     uint32_t cell = cell_index(code);
-    int rc = call->apply(call, sta_dictionary_text(texts, code), scratch, &result, run->err);
-    if (rc == 0 && scratch->buffer.failed) {
-        size_t limit = scratch->buffer.limit;
-        sta_buffer_clear(&scratch->buffer);
-        rc = sta_fail(run->err, STA_ELIMIT, "a text grew beyond %zu bytes", limit);
-    }
+    int rc =
+        sta_text_apply(call, sta_dictionary_text(texts, code), &run->evaluator->scratch, &result, run->err);
     if (rc != 0)
         return rc;
     if (cells->values != NULL) {
@@ -233,10 +228,8 @@ static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
     sta_buffer_clear(buffer);
     sta_put(buffer, first.bytes, first.length);
     sta_put(buffer, second.bytes, second.length);
-    if (buffer->failed) {
-        sta_buffer_clear(buffer);
-        return sta_fail(run->err, STA_ELIMIT, "a text grew beyond %zu bytes", buffer->limit);
-    }
+    if (buffer->failed)
+        return sta_text_too_long(buffer, run->err);
     *code = sta_dictionary_intern(run->program->dictionaries[run->index],
                                   buffer->size > 0 ? buffer->data : "", buffer->size);
     return 0;

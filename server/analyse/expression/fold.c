@@ -76,7 +76,7 @@ static struct sta_scalar fold_call(struct sta_builder *builder, const struct sta
                                            : (struct sta_scalar){.missing = true};
     struct sta_error err = STA_ERROR_INIT;
     struct sta_text text = sta_dictionary_text(builder->tree->texts, of->code);
-    int rc = node->call->apply(node->call, text, &builder->scratch, &result, &err);
+    int rc = sta_text_apply(node->call, text, &builder->scratch, &result, &err);
     if (rc != 0)
         sta_build_fail(builder, rc, position, "%s", err.text);
     if (rc != 0 || result.missing)

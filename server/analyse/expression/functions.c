@@ -117,15 +117,14 @@ static bool microseconds(double seconds, int64_t *whole)
     return true;
 }
 
-static struct sta_term build_binning(struct sta_builder *builder, struct sta_term x,
-                                     struct sta_binning binning, bool whole, uint32_t position)
+static struct sta_term build_binning(struct sta_builder *builder, enum sta_operation operation,
+                                     struct sta_term x, struct sta_binning binning, uint32_t position)
 {
     struct sta_binning *kept =
         sta_arena_alloc(&builder->tree->arena, sizeof *kept, _Alignof(struct sta_binning));
     *kept = binning;
-    struct sta_node model = {
-        .operation = whole ? STA_OP_BIN_I : STA_OP_BIN_F, .type = STA_TYPE_INT, .binning = kept};
-    x = sta_build_cast(builder, x, whole ? STA_TYPE_INT : STA_TYPE_FLOAT);
+    struct sta_node model = {.operation = (uint8_t)operation, .type = STA_TYPE_INT, .binning = kept};
+    x = sta_build_cast(builder, x, operation == STA_OP_BIN_F ? STA_TYPE_FLOAT : STA_TYPE_INT);
     return sta_build(builder, &model, position, &x, 1);
 }
 
@@ -143,29 +142,35 @@ static bool check_bin(struct sta_parser *parser, const struct sta_callee *callee
     return !builder->failed;
 }
 
+static bool is_whole(struct sta_term term)
+{
+    return sta_integral_type(&term, 1) == STA_TYPE_INT;
+}
+
 BUILDER(build_bin)
 {
     struct sta_builder *builder = &parser->builder;
     if (!check_bin(parser, callee, arguments, count))
         return sta_nothing();
-    struct sta_binning binning = {.number_width = sta_literal_number(builder, arguments[1])};
-    binning.number_origin = count > 2 ? sta_literal_number(builder, arguments[2]) : 0;
-    int ticks = ticks_of(builder->schema, arguments[0].column);
+    struct sta_term x = arguments[0], width = arguments[1];
+    struct sta_term none =
+        sta_build_constant(builder, STA_TYPE_INT, (struct sta_scalar){.integer = 0}, callee->position);
+    struct sta_term origin = count > 2 ? arguments[2] : none;
+    struct sta_binning binning = {.number_width = sta_literal_number(builder, width),
+                                  .number_origin = sta_literal_number(builder, origin)};
+    int ticks = ticks_of(builder->schema, x.column);
     if (ticks >= 0 && microseconds(binning.number_width, &binning.width) && binning.width >= 1 &&
         microseconds(binning.number_origin, &binning.origin))
-        return build_binning(builder, sta_build_column(builder, (uint32_t)ticks, callee->position), binning,
-                             true, callee->position);
-    struct sta_term x = arguments[0];
-    bool whole = sta_integral_type(arguments, count) == STA_TYPE_INT;
-    if (whole) {
-        binning.width = sta_build_node(builder, arguments[1])->value.integer;
-        binning.origin = count > 2 ? sta_build_node(builder, arguments[2])->value.integer : 0;
-    } else if (count > 2 && x.type == STA_TYPE_INT && arguments[2].type == STA_TYPE_INT) {
-        x = sta_build_arithmetic(builder, '-', callee->position, x,
-                                 arguments[2]); /* exact, before it is divided */
-        binning.number_origin = 0;
-    }
-    return build_binning(builder, x, binning, whole, callee->position);
+        return build_binning(builder, STA_OP_BIN_I,
+                             sta_build_column(builder, (uint32_t)ticks, callee->position), binning,
+                             callee->position);
+    if (!is_whole(x) || !is_whole(origin))
+        return build_binning(builder, STA_OP_BIN_F, x, binning, callee->position);
+    binning.origin = sta_build_node(builder, origin)->value.integer;
+    if (!is_whole(width))
+        return build_binning(builder, STA_OP_BIN_IF, x, binning, callee->position);
+    binning.width = sta_build_node(builder, width)->value.integer;
+    return build_binning(builder, STA_OP_BIN_I, x, binning, callee->position);
 }
 
 /* An edge as a value of the type, so that x > edge is the same: rounded down.  False if it lies below every integer. */

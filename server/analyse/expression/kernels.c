@@ -116,18 +116,23 @@ static inline bool is_small(int64_t a)
     return (uint64_t)a + (UINT64_C(1) << 52) <= UINT64_C(1) << 53;
 }
 
-/* Up to 2^52 the quotient of doubles is cut to the right integer (it lies further from the next one than it can be off),
- * several times faster than integers are divided. */
+/* Cut towards zero.  Up to 2^52 the quotient of doubles is cut to the right integer (it lies further from the next one than it
+ * can be off), several times faster than integers are divided. */
+static inline int64_t divide(int64_t a, int64_t b)
+{
+    return is_small(a) && is_small(b) ? (int64_t)((double)a / (double)b) : a / b;
+}
+
 static inline int64_t floor_divide(int64_t a, int64_t b)
 {
-    int64_t quotient = is_small(a) && is_small(b) ? (int64_t)((double)a / (double)b) : a / b;
-    int64_t rest = a - quotient * b;
+    int64_t quotient = divide(a, b), rest = a - quotient * b;
     return quotient - ((rest != 0) & ((rest < 0) != (b < 0)));
 }
 
 static inline int64_t modulo(int64_t a, int64_t b)
 {
-    return a - floor_divide(a, b) * b;
+    int64_t rest = a - divide(a, b) * b;
+    return rest + (((rest != 0) & ((rest < 0) != (b < 0))) ? b : 0);
 }
 
 STRICT(floor_divide_i, int64_t, int64_t, bad = undivided(a[i], b[i]);
@@ -224,6 +229,17 @@ static inline bool bin_whole(int64_t x, const struct sta_binning *binning, int64
 }
 
 STRICT(bin_i, int64_t, int64_t, bad = !bin_whole(a[i], node->binning, &r[i]))
+
+/* Of integers, by a width that is none: the difference is exact before it is divided. */
+static inline double difference(int64_t a, int64_t b)
+{
+    int64_t exact;
+    return __builtin_sub_overflow(a, b, &exact) ? (double)((__int128)a - b) : (double)exact;
+}
+
+STRICT(bin_if, int64_t, int64_t,
+       double whole = floor(difference(a[i], node->binning->origin) / node->binning->number_width);
+       bad = !(whole >= -0x1p63 && whole < 0x1p63); r[i] = bad ? 0 : (int64_t)whole)
 WHOLE(bin_f, floor((a[i] - node->binning->number_origin) / node->binning->number_width))
 
 /* How many of the ascending numbers are less than x: a search without branches. */
@@ -419,6 +435,7 @@ const struct sta_kernels KERNELS = {
             [STA_OP_GREATEST_F] = greatest_f,
             [STA_OP_BIN_I] = bin_i,
             [STA_OP_BIN_F] = bin_f,
+            [STA_OP_BIN_IF] = bin_if,
             [STA_OP_CUT_I] = cut_i,
             [STA_OP_CUT_F] = cut_f,
             [STA_OP_IN_I] = in_i,

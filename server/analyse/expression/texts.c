@@ -9,6 +9,8 @@
 
 #include "common/number.h"
 
+#define LONGEST_TEXT (16 << 20) /* bytes, as of the lines of a trace */
+
 #define TEXT_FUNCTION(name)                                                                                  \
     int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
                         struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
@@ -58,6 +60,8 @@ static struct sta_text map_letters(struct sta_text text, char (*map)(char), stru
 {
     sta_buffer_clear(buffer);
     char *out = sta_buffer_reserve(buffer, text.length + 1);
+    if (out == NULL)
+        return in_buffer(buffer); /* the failure is seen where the function was applied */
     for (uint32_t i = 0; i < text.length; i++)
         out[i] = map(text.bytes[i]);
     buffer->size = text.length;
@@ -217,6 +221,8 @@ TEXT_FUNCTION(to_float)
     sta_buffer_clear(&scratch->buffer);
     sta_put(&scratch->buffer, text.bytes, text.length);
     sta_put_char(&scratch->buffer, '\0');
+    if (scratch->buffer.failed)
+        return 0;
     result->number = strtod(scratch->buffer.data, NULL);
     result->missing = !isfinite(result->number);
     return 0;
@@ -427,10 +433,24 @@ TEXT_FUNCTION(same)
     return 0;
 }
 
+int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err)
+{
+    sta_buffer_clear(buffer);
+    return sta_fail(err, STA_ELIMIT, "a text grew beyond %d bytes", LONGEST_TEXT);
+}
+
+int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
+                   struct sta_text_result *result, struct sta_error *err)
+{
+    int rc = call->apply(call, text, scratch, result, err);
+    return rc == 0 && scratch->buffer.failed ? sta_text_too_long(&scratch->buffer, err) : rc;
+}
+
 void sta_text_scratch_init(struct sta_text_scratch *scratch)
 {
     scratch->matcher = NULL;
     sta_buffer_init(&scratch->buffer);
+    scratch->buffer.limit = LONGEST_TEXT;
 }
 
 void sta_text_scratch_fini(struct sta_text_scratch *scratch)

@@ -11,8 +11,10 @@
     X(startswith)                                                                                            \
     X(endswith)                                                                                              \
     X(matches)                                                                                               \
-    X(len) X(count) X(to_int) X(to_float) X(lower) X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) \
-        X(replace) X(replace_literal) X(extract) X(append) X(prepend) X(same)
+    X(len)                                                                                                   \
+    X(count)                                                                                                 \
+    X(to_int) X(to_float) X(lower) X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) X(replace)      \
+        X(replace_literal) X(extract) X(append) X(prepend) X(same)
 
 #define X(name)                                                                                              \
     int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
@@ -21,6 +23,11 @@
 STA_TEXT_FUNCTIONS(X)
 #undef X
 
+/** Applies a function of text; STA_ELIMIT if the text that it makes, or what it takes, goes too far. */
+int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
+                   struct sta_text_result *result, struct sta_error *err);
+/** The failure for a text that outgrew the buffer's limit; the buffer is usable again. */
+int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err);
 /** Order by code point. */
 int sta_text_order(struct sta_text a, struct sta_text b);
 bool sta_relation_holds(enum sta_relation relation, int order);

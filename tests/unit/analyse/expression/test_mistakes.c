@@ -129,3 +129,15 @@ Test(mistakes, patterns_that_never_end)
     cr_expect(strstr(rows_mistake(), "^(a|aa)+$") != NULL, "%s", rows_mistake());
     free(text);
 }
+
+Test(mistakes, texts_that_outgrow_memory)
+{
+    char *long_text = repeated("'", "a", 900, "'");
+    char *text = malloc(8 * strlen(long_text) + 200);
+    sprintf(text, "replace(replace(replace(%s, 'a', %s), 'a', %s), 'a', %s)", long_text, long_text, long_text,
+            long_text);
+    cr_expect(strncmp(rows_evaluate(text), "LIMIT", 5) == 0, "%s", rows_evaluate(text));
+    cr_expect(strstr(rows_mistake(), "a text grew beyond") != NULL, "%s", rows_mistake());
+    free(text);
+    free(long_text);
+}
