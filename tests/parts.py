@@ -78,7 +78,6 @@ class Builds:
         "tsan": (["-Db_sanitize=thread", "--buildtype=debugoptimized"], {}),
         "fuzz": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized", "-Dfuzz=true", "-Ddashboard=disabled"],
                  {"CC": "clang"}),
-        "release": (["--buildtype=release"], {}),
     }
 
     def __init__(self, folder):
@@ -201,7 +200,7 @@ def part_robustness(builds, count):
 
 def part_browser(builds, count):
     """the page in a real browser"""
-    program(builds, "release", HERE / "browser/run", count)
+    program(builds, "asan", HERE / "browser/run", count)
 
 
 def part_fuzz(builds, count):
