@@ -69,7 +69,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void die(const struct sta_error *err)
+static _Noreturn void die(const struct sta_error *err)
 {
     fprintf(stderr, "bench_store: %s\n", err->text);
     exit(1);
@@ -298,8 +298,8 @@ int main(int argc, char **argv)
     char folder[256];
     struct sta_error err = STA_ERROR_INIT;
     struct sta_store *store;
-    struct sta_writer *writer;
-    struct sta_snapshot *snapshot;
+    struct sta_writer *writer = NULL;
+    struct sta_snapshot *snapshot = NULL;
     char path[] = "/bench", name[] = "bench";
     struct sta_trace_entry entry = {.path = path, .name = name};
     unsigned cleaned;
