@@ -4,6 +4,11 @@
 #include "analyse/question.h"
 #include "analyse/scan.h"
 
+struct pass {
+    struct sta_summary summary;
+    const struct sta_bound_question *bound;
+};
+
 static void membership_of_class(const void *context, uint32_t code, struct sta_membership *membership)
 {
     const struct sta_classes *classes = context;
@@ -71,24 +76,34 @@ static int read_rows(const struct sta_scan_rows *from, struct sta_summary_rows *
 static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *from, struct sta_span *spans,
                      uint32_t *count, struct sta_error *err)
 {
+    struct pass *pass = self;
     struct sta_summary_rows rows;
     int rc = read_rows(from, &rows, err);
-    return rc == 0 ? sta_summary_update(self, worker, &rows, spans, count, err) : rc;
+    rows.from = pass->bound->from;
+    rows.to = pass->bound->to;
+    return rc == 0 ? sta_summary_update(&pass->summary, worker, &rows, spans, count, err) : rc;
+}
+
+/* Blocks of which nothing lies in the window. */
+static bool is_outside(void *context, const struct sta_block *block)
+{
+    const struct sta_bound_question *bound = context;
+    return block->ts_min >= bound->to || (block->te_max <= bound->from && block->ts_max < bound->from);
 }
 
 static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_prepare(((struct sta_summary *)self)->unions, worker, slice);
+    sta_unions_prepare(((struct pass *)self)->summary.unions, worker, slice);
 }
 
 static void carry(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_carry(((struct sta_summary *)self)->unions, worker, slice);
+    sta_unions_carry(((struct pass *)self)->summary.unions, worker, slice);
 }
 
 static void measure(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_measure(((struct sta_summary *)self)->unions, worker, slice);
+    sta_unions_measure(((struct pass *)self)->summary.unions, worker, slice);
 }
 
 static struct sta_summary_entities entities_of(const struct sta_snapshot *snapshot)
@@ -111,21 +126,26 @@ static int run(const struct sta_bound_question *bound, const struct sta_budget *
                struct sta_summary_counts *counts, struct sta_error *err)
 {
     struct sta_shape shape;
-    struct sta_summary summary;
+    struct pass pass = {.bound = bound};
     const struct sta_snapshot *snapshot = bound->question->snapshot;
     const struct sta_summary_entities entities = entities_of(snapshot);
     const struct sta_memberships memberships = {membership_of_class, bound->classes};
     sta_shape_init(&shape, bound->preset);
-    sta_summary_init(&summary, &shape, &entities, groups, &memberships, budget);
-    struct sta_ordered_accumulator ordered = {&summary, take_rows, prepare, carry, measure};
+    sta_summary_init(&pass.summary, &shape, &entities, groups, &memberships, budget);
+    sta_unions_set_begin(pass.summary.unions, bound->from);
+    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure};
     struct sta_scan scan = sta_question_scan(bound);
+    scan.from = INT64_MIN; /* events that began before the window reach into it */
+    scan.to = INT64_MAX;
+    scan.skip = is_outside;
+    scan.skip_context = (void *)bound;
     scan.ordered = &ordered;
     int rc = sta_scan_run(&scan, budget, err);
     if (rc == 0) {
         struct sta_time_scale scale = {sta_job_ticks(snapshot), bound->ticks_per_us};
-        sta_summary_table(&summary, bound->preset, &scale, table, counts);
+        sta_summary_table(&pass.summary, bound->preset, &scale, table, counts);
     }
-    sta_summary_fini(&summary);
+    sta_summary_fini(&pass.summary);
     sta_shape_fini(&shape);
     return rc;
 }

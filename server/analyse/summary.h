@@ -117,6 +117,7 @@ struct sta_summary_rows {
     const int64_t *ts, *dur; /* ticks */
     const int64_t *sizes;    /* bytes; NULL: no row has a size */
     const uint8_t *no_size;  /* 1 where there is none; NULL: each row has one */
+    int64_t from, to;        /* ticks: events are cut to [from, to) */
 };
 
 /* What codes stand for: a view of struct sta_entities, or made up by a test. */

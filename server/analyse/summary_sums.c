@@ -134,12 +134,43 @@ static inline void set_bit(uint64_t *bits, uint32_t at)
         bits[at / 64] |= bit;
 }
 
-static inline void add_row(struct sta_class_sums *sums, const struct sta_summary_rows *rows, uint32_t row)
+/* What of an event lies in the window: as exact.md section 2 has it for a bin. */
+struct part {
+    int64_t from, to; /* covered; equal for an event that covers nothing */
+    bool starts;      /* the event is counted here */
+    bool outside;
+};
+
+static inline struct part part_of(const struct sta_summary_rows *rows, uint32_t row)
 {
-    sums->sums.time += rows->dur[row];
+    int64_t ts = rows->ts[row];
+    int64_t te = ts + STA_MAX(rows->dur[row], 0);
+    struct part part = {
+        .from = STA_MAX(ts, rows->from), .to = STA_MIN(te, rows->to), .starts = ts >= rows->from};
+    part.outside = ts >= rows->to || (!part.starts && te <= rows->from);
+    return part;
+}
+
+/* Of the event's bytes those of the part: floor(size y / dur) - floor(size x / dur). */
+static inline int64_t size_of_part(const struct sta_summary_rows *rows, uint32_t row, const struct part *part)
+{
+    int64_t size = rows->sizes[row];
+    int64_t dur = rows->dur[row];
+    if (part->to - part->from >= dur)
+        return size;
+    __int128 up_to = (__int128)size * (part->to - rows->ts[row]) / dur;
+    __int128 before = (__int128)size * (part->from - rows->ts[row]) / dur;
+    return (int64_t)(up_to - before);
+}
+
+static inline void add_row(struct sta_class_sums *sums, const struct sta_summary_rows *rows, uint32_t row,
+                           const struct part *part)
+{
+    /* A duration below 0 covers nothing, but adds up as it was traced. */
+    sums->sums.time += rows->dur[row] < 0 && part->starts ? rows->dur[row] : part->to - part->from;
     if (rows->sizes != NULL && (rows->no_size == NULL || !rows->no_size[row])) {
-        sums->sums.size += rows->sizes[row];
-        sums->sums.bins[sta_size_bin(rows->sizes[row])]++;
+        sums->sums.size += size_of_part(rows, row, part);
+        sums->sums.bins[sta_size_bin(rows->sizes[row])] += part->starts;
     }
     set_bit(sums->threads, rows->threads[row]);
     if (rows->files != NULL && rows->files[row] != STA_NO_CODE)
@@ -172,6 +203,9 @@ int sta_summary_update(struct sta_summary *summary, unsigned worker_number,
     for (uint32_t i = 0; i < rows->count; i++) {
         uint32_t row = rows->selected != NULL ? rows->selected[i] : i;
         uint32_t class = rows->classes[row];
+        const struct part part = part_of(rows, row);
+        if (part.outside)
+            continue;
         struct sta_class_sums *sums = class < worker->class_capacity ? worker->classes[class] : NULL;
         if (sums == NULL) {
             rc = meet_class(summary, worker, class, err);
@@ -179,11 +213,11 @@ int sta_summary_update(struct sta_summary *summary, unsigned worker_number,
                 return rc;
             sums = worker->classes[class];
         }
-        sums->sums.count++;
+        sums->sums.count += part.starts;
         if (sums->layer_count == 0)
             continue;
-        add_row(sums, rows, row);
-        if (rows->dur[row] <= 0)
+        add_row(sums, rows, row, &part);
+        if (part.from == part.to)
             continue;
         uint32_t process = summary->process_of_code[rows->threads[row]];
         uint32_t cell = sums->cells[process];
@@ -193,7 +227,7 @@ int sta_summary_update(struct sta_summary *summary, unsigned worker_number,
                 return rc;
             cell = sums->cells[process];
         }
-        spans[made++] = (struct sta_span){rows->ts[row], rows->ts[row] + rows->dur[row], cell};
+        spans[made++] = (struct sta_span){rows->ts[row], part.to, cell}; /* the unions begin at the window */
     }
     *span_count = made;
     return 0;

@@ -288,6 +288,15 @@ static void put_layer(const struct row *row, const struct sta_preset *preset,
     presence_fini(&presence);
 }
 
+/* An event that began before the window is there, though it is not counted; each event belongs to some thread. */
+static bool has_event(const struct sta_summary *summary, const struct sta_layer_sums *layer)
+{
+    uint64_t any = 0;
+    for (uint32_t w = 0; w <= summary->entities.thread_count / 64; w++)
+        any |= layer->threads[w];
+    return any != 0;
+}
+
 void sta_summary_table(struct sta_summary *summary, const struct sta_preset *preset,
                        const struct sta_time_scale *scale, struct sta_table *table,
                        struct sta_summary_counts *counts)
@@ -302,7 +311,7 @@ void sta_summary_table(struct sta_summary *summary, const struct sta_preset *pre
         put_text(&row, "name", preset->layers[l].name);
         put_text(&row, "parent", preset->layers[l].parent);
         put_int(&row, "count", layers[l].sums.count);
-        if (layers[l].sums.count > 0)
+        if (has_event(summary, &layers[l]))
             put_layer(&row, preset, &layers[l], metrics, scale->job_ticks);
     }
     table->row_count = shape->layer_count;

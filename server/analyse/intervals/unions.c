@@ -31,6 +31,7 @@ struct sta_unions {
     struct sta_cells *cells;
     sta_union_piece piece;
     void *context;
+    int64_t begin; /* nothing before it is covered */
     int64_t *ends; /* by slot: largest te of all slices that have carried; used in turn only */
     size_t end_capacity;
     unsigned worker_count;
@@ -44,9 +45,15 @@ struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, 
     unions->cells = cells;
     unions->piece = piece;
     unions->context = context;
+    unions->begin = NEVER;
     unions->worker_count = workers;
     unions->workers = sta_alloc_array(workers, sizeof *unions->workers);
     return unions;
+}
+
+void sta_unions_set_begin(struct sta_unions *unions, int64_t begin)
+{
+    unions->begin = begin;
 }
 
 void sta_unions_destroy(struct sta_unions *unions)
@@ -63,12 +70,12 @@ void sta_unions_destroy(struct sta_unions *unions)
     free(unions);
 }
 
-static void grow_times(int64_t **times, size_t *capacity, size_t need)
+static void grow_times(int64_t **times, size_t *capacity, size_t need, int64_t value)
 {
     size_t before = *capacity;
     STA_GROW(*times, *capacity, need);
     for (size_t i = before; i < *capacity; i++)
-        (*times)[i] = NEVER;
+        (*times)[i] = value;
 }
 
 static void grow_worker(struct sta_unions *unions, struct worker_state *state)
@@ -77,7 +84,7 @@ static void grow_worker(struct sta_unions *unions, struct worker_state *state)
     STA_GROW(state->slots, state->slot_capacity, sta_cells_slot_count(unions->cells));
     if (state->slot_capacity > before)
         memset(state->slots + before, 0, (state->slot_capacity - before) * sizeof *state->slots);
-    grow_times(&state->reach, &state->reach_capacity, sta_cells_count(unions->cells));
+    grow_times(&state->reach, &state->reach_capacity, sta_cells_count(unions->cells), NEVER);
 }
 
 void sta_unions_prepare(struct sta_unions *unions, unsigned worker, const struct sta_slice *slice)
@@ -100,7 +107,7 @@ void sta_unions_carry(struct sta_unions *unions, unsigned worker, const struct s
 {
     (void)slice;
     struct worker_state *state = &unions->workers[worker];
-    grow_times(&unions->ends, &unions->end_capacity, state->slot_capacity);
+    grow_times(&unions->ends, &unions->end_capacity, state->slot_capacity, unions->begin);
     for (size_t i = 0; i < state->touched_count; i++) {
         struct sta_cell cell = sta_cells_at(unions->cells, state->touched[i]);
         for (uint32_t k = 0; k < cell.count; k++)

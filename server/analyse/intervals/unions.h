@@ -20,6 +20,8 @@ typedef void (*sta_union_piece)(void *context, unsigned worker, uint32_t slot, i
 /** @cells: borrowed; may grow during the pass.  @piece: NULL when the measures are enough. */
 struct sta_unions *sta_unions_create(struct sta_cells *cells, unsigned workers, sta_union_piece piece,
                                      void *context);
+/** Before the pass: unions cover nothing before @begin, wherever their spans start. */
+void sta_unions_set_begin(struct sta_unions *unions, int64_t begin);
 void sta_unions_destroy(struct sta_unions *unions);
 
 /* The three steps of struct sta_timeline_work, for a work whose context holds the unions. */

@@ -159,7 +159,7 @@ Test(scan, facts_tell_of_the_whole_trace_and_of_what_the_preset_dropped)
     done(&asked);
 }
 
-Test(scan, a_window_keeps_events_that_start_in_it_whole)
+Test(scan, a_window_cuts_events_as_a_bin_does)
 {
     struct asked asked;
     ask_of_rank(&asked);
@@ -168,9 +168,42 @@ Test(scan, a_window_keeps_events_that_start_in_it_whole)
     asked.question.to = 3.0;
     must_summary(&asked);
     cr_assert_eq(of_layer(&asked, "reader_posix_lustre", "count"), 1);
-    cr_assert_float_eq(of_layer(&asked, "reader_posix_lustre", "busy"), 1.5, 1e-12);
-    cr_assert_eq(of_layer(&asked, "app", "count"), 0);
+    cr_assert_float_eq(of_layer(&asked, "reader_posix_lustre", "busy"), 1.0, 1e-12);
+    cr_assert_eq(of_layer(&asked, "reader_posix_lustre", "size"), 2000000);
+    cr_assert_float_eq(of_layer(&asked, "reader_posix_lustre", "exposed_group_sum"), 0.0, 1e-12);
+    cr_assert_eq(of_layer(&asked, "app", "count"), 0, "it is counted where it starts");
+    cr_assert_float_eq(of_layer(&asked, "app", "time"), 1.0, 1e-12);
+    cr_assert_eq(of_layer(&asked, "app", "processes"), 1);
+    cr_assert(isnan(of_layer(&asked, "data_loader_fork", "busy")), "nothing of it lies in the window");
     cr_assert_eq(fact(&asked, "unmatched"), 0);
+    sta_table_fini(&asked.table);
+    done(&asked);
+}
+
+Test(scan, adjoining_windows_add_up_to_the_whole)
+{
+    static const char *const columns[] = {
+        "count", "time", "size", "busy", "busy_group_sum", "exposed_group_sum", "close_count", "read_busy"};
+    static const double edges[] = {0, 0.7, 2.6, 3.2, 6};
+    struct asked asked;
+    double parts[STA_COUNT_OF(columns)] = {0};
+    ask_of_rank(&asked);
+    asked.question.has_from = asked.question.has_to = true;
+    for (size_t w = 0; w + 1 < STA_COUNT_OF(edges); w++) {
+        asked.question.from = edges[w];
+        asked.question.to = edges[w + 1];
+        must_summary(&asked);
+        for (size_t c = 0; c < STA_COUNT_OF(columns); c++) {
+            double value = of_layer(&asked, "reader_posix_lustre", columns[c]);
+            parts[c] += isnan(value) ? 0 : value;
+        }
+        sta_table_fini(&asked.table);
+    }
+    asked.question.has_from = asked.question.has_to = false;
+    must_summary(&asked);
+    for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
+        cr_assert_float_eq(parts[c], of_layer(&asked, "reader_posix_lustre", columns[c]), 1e-9, "%s",
+                           columns[c]);
     sta_table_fini(&asked.table);
     done(&asked);
 }

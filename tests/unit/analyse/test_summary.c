@@ -50,7 +50,7 @@ static const char *const layer_names[LAYERS] = {"a", "b", "c", "d", "e"};
 static void make_preset(struct scene *scene)
 {
     static const char *const metric_names[] = {"read", "close"};
-    scene->preset = (struct sta_preset){.name = "made-up", .layers = scene->layers, .layer_count = LAYERS};
+    scene->preset = (struct sta_preset){.name = (char *)"made-up", .layers = scene->layers, .layer_count = LAYERS};
     for (uint32_t l = 0; l < LAYERS; l++) {
         struct sta_layer *layer = &scene->layers[l];
         *layer = (struct sta_layer){.name = (char *)layer_names[l], .metrics = scene->metrics[l]};
@@ -163,7 +163,9 @@ static int read_block(void *context, unsigned worker, size_t block, struct sta_s
                                     .ts = scene->ts + at,
                                     .dur = scene->dur + at,
                                     .sizes = scene->sizes + at,
-                                    .no_size = scene->no_size + at};
+                                    .no_size = scene->no_size + at,
+                                    .from = INT64_MIN,
+                                    .to = INT64_MAX};
     return sta_summary_update(&scene->summary, worker, &rows, spans, count, err);
 }
 
@@ -540,8 +542,12 @@ Test(summary, a_thread_code_past_the_tables_is_corruption_not_a_crash)
     struct sta_span spans[1];
     uint32_t code = STA_NO_CODE;
     uint32_t count;
-    struct sta_summary_rows rows = {
-        .count = 1, .classes = scene->classes, .threads = &code, .ts = scene->ts, .dur = scene->dur};
+    struct sta_summary_rows rows = {.count = 1,
+                                    .classes = scene->classes,
+                                    .threads = &code,
+                                    .ts = scene->ts,
+                                    .dur = scene->dur,
+                                    .to = INT64_MAX};
     sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, &budget);
     cr_assert_eq(sta_summary_update(&scene->summary, 0, &rows, spans, &count, &err), STA_ECORRUPT);
     sta_summary_fini(&scene->summary);
@@ -566,8 +572,12 @@ Test(summary, more_memory_than_the_question_may_hold_is_a_limit_that_names_the_s
     struct sta_error err = STA_ERROR_INIT;
     struct sta_span spans[1];
     uint32_t count;
-    struct sta_summary_rows rows = {
-        .count = 1, .classes = scene->classes, .threads = scene->thread, .ts = scene->ts, .dur = scene->dur};
+    struct sta_summary_rows rows = {.count = 1,
+                                    .classes = scene->classes,
+                                    .threads = scene->thread,
+                                    .ts = scene->ts,
+                                    .dur = scene->dur,
+                                    .to = INT64_MAX};
     sta_summary_init(&scene->summary, &scene->shape, &entities, &scene->groups, &memberships, &budget);
     cr_assert_eq(sta_summary_update(&scene->summary, 0, &rows, spans, &count, &err), STA_ELIMIT);
     cr_assert_not_null(strstr(err.text, "query_memory"));
