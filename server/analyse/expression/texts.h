@@ -4,17 +4,13 @@
 
 #include "analyse/expression/tree.h"
 
-#define STA_TEXT_FUNCTIONS(X)                                                                                \
-    X(compare)                                                                                               \
-    X(in)                                                                                                    \
-    X(contains)                                                                                              \
-    X(startswith)                                                                                            \
-    X(endswith)                                                                                              \
-    X(matches)                                                                                               \
-    X(len)                                                                                                   \
-    X(count)                                                                                                 \
-    X(to_int) X(to_float) X(lower) X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) X(replace)      \
-        X(replace_literal) X(extract) X(append) X(prepend) X(same)
+/* clang-format off */
+#define STA_TEXT_FUNCTIONS(X) \
+    X(compare) X(in) X(contains) X(startswith) X(endswith) X(matches) \
+    X(len) X(count) X(to_int) X(to_float) \
+    X(lower) X(upper) X(strip) X(basename) X(dirname) X(part) X(slice) X(replace) X(replace_literal) X(extract) \
+    X(append) X(prepend) X(same)
+/* clang-format on */
 
 #define X(name)                                                                                              \
     int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
