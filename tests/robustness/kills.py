@@ -55,7 +55,7 @@ def kill_during_refresh(checks, daemon, path, delay, label):
 
 def round_of(checks, daemon, kept, path, delay, refresh, label):
     twice = refresh
-    totals = generate(path, events=60000, output_files=4, ranks=4, seed=99)
+    totals = generate(path, events=150000, output_files=4, ranks=4, seed=99)
     trace = (kill_during_refresh if refresh else kill_during_ingest)(checks, daemon, path, delay, label)
     checks.equal(summary(daemon, kept["id"]), kept["summary"], f"{label}: summary of what was published")
     now = settle(daemon, trace, path)
@@ -79,7 +79,7 @@ def run(checks, folder, kills, seed):
     with Daemon(folder / "store", [folder]) as daemon:
         kept = daemon.ingest(folder / "kept")
         kept["summary"] = summary(daemon, kept["id"])
-        generate(folder / "probe", events=60000, output_files=4, ranks=4, seed=99)
+        generate(folder / "probe", events=150000, output_files=4, ranks=4, seed=99)
         start = time.monotonic()
         probe = daemon.ingest(folder / "probe")
         length = time.monotonic() - start
