@@ -11,8 +11,9 @@
 #define STA_LEDGER_LIST(X)                                                                                   \
     X(bytes)                                                                                                 \
     X(json_bytes)                                                                                            \
-    X(lines) X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired)         \
-        X(unstored_args) X(physical_lines)
+    X(lines)                                                                                                 \
+    X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired) X(unstored_args) \
+        X(physical_lines)
 
 struct sta_ledger_counts {
 #define X(name) uint64_t name;

@@ -20,9 +20,9 @@ enum sta_yaml_kind { STA_YAML_SCALAR, STA_YAML_SEQUENCE, STA_YAML_MAPPING };
 
 struct sta_yaml_node {
     enum sta_yaml_kind kind;
-    unsigned line;                /* where it stands, from 1 */
-    bool quoted;                  /* scalar: written in quotes or as a block, so "" and "null" are texts */
-    char *text;                   /* scalar: zero-terminated, no zeros inside */
+    unsigned line; /* where it stands, from 1 */
+    bool quoted;   /* scalar: written in quotes or as a block, so "" and "null" are texts */
+    char *text;    /* scalar: zero-terminated, no zeros inside */
     size_t length;
     struct sta_yaml_node **items; /* sequence: items; mapping: values */
     struct sta_yaml_node **keys;  /* mapping: scalars, items[i] belongs to keys[i] */
@@ -30,20 +30,21 @@ struct sta_yaml_node {
 };
 
 struct sta_yaml {
-    char *path;                   /* as given; only for messages */
-    struct sta_yaml_node *root;   /* NULL: nothing but blanks and comments */
-    struct sta_arena arena;       /* all of it */
+    char *path;                 /* as given; only for messages */
+    struct sta_yaml_node *root; /* NULL: nothing but blanks and comments */
+    struct sta_arena arena;     /* all of it */
 };
 
 /** sta_yaml_read - read a file.  STA_EINPUT ("FILE:LINE: what"), STA_ELIMIT, or why the file can't be read.  Release with sta_yaml_destroy. */
 STA_MUSTCHECK int sta_yaml_read(const char *path, struct sta_yaml **yaml, struct sta_error *err);
 /** The same from memory; @path names it in messages. */
-STA_MUSTCHECK int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_yaml **yaml, struct sta_error *err);
+STA_MUSTCHECK int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_yaml **yaml,
+                                 struct sta_error *err);
 void sta_yaml_destroy(struct sta_yaml *yaml); /* NULL allowed */
 
 /** Says a mistake at a node (NULL: at the start of the file): "FILE:LINE: ..".  Return: STA_EINPUT. */
-int sta_yaml_fail(const struct sta_yaml *yaml, const struct sta_yaml_node *node, struct sta_error *err, const char *format, ...)
-    STA_PRINTF(4, 5);
+int sta_yaml_fail(const struct sta_yaml *yaml, const struct sta_yaml_node *node, struct sta_error *err,
+                  const char *format, ...) STA_PRINTF(4, 5);
 /** The value under a key of a mapping, or NULL. */
 const struct sta_yaml_node *sta_yaml_find(const struct sta_yaml_node *mapping, const char *key);
 /** "nothing", "a text", "a list", "a mapping": for messages.  @node may be NULL.  An unquoted empty scalar, ~ and null are nothing. */

@@ -175,7 +175,8 @@ static int borrow_snapshot(struct sta_library *library, const char *id, struct s
         return STA_OK;
     int status = sta_snapshot_open(library->store, id, snapshot, err);
     if (status == STA_OK)
-        (void)sta_snapshot_entities(*snapshot); /* made when first asked for, which must not be under the lock */
+        (void)sta_snapshot_entities(
+            *snapshot); /* made when first asked for, which must not be under the lock */
     uv_mutex_lock(&library->lock);
     shelf = sta_library_shelf(library, id);
     shelf->known = true;

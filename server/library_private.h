@@ -37,8 +37,8 @@ struct sta_library {
     bool stopping;
     void (*on_publish)(void *context, const char *trace);
     void *on_publish_context;
-    unsigned telling;    /* calls of on_publish under way */
-    uv_cond_t told;      /* there is none any more */
+    unsigned telling; /* calls of on_publish under way */
+    uv_cond_t told;   /* there is none any more */
 };
 
 /** The trace's shelf, made when it is not there.  Context: under the lock. */

@@ -70,7 +70,8 @@ struct sta_preset {
     struct sta_named_expression *additional; /* additional metrics */
     size_t additional_count;
     char *overlap_with; /* name of a layer, or NULL */
-    char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never by itself */
+    char *
+        detect_layer; /* registration picks the preset when this layer takes an event; NULL: never by itself */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
 };
 
@@ -82,14 +83,15 @@ struct sta_presets; /* all presets and the function classes of one reading of th
  * Mistakes (unknown key, a layer's condition that does not parse, an unknown parent, a loop of parents, ..) name file, line, key and what is
  * allowed: STA_EINPUT.  Release with sta_presets_release.  Context: any thread.
  */
-STA_MUSTCHECK int sta_presets_load(const char *functions_file, const char *const *folders, size_t folder_count,
-                                   struct sta_presets **presets, struct sta_error *err);
+STA_MUSTCHECK int sta_presets_load(const char *functions_file, const char *const *folders,
+                                   size_t folder_count, struct sta_presets **presets, struct sta_error *err);
 struct sta_presets *sta_presets_retain(struct sta_presets *presets);
 void sta_presets_release(struct sta_presets *presets);
 /** Hash of all that could change an answer; part of cache keys. */
 uint64_t sta_presets_fingerprint(const struct sta_presets *presets);
 size_t sta_presets_count(const struct sta_presets *presets);
-const struct sta_preset *sta_presets_at(const struct sta_presets *presets, size_t index); /* built-in detection order first, then by name */
+const struct sta_preset *sta_presets_at(const struct sta_presets *presets,
+                                        size_t index); /* built-in detection order first, then by name */
 const struct sta_preset *sta_presets_find(const struct sta_presets *presets, const char *name);
 enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char *function, size_t length);
 /** Whether a category's functions have classes (posix, stdio); @cat lower case. */
@@ -106,13 +108,13 @@ struct sta_budget {
 
 /* What the layered calls have in common. */
 struct sta_question {
-    struct sta_snapshot *snapshot;    /* borrowed for the call */
+    struct sta_snapshot *snapshot; /* borrowed for the call */
     const struct sta_presets *presets;
-    const char *preset;               /* name */
-    bool filters;                     /* the preset's dropping filters */
+    const char *preset; /* name */
+    bool filters;       /* the preset's dropping filters */
     bool has_from, has_to;
-    double from, to;                  /* seconds from the origin */
-    const char *filter;               /* expression, or NULL */
+    double from, to;    /* seconds from the origin */
+    const char *filter; /* expression, or NULL */
 };
 
 struct sta_fact {
@@ -140,8 +142,8 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
  * filtered_by_function, of the events that start in the window and satisfy the filter.  from and to cut events as a bin of time does (section 2): of
  * an event that reaches beyond, the covered time and its bytes in proportion; counted where it starts
  */
-STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget, struct sta_table *table,
-                                    struct sta_facts *facts, struct sta_error *err);
+STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
+                                    struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
 /* Names that sta_timeseries_exact knows as metrics: count time size bw ops busy bw_busy. */
 struct sta_series {
@@ -149,8 +151,9 @@ struct sta_series {
     size_t layer_count;
     const char *const *metrics;
     size_t metric_count;
-    int64_t granularity_us;    /* bin width */
-    uint32_t max_points;       /* 0: none; else the granularity grows by whole factors until the series has at most so many bins */
+    int64_t granularity_us; /* bin width */
+    uint32_t
+        max_points; /* 0: none; else the granularity grows by whole factors until the series has at most so many bins */
 };
 
 /**
@@ -162,12 +165,13 @@ struct sta_series {
  * Mistakes: STA_EINPUT or STA_ELIMIT (too many bins) with parameter /layer, /metrics or /granularity.
  */
 STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
-                                       const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
-                                       struct sta_error *err);
+                                       const struct sta_budget *budget, struct sta_table *table,
+                                       struct sta_facts *facts, struct sta_error *err);
 
 /** The preset that fits the content, with the reason ("3 events match layer app of dlio").  *why: free() it. */
-STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot, const struct sta_budget *budget,
-                                    const char **name, char **why, struct sta_error *err);
+STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                                    const struct sta_budget *budget, const char **name, char **why,
+                                    struct sta_error *err);
 
 /* What the ledger says beyond the lines. */
 struct sta_preset_ledger {
@@ -177,11 +181,15 @@ struct sta_preset_ledger {
 struct sta_content_report {
     struct sta_preset_ledger *presets;
     size_t preset_count;
-    struct { char *function; uint64_t count; } *unclassified; /* posix and stdio functions of no class; most frequent first, then by name */
+    struct {
+        char *function;
+        uint64_t count;
+    } * unclassified; /* posix and stdio functions of no class; most frequent first, then by name */
     size_t unclassified_count;
 };
-STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot, const struct sta_budget *budget,
-                                     struct sta_content_report *report, struct sta_error *err);
+STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                                     const struct sta_budget *budget, struct sta_content_report *report,
+                                     struct sta_error *err);
 void sta_content_report_fini(struct sta_content_report *report);
 
 #endif

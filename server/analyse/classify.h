@@ -11,7 +11,8 @@
 #include "analyse/analyse.h"
 #include "analyse/columns.h"
 
-#define STA_CLASS_BITS 1024 /* layers and derived metrics of a preset together; the loading of presets checks it */
+#define STA_CLASS_BITS                                                                                       \
+    1024 /* layers and derived metrics of a preset together; the loading of presets checks it */
 
 enum sta_fate {
     STA_FATE_KEPT,
@@ -21,8 +22,9 @@ enum sta_fate {
 
 struct sta_class {
     enum sta_fate fate;
-    uint32_t cat;                          /* refined; code in sta_columns_texts(.., STA_LOGICAL_cat), or STA_NO_CODE */
-    uint64_t members[STA_CLASS_BITS / 64]; /* bit l: layer l takes it; further bits: derived metrics.  All 0 when dropped */
+    uint32_t cat; /* refined; code in sta_columns_texts(.., STA_LOGICAL_cat), or STA_NO_CODE */
+    uint64_t members[STA_CLASS_BITS /
+                     64]; /* bit l: layer l takes it; further bits: derived metrics.  All 0 when dropped */
 };
 
 static inline bool sta_class_has(const struct sta_class *class, uint32_t bit)
@@ -41,8 +43,8 @@ struct sta_classifier; /* one thread's way through the rows */
  * An args column that the trace does not have is missing in every event.  STA_EINPUT when a condition does not fit the types of
  * the trace's columns (the text names layer and condition); STA_ECORRUPT.
  */
-STA_MUSTCHECK int sta_classes_create(const struct sta_columns *columns, const struct sta_preset *preset, bool filters,
-                                     struct sta_classes **classes, struct sta_error *err);
+STA_MUSTCHECK int sta_classes_create(const struct sta_columns *columns, const struct sta_preset *preset,
+                                     bool filters, struct sta_classes **classes, struct sta_error *err);
 void sta_classes_destroy(struct sta_classes *classes); /* NULL allowed; after its classifiers */
 
 /** The preset as bound: that of the caller, or for layers_from_categories one whose layers are those of this trace.  Valid while
@@ -65,6 +67,7 @@ void sta_classifier_destroy(struct sta_classifier *classifier); /* NULL allowed 
  * sta_classifier_run - classify all rows of the reader's present block
  * @codes: room for STA_BLOCK_ROWS; codes[row] is set to the class of the row
  */
-STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err);
+STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes,
+                                     struct sta_error *err);
 
 #endif

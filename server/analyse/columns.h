@@ -39,7 +39,7 @@ enum sta_logical {
 #define X(name, type, unit, caseless, ticks_of) STA_LOGICAL_##name,
     STA_LOGICAL_LIST(X)
 #undef X
-    STA_LOGICAL_ARGS /* first of the args.<key> columns, ordered by key */
+        STA_LOGICAL_ARGS /* first of the args.<key> columns, ordered by key */
 };
 
 struct sta_columns;       /* immutable but for memories that any thread may fill */
@@ -47,8 +47,8 @@ struct sta_column_reader; /* of one thread */
 
 struct sta_columns_options {
     const struct sta_presets *presets; /* function classes; borrowed while the columns live */
-    const struct sta_preset *preset;   /* cat is refined by its rules; NULL: cat as traced; borrowed likewise */
-    const char *trace;                 /* value of the column `trace`; NULL: missing */
+    const struct sta_preset *preset; /* cat is refined by its rules; NULL: cat as traced; borrowed likewise */
+    const char *trace;               /* value of the column `trace`; NULL: missing */
 };
 
 /**
@@ -71,7 +71,8 @@ void sta_column_reader_destroy(struct sta_column_reader *reader); /* NULL allowe
 
 /** Goes to a block: vectors and values handed out before are void. */
 void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block);
-const struct sta_block *sta_column_reader_block(const struct sta_column_reader *reader); /* NULL before the first seek */
+const struct sta_block *
+sta_column_reader_block(const struct sta_column_reader *reader); /* NULL before the first seek */
 
 /**
  * sta_column_reader_get - a schema column of the present block
@@ -79,7 +80,8 @@ const struct sta_block *sta_column_reader_block(const struct sta_column_reader *
  * @vector: its memory belongs to the reader, valid until the next seek
  * Return: 0 or STA_ECORRUPT.
  */
-STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct sta_vector *vector, struct sta_error *err);
+STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct sta_vector *vector,
+                                        struct sta_error *err);
 
 /**
  * sta_column_reader_physical - a column of the store as it is (enum sta_column_id): ticks, codes of the tables

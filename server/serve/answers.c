@@ -111,21 +111,18 @@ static struct sta_content *use(struct sta_flight *flight)
     return sta_content_retain(flight->content);
 }
 
-/* Takes the ones used longest ago out until the rest fits; returns them chained. */
-static struct sta_flight *shrink(struct sta_answers *answers)
+/* Takes the one used longest ago out when all exceed the limit; NULL when they fit. */
+static struct sta_flight *take_excess(struct sta_answers *answers)
 {
-    struct sta_flight *dropped = NULL;
-    while (answers->figures.bytes > answers->limit && answers->oldest != NULL) {
-        struct sta_flight *flight = answers->oldest;
-        unlink_use(flight);
-        unchain(flight);
-        answers->figures.bytes -= flight->bytes;
-        answers->figures.entries--;
-        answers->figures.dropped++;
-        flight->chain = dropped;
-        dropped = flight;
-    }
-    return dropped;
+    struct sta_flight *flight = answers->oldest;
+    if (answers->figures.bytes <= answers->limit || flight == NULL)
+        return NULL;
+    unlink_use(flight);
+    unchain(flight);
+    answers->figures.bytes -= flight->bytes;
+    answers->figures.entries--;
+    answers->figures.dropped++;
+    return flight;
 }
 
 /* ---- asking */
@@ -205,6 +202,19 @@ const _Atomic bool *sta_flight_cancel(const struct sta_flight *flight)
 
 /* ---- landing */
 
+/* Freeing what was dropped takes a while, so it is done one by one and without the lock. */
+static void drop_excess(struct sta_answers *answers)
+{
+    for (;;) {
+        uv_mutex_lock(&answers->lock);
+        struct sta_flight *flight = take_excess(answers);
+        uv_mutex_unlock(&answers->lock);
+        if (flight == NULL)
+            return;
+        flight_free(flight);
+    }
+}
+
 static void give(struct sta_waiter *waiters, struct sta_content *content, const struct sta_error *failure)
 {
     while (waiters != NULL) {
@@ -218,7 +228,6 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
 {
     struct sta_answers *answers = flight->answers;
     size_t bytes = content ? sta_content_bytes(content) + flight->key_size + sizeof *flight : 0;
-    struct sta_flight *dropped = NULL;
     uv_mutex_lock(&answers->lock);
     struct sta_waiter *waiters = flight->waiters;
     flight->waiters = NULL;
@@ -231,7 +240,6 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
         link_newest(flight);
         answers->figures.bytes += bytes;
         answers->figures.entries++;
-        dropped = shrink(answers);
     } else {
         unchain(flight);
     }
@@ -240,11 +248,7 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
     sta_content_release(content);
     if (!keep)
         flight_free(flight);
-    while (dropped != NULL) {
-        struct sta_flight *next = dropped->chain;
-        flight_free(dropped);
-        dropped = next;
-    }
+    drop_excess(answers);
 }
 
 bool sta_waiter_leave(struct sta_answers *answers, struct sta_waiter *waiter)

@@ -147,7 +147,7 @@ static bool is_allowed_origin(struct sta_call *call)
 
 static void answer_options(struct sta_call *call, unsigned allowed, bool cors)
 {
-    char methods[64];
+    char methods[STA_METHODS_TEXT];
     struct sta_reply reply;
     sta_route_methods(allowed, methods);
     sta_reply_init(&reply);
@@ -240,7 +240,7 @@ static bool check_parameters(struct sta_call *call, char *query)
 
 static void refuse_method(struct sta_call *call, unsigned allowed)
 {
-    char methods[64], detail[160];
+    char methods[STA_METHODS_TEXT], detail[160];
     sta_route_methods(allowed, methods);
     snprintf(detail, sizeof detail, "%s is not allowed here; allowed: %s",
              sta_method_name(sta_exchange_method(call->exchange)), methods);

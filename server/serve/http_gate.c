@@ -226,22 +226,22 @@ static const char *admit(struct sta_http *http, uint64_t number)
     return refusal;
 }
 
-static void hand_over(struct sta_http *http, int fd, const struct sockaddr_storage *address, socklen_t size)
+static void hand_over(struct sta_http *http, int fd, const union sta_address *address, socklen_t size)
 {
     struct MHD_Daemon *daemon = http->daemons[http->next_daemon++ % http->daemon_count];
-    if (MHD_add_connection(daemon, fd, (const struct sockaddr *)address, size) == MHD_YES)
+    if (MHD_add_connection(daemon, fd, &address->any, size) == MHD_YES)
         return; /* on failure it has closed the socket */
     uv_mutex_lock(&http->lock);
-    count_out(http, sta_client_number((const struct sockaddr *)address));
+    count_out(http, sta_client_number(&address->any));
     uv_mutex_unlock(&http->lock);
 }
 
 static void accept_some(struct sta_http *http)
 {
     for (unsigned i = 0; i < ACCEPTS_AT_ONCE; i++) {
-        struct sockaddr_storage address;
+        union sta_address address = {0};
         socklen_t size = sizeof address;
-        int fd = accept4(http->listener, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(http->listener, &address.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE) {
                 sta_log(STA_LOG_ERROR, "Cannot accept a connection", "cause", strerror(errno), NULL);
@@ -249,7 +249,7 @@ static void accept_some(struct sta_http *http)
             }
             return;
         }
-        const char *refusal = admit(http, sta_client_number((const struct sockaddr *)&address));
+        const char *refusal = admit(http, sta_client_number(&address.any));
         if (refusal == NULL)
             hand_over(http, fd, &address, size);
         else

@@ -60,11 +60,10 @@ static int open_socket(struct sta_http *http, const struct addrinfo *found, stru
 
 static void name_address(struct sta_http *http)
 {
-    struct sockaddr_storage bound;
+    union sta_address bound = {0};
     socklen_t size = sizeof bound;
-    STA_ASSERT(getsockname(http->listener, (struct sockaddr *)&bound, &size) == 0);
-    unsigned port = ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
-                                                     : ((struct sockaddr_in6 *)&bound)->sin6_port);
+    STA_ASSERT(getsockname(http->listener, &bound.any, &size) == 0);
+    unsigned port = ntohs(bound.any.sa_family == AF_INET ? bound.four.sin_port : bound.six.sin6_port);
     bool six = strchr(http->host, ':') != NULL;
     http->address = sta_sprintf("http://%s%s%s:%u", six ? "[" : "", http->host, six ? "]" : "", port);
 }

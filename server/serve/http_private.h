@@ -60,6 +60,12 @@ struct sta_lingerer {
 };
 #define STA_LINGERERS 256
 
+union sta_address {
+    struct sockaddr_in6 six; /* first: the longest, so that {0} clears all */
+    struct sockaddr_in four;
+    struct sockaddr any;
+};
+
 struct sta_client {
     uint64_t number, connections;
 };

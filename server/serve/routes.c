@@ -276,16 +276,14 @@ const struct sta_route *sta_route_find(const char *path, enum sta_method method,
     return NULL;
 }
 
-void sta_route_methods(unsigned allowed, char text[64])
+void sta_route_methods(unsigned allowed, char text[STA_METHODS_TEXT])
 {
-    text[0] = '\0';
+    size_t used = 0;
     if (allowed & 1u << STA_GET)
         allowed |= 1u << STA_HEAD;
     allowed |= 1u << STA_OPTIONS;
     for (enum sta_method method = STA_GET; method < STA_METHODS; method++)
-        if (allowed & 1u << method) {
-            if (text[0] != '\0')
-                strcat(text, ", ");
-            strcat(text, sta_method_name(method));
-        }
+        if (allowed & 1u << method)
+            used += (size_t)snprintf(text + used, STA_METHODS_TEXT - used, "%s%s", used ? ", " : "",
+                                     sta_method_name(method));
 }

@@ -16,23 +16,23 @@ struct sta_view_kind;
 
 struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
+    enum sta_role role;     /* NONE: for all */
+    enum sta_place place;
+    uint32_t parameters;    /* STA_HAS bits */
+    int status;             /* of the success; 0: 200 */
+    bool tabular;           /* the success may be CSV and NDJSON too */
     const char *path;       /* pattern */
     const char *id;         /* operationId */
     const char *tag;
-    enum sta_role role;     /* NONE: for all */
-    enum sta_place place;
     union {
         /** Fills the reply, or fails. */
         int (*handle)(struct sta_call *call, struct sta_reply *reply, struct sta_error *err);
         void (*arrange)(struct sta_call *call);
         const struct sta_view_kind *view;
     };
-    uint32_t parameters;      /* STA_HAS bits */
     const char *body;         /* schema of the request body, or NULL */
     const char *reply;        /* schema of the success, or NULL when it has no JSON body */
     const char *content_type; /* of the success when it is not JSON */
-    int status;               /* of the success; 0: 200 */
-    bool tabular;             /* the success may be CSV and NDJSON too */
     const char *summary, *text;
 };
 
@@ -43,7 +43,8 @@ extern const size_t sta_route_count;
 const struct sta_route *sta_route_find(const char *path, enum sta_method method, struct sta_capture captures[STA_CAPTURES],
                                        unsigned *allowed);
 /** "GET, HEAD, OPTIONS" */
-void sta_route_methods(unsigned allowed, char text[64]);
+#define STA_METHODS_TEXT 64
+void sta_route_methods(unsigned allowed, char text[STA_METHODS_TEXT]);
 
 /** Every request comes in here; fits sta_http_options. */
 void sta_dispatch(void *server, struct sta_exchange *exchange);

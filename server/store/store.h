@@ -28,9 +28,9 @@ struct sta_trace_entry {
     char *name;
     char **tags;
     size_t tag_count;
-    int64_t created_us;    /* Unix time */
+    int64_t created_us;        /* Unix time */
     char *preset, *preset_why; /* chosen by content after ingest; NULL before */
-    char *failure;         /* why the last ingest failed; NULL if it did not */
+    char *failure;             /* why the last ingest failed; NULL if it did not */
 };
 void sta_trace_entry_fini(struct sta_trace_entry *entry);
 void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_entry *from);
@@ -42,30 +42,33 @@ void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_ent
  * format, untouched; STA_EIO, STA_ENOSPC.
  * Context: main thread, before others use it.  Every other call: any thread.
  */
-STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned, struct sta_error *err);
+STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned,
+                                 struct sta_error *err);
 void sta_store_close(struct sta_store *store);
 const char *sta_store_path(const struct sta_store *store);
 
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */
 struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count);
-STA_MUSTCHECK int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry, struct sta_error *err);
+STA_MUSTCHECK int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry,
+                                 struct sta_error *err);
 /** Adds (entry->id empty: a fresh id is put there) or replaces an entry, durably. */
-STA_MUSTCHECK int sta_store_put(struct sta_store *store, struct sta_trace_entry *entry, struct sta_error *err);
+STA_MUSTCHECK int sta_store_put(struct sta_store *store, struct sta_trace_entry *entry,
+                                struct sta_error *err);
 /** Forgets a trace and removes its files once no snapshot of it is open. */
 STA_MUSTCHECK int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err);
 
 /** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable, replaced whole.  A
  * value of a trace disappears when a newer version is published. */
-STA_MUSTCHECK int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version, const char *name, const void *bytes,
-                                 size_t size, struct sta_error *err);
-STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version, const char *name, char **bytes,
-                                   size_t *size, struct sta_error *err);
+STA_MUSTCHECK int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version,
+                                 const char *name, const void *bytes, size_t size, struct sta_error *err);
+STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version,
+                                   const char *name, char **bytes, size_t *size, struct sta_error *err);
 
 /* ---- writing a version */
 
 struct sta_writer_options {
-    unsigned workers;         /* how many threads will call sta_writer_add, numbered from 0 */
-    size_t memory;            /* bytes that rows waiting to be sealed may take, all workers together */
+    unsigned workers; /* how many threads will call sta_writer_add, numbered from 0 */
+    size_t memory;    /* bytes that rows waiting to be sealed may take, all workers together */
 };
 
 /**
@@ -75,8 +78,9 @@ struct sta_writer_options {
  * @drop: one flag per source of @base, or NULL
  * One writer per trace at a time: else STA_EBUSY.
  */
-STA_MUSTCHECK int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base, const bool *drop,
-                                   const struct sta_writer_options *options, struct sta_writer **writer, struct sta_error *err);
+STA_MUSTCHECK int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base,
+                                   const bool *drop, const struct sta_writer_options *options,
+                                   struct sta_writer **writer, struct sta_error *err);
 /** The tables that decode interns into; owned by the writer. */
 struct sta_tables *sta_writer_tables(struct sta_writer *writer);
 /** Adds a source; returns its number, by which batches name it.  A kept source of the base that has grown is not added again:
@@ -90,11 +94,11 @@ bool sta_writer_find_source(const struct sta_writer *writer, const char *path, u
  * @source: number of the batch's source in this writer (batch->source is not looked at)
  * Seals a segment when enough rows have come together for this worker.  Context: worker @worker, one call at a time each.
  */
-STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source, struct sta_batch *batch,
-                                 struct sta_error *err);
+STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source,
+                                 struct sta_batch *batch, struct sta_error *err);
 /** Keeps counter records (text lines). */
-STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *lines, size_t size,
-                                          struct sta_error *err);
+STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *lines,
+                                          size_t size, struct sta_error *err);
 /** Seals what waits (in parallel) and publishes the version: durable when it returns.  Ends the writer, also on failure. */
 STA_MUSTCHECK int sta_writer_publish(struct sta_writer *writer, struct sta_error *err);
 /** Gives up; nothing of it stays on disk. */
@@ -104,19 +108,22 @@ void sta_writer_abort(struct sta_writer *writer);
 
 /** The published version; STA_ENOTFOUND before the first, STA_ECORRUPT when what is damaged cannot be done without.  Damaged segments are
  * renamed aside, logged, and counted in info.damaged: the caller decides to ingest again. */
-STA_MUSTCHECK int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot, struct sta_error *err);
+STA_MUSTCHECK int sta_snapshot_open(struct sta_store *store, const char *trace,
+                                    struct sta_snapshot **snapshot, struct sta_error *err);
 struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot);
 void sta_snapshot_release(struct sta_snapshot *snapshot);
 
 struct sta_snapshot_info {
-    uint64_t version;        /* counts up with every publication; also distinguishes a rebuilt store (mixed with a random part) */
-    int64_t published_us;    /* Unix time */
+    uint64_t
+        version; /* counts up with every publication; also distinguishes a rebuilt store (mixed with a random part) */
+    int64_t published_us; /* Unix time */
     uint64_t events;
-    int64_t origin_us;       /* smallest ts, Unix time in whole microseconds (rounded down) */
-    uint32_t ticks_per_us;   /* 1, or 1000 when some time of the trace has nanoseconds: the unit of all ticks below */
-    int64_t end_ticks;       /* largest te, ticks from the origin.  The origin in ticks is 0. */
+    int64_t origin_us; /* smallest ts, Unix time in whole microseconds (rounded down) */
+    uint32_t
+        ticks_per_us; /* 1, or 1000 when some time of the trace has nanoseconds: the unit of all ticks below */
+    int64_t end_ticks; /* largest te, ticks from the origin.  The origin in ticks is 0. */
     uint64_t store_bytes;
-    unsigned damaged;        /* segments that were set aside */
+    unsigned damaged; /* segments that were set aside */
 };
 const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot);
 const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot);
@@ -126,25 +133,26 @@ const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot
 /* What the references and threads of the tables stand for once all definitions are known.  Only what an event of this
  * version uses is in here.  Lives as long as the snapshot. */
 struct sta_entities {
-    struct sta_dictionary *files, *hosts;  /* distinct texts */
-    const uint32_t *file_of_ref;           /* by file_refs code: code in files, or STA_NO_CODE (unresolved) */
-    const uint32_t *host_of_ref;           /* by host_refs code */
+    struct sta_dictionary *files, *hosts; /* distinct texts */
+    const uint32_t *file_of_ref;          /* by file_refs code: code in files, or STA_NO_CODE (unresolved) */
+    const uint32_t *host_of_ref;          /* by host_refs code */
     uint32_t file_ref_count, host_ref_count;
     uint64_t unresolved_files, unresolved_hosts; /* distinct hashes that events use and no line defines */
-    const uint32_t *thread_of_code;        /* by thread code of the tables: index into threads */
+    const uint32_t *thread_of_code;              /* by thread code of the tables: index into threads */
     uint32_t thread_code_count;
     const struct sta_entity_thread {
-        uint32_t host;                     /* code in hosts, or STA_NO_CODE */
-        uint32_t process;                  /* index into processes */
-        int64_t pid, tid;                  /* STA_NO_ID when missing */
-    } *threads;                            /* distinct by (host, pid, tid); ordered by them, host by text, missing last */
+        uint32_t host;    /* code in hosts, or STA_NO_CODE */
+        uint32_t process; /* index into processes */
+        int64_t pid, tid; /* STA_NO_ID when missing */
+    } * threads;          /* distinct by (host, pid, tid); ordered by them, host by text, missing last */
     uint32_t thread_count;
     const struct sta_entity_process {
         uint32_t host;
         int64_t pid;
-    } *processes;                          /* distinct by (host, pid); same order */
+    } * processes; /* distinct by (host, pid); same order */
     uint32_t process_count;
-    uint32_t host_count, file_count;       /* distinct hosts (a missing host counts as one) and files that events use */
+    uint32_t host_count,
+        file_count; /* distinct hosts (a missing host counts as one) and files that events use */
 };
 const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot);
 
@@ -166,11 +174,11 @@ enum sta_column_id {
 
 /* A run of rows of one segment, ascending by (ts, then the order of source path and line). */
 struct sta_block {
-    uint32_t segment;         /* number, 0 .. */
-    uint32_t index;           /* within the segment */
+    uint32_t segment; /* number, 0 .. */
+    uint32_t index;   /* within the segment */
     uint32_t rows;
-    int64_t ts_min, ts_max;   /* ticks from the origin */
-    int64_t te_max;           /* largest ts + dur */
+    int64_t ts_min, ts_max; /* ticks from the origin */
+    int64_t te_max;         /* largest ts + dur */
 };
 size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot);
 const struct sta_block *sta_snapshot_block(const struct sta_snapshot *snapshot, size_t index);
@@ -180,28 +188,30 @@ struct sta_chunk {
     uint32_t source;
     uint64_t first_line;
 };
-const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment, size_t *count);
+const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment,
+                                            size_t *count);
 
 enum sta_column_kind {
     STA_KIND_ABSENT, /* no row has a value */
     STA_KIND_INT,
     STA_KIND_FLOAT,
-    STA_KIND_BOOL,   /* int64 0 or 1 */
-    STA_KIND_CODE,   /* uint32 codes; STA_NO_CODE where missing */
-    STA_KIND_MIXED   /* args only: values of different kinds, each with its own */
+    STA_KIND_BOOL, /* int64 0 or 1 */
+    STA_KIND_CODE, /* uint32 codes; STA_NO_CODE where missing */
+    STA_KIND_MIXED /* args only: values of different kinds, each with its own */
 };
 
 /* What is known of a block's column without decoding it. */
 struct sta_column_stats {
     enum sta_column_kind kind;
-    uint32_t missing;         /* rows without a value */
-    bool bounded;             /* min and max are set (INT, BOOL, CODE): of the values that are there */
+    uint32_t missing; /* rows without a value */
+    bool bounded;     /* min and max are set (INT, BOOL, CODE): of the values that are there */
     int64_t min, max;
-    bool listed;              /* codes holds every distinct code of the block (CODE, and few) */
-    const uint32_t *codes;    /* ascending */
+    bool listed;           /* codes holds every distinct code of the block (CODE, and few) */
+    const uint32_t *codes; /* ascending */
     uint32_t code_count;
 };
-void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column, struct sta_column_stats *stats);
+void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                     struct sta_column_stats *stats);
 
 /* Values of one column of one block, in buffers of the caller for STA_BLOCK_ROWS rows each. */
 struct sta_column_values {
@@ -215,7 +225,7 @@ struct sta_column_values {
 };
 
 /** Decodes a column of a block.  Checks what it reads: STA_ECORRUPT for a damaged block, never a crash.  Context: any thread. */
-STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                                 struct sta_column_values *values, struct sta_error *err);
+STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block,
+                                 uint32_t column, struct sta_column_values *values, struct sta_error *err);
 
 #endif

@@ -50,7 +50,8 @@ static const char *const layer_names[LAYERS] = {"a", "b", "c", "d", "e"};
 static void make_preset(struct scene *scene)
 {
     static const char *const metric_names[] = {"read", "close"};
-    scene->preset = (struct sta_preset){.name = (char *)"made-up", .layers = scene->layers, .layer_count = LAYERS};
+    scene->preset =
+        (struct sta_preset){.name = (char *)"made-up", .layers = scene->layers, .layer_count = LAYERS};
     for (uint32_t l = 0; l < LAYERS; l++) {
         struct sta_layer *layer = &scene->layers[l];
         *layer = (struct sta_layer){.name = (char *)layer_names[l], .metrics = scene->metrics[l]};
