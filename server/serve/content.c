@@ -107,11 +107,6 @@ size_t sta_content_bytes(const struct sta_content *content)
            (content->packed ? sta_answer_size(content->packed) : 0);
 }
 
-const char *sta_content_etag(const struct sta_content *content)
-{
-    return content->etag;
-}
-
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange)
 {
     if (sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), content->etag))

@@ -16,7 +16,6 @@ struct sta_content *sta_content_create(struct sta_reply *reply, const char *cach
 struct sta_content *sta_content_retain(struct sta_content *content);
 void sta_content_release(struct sta_content *content); /* NULL allowed */
 size_t sta_content_bytes(const struct sta_content *content); /* memory held */
-const char *sta_content_etag(const struct sta_content *content);
 /** The form that fits the request's headers; retained. */
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange);
 

@@ -136,15 +136,3 @@ int sta_parameters_read(char *query, uint32_t allowed, struct sta_parameter_valu
     }
     return STA_OK;
 }
-
-bool sta_names_hold(const char *names, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = names; *at;) {
-        size_t one = strcspn(at, ",");
-        if (one == length && memcmp(at, word, length) == 0)
-            return true;
-        at += one + (at[one] == ',');
-    }
-    return false;
-}

@@ -77,7 +77,4 @@ struct sta_parameter_value {
 STA_MUSTCHECK int sta_parameters_read(char *query, uint32_t allowed, struct sta_parameter_value values[STA_PARAMETERS],
                                       struct sta_error *err);
 
-/** Whether a word is in a list with commas between. */
-bool sta_names_hold(const char *names, const char *word);
-
 #endif

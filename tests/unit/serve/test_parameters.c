@@ -77,10 +77,3 @@ Test(parameters, what_is_wrong_is_named)
         cr_expect(strstr(err.text, cases[i].says) != NULL, "%s: %s", cases[i].query, err.text);
     }
 }
-
-Test(parameters, names_are_whole_words)
-{
-    cr_expect(sta_names_hold("a,bc,d", "bc"));
-    cr_expect(!sta_names_hold("a,bc,d", "b"));
-    cr_expect(!sta_names_hold("", ""));
-}
