@@ -8,6 +8,7 @@
 #include "decode/bytes.h"
 
 #define CHUNK_BYTES ((size_t)2 << 20)
+#define LARGE_CHUNK ((size_t)8 << 20)
 
 void sta_chunk_text_fini(struct sta_chunk_text *chunk)
 {
@@ -16,13 +17,16 @@ void sta_chunk_text_fini(struct sta_chunk_text *chunk)
 }
 
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
-                      uint64_t offset)
+                      uint64_t offset, const _Atomic bool *stop)
 {
     *chunker = (struct sta_chunker){.bytes = bytes,
                                     .next_line = line,
                                     .next_offset = offset,
                                     .ends_with_line = true,
-                                    .consumed = bytes->consumed};
+                                    .consumed = bytes->consumed,
+                                    .file_size = bytes->file_size,
+                                    .mtime_ns = bytes->mtime_ns,
+                                    .stop = stop};
 }
 
 static void end_source(struct sta_chunker *chunker, enum sta_bytes_state state)
@@ -41,16 +45,19 @@ void sta_chunker_fini(struct sta_chunker *chunker)
     sta_line_notes_fini(&chunker->long_lines);
 }
 
-static void make_room(struct sta_chunk_text *chunk, size_t capacity)
+static void make_room(struct sta_chunk_text *chunk, size_t wanted)
 {
-    if (chunk->capacity >= capacity)
+    chunk->wanted = wanted;
+    if (chunk->capacity >= wanted)
         return;
-    chunk->bytes = sta_realloc_array(chunk->bytes, capacity + STA_BYTES_PADDING, 1);
-    chunk->capacity = capacity;
+    chunk->bytes = sta_realloc_array(chunk->bytes, wanted + STA_BYTES_PADDING, 1);
+    chunk->capacity = wanted;
 }
 
 static void take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
+    if (chunk->capacity > LARGE_CHUNK) /* for one long line, which is past */
+        sta_chunk_text_fini(chunk);
     make_room(chunk, chunker->carry_size + CHUNK_BYTES);
     if (chunker->carry_size > 0)
         memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
@@ -70,10 +77,10 @@ static void put_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk,
 /* Reads until the chunk is full or the source ends. */
 static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
-    while (chunker->bytes != NULL && chunk->size < chunk->capacity) {
+    while (chunker->bytes != NULL && chunk->size < chunk->wanted) {
         size_t got;
         enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
-                                                          chunk->capacity - chunk->size, &got);
+                                                          chunk->wanted - chunk->size, &got);
         chunk->size += got;
         chunker->consumed = chunker->bytes->consumed;
         if (got > 0)
@@ -125,10 +132,15 @@ static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *
     if (chunk->size > STA_LINE_LIMIT) {
         begin_long_line(chunker, chunk);
         skip_long_line(chunker, chunk);
-    } else if (chunk->size == chunk->capacity) {
-        make_room(chunk, chunk->capacity * 2);
+    } else if (chunk->size == chunk->wanted) {
+        make_room(chunk, chunk->wanted * 2);
     }
     return false;
+}
+
+static bool told_to_stop(const struct sta_chunker *chunker)
+{
+    return chunker->stop != NULL && atomic_load_explicit(chunker->stop, memory_order_relaxed);
 }
 
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
@@ -136,7 +148,9 @@ bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
     take_carry(chunker, chunk);
     do
         fill(chunker, chunk);
-    while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL);
+    while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
+    if (told_to_stop(chunker))
+        return false;
     chunk->first_line = chunker->next_line;
     chunk->offset = chunker->next_offset;
     chunker->next_line += sta_byte_kernels()->count_newlines(chunk->bytes, chunk->size);

@@ -6,6 +6,7 @@
 #define STA_DECODE_CHUNKS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "common/ledger.h"
 #include "decode/source.h"
@@ -16,6 +17,7 @@ struct sta_chunk_text {
     char *
         bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the end */
     size_t size, capacity;
+    size_t wanted;       /* bytes to read up to */
     uint64_t first_line; /* from 1 */
     uint64_t offset;     /* in the decompressed source */
 };
@@ -31,16 +33,19 @@ struct sta_chunker {
     bool ends_with_line;        /* its last byte was '\n', or there was none */
     char reason[160];
     uint64_t consumed; /* bytes of the file on disk */
+    uint64_t file_size;
+    int64_t mtime_ns;
+    const _Atomic bool *stop; /* ends a long skip early; NULL: never */
     /* Lines past the limit are accounted for here, since no chunk holds them. */
     struct sta_line_notes long_lines;
     uint64_t long_line_count;
 };
 
-/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning). */
+/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @stop may be NULL. */
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
-                      uint64_t offset);
+                      uint64_t offset, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);
-/** Fills the chunk with the next lines.  Return: false when there are none left.  Context: under the source's lock. */
+/** Fills the chunk with the next lines.  Return: false when there are none left, or it was told to stop.  Context: under the source's lock. */
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
 
 #endif

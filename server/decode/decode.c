@@ -17,12 +17,14 @@
 #include "decode/lines.h"
 
 struct source_run {
-    pthread_mutex_t lock; /* guards all below, and the ledger of the source */
+    pthread_mutex_t lock; /* guards what follows: held while a chunk is read */
     const struct sta_decode_file *file;
     struct sta_chunker chunker;
     bool opened, exhausted;
     bool gzip;
     uint64_t told; /* of chunker.consumed, added to the progress so far */
+    pthread_mutex_t
+        ledger_lock; /* guards the source's counts and notes, so that who has scanned need not wait for who reads */
 };
 
 struct decode_run {
@@ -74,14 +76,12 @@ static void open_source(struct decode_run *run, struct source_run *source)
     set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
     uint64_t lines = resume ? ledger->counts.physical_lines : 0;
     source->told = bytes->consumed;
-    sta_chunker_init(&source->chunker, bytes, lines + 1, resume ? ledger->counts.json_bytes : 0);
+    sta_chunker_init(&source->chunker, bytes, lines + 1, resume ? ledger->counts.json_bytes : 0,
+                     &run->request->progress->cancel);
 }
 
-static void close_source(struct source_run *source)
+static void add_reading(struct sta_source *ledger, const struct sta_chunker *chunker)
 {
-    struct sta_source *ledger = source->file->source;
-    struct sta_chunker *chunker = &source->chunker;
-    source->exhausted = true;
     ledger->counts.physical_lines = chunker->next_line - 1;
     ledger->counts.json_bytes = chunker->next_offset;
     ledger->counts.lines += chunker->long_line_count;
@@ -89,9 +89,18 @@ static void close_source(struct source_run *source)
     sta_line_notes_merge(&ledger->malformed, &chunker->long_lines);
     if (chunker->state == STA_BYTES_CUT)
         set_reason(ledger, STA_SOURCE_TRUNCATED, chunker->reason);
-    sta_source_identify(ledger, source->file->file, chunker->consumed);
-    ledger->resumable =
-        chunker->state == STA_BYTES_END && chunker->ends_with_line && ledger->size == chunker->consumed;
+}
+
+static void close_source(struct source_run *source)
+{
+    struct sta_source *ledger = source->file->source;
+    struct sta_chunker *chunker = &source->chunker;
+    source->exhausted = true;
+    pthread_mutex_lock(&source->ledger_lock);
+    add_reading(ledger, chunker);
+    sta_source_identify(ledger, source->file->file, chunker->file_size, chunker->mtime_ns);
+    ledger->resumable = chunker->state == STA_BYTES_END && chunker->ends_with_line && ledger->size > 0;
+    pthread_mutex_unlock(&source->ledger_lock);
     sta_chunker_fini(chunker);
 }
 
@@ -132,11 +141,11 @@ struct worker {
 static void add_outcome(struct source_run *source, struct sta_chunk_outcome *outcome)
 {
     struct sta_source *ledger = source->file->source;
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(&source->ledger_lock);
     sta_ledger_add(&ledger->counts, &outcome->counts);
     sta_line_notes_merge(&ledger->malformed, &outcome->malformed);
     sta_line_notes_merge(&ledger->repaired, &outcome->repaired);
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(&source->ledger_lock);
 }
 
 static int hand_over(struct worker *worker, struct sta_error *err)
@@ -217,6 +226,7 @@ static void source_run_fini(struct source_run *source)
     if (source->opened && !source->exhausted)
         sta_chunker_fini(&source->chunker);
     pthread_mutex_destroy(&source->lock);
+    pthread_mutex_destroy(&source->ledger_lock);
 }
 
 static int outcome_of(struct decode_run *run, struct sta_error *err)
@@ -240,6 +250,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
     for (size_t i = 0; i < request->file_count; i++) {
         run.sources[i].file = &request->files[i];
         pthread_mutex_init(&run.sources[i].lock, NULL);
+        pthread_mutex_init(&run.sources[i].ledger_lock, NULL);
     }
     sta_parallel_run(request->workers, worker_main, &run);
     for (size_t i = 0; i < request->file_count; i++)
@@ -256,7 +267,7 @@ void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path,
     struct sta_chunker chunker;
     struct sta_chunk_text chunk = {0};
     struct sta_chunk_outcome outcome = {0};
-    sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0);
+    sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, NULL);
     while (sta_chunker_next(&chunker, &chunk))
         sta_lines_scan(scanner, &chunk, source->path, batch, NULL, &outcome);
     sta_ledger_add(&source->counts, &outcome.counts);

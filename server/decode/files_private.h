@@ -4,7 +4,7 @@
 
 #include "common/ledger.h"
 
-/** Notes size, time and fingerprints of a file of which @size bytes were read. */
-void sta_source_identify(struct sta_source *source, const char *file, uint64_t size);
+/** Notes size, time and fingerprints of a file that had @size bytes at @mtime_ns, when it was opened. */
+void sta_source_identify(struct sta_source *source, const char *file, uint64_t size, int64_t mtime_ns);
 
 #endif

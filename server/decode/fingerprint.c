@@ -46,21 +46,16 @@ static uint64_t hash_ends(int fd, uint64_t size)
     return hash_end(fd, size, hash_range(fd, 0, size, size));
 }
 
-void sta_source_identify(struct sta_source *source, const char *file, uint64_t size)
+void sta_source_identify(struct sta_source *source, const char *file, uint64_t size, int64_t mtime_ns)
 {
-    struct stat st;
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     source->size = size;
     source->counts.bytes = size;
+    source->mtime_ns = mtime_ns;
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0) {
-        source->size = (uint64_t)st.st_size;
-        source->counts.bytes = source->size;
-        source->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    }
-    source->fingerprint = hash_ends(fd, source->size);
-    source->resume_fingerprint = hash_end(fd, source->size, 0);
+    source->fingerprint = hash_ends(fd, size);
+    source->resume_fingerprint = hash_end(fd, size, 0);
     close(fd);
 }
 

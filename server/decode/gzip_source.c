@@ -140,7 +140,8 @@ static bool refill(struct gzip_source *source)
     if (source->left > 0 || source->at_end)
         return true;
     do
-        n = read(source->fd, source->input, INPUT_BYTES);
+        n = read(source->fd, source->input,
+                 STA_MIN((uint64_t)INPUT_BYTES, source->base.file_size - source->base.consumed));
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return false;

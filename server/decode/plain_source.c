@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
 #include "decode/source.h"
+
+#define PEEKED_BYTES 4096 /* of a file, to see what it is */
 
 struct plain_source {
     struct sta_byte_source base;
@@ -19,8 +22,10 @@ static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, 
     struct plain_source *source = (struct plain_source *)base;
     ssize_t n;
     *got = 0;
+    if (base->consumed == base->file_size)
+        return STA_BYTES_END;
     do
-        n = read(source->fd, out, room);
+        n = read(source->fd, out, STA_MIN(room, base->file_size - base->consumed));
     while (n < 0 && errno == EINTR);
     if (n < 0) {
         char text[96] = "";
@@ -28,9 +33,14 @@ static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, 
                  (unsigned long long)base->consumed, strerror_r(errno, text, sizeof text));
         return STA_BYTES_CUT;
     }
+    if (n == 0) {
+        snprintf(base->reason, sizeof base->reason, "ended at byte %llu while it was read",
+                 (unsigned long long)base->consumed);
+        return STA_BYTES_CUT;
+    }
     *got = (size_t)n;
     base->consumed += (uint64_t)n;
-    return n == 0 ? STA_BYTES_END : STA_BYTES_OK;
+    return STA_BYTES_OK;
 }
 
 static void plain_close(struct sta_byte_source *base)
@@ -48,22 +58,46 @@ struct sta_byte_source *sta_plain_source_create(int fd)
     return &source->base;
 }
 
+/* Whether a file that is no gzip is no text either: a zero byte, and no beginning of an object or a list. */
+static bool is_binary(const char *bytes, size_t size)
+{
+    size_t at = 0;
+    while (at < size && (bytes[at] == ' ' || (bytes[at] >= '\t' && bytes[at] <= '\r')))
+        at++;
+    return at < size && bytes[at] != '{' && bytes[at] != '[' && memchr(bytes, '\0', size) != NULL;
+}
+
+static int look_at_content(int fd, const char *path, uint64_t offset, bool *gzip, struct sta_error *err)
+{
+    char bytes[PEEKED_BYTES];
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    if (n < 0)
+        return sta_fail_errno(err, errno, "cannot read %s", path);
+    *gzip = n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
+    if (!*gzip && is_binary(bytes, (size_t)n))
+        return sta_fail(err, STA_EINPUT, "%s is neither text nor gzip", path);
+    if (lseek(fd, (off_t)offset, SEEK_SET) < 0)
+        return sta_fail_errno(err, errno, "cannot go to byte %llu of %s", (unsigned long long)offset, path);
+    return STA_OK;
+}
+
 int sta_source_open(const char *path, uint64_t offset, struct sta_byte_source **source, bool *gzip,
                     struct sta_error *err)
 {
-    unsigned char magic[2] = {0, 0};
+    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return sta_fail_errno(err, errno, "cannot open %s", path);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    *gzip = pread(fd, magic, sizeof magic, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-    if (lseek(fd, (off_t)offset, SEEK_SET) < 0) {
-        int status =
-            sta_fail_errno(err, errno, "cannot go to byte %llu of %s", (unsigned long long)offset, path);
+    int status = fstat(fd, &st) == 0 ? look_at_content(fd, path, offset, gzip, err)
+                                     : sta_fail_errno(err, errno, "cannot look at %s", path);
+    if (status != STA_OK) {
         close(fd);
         return status;
     }
     *source = *gzip ? sta_gzip_source_create(fd) : sta_plain_source_create(fd);
     (*source)->consumed = offset;
+    (*source)->file_size = STA_MAX((uint64_t)st.st_size, offset);
+    (*source)->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     return STA_OK;
 }

@@ -11,8 +11,9 @@
 #include "common/number.h"
 #include "decode/json_text.h"
 
-#define NAME_ROOM 512 /* longest category that is lower-cased without allocating */
-#define THREADS 1024  /* remembered; a power of two */
+#define NAME_ROOM 512   /* longest category that is lower-cased without allocating */
+#define THREADS 1024    /* remembered; a power of two */
+#define VALUE_CACHES 64 /* keys whose texts are remembered; a cache is some 40 KiB */
 #define NO_COLUMN UINT32_MAX
 
 struct known_thread {
@@ -30,6 +31,7 @@ struct sta_rows {
     struct sta_tables *tables;
     struct sta_dictionary_cache names, cats, file_refs, host_refs;
     struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
+    unsigned value_caches;
     struct known_thread threads[THREADS];
     struct known_text last_cat, last_host, last_file;
     uint32_t special[STA_SPECIAL_COUNT];         /* codes of the keys that mean something */
@@ -243,7 +245,10 @@ static void grow_column(struct sta_args_column *column)
 
 static uint32_t text_value(struct sta_rows *rows, uint32_t key, const char *text, uint32_t length)
 {
+    if (rows->values[key] == NULL && rows->value_caches == VALUE_CACHES)
+        return sta_dictionary_intern(sta_tables_values(rows->tables, key), text, length);
     if (rows->values[key] == NULL) {
+        rows->value_caches++;
         rows->values[key] = sta_alloc(sizeof *rows->values[key]);
         sta_dictionary_cache_init(rows->values[key], sta_tables_values(rows->tables, key));
     }

@@ -20,11 +20,13 @@ struct sta_byte_source {
     enum sta_bytes_state (*read)(struct sta_byte_source *source, char *out, size_t room, size_t *got);
     void (*close)(struct sta_byte_source *source); /* frees it */
     uint64_t consumed;                             /* bytes of the file on disk so far */
-    char reason[160];                              /* after CUT */
+    uint64_t file_size; /* when it was opened: what is written behind that is for the next time */
+    int64_t mtime_ns;   /* and its time then */
+    char reason[160];   /* after CUT */
 };
 
 /** Opens a plain or gzip file, told apart by content, to be read from byte @offset of the file (a gzip member's beginning).
- * *gzip says which.  Return: 0, or why it can't be opened. */
+ * *gzip says which.  Return: 0, STA_EINPUT if it is neither, or why it can't be opened. */
 STA_MUSTCHECK int sta_source_open(const char *path, uint64_t offset, struct sta_byte_source **source,
                                   bool *gzip, struct sta_error *err);
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/dictionary.h"
 #include "common/files.h"
 #include "common/memory.h"
 #include "decode/decode.h"
 #include "decode/source.h"
 
-#define FOLDERS_DEEP 64
 #define SNIFF_BYTES 4096
 
 static bool ends_with(const char *text, const char *end)
@@ -51,15 +51,17 @@ static bool begins_like_trace(const char *path)
 
 /* ---- the walk */
 
+/* DESIGN.  Links are followed only when all else has been seen, and lead nowhere that was seen before: so loops end, and a file that a
+ * link shows a second time is not counted twice, whichever way the folder lists them. */
 struct walk {
     struct sta_listing *listing;
     sta_path_allowed allowed;
     void *context;
-    struct {
-        dev_t device;
-        ino_t inode;
-    } above[FOLDERS_DEEP]; /* the folders from the top to here, so that a loop of links ends */
-    unsigned depth;
+    struct sta_dictionary *seen; /* devices and inodes of what was visited */
+    struct link {
+        char *path, *inside;
+    } * links; /* met so far */
+    size_t link_count, link_capacity;
 };
 
 static void add_file(struct sta_listing *listing, const char *inside, const struct stat *st)
@@ -73,70 +75,123 @@ static void add_file(struct sta_listing *listing, const char *inside, const stru
     listing->bytes += (uint64_t)st->st_size;
 }
 
-/* What a name of a folder stands for, links followed; false for what must not be read or is not there. */
-static bool look_at(const struct walk *walk, const char *path, struct stat *st)
+/* Notes a file or folder.  Return: whether it was not there yet. */
+static bool is_new(struct walk *walk, const struct stat *st)
 {
-    if (lstat(path, st) != 0)
-        return false;
-    if (!S_ISLNK(st->st_mode))
-        return true;
-    char *resolved = realpath(path, NULL);
-    bool good = resolved != NULL && walk->allowed(walk->context, resolved) && stat(resolved, st) == 0;
-    free(resolved);
-    return good;
+    uint64_t identity[2] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino};
+    uint32_t before = sta_dictionary_count(walk->seen);
+    return sta_dictionary_intern(walk->seen, (const char *)identity, sizeof identity) == before;
 }
 
-static bool is_above(const struct walk *walk, const struct stat *st)
+static void take_file(struct walk *walk, const char *path, const char *inside, const struct stat *st)
 {
-    for (unsigned i = 0; i < walk->depth; i++)
-        if (walk->above[i].device == st->st_dev && walk->above[i].inode == st->st_ino)
-            return true;
-    return false;
+    if (S_ISREG(st->st_mode) && (has_trace_name(inside) || begins_like_trace(path)))
+        add_file(walk->listing, inside, st);
+    else
+        walk->listing->others++;
 }
 
-static int walk_folder(struct walk *walk, const char *path, const char *inside, const struct stat *st,
+static int walk_folder(struct walk *walk, const char *path, const char *inside, bool top,
                        struct sta_error *err);
 
-static int walk_entry(struct walk *walk, const char *folder, const char *inside, const char *name,
-                      struct sta_error *err)
+/* Takes over both paths. */
+static int walk_entry(struct walk *walk, char *path, char *inside, struct sta_error *err)
 {
     struct stat st;
     int status = STA_OK;
-    char *path = sta_path_join(folder, name);
-    char *below = inside[0] == '\0' ? sta_strdup(name) : sta_path_join(inside, name);
-    if (!look_at(walk, path, &st))
+    if (lstat(path, &st) != 0) {
         walk->listing->others++;
-    else if (S_ISDIR(st.st_mode))
-        status = walk_folder(walk, path, below, &st, err);
-    else if (S_ISREG(st.st_mode) && (has_trace_name(name) || begins_like_trace(path)))
-        add_file(walk->listing, below, &st);
-    else
-        walk->listing->others++;
-    free(below);
+    } else if (S_ISLNK(st.st_mode)) {
+        STA_GROW(walk->links, walk->link_capacity, walk->link_count + 1);
+        walk->links[walk->link_count++] = (struct link){path, inside};
+        return STA_OK;
+    } else if (!S_ISDIR(st.st_mode)) {
+        is_new(walk, &st);
+        take_file(walk, path, inside, &st);
+    } else if (is_new(walk, &st)) {
+        status = walk_folder(walk, path, inside, false, err);
+    }
     free(path);
+    free(inside);
     return status;
 }
 
-static int walk_folder(struct walk *walk, const char *path, const char *inside, const struct stat *st,
+static int walk_folder(struct walk *walk, const char *path, const char *inside, bool top,
                        struct sta_error *err)
 {
-    if (is_above(walk, st) || walk->depth == FOLDERS_DEEP)
-        return STA_OK;
     DIR *folder = opendir(path);
-    if (folder == NULL && walk->depth > 0 && errno == EACCES) {
+    if (folder == NULL && !top && errno == EACCES) {
         walk->listing->others++;
         return STA_OK;
     }
     if (folder == NULL)
         return sta_fail_errno(err, errno, "cannot list %s", path);
-    walk->above[walk->depth].device = st->st_dev;
-    walk->above[walk->depth++].inode = st->st_ino;
     int status = STA_OK;
-    for (struct dirent *entry = readdir(folder); entry != NULL && status == STA_OK; entry = readdir(folder))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            status = walk_entry(walk, path, inside, entry->d_name, err);
-    walk->depth--;
+    for (struct dirent *entry = readdir(folder); entry != NULL && status == STA_OK; entry = readdir(folder)) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            status = walk_entry(walk, sta_path_join(path, name),
+                                inside[0] == '\0' ? sta_strdup(name) : sta_path_join(inside, name), err);
+    }
     closedir(folder);
+    return status;
+}
+
+static int follow_link(struct walk *walk, const struct link *link, struct sta_error *err)
+{
+    struct stat st;
+    char *resolved = realpath(link->path, NULL);
+    bool good = resolved != NULL && walk->allowed(walk->context, resolved) && stat(resolved, &st) == 0;
+    free(resolved);
+    if (!good)
+        walk->listing->others++;
+    if (!good || !is_new(walk, &st))
+        return STA_OK;
+    if (S_ISDIR(st.st_mode))
+        return walk_folder(walk, link->path, link->inside, false, err);
+    take_file(walk, link->path, link->inside, &st);
+    return STA_OK;
+}
+
+static int by_inside(const void *left, const void *right)
+{
+    return strcmp(((const struct link *)left)->inside, ((const struct link *)right)->inside);
+}
+
+/* The links met so far, then those met behind them, until there are no more. */
+static int follow_links(struct walk *walk, struct sta_error *err)
+{
+    int status = STA_OK;
+    while (walk->link_count > 0) {
+        struct link *links = walk->links;
+        size_t count = walk->link_count;
+        walk->links = NULL;
+        walk->link_count = walk->link_capacity = 0;
+        qsort(links, count, sizeof *links, by_inside);
+        for (size_t i = 0; i < count; i++) {
+            if (status == STA_OK)
+                status = follow_link(walk, &links[i], err);
+            free(links[i].path);
+            free(links[i].inside);
+        }
+        free(links);
+    }
+    return status;
+}
+
+static int walk_trace(struct walk *walk, const char *path, const struct stat *st, struct sta_error *err)
+{
+    walk->seen = sta_dictionary_create();
+    is_new(walk, st);
+    int status = walk_folder(walk, path, "", true, err);
+    if (status == STA_OK)
+        status = follow_links(walk, err);
+    for (size_t i = 0; i < walk->link_count; i++) {
+        free(walk->links[i].path);
+        free(walk->links[i].inside);
+    }
+    free(walk->links);
+    sta_dictionary_destroy(walk->seen);
     return status;
 }
 
@@ -158,11 +213,9 @@ int sta_listing_create(struct sta_listing *listing, const char *path, sta_path_a
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     if (S_ISDIR(st.st_mode))
-        status = walk_folder(&walk, path, "", &st, err);
-    else if (S_ISREG(st.st_mode) && (has_trace_name(name) || begins_like_trace(path)))
-        add_file(listing, name, &st);
+        status = walk_trace(&walk, path, &st, err);
     else
-        listing->others = 1;
+        take_file(&walk, path, name, &st);
     if (status != STA_OK)
         sta_listing_fini(listing);
     else if (listing->count > 1)
