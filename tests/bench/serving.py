@@ -1,5 +1,6 @@
 """Answers: cold ones against DuckDB, cached ones against nginx serving the same bytes, and the first one after a restart."""
 import contextlib
+import os
 import re
 import shutil
 import socket
@@ -15,7 +16,7 @@ SECONDS = 4
 TRACES = 1000
 
 NGINX = """
-daemon off; worker_processes auto; pid {folder}/nginx.pid; error_log {folder}/nginx.err;
+{user} daemon off; worker_processes auto; pid {folder}/nginx.pid; error_log {folder}/nginx.err;
 events {{ worker_connections 1024; }}
 http {{ access_log off; sendfile on; keepalive_requests 1000000000; default_type application/json;
  client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3; uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
@@ -32,11 +33,10 @@ def free_port():
 @contextlib.contextmanager
 def nginx(folder, content):
     """the URL at which nginx serves @content"""
-    port = free_port()
+    port, user = free_port(), "user root;" if os.geteuid() == 0 else ""  # the scratch folder is ours alone
     (folder / "www").mkdir()
     (folder / "www/answer.json").write_bytes(content)
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port))
-    (folder / "www").chmod(0o755)
+    (folder / "nginx.conf").write_text(NGINX.format(user=user, folder=folder, port=port))
     program = shutil.which("nginx") or "/usr/sbin/nginx"
     with open(folder / "nginx.out", "wb") as out:
         process = subprocess.Popen([program, "-c", str(folder / "nginx.conf"), "-p", str(folder)], stdout=out, stderr=out)
@@ -71,22 +71,23 @@ def prepare(data, scratch):
         return trace, daemon.ingest(trace.path)["id"]
 
 
-def first_summary(scratch, trace, identity):
-    """(seconds from exec to the first answer, seconds of that answer, its bytes)"""
+def first_answer(scratch, trace, identity, question):
+    """(seconds from exec to the first answer, seconds of that answer)"""
     start = time.perf_counter()
     with Daemon(scratch / "store", [trace.path]) as daemon:
         listening = time.perf_counter()
-        status, _, content = daemon.request("GET", f"/api/v1/traces/{identity}/summary")
+        status, _, content = daemon.request("GET", f"/api/v1/traces/{identity}/summary{question}")
         end = time.perf_counter()
         if status != 200:
             raise RuntimeError(f"summary: {status} {content[:500]}")
-        return end - start, end - listening, content
+        return end - start, end - listening
 
 
 def measure_summary(table, data, scratch):
     trace, identity = prepare(data, scratch)
-    runs = [first_summary(scratch, trace, identity) for _ in range(5)]
-    taken = statistics.median(r[1] for r in runs)
+    # The plain summary is kept on disk since the ingest; one without filters has to be computed.
+    taken = statistics.median(first_answer(scratch, trace, identity, "?filters=off")[1] for _ in range(5))
+    restart = statistics.median(first_answer(scratch, trace, identity, "")[0] for _ in range(5))
     yardstick, why = duck.ask(trace, scratch)
     if yardstick:
         table.add("cold summary (all layers, busy and exposed time)", seconds(taken), "DuckDB, count and sums by cat and name",
@@ -94,7 +95,7 @@ def measure_summary(table, data, scratch):
     else:
         table.add("cold summary", seconds(taken))
         table.leave_out("DuckDB", why)
-    table.add("restart to first summary", seconds(statistics.median(r[0] for r in runs)), "", "", "", "<= 200 ms")
+    table.add("restart to first summary", seconds(restart), "", "", "", "<= 200 ms")
 
 
 def measure_cached(table, data, scratch):

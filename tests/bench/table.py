@@ -31,6 +31,8 @@ class Table:
 
 
 def seconds(value):
+    if value < 1e-3:
+        return f"{value * 1e6:.0f} us"
     return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
