@@ -60,10 +60,23 @@ static bool is_fingerprinted(const char *path)
     return digits >= 8 && (suffix[-1 - (long)digits] == '-' || suffix[-1 - (long)digits] == '.');
 }
 
+/* The file that the build packed beside this one; NULL when there is none. */
+static char *read_packed(const char *file, size_t *size)
+{
+    char *bytes = NULL;
+    struct sta_error ignored = STA_ERROR_INIT;
+    char *beside = sta_sprintf("%s.gz", file);
+    if (sta_file_read(beside, TOTAL_LIMIT, &bytes, size, &ignored) != STA_OK)
+        bytes = NULL;
+    free(beside);
+    return bytes;
+}
+
 static int add_file(struct sta_assets *assets, const char *file, const char *path, struct sta_error *err)
 {
     char *bytes;
     size_t size;
+    size_t packed_size = 0;
     struct sta_reply reply;
     int status = sta_file_read(file, TOTAL_LIMIT - assets->bytes, &bytes, &size, err);
     if (status != STA_OK)
@@ -73,13 +86,20 @@ static int add_file(struct sta_assets *assets, const char *file, const char *pat
     reply.content_type = type_of(path);
     sta_put(&reply.body, bytes, size);
     free(bytes);
+    const char *caching = is_fingerprinted(path) ? "public, max-age=31536000, immutable" : "no-cache";
+    char *packed = read_packed(file, &packed_size);
     STA_GROW(assets->items, assets->capacity, assets->count + 1);
     assets->items[assets->count++] = (struct asset){
-        sta_strdup(path),
-        sta_content_create(&reply,
-                           is_fingerprinted(path) ? "public, max-age=31536000, immutable" : "no-cache")};
+        sta_strdup(path), packed ? sta_content_create_packed(&reply, caching, packed, packed_size)
+                                 : sta_content_create(&reply, caching)};
     sta_reply_fini(&reply);
     return STA_OK;
+}
+
+static bool is_packed(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 3 && strcmp(name + length - 3, ".gz") == 0;
 }
 
 static int add_folder(struct sta_assets *assets, const char *folder, const char *path, unsigned depth,
@@ -95,7 +115,7 @@ static int add_entry(struct sta_assets *assets, const char *folder, const char *
         status = sta_fail_errno(err, errno, "Cannot look at %s", file);
     else if (S_ISDIR(about.st_mode) && depth < DEPTH_LIMIT)
         status = add_folder(assets, file, below, depth + 1, err);
-    else if (S_ISREG(about.st_mode))
+    else if (S_ISREG(about.st_mode) && !is_packed(name))
         status = add_file(assets, file, below, err);
     free(file);
     free(below);
@@ -147,15 +167,9 @@ void sta_assets_destroy(struct sta_assets *assets)
     free(assets);
 }
 
-/* Pages that the dashboard draws by itself. */
-static bool is_page(const char *path)
-{
-    return strcmp(path, "/") == 0 || strcmp(path, "/traces") == 0 || strncmp(path, "/traces/", 8) == 0;
-}
-
 struct sta_content *sta_assets_find(const struct sta_assets *assets, const char *path)
 {
-    struct asset key = {.path = (char *)(uintptr_t)(is_page(path) ? "/index.html" : path)};
+    struct asset key = {.path = (char *)(uintptr_t)(strcmp(path, "/") == 0 ? "/index.html" : path)};
     const struct asset *found =
         assets->count ? bsearch(&key, assets->items, assets->count, sizeof key, compare_assets) : NULL;
     return found ? sta_content_retain(found->content) : NULL;

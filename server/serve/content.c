@@ -57,21 +57,29 @@ static size_t common_headers(const struct sta_reply *reply, const char *cache_co
 
 struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control)
 {
+    char *packed = NULL;
+    size_t size = 0;
+    if (reply->body.size >= GZIP_FROM && !sta_gzip(reply->body.data, reply->body.size, &packed, &size))
+        packed = NULL;
+    return sta_content_create_packed(reply, cache_control, packed, size);
+}
+
+struct sta_content *sta_content_create_packed(struct sta_reply *reply, const char *cache_control,
+                                              char *packed, size_t packed_size)
+{
     struct sta_content *content = sta_alloc(sizeof *content);
     struct sta_header headers[STA_REPLY_HEADERS + 4];
     size_t count = common_headers(reply, cache_control, headers);
     XXH128_hash_t hash =
         XXH3_128bits_withSeed(reply->body.data, reply->body.size, strlen(reply->content_type));
-    char packed_etag[64], *packed;
-    size_t packed_size;
+    char packed_etag[64];
     content->references = 1;
     snprintf(content->etag, sizeof content->etag, "\"%016llx%016llx\"", (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
     headers[count] = (struct sta_header){"ETag", content->etag};
     content->unmodified = sta_answer_create(
         &(struct sta_answer_parts){.status = 304, .headers = headers, .header_count = count + 1});
-    if (reply->body.size >= GZIP_FROM &&
-        sta_gzip(reply->body.data, reply->body.size, &packed, &packed_size)) {
+    if (packed != NULL) {
         snprintf(packed_etag, sizeof packed_etag, "%.33s-gzip\"", content->etag);
         headers[count] = (struct sta_header){"ETag", packed_etag};
         headers[count + 1] = (struct sta_header){"Content-Encoding", "gzip"};

@@ -13,8 +13,11 @@ struct sta_content;
  * @cache_control: such as "private, no-cache"
  */
 struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control);
+/** The same with the gzip form at hand: @packed is taken over (NULL: there is none). */
+struct sta_content *sta_content_create_packed(struct sta_reply *reply, const char *cache_control,
+                                              char *packed, size_t packed_size);
 struct sta_content *sta_content_retain(struct sta_content *content);
-void sta_content_release(struct sta_content *content); /* NULL allowed */
+void sta_content_release(struct sta_content *content);       /* NULL allowed */
 size_t sta_content_bytes(const struct sta_content *content); /* memory held */
 /** The form that fits the request's headers; retained. */
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange);
