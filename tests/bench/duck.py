@@ -21,15 +21,21 @@ print(time.perf_counter() - start)
 """ % COLUMNS.replace("\n", " ").replace('"', '\\"')
 
 ASK = """
-import duckdb, statistics, sys, time
+import duckdb, sys, time
 connection = duckdb.connect(sys.argv[1], read_only = True)
 connection.execute("SET enable_progress_bar = false")
-question = '''SELECT lower(cat), name, count(*), sum(dur), sum(CASE WHEN lower(cat) = 'posix' THEN args.ret END), min(ts), max(ts + dur),
- count(DISTINCT args.fhash), count(DISTINCT pid), count(DISTINCT tid) FROM t WHERE ph = 'X' GROUP BY ALL'''
 start = time.perf_counter()
-connection.execute(question).fetchall()
+connection.execute(sys.argv[2]).fetchall()
 print(time.perf_counter() - start)
 """
+
+# What a summary sums up; and with the busy time of each group, as a summary has it of each layer.
+SUMS = """SELECT lower(cat), name, count(*), sum(dur), sum(CASE WHEN lower(cat) = 'posix' THEN args.ret END), min(ts), max(ts + dur),
+ count(DISTINCT args.fhash), count(DISTINCT pid), count(DISTINCT tid) FROM t WHERE ph = 'X' GROUP BY ALL"""
+BUSY = """WITH seen AS (SELECT lower(cat) AS cat, name, ts, dur, args, max(ts + dur) OVER (PARTITION BY lower(cat), name ORDER BY ts
+  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM t WHERE ph = 'X')
+ SELECT cat, name, count(*), sum(dur), sum(CASE WHEN cat = 'posix' THEN args.ret END),
+  sum(greatest(0, ts + dur - greatest(ts, coalesce(before, ts)))) FROM seen GROUP BY ALL"""
 
 
 def python(folder):
@@ -62,11 +68,11 @@ def load(trace, scratch):
     return run(interpreter, LOAD, scratch / "duck.db", *trace.files), None
 
 
-def ask(trace, scratch):
-    """(seconds of the group-by over a freshly opened table, None), or (None, why not)"""
+def ask(trace, scratch, question):
+    """(seconds of a question to a freshly opened table, None), or (None, why not)"""
     interpreter, why = python(trace.path.parent)
     if not interpreter:
         return None, why
     if not (scratch / "duck.db").exists():
         run(interpreter, LOAD, scratch / "duck.db", *trace.files)
-    return min(run(interpreter, ASK, scratch / "duck.db") for _ in range(3)), None
+    return min(run(interpreter, ASK, scratch / "duck.db", question) for _ in range(3)), None
