@@ -33,16 +33,25 @@ def test_files_have_their_type_and_are_cached_as_they_may(scene):
     assert server.ask("/", "HEAD")[1]["Content-Length"] == str(len(PAGE))
 
 
-def test_pages_of_the_dashboard_are_its_index(scene):
+def test_the_page_keeps_its_state_in_the_query(scene):
     server = with_web(scene)
-    for path in ["/traces", "/traces/0123/summary", "/traces/a/b?x=1"]:
-        status, _, body = server.ask(path)
-        assert status == 200 and body == PAGE, path
-    for path in ["/other", "/index", "/parts", "/parts/", "/api/v1/index.html"]:
+    assert server.ask("/?page=overview&trace=0123")[2] == PAGE
+    for path in ["/traces", "/traces/0123/summary", "/other", "/index", "/parts", "/parts/", "/api/v1/index.html"]:
         server.problem(path, 404)
     problem = server.problem("/", 405, "POST")
     assert "GET, HEAD, OPTIONS" in problem["detail"]
     assert server.ask("/", "OPTIONS")[1]["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_what_the_build_packed_goes_out_as_it_is(scene):
+    web = scene.new("web")
+    (web / "index.html").write_bytes(PAGE)
+    packed = gzip.compress(PAGE, 1)
+    (web / "index.html.gz").write_bytes(packed)
+    server = scene.server([], options=["--web", str(web)])
+    assert server.request("GET", "/", headers={"Accept-Encoding": "gzip"})[2] == packed
+    assert server.ask("/")[2] == PAGE
+    server.problem("/index.html.gz", 404)
 
 
 def test_nothing_hidden_linked_or_outside(scene):
