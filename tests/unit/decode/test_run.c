@@ -268,3 +268,78 @@ Test(run, listings_find_traces_by_content_and_follow_links_only_inside, .init = 
     free(loop);
     sta_buffer_fini(&text);
 }
+
+static int append_once(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
+{
+    static const char line[] = "{\"ph\":\"X\",\"ts\":1,\"dur\":1}\n";
+    bool *done = context;
+    if (!*done)
+        write_file("a.pfw", line, strlen(line), "a");
+    *done = true;
+    return STA_OK;
+}
+
+Test(run, what_is_written_meanwhile_is_for_the_next_time, .init = make_folder, .fini = remove_folder)
+{
+    struct sta_buffer text = make_lines(0, LINES);
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_decode_progress progress = {0};
+    struct sta_source source = {.path = sta_strdup("a.pfw")};
+    bool appended = false;
+    write_file("a.pfw", text.data, text.size, "w");
+    char *path = sta_path_join(folder, "a.pfw");
+    struct sta_decode_file file = {path, &source, false};
+    struct sta_decode_request request = {.files = &file,
+                                         .file_count = 1,
+                                         .tables = sta_tables_create(),
+                                         .workers = 1,
+                                         .progress = &progress,
+                                         .batch = append_once,
+                                         .context = &appended};
+    cr_assert_eq(sta_decode_run(&request, &err), STA_OK);
+    cr_assert_eq(source.counts.events, LINES);
+    cr_assert_eq(source.size, text.size);
+    cr_assert_eq(sta_source_compare(&source, path), STA_SOURCE_GREW);
+    struct totals after = run_file("a.pfw", &source, true, 1);
+    cr_assert_eq(after.rows, 1);
+    sta_tables_destroy(request.tables);
+    sta_source_fini(&source);
+    free(path);
+    sta_buffer_fini(&text);
+}
+
+Test(run, a_file_that_links_show_again_is_listed_once, .init = make_folder, .fini = remove_folder)
+{
+    static const char *const links[][2] = {
+        {"real", "a-folder"}, {"real/t.pfw", "b.pfw"}, {"nowhere", "c.pfw"}};
+    struct sta_listing listing;
+    struct sta_error err = STA_ERROR_INIT;
+    char *real = sta_path_join(folder, "real");
+    cr_assert_eq(sta_folder_create(real, &err), STA_OK);
+    write_file("real/t.pfw", "[\n", 2, "w");
+    for (size_t i = 0; i < STA_COUNT_OF(links); i++) {
+        char *target = sta_path_join(folder, links[i][0]);
+        char *link = sta_path_join(folder, links[i][1]);
+        cr_assert_eq(symlink(target, link), 0);
+        free(target);
+        free(link);
+    }
+    cr_assert_eq(sta_listing_create(&listing, folder, anything, NULL, &err), STA_OK);
+    cr_assert_eq(listing.count, 1);
+    cr_assert_str_eq(listing.files[0].path, "real/t.pfw");
+    sta_listing_fini(&listing);
+    free(real);
+}
+
+Test(run, blanks_without_end_cost_little, .init = make_folder, .fini = remove_folder)
+{
+    struct sta_source source;
+    size_t size = (size_t)64 << 20;
+    char *blanks = sta_alloc(size);
+    memset(blanks, '\n', size);
+    write_member("a.pfw.gz", blanks, size, "w");
+    struct totals totals = run_file("a.pfw.gz", &source, false, 2);
+    cr_assert(totals.rows == 0 && source.counts.blank == size && source.counts.lines == size);
+    sta_source_fini(&source);
+    free(blanks);
+}
