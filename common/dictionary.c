@@ -165,8 +165,9 @@ static uint32_t add(struct sta_dictionary *dictionary, uint64_t hash, const char
         entry->hash = hash;
         entry->text.bytes = sta_arena_copy(&dictionary->arena, bytes, length);
         entry->text.length = (uint32_t)length;
-        atomic_store_explicit(&table->slots[slot], code + 1, memory_order_release);
+        /* Count before slot: who finds the code without the lock may ask for its text at once. */
         atomic_store_explicit(&dictionary->count, code + 1, memory_order_release);
+        atomic_store_explicit(&table->slots[slot], code + 1, memory_order_release);
         atomic_fetch_add_explicit(&dictionary->bytes, length + 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&dictionary->lock);
