@@ -307,12 +307,15 @@ static void encode_codes(struct sta_builder *builder, const struct sta_pending *
                          size_t number, struct sta_buffer *used)
 {
     const uint32_t *position = builder->order.position;
+    int64_t *values = builder->values; /* in locals: a byte written may be anything's, to the compiler */
+    uint8_t *kinds = builder->kinds;
     for (size_t p = 0; p < count; position += pending[p++].batch.count) {
         const uint32_t *codes =
             *(uint32_t *const *)((const char *)&pending[p].batch + code_columns[number].offset);
-        for (uint32_t i = 0; i < pending[p].batch.count; i++) {
-            builder->values[position[i]] = codes[i];
-            builder->kinds[position[i]] = codes[i] == STA_NO_CODE ? 0 : 1 + STA_VALUE_TEXT;
+        const uint32_t rows = pending[p].batch.count;
+        for (uint32_t i = 0; i < rows; i++) {
+            values[position[i]] = codes[i];
+            kinds[position[i]] = codes[i] == STA_NO_CODE ? 0 : 1 + STA_VALUE_TEXT;
         }
     }
     size_t made = code_columns[number].made_offset;
@@ -337,15 +340,17 @@ static void encode_chunks(struct sta_builder *builder, const struct sta_pending 
 
 static void scatter_part(struct sta_builder *builder, const struct args_part *part)
 {
-    const struct sta_args_column *column = part->column;
+    const struct sta_args_column column = *part->column;
     const uint32_t *position = builder->order.position + part->first_row;
-    for (uint32_t i = 0; i < column->count; i++) {
-        uint32_t at = position[column->rows[i]];
-        enum sta_value_kind kind = column->kinds[i];
-        builder->values[at] =
-            kind == STA_VALUE_TEXT ? (int64_t)column->values[i].code : column->values[i].integer;
-        builder->kinds[at] = (uint8_t)(1 + kind);
-        builder->present[at / STA_BLOCK_ROWS]++;
+    int64_t *values = builder->values;
+    uint8_t *kinds = builder->kinds;
+    uint32_t *present = builder->present;
+    for (uint32_t i = 0; i < column.count; i++) {
+        uint32_t at = position[column.rows[i]];
+        enum sta_value_kind kind = column.kinds[i];
+        values[at] = kind == STA_VALUE_TEXT ? (int64_t)column.values[i].code : column.values[i].integer;
+        kinds[at] = (uint8_t)(1 + kind);
+        present[at / STA_BLOCK_ROWS]++;
     }
 }
 

@@ -13,7 +13,7 @@
 #include "store/distinct.h"
 #include "store/kernels.h"
 
-#define PLAN_BLOCKS 8    /* a plan serves so many blocks */
+#define PLAN_BLOCKS 32   /* a plan serves so many blocks */
 #define SAMPLE_ROWS 4096 /* .. and is made from so many rows */
 #define NAME_TRIAL 512   /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
