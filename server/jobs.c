@@ -355,6 +355,7 @@ void sta_job_phase(struct sta_job *job, const char *phase)
     snprintf(job->view.phase, sizeof job->view.phase, "%s", phase);
     job->view.change++;
     uv_mutex_unlock(&job->jobs->lock);
+    sta_log(STA_LOG_DEBUG, "Job goes on", "job", job->view.id, "phase", phase, NULL);
     notify(job->jobs);
 }
 

@@ -5,7 +5,7 @@
 #include "store/build.h"
 #include "store/private.h"
 
-#define STA_SEGMENT_ROWS (512 * 1024)
+#define STA_SEGMENT_ROWS (64 * 1024)
 
 /* What one worker has in hand: touched by nobody else. */
 struct sta_writer_worker {
