@@ -12,7 +12,8 @@
     X(bytes)                                                                                                 \
     X(json_bytes)                                                                                            \
     X(lines)                                                                                                 \
-    X(events) X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired) X(unstored_args) \
+    X(events)                                                                                                \
+    X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired) X(unstored_args)           \
         X(physical_lines)
 
 struct sta_ledger_counts {

@@ -20,7 +20,7 @@ enum sta_role { STA_ROLE_NONE, STA_ROLE_VIEWER, STA_ROLE_EDITOR, STA_ROLE_ADMIN 
 const char *sta_role_name(enum sta_role role); /* "none", "viewer", .. */
 
 #define STA_NAME_SIZE 64
-#define STA_SESSION_SIZE 33      /* 32 hexadecimal digits and the end */
+#define STA_SESSION_SIZE 33       /* 32 hexadecimal digits and the end */
 #define STA_SESSION_SECONDS 43200 /* 12 hours */
 #define STA_SESSION_COOKIE "strata_session"
 
@@ -34,7 +34,7 @@ struct sta_access;
 struct sta_access_options {
     const char *tokens; /* file, or "" */
     const char *listen_host;
-    bool wildcard;      /* the daemon listens on every address */
+    bool wildcard; /* the daemon listens on every address */
     const char *const *hosts;
     size_t host_count;
     const char *const *origins;
@@ -42,22 +42,25 @@ struct sta_access_options {
 };
 
 /** Copies the lists; reads the file.  STA_EINPUT names the file's line. */
-STA_MUSTCHECK int sta_access_create(const struct sta_access_options *options, struct sta_access **access, struct sta_error *err);
+STA_MUSTCHECK int sta_access_create(const struct sta_access_options *options, struct sta_access **access,
+                                    struct sta_error *err);
 void sta_access_destroy(struct sta_access *access);
 /** Reads the file again; on failure nothing changes.  Sessions of tokens that are gone end. */
 STA_MUSTCHECK int sta_access_reload(struct sta_access *access, struct sta_error *err);
 bool sta_access_has_tokens(const struct sta_access *access);
 
 /** What a request may do, by its Authorization and Cookie headers (NULL: absent); role NONE when neither is valid. */
-struct sta_identity sta_access_identify(struct sta_access *access, const char *authorization, const char *cookie);
+struct sta_identity sta_access_identify(struct sta_access *access, const char *authorization,
+                                        const char *cookie);
 
 /**
  * sta_access_sign_in - a session for a token
  * @client: after too many failures in a minute STA_EBUSY for a while
  * Return: 0, STA_EFORBIDDEN for an unknown token, STA_EBUSY.
  */
-STA_MUSTCHECK int sta_access_sign_in(struct sta_access *access, const char *token, uint64_t client, char session[STA_SESSION_SIZE],
-                                     struct sta_identity *identity, struct sta_error *err);
+STA_MUSTCHECK int sta_access_sign_in(struct sta_access *access, const char *token, uint64_t client,
+                                     char session[STA_SESSION_SIZE], struct sta_identity *identity,
+                                     struct sta_error *err);
 void sta_access_sign_out(struct sta_access *access, const char *cookie);
 
 /** Whether a Host header names this daemon. */
@@ -65,6 +68,7 @@ bool sta_access_host_known(const struct sta_access *access, const char *host);
 /** Whether pages of this origin may call the API and read its answers (cors_origins). */
 bool sta_access_origin_allowed(const struct sta_access *access, const char *origin);
 /** Whether a request that changes something comes from where it may: no Origin, the daemon's own, or an allowed one. */
-bool sta_access_origin_may_write(const struct sta_access *access, const char *origin, const char *host, const char *fetch_site);
+bool sta_access_origin_may_write(const struct sta_access *access, const char *origin, const char *host,
+                                 const char *fetch_site);
 
 #endif

@@ -34,7 +34,8 @@ struct sta_content *sta_answers_find(struct sta_answers *answers, const char *ke
  * Return: NULL when all is arranged: an answer that was there has been given to the waiter, or it waits for a flight under way.  Else a new
  * flight, which the caller must land, from any thread.
  */
-struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key, size_t size, struct sta_waiter *waiter);
+struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key, size_t size,
+                                    struct sta_waiter *waiter);
 /** Becomes true when the last waiter has left. */
 const _Atomic bool *sta_flight_cancel(const struct sta_flight *flight);
 /** Ends the flight: the content (taken over) is kept and given to all who wait, or, when NULL, the failure is. */

@@ -24,10 +24,10 @@ struct sta_header {
 
 struct sta_answer_parts {
     int status;
-    const char *content_type; /* NULL: none */
+    const char *content_type;         /* NULL: none */
     const struct sta_header *headers; /* copied */
     size_t header_count;
-    char *body;               /* malloc'd, taken over; may be NULL when empty */
+    char *body; /* malloc'd, taken over; may be NULL when empty */
     size_t size;
 };
 
@@ -50,7 +50,8 @@ struct sta_http_options {
 };
 
 /** Opens the socket; no request is taken before sta_http_run. */
-STA_MUSTCHECK int sta_http_open(const struct sta_http_options *options, struct sta_http **http, struct sta_error *err);
+STA_MUSTCHECK int sta_http_open(const struct sta_http_options *options, struct sta_http **http,
+                                struct sta_error *err);
 STA_MUSTCHECK int sta_http_run(struct sta_http *http, struct sta_error *err);
 const char *sta_http_address(const struct sta_http *http); /* "http://127.0.0.1:7878" */
 const char *sta_http_host(const struct sta_http *http);    /* the host of `listen`, without brackets */
@@ -69,7 +70,8 @@ enum sta_method { STA_GET, STA_HEAD, STA_POST, STA_PUT, STA_PATCH, STA_DELETE, S
 const char *sta_method_name(enum sta_method method); /* "OTHER" for STA_METHODS */
 
 enum sta_method sta_exchange_method(const struct sta_exchange *exchange); /* STA_METHODS: none of these */
-char *sta_exchange_target(struct sta_exchange *exchange); /* as sent: path and query; the handler may write into it */
+char *sta_exchange_target(
+    struct sta_exchange *exchange); /* as sent: path and query; the handler may write into it */
 const char *sta_exchange_header(struct sta_exchange *exchange, const char *name); /* NULL: absent */
 const struct sta_buffer *sta_exchange_body(const struct sta_exchange *exchange);
 /** Set when the request breaks a limit and was not read: 413 or 431; else 0. */
@@ -106,7 +108,8 @@ struct sta_stream_source {
     void *context;
 };
 /** Context: the handler's call. */
-void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type, const struct sta_stream_source *source);
+void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type,
+                         const struct sta_stream_source *source);
 /** Every stream is asked again.  Context: any thread. */
 void sta_http_wake_streams(struct sta_http *http);
 

@@ -100,8 +100,9 @@ struct sta_http {
 /* http.c: called by libmicrohttpd */
 void *sta_request_begins(void *http, const char *uri, struct MHD_Connection *connection);
 size_t sta_request_keep_escapes(void *http, struct MHD_Connection *connection, char *text);
-enum MHD_Result sta_request_access(void *http, struct MHD_Connection *connection, const char *url, const char *method,
-                                   const char *version, const char *data, size_t *size, void **request);
+enum MHD_Result sta_request_access(void *http, struct MHD_Connection *connection, const char *url,
+                                   const char *method, const char *version, const char *data, size_t *size,
+                                   void **request);
 void sta_request_completed(void *http, struct MHD_Connection *connection, void **request,
                            enum MHD_RequestTerminationCode code);
 
@@ -124,7 +125,8 @@ void sta_gate_unwatch(struct sta_exchange *exchange);
 struct MHD_Response *sta_answer_response(const struct sta_answer *answer);
 int sta_answer_status(const struct sta_answer *answer);
 /** A response with the answer's bytes and headers and with more; destroy it after queueing. */
-struct MHD_Response *sta_answer_variant(struct sta_answer *answer, const struct sta_header *headers, size_t count);
+struct MHD_Response *sta_answer_variant(struct sta_answer *answer, const struct sta_header *headers,
+                                        size_t count);
 extern const struct sta_header sta_safety_headers[];
 extern const size_t sta_safety_header_count;
 

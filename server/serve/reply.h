@@ -12,7 +12,7 @@
 /* ---- problems: RFC 9457 */
 
 struct sta_problem {
-    int status;            /* of HTTP */
+    int status; /* of HTTP */
     const char *detail;
     const char *parameter; /* JSON pointer; NULL or "": none */
     int64_t position;      /* negative: none */
@@ -54,17 +54,19 @@ struct sta_answer_names {
 };
 
 /** JSON: names, facts and the table in one object.  CSV and NDJSON: the table alone. */
-void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names, const struct sta_facts *facts,
-                   const struct sta_table *table);
+void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
+                   const struct sta_facts *facts, const struct sta_table *table);
 /** JSON: the object with "layers"; CSV, NDJSON: the table of layers.  @preset says which columns a layer has. */
-void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names, const struct sta_facts *facts,
-                     const struct sta_table *table, const struct sta_preset *preset);
+void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
+                     const struct sta_facts *facts, const struct sta_table *table,
+                     const struct sta_preset *preset);
 
 /* ---- small pieces of JSON */
 
 /** `"name": ` with a comma before it unless it is the first of its object. */
 void sta_put_member(struct sta_buffer *out, const char *name);
-void sta_put_json_text(struct sta_buffer *out, const char *text); /* NULL: null; bytes that are not UTF-8 become U+FFFD */
+void sta_put_json_text(struct sta_buffer *out,
+                       const char *text); /* NULL: null; bytes that are not UTF-8 become U+FFFD */
 void sta_put_member_text(struct sta_buffer *out, const char *name, const char *text);
 void sta_put_member_uint(struct sta_buffer *out, const char *name, uint64_t value);
 void sta_put_member_double(struct sta_buffer *out, const char *name, double value);

@@ -18,11 +18,11 @@ struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
     enum sta_role role;     /* NONE: for all */
     enum sta_place place;
-    uint32_t parameters;    /* STA_HAS bits */
-    int status;             /* of the success; 0: 200 */
-    bool tabular;           /* the success may be CSV and NDJSON too */
-    const char *path;       /* pattern */
-    const char *id;         /* operationId */
+    uint32_t parameters; /* STA_HAS bits */
+    int status;          /* of the success; 0: 200 */
+    bool tabular;        /* the success may be CSV and NDJSON too */
+    const char *path;    /* pattern */
+    const char *id;      /* operationId */
     const char *tag;
     union {
         /** Fills the reply, or fails. */
@@ -40,8 +40,8 @@ extern const struct sta_route sta_routes[];
 extern const size_t sta_route_count;
 
 /** The route of a path and method.  NULL: none; then *allowed holds a bit per method that the path has (0: no such path). */
-const struct sta_route *sta_route_find(const char *path, enum sta_method method, struct sta_capture captures[STA_CAPTURES],
-                                       unsigned *allowed);
+const struct sta_route *sta_route_find(const char *path, enum sta_method method,
+                                       struct sta_capture captures[STA_CAPTURES], unsigned *allowed);
 /** "GET, HEAD, OPTIONS" */
 #define STA_METHODS_TEXT 64
 void sta_route_methods(unsigned allowed, char text[STA_METHODS_TEXT]);

@@ -15,13 +15,13 @@ struct sta_setting_value {
 };
 
 struct sta_server_options {
-    const char *listen;                  /* HOST:PORT */
-    struct sta_library *library;         /* borrowed */
-    struct sta_jobs *jobs;               /* borrowed */
-    struct sta_store *store;             /* borrowed */
-    const char *web;                     /* folder of the dashboard */
-    const char *tokens;                  /* file, or "" */
-    const char *const *hosts;            /* further allowed names */
+    const char *listen;          /* HOST:PORT */
+    struct sta_library *library; /* borrowed */
+    struct sta_jobs *jobs;       /* borrowed */
+    struct sta_store *store;     /* borrowed */
+    const char *web;             /* folder of the dashboard */
+    const char *tokens;          /* file, or "" */
+    const char *const *hosts;    /* further allowed names */
     size_t host_count;
     const char *const *cors_origins;
     size_t cors_origin_count;
@@ -38,7 +38,8 @@ struct sta_server_options {
  * Refuses (STA_EINPUT) an address that is not loopback without a tokens file.
  * Context: main thread.  Return: 0, STA_EINPUT (bad address, bad tokens file), STA_EIO (address in use, ..).
  */
-STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, struct sta_server **server, struct sta_error *err);
+STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, struct sta_server **server,
+                                   struct sta_error *err);
 /** "http://127.0.0.1:7878", valid until the server is stopped. */
 const char *sta_server_address(const struct sta_server *server);
 /** Reads the tokens file again; on failure the old tokens stay in force. */

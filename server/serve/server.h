@@ -39,7 +39,8 @@ struct sta_call {
 
 /** Answers the exchange of a call with the reply, or with the problem when @status says so; empties the reply.
  * Context: the handler's call (parked: false), else any thread. */
-void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err, bool parked);
+void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
+                     bool parked);
 
 /* jobs_watch.c: what follows from changes of jobs */
 void sta_server_watch_jobs(struct sta_server *server);
@@ -48,6 +49,7 @@ void sta_server_watch_jobs(struct sta_server *server);
 void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view);
 void sta_put_job(struct sta_buffer *out, const struct sta_job_view *view);
 /** The member "trace" or an element: describes the trace, or fails. */
-STA_MUSTCHECK int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const char *id, struct sta_error *err);
+STA_MUSTCHECK int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const char *id,
+                                      struct sta_error *err);
 
 #endif

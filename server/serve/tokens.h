@@ -21,9 +21,11 @@ void sta_token_hash(const char *text, unsigned char hash[SHA256_DIGEST_SIZE]);
 /** STA_EINPUT names file, line and what is allowed.  Fini after success. */
 STA_MUSTCHECK int sta_tokens_read(const char *file, struct sta_tokens *tokens, struct sta_error *err);
 /** The same from text; @file for messages. */
-STA_MUSTCHECK int sta_tokens_parse(char *text, const char *file, struct sta_tokens *tokens, struct sta_error *err);
+STA_MUSTCHECK int sta_tokens_parse(char *text, const char *file, struct sta_tokens *tokens,
+                                   struct sta_error *err);
 void sta_tokens_fini(struct sta_tokens *tokens);
 /** Takes the same time wherever the hash stands and whatever it is. */
-const struct sta_token *sta_tokens_find(const struct sta_tokens *tokens, const unsigned char hash[SHA256_DIGEST_SIZE]);
+const struct sta_token *sta_tokens_find(const struct sta_tokens *tokens,
+                                        const unsigned char hash[SHA256_DIGEST_SIZE]);
 
 #endif

@@ -24,7 +24,8 @@ struct sta_view_kind {
     uint32_t key_values; /* STA_HAS bits of the parameters that make a difference */
     /** Checks what the parameters' list can't; may be NULL.  Fast: on the HTTP thread. */
     int (*check)(struct sta_view *view, struct sta_error *err);
-    int (*compute)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply, struct sta_error *err);
+    int (*compute)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+                   struct sta_error *err);
     bool kept; /* the answer to the question without parameters stays in the store */
 };
 

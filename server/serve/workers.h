@@ -11,8 +11,8 @@ struct sta_workers;
 /** @limit: tasks that may wait.  At least one thread is started, or the program ends. */
 struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit);
 /** Runs @run(context, false) on some thread, soon.  STA_EBUSY when as many wait as may, or all is over. */
-STA_MUSTCHECK int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, bool dropped), void *context,
-                                     struct sta_error *err);
+STA_MUSTCHECK int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, bool dropped),
+                                     void *context, struct sta_error *err);
 /** Tasks at work, and waiting. */
 void sta_workers_count(struct sta_workers *workers, uint64_t *running, uint64_t *waiting);
 /** What waits is called with dropped = true instead; what runs is waited for.  Later submissions fail. */
