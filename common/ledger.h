@@ -8,13 +8,22 @@
 /* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
  * repaired lines are also counted where they belong.  unstored_args: values whose key came past
  * STA_ARGS_KEYS_LIMIT.  physical_lines: as the file has them, where glued objects share one. */
-#define STA_LEDGER_LIST(X)                                                                                   \
-    X(bytes)                                                                                                 \
-    X(json_bytes)                                                                                            \
-    X(lines)                                                                                                 \
-    X(events)                                                                                                \
-    X(metadata) X(counters) X(other) X(framing) X(blank) X(malformed) X(repaired) X(unstored_args)           \
-        X(physical_lines)
+/* clang-format off */
+#define STA_LEDGER_LIST(X) \
+    X(bytes) \
+    X(json_bytes) \
+    X(lines) \
+    X(events) \
+    X(metadata) \
+    X(counters) \
+    X(other) \
+    X(framing) \
+    X(blank) \
+    X(malformed) \
+    X(repaired) \
+    X(unstored_args) \
+    X(physical_lines)
+/* clang-format on */
 
 struct sta_ledger_counts {
 #define X(name) uint64_t name;
