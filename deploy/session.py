@@ -92,10 +92,15 @@ COLUMNS = [  # heading, what it shows of a layer
 ]
 
 
+def counted(number, one, many):
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def print_summary(trace, summary):
     rows = [[heading for heading, _ in COLUMNS]] + [[show(layer) for _, show in COLUMNS] for layer in summary["layers"]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
-    print(f"\n{trace['name']}: {summary['events']:,} events of {summary['processes']} processes on {summary['hosts']} hosts, "
+    who = f"{counted(summary['processes'], 'process', 'processes')} on {counted(summary['hosts'], 'host', 'hosts')}"
+    print(f"\n{trace['name']}: {counted(summary['events'], 'event', 'events')} of {who}, "
           f"{scaled(summary['job_time'], TIME)}; preset {trace['preset']['name']}: {trace['preset']['why']}\n")
     for row in rows:
         cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
