@@ -244,11 +244,11 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
         unchain(flight);
     }
     uv_mutex_unlock(&answers->lock);
+    drop_excess(answers); /* first: who is answered may ask at once how much is held */
     give(waiters, content, failure);
     sta_content_release(content);
     if (!keep)
         flight_free(flight);
-    drop_excess(answers);
 }
 
 bool sta_waiter_leave(struct sta_answers *answers, struct sta_waiter *waiter)

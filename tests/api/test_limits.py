@@ -169,8 +169,13 @@ def test_answers_are_dropped_to_stay_within_the_cache(scene):
     server = scene.server([root], {"cache": "1MiB"})
     path = "/api/v1/traces/" + server.ingest(write_trace(root / "a"))["id"]
     for i in range(300):
-        assert server.ask(path + f"/timeseries?granularity=0.{i + 100}")[0] == 200
-    assert 0 < metric(server, "strata_cache_bytes") <= 1 << 20 and metric(server, "strata_cache_dropped_total") > 0
+        status = server.ask(path + f"/timeseries?granularity=0.{i + 100}")[0]
+        while status in (429, 503):  # on a busy machine closed connections are counted a little longer
+            time.sleep(0.05)
+            status = server.ask(path + f"/timeseries?granularity=0.{i + 100}")[0]
+        assert status == 200
+    held, dropped = metric(server, "strata_cache_bytes"), metric(server, "strata_cache_dropped_total")
+    assert 0 < held <= 1 << 20 and dropped > 0, (held, dropped)
 
 
 def test_rows_are_limited(scene):
