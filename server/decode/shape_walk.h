@@ -61,6 +61,8 @@ static inline const char *match_int(const char *at, struct sta_json_value *value
 {
     if (*at != '-')
         return match_digits(at, value);
+    if (at[1] == '-') /* a second sign must not be read as the digits' own */
+        return NULL;
     const char *behind = match_digits(at + 1, value);
     if (behind == NULL || value->kind != STA_JSON_INT)
         return sta_shape_bare_value(at, value);
