@@ -192,4 +192,10 @@ STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct s
                                      struct sta_error *err);
 void sta_content_report_fini(struct sta_content_report *report);
 
+/* ---- queries, overlap, layered tables */
+
+#include "analyse/facade/overlap.h"
+#include "analyse/facade/query.h"
+#include "analyse/facade/views.h"
+
 #endif

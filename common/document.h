@@ -1,0 +1,50 @@
+/* document.h - a request's body as a tree, whoever parsed it.
+ *
+ * The serve stage reads JSON or query parameters into it; the analyse stage checks what the members mean, so that the first mistake in the
+ * order of the contract is the one that is reported. */
+#ifndef STA_COMMON_DOCUMENT_H
+#define STA_COMMON_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/dictionary.h"
+#include "common/memory.h"
+
+enum sta_document_type {
+    STA_DOCUMENT_NULL,
+    STA_DOCUMENT_BOOL,
+    STA_DOCUMENT_INT,
+    STA_DOCUMENT_FLOAT,
+    STA_DOCUMENT_TEXT,
+    STA_DOCUMENT_LIST,
+    STA_DOCUMENT_OBJECT
+};
+
+/* One value; lives in the arena that it was made in. */
+struct sta_document {
+    enum sta_document_type type;
+    const char *name;                         /* of a member; NULL in a list and at the top */
+    struct sta_document *next, *first, *last; /* siblings and children, as written */
+    size_t count;                             /* of children */
+    union {
+        bool truth;
+        int64_t integer;
+        double number;
+        struct sta_text text;
+    };
+};
+
+struct sta_document *sta_document_create(struct sta_arena *arena, enum sta_document_type type);
+/** Puts a value behind the others of a list or object.  @name: copied; NULL in a list. */
+void sta_document_append(struct sta_arena *arena, struct sta_document *parent, const char *name,
+                         struct sta_document *child);
+struct sta_document *sta_document_text(struct sta_arena *arena, const char *bytes, size_t length);
+/** The member of that name, or NULL; @object may be NULL. */
+const struct sta_document *sta_document_member(const struct sta_document *object, const char *name);
+/** INT and FLOAT as a double. */
+bool sta_document_number(const struct sta_document *value, double *number);
+/** "a text", "a list", .. for messages. */
+const char *sta_document_kind(const struct sta_document *value);
+
+#endif

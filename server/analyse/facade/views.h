@@ -1,0 +1,43 @@
+/* views.h - the layered tables: high-level metrics, main, layer and flat view, summary (public part of analyse.h).
+ *
+ * Exact (exact.md) and compatible (metrics.md) are two engines behind the same calls; a table is made whole, and pages are cut from it. */
+#ifndef STA_ANALYSE_FACADE_VIEWS_H
+#define STA_ANALYSE_FACADE_VIEWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/error.h"
+#include "common/table.h"
+
+struct sta_question;
+struct sta_budget;
+struct sta_facts;
+
+enum sta_view_table { STA_VIEW_HLM, STA_VIEW_MAIN, STA_VIEW_LAYER, STA_VIEW_FLAT, STA_VIEW_SUMMARY };
+
+struct sta_view_question {
+    const struct sta_question *common; /* trace, preset, window, filter */
+    enum sta_view_table table;
+    const char *layer;        /* HLM, MAIN, LAYER */
+    const char *by;           /* LAYER, FLAT, SUMMARY: view type or logical view */
+    const char *const *views; /* view types that are grouped by */
+    size_t view_count;
+    int64_t granularity_us;
+    bool quantiles;
+};
+
+/**
+ * sta_view_compatible - a table as the reference analysers compute it (metrics.md sections 4 to 8)
+ * @table: as the golden tables: keys first, then columns in their order.  Infinite numbers are infinite here
+ * @facts: job_time, total_count ..; filtered and unmatched
+ * Mistakes: STA_EINPUT with parameter /layer, /by, /views.
+ */
+STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
+                                      const struct sta_budget *budget, struct sta_table *table,
+                                      struct sta_facts *facts, struct sta_error *err);
+/** sta_view_exact - layer and flat view of exact.md sections 2 and 4 */
+STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
+                                 struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
+
+#endif

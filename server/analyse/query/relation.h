@@ -1,0 +1,31 @@
+/* relation.h - the rows that a stage gave, as columns in batches; past a number of bytes they lie on disk (private to query). */
+#ifndef STA_ANALYSE_QUERY_RELATION_H
+#define STA_ANALYSE_QUERY_RELATION_H
+
+#include "analyse/expression/expression.h"
+#include "analyse/facade/query.h"
+
+struct sta_relation; /* filled by one thread, then immutable and read by any */
+
+/** @columns: copied; TEXT and LIST columns get a dictionary of the relation's own.  @memory: bytes held before batches go to the spill folder. */
+struct sta_relation *sta_relation_create(const struct sta_query_column *columns, size_t column_count,
+                                         uint64_t memory, const char *spill_folder);
+void sta_relation_destroy(struct sta_relation *relation); /* NULL allowed */
+/** Appends rows.  @selected: NULL for the first @count ones. */
+STA_MUSTCHECK int sta_relation_append(struct sta_relation *relation, const struct sta_vector *columns,
+                                      const uint32_t *selected, uint32_t count, struct sta_error *err);
+uint64_t sta_relation_rows(const struct sta_relation *relation);
+uint64_t sta_relation_bytes(const struct sta_relation *relation); /* of memory */
+size_t sta_relation_batch_count(const struct sta_relation *relation);
+
+/* One batch in memory: STA_VECTOR_ROWS rows, fewer only in the last. */
+struct sta_relation_batch;
+struct sta_relation_batch *sta_relation_batch_create(const struct sta_relation *relation);
+void sta_relation_batch_destroy(struct sta_relation_batch *batch);
+STA_MUSTCHECK int sta_relation_batch_seek(struct sta_relation_batch *batch, size_t number, uint32_t *rows,
+                                          struct sta_error *err);
+/** A sta_column_source: @batch is a struct sta_relation_batch *. */
+STA_MUSTCHECK int sta_relation_batch_get(void *batch, uint32_t column, struct sta_vector *vector,
+                                         struct sta_error *err);
+
+#endif
