@@ -25,52 +25,34 @@ TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, un
     }
 }
 
-TARGET static void KERNEL(range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max)
-{
-    int64_t low[RANGE_LANES], high[RANGE_LANES];
-    uint32_t whole = count - count % RANGE_LANES;
-    for (unsigned l = 0; l < RANGE_LANES; l++)
-        low[l] = high[l] = values[0];
-    for (uint32_t i = 0; i < whole; i += RANGE_LANES)
-        for (unsigned l = 0; l < RANGE_LANES; l++) {
-            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
-            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
-        }
-    for (uint32_t i = whole; i < count; i++) {
-        low[0] = values[i] < low[0] ? values[i] : low[0];
-        high[0] = values[i] > high[0] ? values[i] : high[0];
+/* Lanes that run side by side, so that the compiler makes one vector of them. */
+#define DEFINE_RANGE(name, type)                                                                             \
+    TARGET static void KERNEL(name)(const type *values, uint32_t count, type *min, type *max)                \
+    {                                                                                                        \
+        type low[RANGE_LANES], high[RANGE_LANES];                                                            \
+        uint32_t whole = count - count % RANGE_LANES;                                                        \
+        for (unsigned l = 0; l < RANGE_LANES; l++)                                                           \
+            low[l] = high[l] = values[0];                                                                    \
+        for (uint32_t i = 0; i < whole; i += RANGE_LANES)                                                    \
+            for (unsigned l = 0; l < RANGE_LANES; l++) {                                                     \
+                low[l] = values[i + l] < low[l] ? values[i + l] : low[l];                                    \
+                high[l] = values[i + l] > high[l] ? values[i + l] : high[l];                                 \
+            }                                                                                                \
+        for (uint32_t i = whole; i < count; i++) {                                                           \
+            low[0] = values[i] < low[0] ? values[i] : low[0];                                                \
+            high[0] = values[i] > high[0] ? values[i] : high[0];                                             \
+        }                                                                                                    \
+        *min = low[0];                                                                                       \
+        *max = high[0];                                                                                      \
+        for (unsigned l = 1; l < RANGE_LANES; l++) {                                                         \
+            *min = low[l] < *min ? low[l] : *min;                                                            \
+            *max = high[l] > *max ? high[l] : *max;                                                          \
+        }                                                                                                    \
     }
-    *min = low[0];
-    *max = high[0];
-    for (unsigned l = 1; l < RANGE_LANES; l++) {
-        *min = low[l] < *min ? low[l] : *min;
-        *max = high[l] > *max ? high[l] : *max;
-    }
-}
 
-TARGET static void KERNEL(range_unsigned)(const uint64_t *values, uint32_t count, uint64_t *min,
-                                          uint64_t *max)
-{
-    uint64_t low[RANGE_LANES], high[RANGE_LANES];
-    uint32_t whole = count - count % RANGE_LANES;
-    for (unsigned l = 0; l < RANGE_LANES; l++)
-        low[l] = high[l] = values[0];
-    for (uint32_t i = 0; i < whole; i += RANGE_LANES)
-        for (unsigned l = 0; l < RANGE_LANES; l++) {
-            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
-            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
-        }
-    for (uint32_t i = whole; i < count; i++) {
-        low[0] = values[i] < low[0] ? values[i] : low[0];
-        high[0] = values[i] > high[0] ? values[i] : high[0];
-    }
-    *min = low[0];
-    *max = high[0];
-    for (unsigned l = 1; l < RANGE_LANES; l++) {
-        *min = low[l] < *min ? low[l] : *min;
-        *max = high[l] > *max ? high[l] : *max;
-    }
-}
+DEFINE_RANGE(range, int64_t)
+DEFINE_RANGE(range_unsigned, uint64_t)
+#undef DEFINE_RANGE
 
 TARGET static bool KERNEL(within)(const int64_t *values, uint32_t count, int64_t min, int64_t max)
 {
