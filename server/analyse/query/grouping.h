@@ -8,44 +8,7 @@
 #define STA_ANALYSE_QUERY_GROUPING_H
 
 #include "analyse/analyse.h"
-#include "analyse/expression/expression.h"
-
-/* X(id, name, arguments) in the order of query.md */
-#define STA_AGGREGATE_LIST(X)                                                                                \
-    X(ROWS, "count", 0)                                                                                      \
-    X(COUNT, "count", 1)                                                                                     \
-    X(NUNIQUE, "nunique", 1)                                                                                 \
-    X(SUM, "sum", 1)                                                                                         \
-    X(MIN, "min", 1)                                                                                         \
-    X(MAX, "max", 1)                                                                                         \
-    X(FIRST, "first", 1)                                                                                     \
-    X(LAST, "last", 1)                                                                                       \
-    X(MEAN, "mean", 1)                                                                                       \
-    X(MEDIAN, "median", 1)                                                                                   \
-    X(STD, "std", 1)                                                                                         \
-    X(VAR, "var", 1)                                                                                         \
-    X(QUANTILE, "quantile", 1)                                                                               \
-    X(UNIQUE, "unique", 1)                                                                                   \
-    X(ARGMAX, "argmax", 2)                                                                                   \
-    X(BUSY, "busy", 2)
-
-enum sta_aggregate {
-#define X(id, name, arguments) STA_AGGREGATE_##id,
-    STA_AGGREGATE_LIST(X)
-#undef X
-        STA_AGGREGATES
-};
-
-/* One aggregate of the rows of a group. */
-struct sta_primitive {
-    enum sta_aggregate aggregate;
-    enum sta_type types[2]; /* of its arguments */
-    double quantile;        /* of QUANTILE; 0.5 for MEDIAN */
-    uint32_t
-        first_argument; /* among all primitives' arguments.  BUSY: ts and te in whole microseconds; its result is in microseconds */
-};
-/** Type of the result: COUNT and NUNIQUE INT, SUM INT of integers and conditions, UNIQUE LIST, .. */
-enum sta_type sta_primitive_type(const struct sta_primitive *primitive);
+#include "analyse/expression/aggregates.h"
 
 struct sta_grouping_shape {
     const enum sta_type *keys;

@@ -2,7 +2,7 @@
  *
  * The plan knows names, types and expressions; it has read no row.  All its expressions of a stage share that stage's schema:
  * the columns that come in, then those it derives.  What describe, value_counts and histogram ask for is said in groups and primitives, so that
- * there is one engine for grouping. */
+ * there is one engine for grouping.  The columns that come into a stage are the result columns of the one before it, in their order. */
 #ifndef STA_ANALYSE_QUERY_PLAN_H
 #define STA_ANALYSE_QUERY_PLAN_H
 
@@ -10,31 +10,38 @@
 #include "analyse/facade/query.h"
 #include "analyse/query/grouping.h"
 
-/* A column of a result, computed from a stage's rows or from keys and primitives. */
+/* A column of a result, computed from a stage's rows or from keys and primitives.  No type is NULL. */
 struct sta_plan_output {
     char *name;
     const char *unit;
     struct sta_expression *expression;
+    bool unused; /* of a stage that passes its rows on: no later stage reads it and no order needs it */
 };
 
 struct sta_plan_order {
     uint32_t
-        column; /* of the result; for plain rows of the schema when past the outputs: outputs + schema index */
+        column; /* of the result (of the last stage with compare: of the answer); for plain rows of the schema when past the outputs: outputs + schema index */
     bool descending;
 };
 
 enum sta_plan_kind {
     STA_PLAN_ROWS,   /* rows pass on, or end as the answer */
     STA_PLAN_GROUPS, /* keys and outputs */
-    STA_PLAN_DESCRIBE, /* groups whose primitives are 8 for each described expression: turned into a row per expression */
-    STA_PLAN_HISTOGRAM /* keys and a last key that is the number of a bin: filled up with empty bins */
+    STA_PLAN_DESCRIBE, /* groups with STA_DESCRIBE_OUTPUTS outputs for each described expression: turned into a row per expression */
+    STA_PLAN_HISTOGRAM /* keys and a last key, not in `keys`, that is the number of a bin: filled up with empty bins.  One primitive, ROWS */
 };
+
+/* What describe says of an expression: count mean std min 25% 50% 75% max. */
+#define STA_DESCRIBE_OUTPUTS 8
 
 struct sta_plan_histogram {
     double *edges; /* bins + 1; NULL: between the least and the largest value, which the driver finds first */
     uint32_t bins;
-    struct sta_expression *of;
+    struct sta_expression
+        *of; /* INT or FLOAT.  Bin i holds edges[i] <= x < edges[i + 1], the last one its end too */
 };
+/** The edges (bins + 1) of equal bins from @low to @high; where these are equal, of a range of 1 around them. */
+void sta_plan_equal_edges(double low, double high, uint32_t bins, double *edges);
 
 struct sta_plan_stage {
     struct sta_schema schema; /* what comes in, then what is derived */
@@ -51,25 +58,32 @@ struct sta_plan_stage {
     struct sta_expression **arguments; /* of the primitives, one after another, over the schema */
     size_t primitive_count, argument_count;
     struct sta_schema grouped;       /* keys, then primitives: what the outputs of groups are computed from */
-    struct sta_plan_output *outputs; /* ROWS: over the schema.  GROUPS: behind the keys, over `grouped` */
+    struct sta_plan_output *outputs; /* ROWS: over the schema.  Else: behind the keys, over `grouped` */
     size_t output_count;
-    bool fraction;    /* value_counts: a last column, count divided by the sum of counts */
+    bool fraction;    /* value_counts: a last column, the first output (count) divided by the sum of counts */
     char **described; /* DESCRIBE: names */
     size_t described_count;
     struct sta_plan_histogram histogram;
 
+    /* ROWS: outputs.  GROUPS: keys, outputs, fraction.  DESCRIBE: keys, column, then STA_DESCRIBE_OUTPUTS.  HISTOGRAM: keys, left, right, count. */
+    struct sta_query_column *result;
+    size_t result_count;
+
     struct sta_plan_order *order;
     size_t order_count;
     bool has_limit;
-    uint64_t limit; /* with a stage behind: cuts */
+    uint64_t limit; /* with a stage behind: cuts.  Of the last stage: rows of a page, left to the readers */
 };
 
 struct sta_plan_compare {
     bool asked;
     uint32_t baseline; /* number of the trace */
-    uint32_t *columns; /* of the last stage's result */
+    uint32_t *
+        columns; /* of the last stage's result; each gives x_baseline, x_delta and x_ratio, behind the result's columns */
     size_t column_count;
-    uint32_t trace_key; /* which key is `trace` */
+    uint32_t trace_key; /* which column of the last stage's result is `trace` */
+    uint32_t *keys;     /* which are the other keys, in their order */
+    size_t key_count;
 };
 
 struct sta_plan {
@@ -80,7 +94,8 @@ struct sta_plan {
     bool filters;
     bool has_from, has_to;
     double from, to;
-    struct sta_query_column *columns; /* of the answer, in order */
+    struct sta_query_column
+        *columns; /* of the answer, in order: the last stage's result, then what compare adds */
     size_t column_count;
     struct sta_arena memory;
 };
