@@ -55,13 +55,15 @@ unsigned sta_primitive_arguments(const struct sta_primitive *primitive);
 struct sta_aggregates {
     const struct sta_schema *rows; /* borrowed */
     bool events;                   /* rows are events as traced: busy() means something */
-    struct sta_schema_column
-        *grouped; /* keys, then primitives (without names); a schema of key_count + primitive_count columns */
+    struct sta_schema grouped;     /* keys, then primitives, which have no names */
     size_t key_count, grouped_capacity;
     struct sta_primitive *primitives;
     size_t primitive_count, primitive_capacity;
-    struct sta_expression **arguments;
+    struct sta_expression **arguments; /* of the primitives, one after another; primitives may share them */
     size_t argument_count, argument_capacity;
+    struct sta_dictionary *known; /* keys of arguments and primitives; by code, where they are */
+    uint32_t *places;
+    size_t place_capacity;
 };
 
 /** @rows: schema of a row, borrowed; @keys: group keys under their names, copied, the names borrowed. */

@@ -89,6 +89,7 @@ struct sta_term sta_build_sign(struct sta_builder *builder, char sign, uint32_t 
         term = sta_build_plain(builder, sta_typed_operation(STA_OP_NEGATE_I, type), type, at, &term, 1);
     term.position = at;
     term.column = -1; /* no longer the column itself */
+    term.unit = NULL;
     term.literal = literal;
     return term;
 }

@@ -8,6 +8,21 @@
 
 #include "analyse/expression/texts.h"
 
+void sta_builder_init(struct sta_builder *builder, const struct sta_schema *schema, struct sta_error *err)
+{
+    *builder = (struct sta_builder){.tree = sta_tree_create(), .schema = schema, .err = err};
+    sta_text_scratch_init(&builder->scratch);
+    sta_build_constant(builder, STA_TYPE_NULL, (struct sta_scalar){.missing = true},
+                       0); /* what meaningless terms refer to */
+}
+
+void sta_builder_fini(struct sta_builder *builder)
+{
+    sta_text_scratch_fini(&builder->scratch);
+    free(builder->column_nodes);
+    sta_tree_release(builder->tree);
+}
+
 void sta_build_fail(struct sta_builder *builder, int status, uint32_t position, const char *format, ...)
 {
     if (builder->failed)
@@ -59,14 +74,28 @@ struct sta_term sta_build_text(struct sta_builder *builder, struct sta_text text
     return sta_build_constant(builder, STA_TYPE_TEXT, (struct sta_scalar){.code = code}, position);
 }
 
+/* The grouped schema grows while it is parsed against. */
+static uint32_t *column_node(struct sta_builder *builder, uint32_t column)
+{
+    size_t before = builder->column_capacity;
+    STA_GROW(builder->column_nodes, builder->column_capacity, (size_t)column + 1);
+    if (builder->column_capacity > before)
+        memset(builder->column_nodes + before, 0, (builder->column_capacity - before) * sizeof(uint32_t));
+    return &builder->column_nodes[column];
+}
+
 struct sta_term sta_build_column(struct sta_builder *builder, uint32_t column, uint32_t position)
 {
-    enum sta_type type = builder->schema->columns[column].type;
-    struct sta_node node = {.operation = STA_OP_COLUMN, .type = (uint8_t)type, .column = column};
-    if (builder->column_nodes[column] == 0)
-        builder->column_nodes[column] = add_node(builder, &node) + 1;
-    return (struct sta_term){
-        .node = builder->column_nodes[column] - 1, .type = type, .position = position, .column = (int)column};
+    const struct sta_schema_column *known = &builder->schema->columns[column];
+    struct sta_node node = {.operation = STA_OP_COLUMN, .type = (uint8_t)known->type, .column = column};
+    uint32_t *place = column_node(builder, column);
+    if (*place == 0)
+        *place = add_node(builder, &node) + 1;
+    return (struct sta_term){.node = *place - 1,
+                             .type = known->type,
+                             .position = position,
+                             .column = (int)column,
+                             .unit = known->unit};
 }
 
 struct sta_term sta_build(struct sta_builder *builder, const struct sta_node *model, uint32_t position,

@@ -19,8 +19,9 @@ struct sta_term {
     uint32_t node;
     enum sta_type type; /* LIST: see list */
     uint32_t position;
-    int column;   /* index in the schema of a bare column, else -1 */
-    bool literal; /* a constant as written, or with a sign */
+    int column;       /* index in the schema of a bare column, else -1 */
+    const char *unit; /* of a bare column or aggregate, else NULL */
+    bool literal;     /* a constant as written, or with a sign */
     const struct sta_list *list;
 };
 
@@ -28,10 +29,14 @@ struct sta_builder {
     struct sta_tree *tree;
     const struct sta_schema *schema;
     uint32_t *column_nodes; /* by column: its node + 1, 0 when it has none yet */
+    size_t column_capacity;
     struct sta_text_scratch scratch;
     struct sta_error *err;
     bool failed;
 };
+
+void sta_builder_init(struct sta_builder *builder, const struct sta_schema *schema, struct sta_error *err);
+void sta_builder_fini(struct sta_builder *builder);
 
 /** Notes the first mistake. */
 void sta_build_fail(struct sta_builder *builder, int status, uint32_t position, const char *format, ...)
@@ -79,6 +84,9 @@ struct sta_term sta_build_not(struct sta_builder *builder, uint32_t at, struct s
 struct sta_term sta_build_junction(struct sta_builder *builder, enum sta_operation operation,
                                    struct sta_term a, struct sta_term b);
 struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, bool negate);
+
+/** Turns seconds into the integer of microseconds behind them; false, and nothing done, where there is none (ticks.c). */
+bool sta_build_ticks(struct sta_builder *builder, struct sta_term *seconds);
 
 /** A literal as a double. */
 double sta_literal_number(const struct sta_builder *builder, struct sta_term term);

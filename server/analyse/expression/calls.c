@@ -46,9 +46,8 @@ static void parse_argument(struct sta_parser *parser, struct sta_arguments *argu
     arguments->terms[arguments->count++] = term;
 }
 
-/* @first: what stood before the dot of a method, or NULL */
-static void parse_arguments(struct sta_parser *parser, const struct sta_term *first,
-                            struct sta_arguments *arguments)
+void sta_parse_arguments(struct sta_parser *parser, const struct sta_term *first,
+                         struct sta_arguments *arguments)
 {
     *arguments = (struct sta_arguments){.count = 0};
     if (first != NULL) {
@@ -67,8 +66,8 @@ static void parse_arguments(struct sta_parser *parser, const struct sta_term *fi
     sta_parser_take(parser, ")");
 }
 
-static bool refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
-                           const struct sta_arguments *arguments)
+bool sta_refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
+                        const struct sta_arguments *arguments)
 {
     if (arguments->option_count > 0)
         sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s has no named options",
@@ -101,14 +100,11 @@ struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token
 {
     struct sta_callee callee = {sta_token_text(name), name->position, false};
     struct sta_term term = sta_nothing();
-    if (sta_is_aggregate(callee.name)) {
-        sta_build_fail(&parser->builder, STA_EINPUT, name->position,
-                       "%.*s is an aggregate; it belongs in \"aggregate\"", (int)name->length, name->text);
-        return term;
-    }
+    if (sta_is_aggregate(callee.name))
+        return sta_parse_aggregate(parser, name);
     struct sta_arguments arguments;
-    parse_arguments(parser, NULL, &arguments);
-    if (!parser->builder.failed && refuse_options(parser, &callee, &arguments))
+    sta_parse_arguments(parser, NULL, &arguments);
+    if (!parser->builder.failed && sta_refuse_options(parser, &callee, &arguments))
         term = sta_build_function(parser, &callee, arguments.terms, arguments.count);
     free(arguments.terms);
     return term;
@@ -174,7 +170,7 @@ static struct sta_term apply_method(struct sta_parser *parser, const struct sta_
             method = &methods[i];
     if (method == NULL)
         fail_method(parser, callee);
-    else if (refuse_options(parser, callee, arguments) &&
+    else if (sta_refuse_options(parser, callee, arguments) &&
              sta_check_count(parser, callee, arguments->count - 1, method->least, method->most))
         return method->build(parser, callee, arguments->terms, arguments->count);
     return sta_nothing();
@@ -200,7 +196,7 @@ static struct sta_term parse_method(struct sta_parser *parser, struct sta_term o
         return parse_isin(parser, of);
     struct sta_arguments arguments;
     struct sta_term term = sta_nothing();
-    parse_arguments(parser, &of, &arguments);
+    sta_parse_arguments(parser, &of, &arguments);
     if (!parser->builder.failed)
         term = text_method ? sta_parse_text_method(parser, of, &callee, &arguments)
                            : apply_method(parser, &callee, &arguments);

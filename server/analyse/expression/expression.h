@@ -16,9 +16,8 @@
 
 /* Values of one column or expression for the rows of a batch. */
 struct sta_vector {
-    enum sta_type
-        type; /* BOOL INT FLOAT TEXT; LIST: codes of JSON texts; NULL: of the expression `null` only, constant and missing */
-    bool constant; /* one value, in [0], stands for all rows */
+    enum sta_type type; /* BOOL INT FLOAT TEXT; LIST: codes of JSON texts */
+    bool constant;      /* one value, in [0], stands for all rows */
     const int64_t *integers;
     const double *numbers;
     const uint8_t *bools;               /* 0 or 1 */
@@ -40,8 +39,15 @@ struct sta_schema_column {
 struct sta_schema {
     const struct sta_schema_column *columns;
     size_t count;
-    /* older names: understood, answered under the present one */
 };
+/** Index of the column of that name, or -1. */
+int sta_schema_find(const struct sta_schema *schema, struct sta_text name);
+/** Likewise, or of the column that once had that name. */
+int sta_schema_resolve(const struct sta_schema *schema, struct sta_text name);
+/** Index of the integer column behind a column of seconds, or -1.  @column: -1 has none. */
+int sta_schema_ticks(const struct sta_schema *schema, int column);
+/** The present name of what was once called so ("filename": file_name), or NULL. */
+const char *sta_present_name(struct sta_text older);
 
 struct sta_expression; /* a typed tree: immutable, usable by any thread */
 
@@ -53,16 +59,19 @@ extern const struct sta_expression_limits sta_expression_limits;
 /**
  * sta_expression_parse - text to typed tree
  * Mistakes: STA_EINPUT, err->position set (code points), the text says what was found, what was expected, and names the nearest column, function
- * or method where a name is unknown.  Limits: STA_ELIMIT.
+ * or method where a name is unknown.  Limits: STA_ELIMIT.  `null` alone is a missing number, so no expression has the type NULL.
  */
 STA_MUSTCHECK int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
                                        struct sta_expression **expression, struct sta_error *err);
 /** The same, and the result must be a condition.  It is never missing: a missing condition does not hold. */
 STA_MUSTCHECK int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema,
                                       struct sta_expression **expression, struct sta_error *err);
+/** The same, and the result must be a number; it is made INT or FLOAT. */
+STA_MUSTCHECK int sta_number_parse(const char *text, size_t length, const struct sta_schema *schema,
+                                   struct sta_expression **expression, struct sta_error *err);
 void sta_expression_destroy(struct sta_expression *expression);
 enum sta_type sta_expression_type(const struct sta_expression *expression);
-/** Unit of a bare column, else NULL. */
+/** Unit of a bare column, and of an aggregate that keeps it; else NULL. */
 const char *sta_expression_unit(const struct sta_expression *expression);
 /** Index in the schema of a bare column, else -1. */
 int sta_expression_column(const struct sta_expression *expression);

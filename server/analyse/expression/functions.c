@@ -36,6 +36,7 @@ static struct sta_term renamed(struct sta_term term, uint32_t position)
 {
     term.position = position;
     term.column = -1;
+    term.unit = NULL;
     term.literal = false;
     return term;
 }
@@ -97,16 +98,6 @@ BUILDER(build_extreme)
     return renamed(extreme, callee->position);
 }
 
-/* The integer column behind a column of seconds, -1 if there is none. */
-static int ticks_of(const struct sta_schema *schema, int column)
-{
-    const char *ticks = column >= 0 ? schema->columns[column].ticks_of : NULL;
-    for (size_t i = 0; ticks != NULL && i < schema->count; i++)
-        if (strcmp(schema->columns[i].name, ticks) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* Seconds as whole microseconds; false if they aren't whole. */
 static bool microseconds(double seconds, int64_t *whole)
 {
@@ -158,7 +149,7 @@ BUILDER(build_bin)
     struct sta_term origin = count > 2 ? arguments[2] : none;
     struct sta_binning binning = {.number_width = sta_literal_number(builder, width),
                                   .number_origin = sta_literal_number(builder, origin)};
-    int ticks = ticks_of(builder->schema, x.column);
+    int ticks = sta_schema_ticks(builder->schema, x.column);
     if (ticks >= 0 && microseconds(binning.number_width, &binning.width) && binning.width >= 1 &&
         microseconds(binning.number_origin, &binning.origin))
         return build_binning(builder, STA_OP_BIN_I,
@@ -375,17 +366,6 @@ static const struct function functions[] = {
     {"where", NULL, build_where, 0, STA_TYPE_NULL, NULL},
     {"coalesce", NULL, build_coalesce, 0, STA_TYPE_NULL, NULL},
 };
-
-bool sta_is_aggregate(struct sta_text name)
-{
-    static const char *const names[] = {"count", "nunique", "sum",    "min",    "max",
-                                        "mean",  "median",  "std",    "var",    "quantile",
-                                        "first", "last",    "unique", "argmax", "busy"};
-    for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        if (sta_text_is(name, names[i]))
-            return true;
-    return false;
-}
 
 /* What an argument of the kind should be, or NULL if it is. */
 static const char *mismatch(char kind, const struct sta_term *term)

@@ -101,25 +101,6 @@ static struct sta_term parse_string(struct sta_parser *parser, const struct sta_
     return term;
 }
 
-static int find_column(const struct sta_schema *schema, struct sta_text name)
-{
-    for (size_t i = 0; i < schema->count; i++)
-        if (sta_text_is(name, schema->columns[i].name))
-            return (int)i;
-    return -1;
-}
-
-/* Older names, unless a column has that name today. */
-static int find_older(const struct sta_schema *schema, struct sta_text name)
-{
-    static const char *const older[][2] = {
-        {"name", "func_name"}, {"filename", "file_name"}, {"hostname", "host_name"}};
-    for (size_t i = 0; i < STA_COUNT_OF(older); i++)
-        if (sta_text_is(name, older[i][0]))
-            return find_column(schema, (struct sta_text){older[i][1], (uint32_t)strlen(older[i][1])});
-    return -1;
-}
-
 static void fail_column(struct sta_parser *parser, struct sta_text name, uint32_t position)
 {
     const struct sta_schema *schema = parser->builder.schema;
@@ -132,10 +113,9 @@ static void fail_column(struct sta_parser *parser, struct sta_text name, uint32_
 
 static struct sta_term parse_column(struct sta_parser *parser, struct sta_text name, uint32_t position)
 {
-    const struct sta_schema *schema = parser->builder.schema;
-    int column = find_column(schema, name);
-    if (column < 0)
-        column = find_older(schema, name);
+    if (parser->aggregates != NULL && !parser->gathers)
+        return sta_parse_key(parser, name, position);
+    int column = sta_schema_resolve(parser->builder.schema, name);
     if (column >= 0)
         return sta_build_column(&parser->builder, (uint32_t)column, position);
     fail_column(parser, name, position);
@@ -423,70 +403,4 @@ struct sta_term sta_parse_or(struct sta_parser *parser)
         term = sta_build_junction(&parser->builder, STA_OP_OR, term, parse_and(parser));
     }
     return term;
-}
-
-/* ---- the whole */
-
-static struct sta_expression *make_expression(struct sta_parser *parser, struct sta_term whole)
-{
-    struct sta_tree *tree = parser->builder.tree;
-    struct sta_expression *expression = sta_alloc(sizeof *expression);
-    expression->tree = tree;
-    expression->root = whole.node;
-    expression->type = whole.type;
-    expression->column = whole.column;
-    expression->columns = sta_tree_columns(tree, whole.node, &expression->column_count);
-    const char *unit = whole.column >= 0 ? parser->builder.schema->columns[whole.column].unit : NULL;
-    if (unit != NULL)
-        expression->unit = sta_arena_copy(&tree->arena, unit, strlen(unit));
-    sta_demands_find(expression);
-    return expression;
-}
-
-static struct sta_term parse_whole(struct sta_parser *parser, bool condition)
-{
-    struct sta_term whole = sta_parse_or(parser);
-    if (parser->at->kind != STA_TOKEN_END)
-        sta_parser_expected(parser, "an operator or the end");
-    if (!condition || parser->builder.failed)
-        return whole;
-    return sta_build_condition(&parser->builder, whole);
-}
-
-static int parse(const char *text, size_t length, const struct sta_schema *schema, bool condition,
-                 struct sta_expression **expression, struct sta_error *err)
-{
-    struct sta_parser parser = {.builder = {.schema = schema, .err = err}};
-    *expression = NULL;
-    int rc = sta_lex(text, length, &parser.tokens, err);
-    if (rc != 0)
-        return rc;
-    parser.at = parser.tokens;
-    parser.builder.tree = sta_tree_create();
-    parser.builder.column_nodes = sta_alloc_array(schema->count, sizeof(uint32_t));
-    sta_text_scratch_init(&parser.builder.scratch);
-    sta_build_constant(&parser.builder, STA_TYPE_NULL, (struct sta_scalar){.missing = true},
-                       0); /* what meaningless terms refer to */
-    struct sta_term whole = parse_whole(&parser, condition);
-    sta_text_scratch_fini(&parser.builder.scratch);
-    free(parser.builder.column_nodes);
-    free(parser.tokens);
-    if (parser.builder.failed) {
-        sta_tree_release(parser.builder.tree);
-        return err->status;
-    }
-    *expression = make_expression(&parser, whole);
-    return 0;
-}
-
-int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
-                         struct sta_expression **expression, struct sta_error *err)
-{
-    return parse(text, length, schema, false, expression, err);
-}
-
-int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema,
-                        struct sta_expression **expression, struct sta_error *err)
-{
-    return parse(text, length, schema, true, expression, err);
 }

@@ -3,6 +3,7 @@
 #define STA_ANALYSE_EXPRESSION_PARSER_H
 
 #include <string.h>
+#include "analyse/expression/aggregates.h"
 #include "analyse/expression/build.h"
 #include "analyse/expression/lexer.h"
 
@@ -11,6 +12,8 @@ struct sta_parser {
     struct sta_token *tokens;
     const struct sta_token *at;
     unsigned nesting;
+    struct sta_aggregates *aggregates; /* in a member of `aggregate`, else NULL */
+    bool gathers; /* there, among the arguments of an aggregate: rows are in scope, not groups */
 };
 
 #define STA_MOST_OPTIONS 8
@@ -36,6 +39,17 @@ struct sta_callee {
     bool is_method; /* its first argument stood before the dot */
 };
 
+/* ---- expression.c */
+/** Reads the tokens and makes ready for the first rule.  Close also after a failure. */
+int sta_parser_open(struct sta_parser *parser, const char *text, size_t length,
+                    const struct sta_schema *schema, struct sta_error *err);
+/** Fails unless all tokens have been used. */
+void sta_parser_end(struct sta_parser *parser);
+/** Return: 0, or the status of the first mistake. */
+int sta_parser_close(struct sta_parser *parser);
+/** The expression that a term stands for; null alone is a missing number. */
+struct sta_expression *sta_parser_keep(struct sta_parser *parser, struct sta_term term);
+
 /* ---- parser.c */
 bool sta_parser_at(const struct sta_parser *parser, const char *word);
 /** The next token if it is this word. */
@@ -54,6 +68,11 @@ struct sta_term sta_nothing(void);
 /** What stands behind a value: ".name(..)" and ".str.name(..)", repeatedly. */
 struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of);
 struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name);
+/** What stands between parentheses; free() the terms.  @first: what stood before the dot of a method, or NULL. */
+void sta_parse_arguments(struct sta_parser *parser, const struct sta_term *first,
+                         struct sta_arguments *arguments);
+bool sta_refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
+                        const struct sta_arguments *arguments);
 /** Fails unless there are @least to @most arguments (a method's own value not counted). */
 bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee, unsigned count,
                      unsigned least, unsigned most);
@@ -73,8 +92,14 @@ struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_c
                                    const struct sta_term *arguments, unsigned count);
 struct sta_term sta_build_coalesce(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count);
+
+/* ---- aggregates.c */
 /** Whether an aggregate has this name. */
 bool sta_is_aggregate(struct sta_text name);
+/** The call of an aggregate, whose name is @name. */
+struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_token *name);
+/** A column outside the arguments of aggregates. */
+struct sta_term sta_parse_key(struct sta_parser *parser, struct sta_text name, uint32_t position);
 
 static inline struct sta_text sta_token_text(const struct sta_token *token)
 {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyse/expression/build.h"
 #include "common/memory.h"
 
 #define LONGEST 64     /* names beyond are not compared */
@@ -75,13 +76,19 @@ static void put_suggestion(struct sta_buffer *out, struct sta_text wrong, const 
         sta_put_format(out, " and %zu more", count - listed);
 }
 
+void sta_put_unknown(struct sta_buffer *out, const char *what, struct sta_text wrong,
+                     const char *const *names, size_t count)
+{
+    sta_put_format(out, "unknown %s '%.*s'", what, (int)STA_MIN(wrong.length, 120u), wrong.bytes);
+    put_suggestion(out, wrong, names, count);
+}
+
 void sta_fail_unknown(struct sta_builder *builder, const char *what, struct sta_text wrong, uint32_t position,
                       const char *const *names, size_t count)
 {
     struct sta_buffer message;
     sta_buffer_init(&message);
-    sta_put_format(&message, "unknown %s '%.*s'", what, (int)STA_MIN(wrong.length, 120u), wrong.bytes);
-    put_suggestion(&message, wrong, names, count);
+    sta_put_unknown(&message, what, wrong, names, count);
     sta_build_fail(builder, STA_EINPUT, position, "%.*s", (int)message.size, message.data);
     sta_buffer_fini(&message);
 }
