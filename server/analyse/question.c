@@ -6,25 +6,23 @@
 
 #include "common/buffer.h"
 
-static int find_preset(struct sta_bound_question *bound, struct sta_error *err)
+int sta_question_preset(const struct sta_presets *presets, const char *name, const struct sta_preset **preset,
+                        struct sta_error *err)
 {
-    const struct sta_question *question = bound->question;
-    bound->preset = sta_presets_find(question->presets, question->preset);
-    if (bound->preset != NULL)
+    *preset = sta_presets_find(presets, name);
+    if (*preset != NULL)
         return 0;
     struct sta_buffer names;
     sta_buffer_init(&names);
-    for (size_t i = 0; i < sta_presets_count(question->presets); i++)
-        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", sta_presets_at(question->presets, i)->name);
+    for (size_t i = 0; i < sta_presets_count(presets); i++)
+        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", sta_presets_at(presets, i)->name);
     sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "there is no preset \"%.100s\"; there are %.800s", question->preset,
-             names.data);
+    sta_fail(err, STA_EINPUT, "there is no preset \"%.100s\"; there are %.800s", name, names.data);
     sta_buffer_fini(&names);
     return sta_at(err, "/preset", -1);
 }
 
-/* Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range. */
-static int64_t ticks_of(double seconds, int64_t ticks_per_us)
+int64_t sta_ticks(double seconds, int64_t ticks_per_us)
 {
     double most = (double)STA_TIME_LIMIT * 1.5;
     double us = nearbyint(seconds * 1e6);
@@ -47,9 +45,9 @@ static int read_window(struct sta_bound_question *bound, struct sta_error *err)
         return sta_at(err, "/to", -1);
     }
     if (question->has_from)
-        bound->from = ticks_of(question->from, bound->ticks_per_us);
+        bound->from = sta_ticks(question->from, bound->ticks_per_us);
     if (question->has_to)
-        bound->to = ticks_of(question->to, bound->ticks_per_us);
+        bound->to = sta_ticks(question->to, bound->ticks_per_us);
     if (bound->to >= bound->from)
         return 0;
     sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", question->to, question->from);
@@ -70,7 +68,7 @@ int sta_question_bind(struct sta_bound_question *bound, const struct sta_questio
 {
     *bound = (struct sta_bound_question){.question = question};
     bound->ticks_per_us = sta_snapshot_info(question->snapshot)->ticks_per_us;
-    int rc = find_preset(bound, err);
+    int rc = sta_question_preset(question->presets, question->preset, &bound->preset, err);
     if (rc == 0)
         rc = read_window(bound, err);
     if (rc != 0)

@@ -24,6 +24,9 @@ struct sta_bound_question {
 STA_MUSTCHECK int sta_question_bind(struct sta_bound_question *bound, const struct sta_question *question,
                                     struct sta_error *err);
 void sta_question_release(struct sta_bound_question *bound);
+/** The preset of that name, or STA_EINPUT with parameter /preset. */
+STA_MUSTCHECK int sta_question_preset(const struct sta_presets *presets, const char *name,
+                                      const struct sta_preset **preset, struct sta_error *err);
 /** A scan over the question's events, without accumulators. */
 struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
 
@@ -31,6 +34,8 @@ struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
 /** Largest te less smallest ts of the trace, in ticks. */
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
+/** Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range.  @seconds: not NaN. */
+int64_t sta_ticks(double seconds, int64_t ticks_per_us);
 /** Ticks as seconds: whole microseconds / 10^6, the nearest double. */
 double sta_seconds(int64_t ticks, int64_t ticks_per_us);
 
