@@ -90,4 +90,24 @@ STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct st
 STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
                                              const struct sta_column_values **values, struct sta_error *err);
 
+/* ---- what the statistics of a block say, without decoding it */
+
+/** Least and largest value that a numeric column may have in a block; *low > *high when no row has a value.  Return: false when nothing is known. */
+bool sta_columns_range(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
+                       double *low, double *high);
+
+/* The store's codes from which a TEXT column of a block is made. */
+struct sta_block_codes {
+    const uint32_t *listed; /* all of them; NULL: only their range is known */
+    size_t count;
+    uint32_t first, last; /* when not listed */
+    bool missing;         /* some row has none */
+};
+/** Return: false when nothing is known. */
+bool sta_columns_codes(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
+                       struct sta_block_codes *codes);
+/** How many codes the store has for a TEXT column (0: none of its own), and the text of each as code of sta_columns_texts. */
+uint32_t sta_columns_code_count(const struct sta_columns *columns, uint32_t column);
+uint32_t sta_columns_text_of_code(const struct sta_columns *columns, uint32_t column, uint32_t code);
+
 #endif

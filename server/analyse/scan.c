@@ -1,14 +1,15 @@
 /* The pass: which blocks, then window, filter, classes, accumulators. */
 #include "analyse/scan.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/budget.h"
+#include "analyse/skipping.h"
 #include "common/memory.h"
 
-struct worker {
+struct sta_scan_visitor {
+    const struct sta_scan *scan;
+    struct sta_program *filter;
     struct sta_column_reader *reader;
     struct sta_classifier *classifier;
     struct sta_evaluator *evaluator;
@@ -17,142 +18,146 @@ struct worker {
 
 struct run {
     const struct sta_scan *scan;
-    struct sta_program *filter;
     const uint32_t *blocks; /* numbers of the blocks that may matter */
-    struct worker *workers;
+    struct sta_scan_visitor **visitors;
 };
 
 /* ---- blocks */
 
-static bool outside_range(const struct sta_demand *demand, double low, double high)
-{
-    return low > demand->high || high < demand->low;
-}
-
-/* Whether no row of the block can satisfy a demand on a column of time. */
-static bool rules_out(const struct sta_demand *demand, const struct sta_block *block, double ticks_per_us)
-{
-    double ts_min = (double)block->ts_min / ticks_per_us;
-    double ts_max = (double)block->ts_max / ticks_per_us;
-    double te_max = (double)block->te_max / ticks_per_us;
-    if (demand->kind != STA_DEMAND_RANGE)
-        return false;
-    switch (demand->column) {
-    case STA_LOGICAL_ts:
-        return outside_range(demand, ts_min - 1, ts_max + 1);
-    case STA_LOGICAL_te:
-        return outside_range(demand, -INFINITY, te_max + 1);
-    case STA_LOGICAL_time_start:
-        return outside_range(demand, (ts_min - 1) / 1e6, (ts_max + 1) / 1e6);
-    case STA_LOGICAL_time_end:
-        return outside_range(demand, -INFINITY, (te_max + 1) / 1e6);
-    default:
-        return false;
-    }
-}
-
-static bool may_matter(const struct sta_scan *scan, const struct sta_block *block, double ticks_per_us)
+static bool may_matter(const struct sta_scan *scan, struct sta_skipping *skipping,
+                       const struct sta_block *block)
 {
     if (block->rows == 0 || block->ts_max < scan->from ||
         (block->ts_min >= scan->to && scan->to != INT64_MAX))
         return false;
-    size_t count = 0;
-    const struct sta_demand *demands =
-        scan->filter != NULL ? sta_expression_demands(scan->filter, &count) : NULL;
-    for (size_t i = 0; i < count; i++)
-        if (rules_out(&demands[i], block, ticks_per_us))
-            return false;
-    return scan->skip == NULL || !scan->skip(scan->skip_context, block);
+    return !sta_skipping_rules_out(skipping, block) &&
+           (scan->skip == NULL || !scan->skip(scan->skip_context, block));
 }
 
-static size_t choose_blocks(const struct sta_scan *scan, struct sta_timeline_block *blocks, uint32_t *numbers)
+size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers)
 {
     const struct sta_snapshot *snapshot = sta_columns_snapshot(scan->columns);
-    double ticks_per_us = (double)sta_snapshot_info(snapshot)->ticks_per_us;
-    size_t count = 0;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++) {
-        const struct sta_block *block = sta_snapshot_block(snapshot, i);
-        if (!may_matter(scan, block, ticks_per_us))
-            continue;
-        blocks[count] = (struct sta_timeline_block){block->ts_min, block->ts_max, block->rows};
-        numbers[count++] = (uint32_t)i;
-    }
+    size_t blocks = sta_snapshot_block_count(snapshot), count = 0, demand_count = 0;
+    struct sta_skipping *skipping = sta_skipping_create(scan->columns);
+    const struct sta_demand *demands =
+        scan->filter != NULL ? sta_expression_demands(scan->filter, &demand_count) : NULL;
+    for (size_t i = 0; i < demand_count; i++)
+        sta_skipping_demand(skipping, &demands[i], demands[i].column);
+    *numbers = sta_alloc_array(blocks + 1, sizeof **numbers);
+    for (size_t i = 0; i < blocks; i++)
+        if (may_matter(scan, skipping, sta_snapshot_block(snapshot, i)))
+            (*numbers)[count++] = (uint32_t)i;
+    sta_skipping_destroy(skipping);
     return count;
 }
 
 /* ---- rows */
 
-static int narrow_to_window(const struct sta_scan *scan, struct worker *worker, struct sta_scan_rows *rows,
+static int narrow_to_window(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows,
                             struct sta_error *err)
 {
+    const int64_t from = visitor->scan->from, to = visitor->scan->to;
     const struct sta_block *block = rows->block;
-    if (block->ts_min >= scan->from && (block->ts_max < scan->to || scan->to == INT64_MAX))
+    if (block->ts_min >= from && (block->ts_max < to || to == INT64_MAX))
         return 0;
     const struct sta_column_values *ts;
-    int rc = sta_column_reader_physical(worker->reader, STA_COLUMN_TS, &ts, err);
+    int rc = sta_column_reader_physical(visitor->reader, STA_COLUMN_TS, &ts, err);
     if (rc != 0)
         return rc;
     rows->count = 0;
-    rows->selected = worker->selected;
+    rows->selected = visitor->selected;
     for (uint32_t row = 0; row < block->rows; row++) {
         int64_t at = ts->integers[row];
-        worker->selected[rows->count] = row;
-        rows->count += at >= scan->from && at < scan->to;
+        visitor->selected[rows->count] = row;
+        rows->count += at >= from && (at < to || to == INT64_MAX);
     }
     return 0;
 }
 
-static int narrow_to_filter(const struct run *run, struct worker *worker, struct sta_scan_rows *rows,
+static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows,
                             struct sta_error *err)
 {
-    if (run->filter == NULL || rows->count == 0)
+    if (visitor->filter == NULL || rows->count == 0)
         return 0;
     struct sta_vector holds;
-    int rc = sta_program_run(run->filter, worker->evaluator, rows->block->rows, sta_column_reader_get,
-                             worker->reader, &holds, err);
+    int rc = sta_program_run(visitor->filter, visitor->evaluator, rows->block->rows, sta_column_reader_get,
+                             visitor->reader, &holds, err);
     if (rc != 0)
         return rc;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i);
-        worker->selected[kept] = row;
+        visitor->selected[kept] = row;
         kept += holds.bools[holds.constant ? 0 : row] != 0;
     }
-    rows->selected = worker->selected;
+    rows->selected = visitor->selected;
     rows->count = kept;
     return 0;
 }
 
-static int select_rows(const struct run *run, struct worker *worker, struct sta_scan_rows *rows,
-                       struct sta_error *err)
+int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *block,
+                   struct sta_scan_rows *rows, struct sta_error *err)
 {
-    int rc = narrow_to_window(run->scan, worker, rows, err);
+    *rows = (struct sta_scan_rows){.reader = visitor->reader, .block = block, .count = block->rows};
+    sta_column_reader_seek(visitor->reader, block);
+    int rc = narrow_to_window(visitor, rows, err);
     if (rc == 0)
-        rc = narrow_to_filter(run, worker, rows, err);
-    if (rc != 0 || rows->count == 0 || worker->classifier == NULL)
+        rc = narrow_to_filter(visitor, rows, err);
+    if (rc != 0 || rows->count == 0 || visitor->classifier == NULL)
         return rc;
-    rows->classes = worker->classes;
-    return sta_classifier_run(worker->classifier, worker->classes, err);
+    rows->classes = visitor->classes;
+    return sta_classifier_run(visitor->classifier, visitor->classes, err);
 }
 
-static int read_block(void *context, unsigned number, size_t block, struct sta_span *spans, uint32_t *count,
+struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter)
+{
+    struct sta_scan_visitor *visitor = sta_alloc(sizeof *visitor);
+    visitor->scan = scan;
+    visitor->filter = filter;
+    visitor->reader = sta_column_reader_create(scan->columns);
+    visitor->classifier =
+        scan->classes != NULL ? sta_classifier_create(scan->classes, visitor->reader) : NULL;
+    visitor->evaluator = filter != NULL ? sta_evaluator_create() : NULL;
+    visitor->classes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->classes);
+    visitor->selected = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->selected);
+    return visitor;
+}
+
+void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor)
+{
+    if (visitor == NULL)
+        return;
+    free(visitor->selected);
+    free(visitor->classes);
+    sta_evaluator_destroy(visitor->evaluator);
+    sta_classifier_destroy(visitor->classifier);
+    sta_column_reader_destroy(visitor->reader);
+    free(visitor);
+}
+
+struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visitor)
+{
+    return visitor->reader;
+}
+
+/* ---- the pass over all of them */
+
+static int read_block(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
                       struct sta_error *err)
 {
     const struct run *run = context;
     const struct sta_scan *scan = run->scan;
-    struct worker *worker = &run->workers[number];
-    struct sta_scan_rows rows = {.reader = worker->reader};
-    rows.block = sta_snapshot_block(sta_columns_snapshot(scan->columns), run->blocks[block]);
-    rows.count = rows.block->rows;
-    sta_column_reader_seek(worker->reader, rows.block);
+    struct sta_scan_rows rows;
     *count = 0;
-    int rc = select_rows(run, worker, &rows, err);
+    int rc = sta_scan_visit(run->visitors[worker],
+                            sta_snapshot_block(sta_columns_snapshot(scan->columns), run->blocks[block]),
+                            &rows, err);
     if (rows.count == 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < scan->accumulator_count; i++)
-        rc = scan->accumulators[i].update(scan->accumulators[i].self, number, &rows, err);
+        rc = scan->accumulators[i].update(scan->accumulators[i].self, worker, &rows, err);
     if (rc == 0 && scan->ordered != NULL)
-        rc = scan->ordered->spans(scan->ordered->self, number, &rows, spans, count, err);
+        rc = scan->ordered->spans(scan->ordered->self, worker, &rows, spans, count, err);
     return rc;
 }
 
@@ -178,61 +183,47 @@ static void measure(void *context, unsigned worker, const struct sta_slice *slic
 
 /* ---- start and end */
 
-static void worker_init(struct worker *worker, const struct sta_scan *scan)
-{
-    worker->reader = sta_column_reader_create(scan->columns);
-    worker->classifier = scan->classes != NULL ? sta_classifier_create(scan->classes, worker->reader) : NULL;
-    worker->evaluator = scan->filter != NULL ? sta_evaluator_create() : NULL;
-    worker->classes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->classes);
-    worker->selected = sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->selected);
-}
-
-static void worker_fini(struct worker *worker)
-{
-    free(worker->selected);
-    free(worker->classes);
-    if (worker->evaluator != NULL)
-        sta_evaluator_destroy(worker->evaluator);
-    sta_classifier_destroy(worker->classifier);
-    sta_column_reader_destroy(worker->reader);
-}
-
-static int run_blocks(struct run *run, const struct sta_timeline_block *blocks, size_t block_count,
+static int run_blocks(struct run *run, size_t block_count, struct sta_program *filter,
                       const struct sta_budget *budget, struct sta_error *err)
 {
+    const struct sta_snapshot *snapshot = sta_columns_snapshot(run->scan->columns);
+    unsigned workers = sta_budget_workers(budget);
     struct sta_timeline_work work = {.read = read_block, .context = run};
     if (run->scan->ordered != NULL) {
         work.prepare = prepare;
         work.carry = carry;
         work.measure = measure;
     }
-    run->workers = sta_alloc_array(sta_budget_workers(budget), sizeof *run->workers);
-    for (unsigned i = 0; i < sta_budget_workers(budget); i++)
-        worker_init(&run->workers[i], run->scan);
+    struct sta_timeline_block *blocks = sta_alloc_array(block_count + 1, sizeof *blocks);
+    for (size_t i = 0; i < block_count; i++) {
+        const struct sta_block *block = sta_snapshot_block(snapshot, run->blocks[i]);
+        blocks[i] = (struct sta_timeline_block){block->ts_min, block->ts_max, block->rows};
+    }
+    run->visitors = sta_alloc_array(workers, sizeof *run->visitors);
+    for (unsigned i = 0; i < workers; i++)
+        run->visitors[i] = sta_scan_visitor_create(run->scan, filter);
     int rc = sta_timeline_run(blocks, block_count, &work, STA_SLICE_ROWS, budget, err);
-    for (unsigned i = 0; i < sta_budget_workers(budget); i++)
-        worker_fini(&run->workers[i]);
-    free(run->workers);
+    for (unsigned i = 0; i < workers; i++)
+        sta_scan_visitor_destroy(run->visitors[i]);
+    free(run->visitors);
+    free(blocks);
     return rc;
 }
 
 int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget, struct sta_error *err)
 {
     struct run run = {.scan = scan};
+    struct sta_program *filter = NULL;
     if (scan->filter != NULL) {
-        int rc = sta_program_create(scan->filter, &run.filter, err);
+        int rc = sta_program_create(scan->filter, &filter, err);
         if (rc != 0)
             return rc;
     }
-    size_t most = sta_snapshot_block_count(sta_columns_snapshot(scan->columns)) + 1;
-    struct sta_timeline_block *blocks = sta_alloc_array(most, sizeof *blocks);
-    uint32_t *numbers = sta_alloc_array(most, sizeof *numbers);
-    size_t count = choose_blocks(scan, blocks, numbers);
+    uint32_t *numbers;
+    size_t count = sta_scan_choose(scan, &numbers);
     run.blocks = numbers;
-    int rc = run_blocks(&run, blocks, count, budget, err);
+    int rc = run_blocks(&run, count, filter, budget, err);
     free(numbers);
-    free(blocks);
-    if (run.filter != NULL)
-        sta_program_destroy(run.filter);
+    sta_program_destroy(filter);
     return rc;
 }

@@ -53,7 +53,7 @@ struct sta_scan {
     const struct sta_accumulator *accumulators;
     size_t accumulator_count;
     const struct sta_ordered_accumulator *ordered; /* at most one; or NULL */
-    /** Whether a block may be left out, by its statistics; NULL: none but by window and filter. */
+    /** Whether a block may be left out beyond what window and filter rule out (sta_skipping_rules_out); NULL: none. */
     bool (*skip)(void *context, const struct sta_block *block);
     void *skip_context;
 };
@@ -61,5 +61,20 @@ struct sta_scan {
 /** Return: 0, STA_ECANCELLED, STA_ELIMIT (deadline, a pattern's match limit), STA_ENOMEM, STA_ECORRUPT, or what an accumulator returned. */
 STA_MUSTCHECK int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget,
                                struct sta_error *err);
+
+/* ---- the parts of a pass, for those who go through the blocks in an order of their own */
+
+/** Numbers of the blocks that may matter, ascending, for at most sta_snapshot_block_count; *numbers: free(). */
+size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers);
+
+struct sta_scan_visitor; /* one thread's view of a block after the other */
+/** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed. */
+struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter);
+void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor); /* NULL allowed */
+/** Its reader, for who goes to blocks without narrowing their rows. */
+struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visitor);
+/** Goes to a block.  @rows: those inside window and filter, maybe none; theirs until the next visit.  Classes only when there are rows. */
+STA_MUSTCHECK int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *block,
+                                 struct sta_scan_rows *rows, struct sta_error *err);
 
 #endif
