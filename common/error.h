@@ -28,6 +28,7 @@
     X(CANCELLED, "cancelled")                                                                                \
     X(FORBIDDEN, "not allowed")                                                                              \
     X(UNSUPPORTED, "not available here")                                                                     \
+    X(OUTDATED, "what it was about has changed since")                                                       \
     X(INTERNAL, "unexpected failure of a library")
 
 enum sta_status_index {

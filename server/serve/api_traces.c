@@ -109,6 +109,7 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_reply *reply, struct s
 int sta_api_trace_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
 {
     reply->status = 204;
+    sta_kept_results_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
     return sta_library_remove(call->server->options.library, call->captures[0], err);
 }
 

@@ -1,13 +1,13 @@
 /* The JSON object of a request body. */
 #include "serve/body.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/buffer.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "serve/document_json.h"
 
 static int fail_at(struct sta_error *err, const char *member, long index)
 {
@@ -19,46 +19,15 @@ static int fail_at(struct sta_error *err, const char *member, long index)
     return sta_at(err, pointer, -1);
 }
 
-/* Jansson recurses, so the depth is limited before it is asked. */
-static bool is_too_deep(const char *bytes, size_t size)
+static int parse(const char *bytes, size_t size, struct sta_arena *arena, struct sta_document **document,
+                 struct sta_error *err)
 {
-    unsigned depth = 0;
-    bool text = false;
-    for (size_t i = 0; i < size; i++) {
-        if (text) {
-            if (bytes[i] == '\\')
-                i++;
-            else if (bytes[i] == '"')
-                text = false;
-        } else if (bytes[i] == '"') {
-            text = true;
-        } else if (bytes[i] == '{' || bytes[i] == '[') {
-            if (++depth > STA_BODY_DEPTH)
-                return true;
-        } else if ((bytes[i] == '}' || bytes[i] == ']') && depth > 0) {
-            depth--;
-        }
-    }
-    return false;
-}
-
-static int parse(const char *bytes, size_t size, json_t **document, struct sta_error *err)
-{
-    json_error_t where;
     if (size == 0)
         return sta_fail(err, STA_EINPUT, "The request needs a body: a JSON object");
-    if (is_too_deep(bytes, size))
-        return sta_fail(err, STA_EINPUT, "The body is nested deeper than %d levels", STA_BODY_DEPTH);
-    *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
-    if (*document == NULL) {
-        size_t valid = sta_utf8_valid_prefix(bytes, size),
-               at = where.position > 0 ? (size_t)where.position : 0;
-        sta_fail(err, STA_EINPUT, "The body is not JSON: %s", where.text);
-        return sta_at(err, "", (int64_t)sta_utf8_count(bytes, STA_MIN(valid, at)));
-    }
-    if (!json_is_object(*document))
-        return sta_fail(err, STA_EINPUT, "The body must be a JSON object");
-    return STA_OK;
+    int status = sta_document_parse(bytes, size, "The body", arena, document, err);
+    if (status == STA_OK && (*document)->type != STA_DOCUMENT_OBJECT)
+        status = sta_fail(err, STA_EINPUT, "The body must be a JSON object");
+    return status;
 }
 
 static int fail_unknown(const char *name, const struct sta_member *members, size_t count,
@@ -74,10 +43,10 @@ static int fail_unknown(const char *name, const struct sta_member *members, size
     return fail_at(err, name, -1);
 }
 
-static int read_text(const json_t *value, const struct sta_member *member, long index, const char **text,
-                     struct sta_error *err)
+static int read_text(const struct sta_document *value, const struct sta_member *member, long index,
+                     const char **text, struct sta_error *err)
 {
-    *text = json_string_value(value);
+    *text = value->type == STA_DOCUMENT_TEXT ? value->text.bytes : NULL;
     if (*text == NULL)
         sta_fail(err, STA_EINPUT, "%s must be a text", member->name);
     else if (**text == '\0')
@@ -89,37 +58,33 @@ static int read_text(const json_t *value, const struct sta_member *member, long 
     return fail_at(err, member->name, index);
 }
 
-static int read_member(const json_t *value, const struct sta_member *member, struct sta_body *body,
-                       size_t index, struct sta_error *err)
+static int read_member(const struct sta_document *value, const struct sta_member *member,
+                       struct sta_body *body, size_t index, struct sta_error *err)
 {
     if (member->type == STA_MEMBER_TEXT)
         return read_text(value, member, -1, &body->values[index].text, err);
-    if (!json_is_array(value) || json_array_size(value) > member->most) {
+    if (value->type != STA_DOCUMENT_LIST || value->count > member->most) {
         sta_fail(err, STA_EINPUT, "%s must be a list of at most %zu texts", member->name, member->most);
         return fail_at(err, member->name, -1);
     }
-    size_t count = json_array_size(value);
-    body->values[index].texts = sta_alloc_array(count + 1, sizeof(char *));
-    body->values[index].count = count;
-    for (size_t i = 0; i < count; i++)
-        if (read_text(json_array_get(value, i), member, (long)i, &body->values[index].texts[i], err) !=
-            STA_OK)
+    body->values[index].texts = sta_alloc_array(value->count + 1, sizeof(char *));
+    for (const struct sta_document *item = value->first; item != NULL; item = item->next) {
+        size_t i = body->values[index].count++;
+        if (read_text(item, member, (long)i, &body->values[index].texts[i], err) != STA_OK)
             return err->status;
+    }
     return STA_OK;
 }
 
-static int read_members(json_t *document, const struct sta_member *members, size_t count,
+static int read_members(const struct sta_document *document, const struct sta_member *members, size_t count,
                         struct sta_body *body, struct sta_error *err)
 {
-    const char *name;
-    json_t *value;
-    json_object_foreach(document, name, value)
-    {
+    for (const struct sta_document *value = document->first; value != NULL; value = value->next) {
         size_t i = 0;
-        while (i < count && strcmp(members[i].name, name) != 0)
+        while (i < count && strcmp(members[i].name, value->name) != 0)
             i++;
         if (i == count)
-            return fail_unknown(name, members, count, err);
+            return fail_unknown(value->name, members, count, err);
         if (read_member(value, &members[i], body, i, err) != STA_OK)
             return err->status;
     }
@@ -134,11 +99,10 @@ static int read_members(json_t *document, const struct sta_member *members, size
 int sta_body_read(const char *bytes, size_t size, const struct sta_member *members, size_t member_count,
                   struct sta_body *body, struct sta_error *err)
 {
-    json_t *document = NULL;
+    struct sta_document *document;
     STA_ASSERT(member_count <= STA_BODY_MEMBERS);
     *body = (struct sta_body){0};
-    int status = parse(bytes, size, &document, err);
-    body->document = document;
+    int status = parse(bytes, size, &body->memory, &document, err);
     if (status == STA_OK)
         status = read_members(document, members, member_count, body, err);
     if (status != STA_OK)
@@ -150,6 +114,6 @@ void sta_body_fini(struct sta_body *body)
 {
     for (size_t i = 0; i < STA_BODY_MEMBERS; i++)
         free(body->values[i].texts);
-    json_decref(body->document);
+    sta_arena_fini(&body->memory);
     *body = (struct sta_body){0};
 }

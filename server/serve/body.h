@@ -1,12 +1,12 @@
-/* body.h - the JSON object of a request body, read and checked by a list of its members.  The only door to jansson. */
+/* body.h - the JSON object of a request body, read and checked by a list of its members. */
 #ifndef STA_SERVE_BODY_H
 #define STA_SERVE_BODY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "common/error.h"
+#include "common/memory.h"
 
-#define STA_BODY_DEPTH 32 /* most levels of nesting */
 #define STA_BODY_MEMBERS 8
 
 enum sta_member_type { STA_MEMBER_TEXT, STA_MEMBER_TEXTS };
@@ -20,7 +20,7 @@ struct sta_member {
 };
 
 struct sta_body {
-    void *document;
+    struct sta_arena memory; /* of the texts */
     struct {
         const char *text;   /* TEXT; NULL: not given */
         const char **texts; /* TEXTS; NULL: not given */

@@ -40,6 +40,7 @@ static void on_publish(void *context, const char *trace)
     errand->server = context;
     snprintf(errand->trace, sizeof errand->trace, "%s", trace);
     count_ingest(context, trace);
+    sta_kept_results_forget(errand->server->results, trace);
     if (sta_workers_submit(errand->server->errands, prepare, errand, &ignored) != STA_OK)
         free(errand);
 }

@@ -25,7 +25,7 @@ static int fail_at(struct sta_error *err, const char *name)
     return sta_at(err, pointer, -1);
 }
 
-static int fail_unknown(const char *name, uint32_t allowed, struct sta_error *err)
+static int fail_unknown(const char *name, uint64_t allowed, struct sta_error *err)
 {
     struct sta_buffer list;
     sta_buffer_init(&list);
@@ -39,7 +39,7 @@ static int fail_unknown(const char *name, uint32_t allowed, struct sta_error *er
     return fail_at(err, name);
 }
 
-static int find_parameter(const char *name, uint32_t allowed)
+static int find_parameter(const char *name, uint64_t allowed)
 {
     for (unsigned i = 0; i < STA_PARAMETERS; i++)
         if (allowed >> i & 1 && strcmp(sta_parameters[i].name, name) == 0)
@@ -69,6 +69,7 @@ static int check_value(const struct sta_parameter *parameter, struct sta_paramet
     const char *name = parameter->name, *text = value->text;
     switch (parameter->type) {
     case STA_PARAMETER_TEXT:
+    case STA_PARAMETER_LIST:
         return *text ? STA_OK : sta_fail(err, STA_EINPUT, "%s is empty", name);
     case STA_PARAMETER_CHOICE:
         if (!sta_word_listed(text, parameter->words))
@@ -92,6 +93,14 @@ static int check_value(const struct sta_parameter *parameter, struct sta_paramet
             return sta_fail(err, STA_EINPUT, "%s=%.60s is not allowed; a whole number from 1 to 2147483647",
                             name, text);
         return STA_OK;
+    case STA_PARAMETER_ROWS:
+        if (!sta_parse_int(text, strlen(text), &value->integer) || value->integer < 0)
+            return sta_fail(err, STA_EINPUT, "%s=%.60s is not a whole number of rows", name, text);
+        return STA_OK;
+    case STA_PARAMETER_PAIRS:
+        if (*text == ':' || strchr(text, ':') == NULL)
+            return sta_fail(err, STA_EINPUT, "%s=%.60s is not of the form name:expression", name, text);
+        return STA_OK;
     case STA_PARAMETER_NAMES:
         return is_name_list(text) ? STA_OK
                                   : sta_fail(err, STA_EINPUT, "%s has an empty name in its list", name);
@@ -99,16 +108,32 @@ static int check_value(const struct sta_parameter *parameter, struct sta_paramet
     return STA_OK;
 }
 
-static int read_one(char *name, char *text, uint32_t allowed, struct sta_parameter_value *values,
-                    struct sta_error *err)
+static int repeat(unsigned index, const char *text, struct sta_repeats *repeats, struct sta_error *err)
+{
+    STA_ASSERT(repeats != NULL);
+    if (repeats->count == STA_REPEATS)
+        return sta_fail(err, STA_ELIMIT, "The parameters hold more than %d values of lists", STA_REPEATS);
+    repeats->items[repeats->count].parameter = index;
+    repeats->items[repeats->count++].text = text;
+    return STA_OK;
+}
+
+static bool may_repeat(const struct sta_parameter *parameter)
+{
+    return parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
+}
+
+static int read_one(char *name, char *text, uint64_t allowed, struct sta_parameter_value *values,
+                    struct sta_repeats *repeats, struct sta_error *err)
 {
     if (sta_percent_decode(name, true, err) != STA_OK)
         return sta_because(err, "Cannot read the name of a parameter");
     int index = find_parameter(name, allowed);
     if (index < 0)
         return fail_unknown(name, allowed, err);
+    const struct sta_parameter *parameter = &sta_parameters[index];
     struct sta_parameter_value *value = &values[index];
-    if (value->given) {
+    if (value->given && !may_repeat(parameter)) {
         sta_fail(err, STA_EINPUT, "%s is given twice", name);
         return fail_at(err, name);
     }
@@ -116,17 +141,24 @@ static int read_one(char *name, char *text, uint32_t allowed, struct sta_paramet
         sta_because(err, "Cannot read %s", name);
         return fail_at(err, name);
     }
-    value->text = text;
+    if (!value->given)
+        value->text = text;
     value->given = true;
-    return check_value(&sta_parameters[index], value, err) == STA_OK ? STA_OK : fail_at(err, name);
+    struct sta_parameter_value one = {.text = text};
+    int status = check_value(parameter, may_repeat(parameter) ? &one : value, err);
+    if (status == STA_OK && may_repeat(parameter))
+        status = repeat((unsigned)index, text, repeats, err);
+    return status == STA_OK ? STA_OK : fail_at(err, name);
 }
 
-int sta_parameters_read(char *query, uint32_t allowed, struct sta_parameter_value values[STA_PARAMETERS],
-                        struct sta_error *err)
+int sta_parameters_read(char *query, uint64_t allowed, struct sta_parameter_value values[STA_PARAMETERS],
+                        struct sta_repeats *repeats, struct sta_error *err)
 {
     memset(values, 0, sizeof *values * STA_PARAMETERS);
+    if (repeats != NULL)
+        repeats->count = 0;
     for (char *name, *text; sta_query_next(&query, &name, &text);)
-        if (read_one(name, text, allowed, values, err) != STA_OK)
+        if (read_one(name, text, allowed, values, repeats, err) != STA_OK)
             return err->status;
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
         if (!(allowed >> i & 1) || values[i].given || sta_parameters[i].fallback == NULL)

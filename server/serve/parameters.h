@@ -13,7 +13,10 @@ enum sta_parameter_type {
     STA_PARAMETER_SECONDS, /* a finite number, negative too */
     STA_PARAMETER_WIDTH,   /* seconds > 0, rounded to microseconds, at least one */
     STA_PARAMETER_COUNT,   /* a whole number > 0 */
-    STA_PARAMETER_NAMES    /* words with commas between */
+    STA_PARAMETER_ROWS,    /* a whole number >= 0 */
+    STA_PARAMETER_NAMES,   /* words with commas between */
+    STA_PARAMETER_LIST,    /* not empty; may be given several times, and names may have commas between */
+    STA_PARAMETER_PAIRS    /* name:text; may be given several times */
 };
 
 /* X(id, name, type, words of a choice, default as text or NULL, example, description) */
@@ -45,7 +48,37 @@ enum sta_parameter_type {
     X(MAX_POINTS, "max_points", COUNT, NULL, NULL, "500",                                                    \
       "At most so many bins: the granularity grows by a whole factor until they suffice.")                   \
     X(PATH, "path", TEXT, NULL, NULL, "/runs",                                                               \
-      "Folder inside an allowed root. Default: the roots themselves.")
+      "Folder inside an allowed root. Default: the roots themselves.")                                       \
+    X(QUERY, "q", TEXT, NULL, NULL, "{\"group_by\": [\"func_name\"], \"aggregate\": {\"n\": \"count()\"}}",  \
+      "The request as JSON. Plain parameters beside it replace its members of the same name.")               \
+    X(TRACED_PRESET, "preset", TEXT, NULL, NULL, "dlio",                                                     \
+      "Name of the preset whose filters and refined categories the events are seen with. Default: none, "    \
+      "all events as they are.")                                                                             \
+    X(TRACED_FILTERS, "filters", CHOICE, "on|off", NULL, "off",                                              \
+      "Whether the preset's dropping filters apply. Default: on.")                                           \
+    X(GROUP_BY, "group_by", LIST, NULL, NULL, "func_name",                                                   \
+      "Expressions to group by. Repeat it for several; plain names may have commas between.")                \
+    X(AGGREGATE, "aggregate", PAIRS, NULL, NULL, "total:sum(time)",                                          \
+      "name:expression of an aggregate. Repeat it for several.")                                             \
+    X(DERIVE, "derive", PAIRS, NULL, NULL, "gib:size / 1024 ** 3",                                           \
+      "name:expression of a new column. Repeat it for several.")                                             \
+    X(VALUE_COUNTS, "value_counts", LIST, NULL, NULL, "func_name",                                           \
+      "Columns whose combinations of values are counted. Repeat it for several.")                            \
+    X(DESCRIBE, "describe", LIST, NULL, NULL, "size",                                                        \
+      "Numeric expressions to describe: count, mean, std, min, quartiles, max. Repeat it for several.")      \
+    X(COLUMNS, "columns", LIST, NULL, NULL, "func_name,pid",                                                 \
+      "Which columns to show. Repeat it for several; plain names may have commas between.")                  \
+    X(SORT, "sort", LIST, NULL, NULL, "-time",                                                               \
+      "Columns to sort by, -name for descending; missing values come last. Repeat it for several; plain "    \
+      "names may have commas between.")                                                                      \
+    X(ORDER_BY, "order_by", LIST, NULL, NULL, "-time", "The same as sort.")                                  \
+    X(LIMIT, "limit", ROWS, NULL, NULL, "100",                                                               \
+      "Rows of a page. Default: 1000; csv and ndjson give all rows.")                                        \
+    X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
+      "The member next of the page before, for the same request.")                                           \
+    X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
+      "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
+      "memory.")
 
 enum sta_parameter_id {
 #define X(id, name, type, words, fallback, example, text) STA_PARAMETER_##id,
@@ -54,7 +87,7 @@ enum sta_parameter_id {
         STA_PARAMETERS
 };
 
-#define STA_HAS(id) (UINT32_C(1) << STA_PARAMETER_##id)
+#define STA_HAS(id) (UINT64_C(1) << STA_PARAMETER_##id)
 
 struct sta_parameter {
     const char *name;
@@ -64,20 +97,31 @@ struct sta_parameter {
 extern const struct sta_parameter sta_parameters[STA_PARAMETERS];
 
 struct sta_parameter_value {
-    const char *text; /* decoded, or the default; NULL: neither */
+    const char *text; /* decoded, or the default; NULL: neither.  LIST, PAIRS: the first */
     bool given;
     double number;   /* SECONDS */
-    int64_t integer; /* WIDTH: microseconds; COUNT */
+    int64_t integer; /* WIDTH: microseconds; COUNT, ROWS */
+};
+
+/* The values of LIST and PAIRS parameters, as given. */
+#define STA_REPEATS 160
+struct sta_repeats {
+    size_t count;
+    struct {
+        enum sta_parameter_id parameter;
+        const char *text;
+    } items[STA_REPEATS];
 };
 
 /**
  * sta_parameters_read - take a query apart and check it
  * @query: changed in place; the values point into it.  NULL: empty
  * @allowed: STA_HAS bits
- * Return: 0, or STA_EINPUT with err->parameter set and a text that lists what is allowed.  A parameter may be given once.
+ * @repeats: takes the values of LIST and PAIRS parameters; may be NULL when none is allowed
+ * Return: 0, or STA_EINPUT with err->parameter set and a text that lists what is allowed.  A parameter of another type may be given once.
  */
-STA_MUSTCHECK int sta_parameters_read(char *query, uint32_t allowed,
+STA_MUSTCHECK int sta_parameters_read(char *query, uint64_t allowed,
                                       struct sta_parameter_value values[STA_PARAMETERS],
-                                      struct sta_error *err);
+                                      struct sta_repeats *repeats, struct sta_error *err);
 
 #endif

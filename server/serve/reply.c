@@ -16,6 +16,7 @@
     X(404, "not-found", "There is no such thing")                                                            \
     X(405, "method-not-allowed", "The method is not allowed here")                                           \
     X(409, "conflict", "It is there already")                                                                \
+    X(410, "outdated", "It was of an earlier version")                                                       \
     X(413, "body-too-large", "The request body is too large")                                                \
     X(421, "unknown-host", "The host is not one of this daemon's names")                                     \
     X(422, "over-limit", "A limit was exceeded")                                                             \
@@ -52,7 +53,8 @@ int sta_http_status(int status)
         [STA_STATUS_INDEX_CORRUPT] = 500,     [STA_STATUS_INDEX_NEWER] = 500,
         [STA_STATUS_INDEX_LIMIT] = 422,       [STA_STATUS_INDEX_BUSY] = 503,
         [STA_STATUS_INDEX_CANCELLED] = 503,   [STA_STATUS_INDEX_FORBIDDEN] = 403,
-        [STA_STATUS_INDEX_UNSUPPORTED] = 501, [STA_STATUS_INDEX_INTERNAL] = 500,
+        [STA_STATUS_INDEX_UNSUPPORTED] = 501, [STA_STATUS_INDEX_OUTDATED] = 410,
+        [STA_STATUS_INDEX_INTERNAL] = 500,
     };
     STA_ASSERT(status < 0 && (size_t)(-1 - status) < STA_COUNT_OF(statuses));
     return statuses[-1 - status];
@@ -121,82 +123,6 @@ void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *proble
 
 /* ---- tables */
 
-enum sta_format sta_format_of(const char *name)
-{
-    return strcmp(name, "csv") == 0      ? STA_FORMAT_CSV
-           : strcmp(name, "ndjson") == 0 ? STA_FORMAT_NDJSON
-                                         : STA_FORMAT_JSON;
-}
-
-static void put_cell_json(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
-{
-    if (column->missing[row]) {
-        sta_put_text(out, "null");
-        return;
-    }
-    switch (column->type) {
-    case STA_TYPE_BOOL:
-        sta_put_text(out, column->integers[row] ? "true" : "false");
-        break;
-    case STA_TYPE_INT:
-        sta_put_int(out, column->integers[row]);
-        break;
-    case STA_TYPE_FLOAT:
-        sta_put_double(out, column->numbers[row]);
-        break;
-    case STA_TYPE_TEXT:
-        sta_put_json_string(out, column->texts[row].bytes, column->texts[row].length);
-        break;
-    case STA_TYPE_LIST:
-        sta_put(out, column->texts[row].bytes, column->texts[row].length);
-        break;
-    case STA_TYPE_NULL:
-        sta_put_text(out, "null");
-        break;
-    }
-}
-
-/* Missing is an empty field. */
-static void put_cell_csv(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
-{
-    if (column->missing[row])
-        return;
-    if (column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST)
-        sta_put_csv_text(out, column->texts[row].bytes, column->texts[row].length);
-    else
-        put_cell_json(out, column, row);
-}
-
-static void put_csv(struct sta_buffer *out, const struct sta_table *table)
-{
-    for (size_t c = 0; c < table->column_count; c++) {
-        if (c > 0)
-            sta_put_char(out, ',');
-        sta_put_csv_text(out, table->columns[c].name, strlen(table->columns[c].name));
-    }
-    sta_put_text(out, "\r\n");
-    for (size_t row = 0; row < table->rows; row++) {
-        for (size_t c = 0; c < table->column_count; c++) {
-            if (c > 0)
-                sta_put_char(out, ',');
-            put_cell_csv(out, &table->columns[c], row);
-        }
-        sta_put_text(out, "\r\n");
-    }
-}
-
-static void put_ndjson(struct sta_buffer *out, const struct sta_table *table)
-{
-    for (size_t row = 0; row < table->rows; row++) {
-        sta_put_char(out, '{');
-        for (size_t c = 0; c < table->column_count; c++) {
-            sta_put_member(out, table->columns[c].name);
-            put_cell_json(out, &table->columns[c], row);
-        }
-        sta_put_text(out, "}\n");
-    }
-}
-
 static void put_fact(struct sta_buffer *out, const struct sta_fact *fact)
 {
     sta_put_member(out, fact->name);
@@ -208,11 +134,9 @@ static void put_fact(struct sta_buffer *out, const struct sta_fact *fact)
         sta_put_int(out, fact->integer);
 }
 
-/* "{" and what stands before a table. */
-static void put_head(struct sta_buffer *out, const struct sta_answer_names *names,
-                     const struct sta_facts *facts)
+void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
+                   const struct sta_facts *facts)
 {
-    sta_put_char(out, '{');
     sta_put_member_text(out, "semantics", names->semantics);
     if (names->preset != NULL)
         sta_put_member_text(out, "preset", names->preset);
@@ -221,53 +145,15 @@ static void put_head(struct sta_buffer *out, const struct sta_answer_names *name
         put_fact(out, &facts->items[i]);
 }
 
-static void put_columns(struct sta_buffer *out, const struct sta_table *table)
-{
-    sta_put_member(out, "columns");
-    for (size_t c = 0; c < table->column_count; c++) {
-        sta_put_char(out, c ? ',' : '[');
-        sta_put_json_text(out, table->columns[c].name);
-    }
-    sta_put_text(out, table->column_count ? "]" : "[]");
-    sta_put_member(out, "units");
-    sta_put_char(out, '{');
-    for (size_t c = 0; c < table->column_count; c++)
-        if (table->columns[c].unit != NULL)
-            sta_put_member_text(out, table->columns[c].name, table->columns[c].unit);
-    sta_put_char(out, '}');
-}
-
-static void put_json(struct sta_buffer *out, const struct sta_table *table)
-{
-    put_columns(out, table);
-    sta_put_member(out, "data");
-    sta_put_char(out, '[');
-    for (size_t row = 0; row < table->rows; row++) {
-        sta_put_text(out, row ? ",\n[" : "\n[");
-        for (size_t c = 0; c < table->column_count; c++) {
-            if (c > 0)
-                sta_put_char(out, ',');
-            put_cell_json(out, &table->columns[c], row);
-        }
-        sta_put_char(out, ']');
-    }
-    sta_put_char(out, ']');
-    sta_put_member_uint(out, "row_count", table->row_count);
-    sta_put_member_text(out, "next", table->next);
-    sta_put_char(out, '}');
-}
-
 /* True when the format is one that holds the table alone. */
 static bool put_plain(struct sta_reply *reply, enum sta_format format, const struct sta_table *table)
 {
-    if (format == STA_FORMAT_CSV) {
-        reply->content_type = "text/csv; charset=utf-8; header=present";
-        put_csv(&reply->body, table);
-    } else if (format == STA_FORMAT_NDJSON) {
-        reply->content_type = "application/x-ndjson";
-        put_ndjson(&reply->body, table);
-    }
-    return format != STA_FORMAT_JSON;
+    if (format == STA_FORMAT_JSON)
+        return false;
+    reply->content_type = sta_format_content_type(format);
+    sta_put_table_begin(&reply->body, format, table);
+    sta_put_table_rows(&reply->body, format, table, true);
+    return true;
 }
 
 void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
@@ -275,8 +161,12 @@ void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct
 {
     if (put_plain(reply, format, table))
         return;
-    put_head(&reply->body, names, facts);
-    put_json(&reply->body, table);
+    sta_put_char(&reply->body, '{');
+    sta_put_names(&reply->body, names, facts);
+    sta_put_table_begin(&reply->body, format, table);
+    sta_put_table_rows(&reply->body, format, table, true);
+    sta_put_table_end(&reply->body, format, table->row_count, table->next);
+    sta_put_char(&reply->body, '}');
 }
 
 /* ---- the summary
@@ -385,7 +275,7 @@ static void put_layer(struct sta_buffer *out, const struct layers *layers, size_
         if (!layer_has_column(layers, column, row))
             continue;
         sta_put_member(out, column->name);
-        put_cell_json(out, column, row);
+        sta_put_cell(out, column, row);
     }
     sta_put_char(out, '}');
 }
@@ -402,8 +292,9 @@ void sta_put_summary(struct sta_reply *reply, enum sta_format format, const stru
     if (preset->overlap_with != NULL)
         layers.overlap_with =
             row_of(&layers, (struct sta_text){preset->overlap_with, (uint32_t)strlen(preset->overlap_with)});
-    put_head(&reply->body, names, facts);
-    put_columns(&reply->body, table);
+    sta_put_char(&reply->body, '{');
+    sta_put_names(&reply->body, names, facts);
+    sta_put_table_columns(&reply->body, table);
     sta_put_member(&reply->body, "layers");
     sta_put_char(&reply->body, '[');
     for (size_t row = 0; row < table->rows; row++) {

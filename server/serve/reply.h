@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/table.h"
 #include "serve/http.h"
+#include "serve/table_text.h"
 
 /* ---- problems: RFC 9457 */
 
@@ -44,15 +45,15 @@ void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *proble
 
 /* ---- tables */
 
-enum sta_format { STA_FORMAT_JSON, STA_FORMAT_CSV, STA_FORMAT_NDJSON };
-enum sta_format sta_format_of(const char *name); /* "json", "csv", "ndjson" */
-
 /* Members of a JSON answer that stand before the table. */
 struct sta_answer_names {
     const char *semantics, *preset; /* preset NULL: none */
     bool filters;
 };
 
+/** The members that they are. */
+void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
+                   const struct sta_facts *facts);
 /** JSON: names, facts and the table in one object.  CSV and NDJSON: the table alone. */
 void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
                    const struct sta_facts *facts, const struct sta_table *table);

@@ -18,7 +18,7 @@ struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
     enum sta_role role;     /* NONE: for all */
     enum sta_place place;
-    uint32_t parameters; /* STA_HAS bits */
+    uint64_t parameters; /* STA_HAS bits */
     int status;          /* of the success; 0: 200 */
     bool tabular;        /* the success may be CSV and NDJSON too */
     const char *path;    /* pattern */

@@ -89,6 +89,8 @@ static void server_free(struct sta_server *server)
         sta_workers_destroy(server->errands);
     if (server->answers != NULL)
         sta_answers_destroy(server->answers);
+    if (server->results != NULL)
+        sta_kept_results_destroy(server->results);
     sta_metrics_destroy(server->metrics);
     sta_content_release(server->openapi);
     free(server);
@@ -107,7 +109,8 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         status = sta_assets_load(options->web, &server->assets, err);
     if (status == STA_OK) {
         make_openapi(server);
-        server->answers = sta_answers_create(options->cache);
+        server->answers = sta_answers_create(options->cache / 2);
+        server->results = sta_kept_results_create(options->cache - options->cache / 2);
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
         server->errands = sta_workers_create(ERRAND_THREADS, ERRANDS_WAITING);
         status = sta_http_run(server->http, err);

@@ -7,6 +7,7 @@
 #include "serve/assets.h"
 #include "serve/content.h"
 #include "serve/http.h"
+#include "serve/kept_results.h"
 #include "serve/metrics.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
@@ -19,6 +20,7 @@ struct sta_server {
     struct sta_http *http;
     struct sta_access *access;
     struct sta_answers *answers;
+    struct sta_kept_results *results; /* of which pages are cut */
     struct sta_assets *assets;
     struct sta_metrics *metrics;
     struct sta_workers *questions; /* what scans traces */
@@ -34,6 +36,7 @@ struct sta_call {
     const struct sta_route *route;
     char captures[STA_CAPTURES][STA_HOST_SIZE]; /* decoded parts of the path, in order */
     struct sta_parameter_value values[STA_PARAMETERS];
+    struct sta_repeats repeats;
     struct sta_identity identity;
 };
 

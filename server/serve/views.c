@@ -27,8 +27,9 @@ struct asker {
 
 static void view_free(struct sta_view *view)
 {
-    if (view->snapshot != NULL)
-        sta_snapshot_release(view->snapshot);
+    for (size_t i = 0; i < view->trace_count; i++)
+        if (view->traces[i].snapshot != NULL)
+            sta_snapshot_release(view->traces[i].snapshot);
     if (view->presets != NULL)
         sta_presets_release(view->presets);
     sta_arena_fini(&view->memory);
@@ -76,56 +77,74 @@ static int check_layered(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
-/* A canonical form: the same question asked in different words has the same key. */
-static void make_key(struct sta_view *view)
-{
-    struct sta_buffer *key = &view->key;
-    sta_put_format(key, "%s %s %llx %llx %s", view->kind->name, view->trace,
-                   (unsigned long long)sta_snapshot_info(view->snapshot)->version,
-                   (unsigned long long)sta_presets_fingerprint(view->presets), view->preset);
-    for (unsigned i = 0; i < STA_PARAMETERS; i++) {
-        const struct sta_parameter_value *value = &view->values[i];
-        if (!(view->kind->key_values >> i & 1) || value->text == NULL)
-            continue;
-        sta_put_format(key, "\n%u ", i);
-        if (sta_parameters[i].type == STA_PARAMETER_SECONDS)
-            sta_put_double(key, value->number);
-        else if (sta_parameters[i].type == STA_PARAMETER_WIDTH ||
-                 sta_parameters[i].type == STA_PARAMETER_COUNT)
-            sta_put_int(key, value->integer);
-        else
-            sta_put_text(key, value->text);
-    }
-}
-
 /* Finds all that the question is about, and its key. */
 static int view_open(struct sta_view *view, struct sta_error *err)
 {
     struct sta_library *library = view->server->options.library;
-    int status = sta_library_snapshot(library, view->trace, &view->snapshot, err);
+    int status = STA_OK;
+    for (size_t i = 0; i < view->trace_count && status == STA_OK; i++)
+        status = sta_library_snapshot(library, view->traces[i].id, &view->traces[i].snapshot, err);
     if (status != STA_OK)
         return status;
+    view->snapshot = view->trace_count > 0 ? view->traces[0].snapshot : NULL;
     view->presets = sta_library_presets(library);
     if (view->kind->layered)
         status = check_layered(view, err);
     if (status == STA_OK && view->kind->check != NULL)
         status = view->kind->check(view, err);
-    if (status == STA_OK)
-        make_key(view);
-    return status;
+    if (status != STA_OK)
+        return status;
+    sta_view_make_key(view);
+    return STA_OK;
 }
 
-/* @trace: shorter than STA_TRACE_ID_SIZE. */
 static struct sta_view *view_create(struct sta_server *server, const struct sta_view_kind *kind,
-                                    const char *trace, const struct sta_parameter_value *values)
+                                    const struct sta_parameter_value *values)
 {
     struct sta_view *view = sta_alloc(sizeof *view);
     view->server = server;
     view->kind = kind;
-    memcpy(view->trace, trace, strlen(trace) + 1);
     memcpy(view->values, values, sizeof view->values);
     sta_buffer_init(&view->key);
     return view;
+}
+
+/* The one trace of the path. */
+static int take_trace(struct sta_view *view, const char *id, struct sta_error *err)
+{
+    if (strlen(id) >= STA_TRACE_ID_SIZE)
+        return sta_fail(err, STA_ENOTFOUND, "There is no trace \"%.40s\"", id);
+    memcpy(view->trace, id, strlen(id) + 1);
+    view->traces = sta_arena_alloc(&view->memory, sizeof *view->traces, _Alignof(struct sta_view_trace));
+    *view->traces = (struct sta_view_trace){0};
+    memcpy(view->traces->id, id, strlen(id) + 1);
+    view->trace_count = 1;
+    if (!view->kind->labelled)
+        return STA_OK;
+    struct sta_trace_entry entry;
+    int status = sta_store_find(view->server->options.store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    view->traces->label = sta_arena_copy(&view->memory, entry.name, strlen(entry.name));
+    sta_trace_entry_fini(&entry);
+    return STA_OK;
+}
+
+/* The values of a list, from its parameter or another name of it. */
+/* All that the request says, but for what its traces hold. */
+static int view_read(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+{
+    const struct sta_view_kind *kind = view->kind;
+    int status = STA_OK;
+    if (kind->document_values != 0)
+        status = sta_view_read_document(view, call, err);
+    if (status == STA_OK && kind->result != NULL)
+        status = sta_view_read_page(view, call, err);
+    if (status == STA_OK && kind->arranged)
+        status = sta_view_read_order(view, call, err);
+    if (status == STA_OK)
+        status = kind->find != NULL ? kind->find(view, err) : take_trace(view, call->captures[0], err);
+    return status;
 }
 
 /* The texts lie in the request; a view that outlives it needs its own. */
@@ -135,6 +154,8 @@ static void own_texts(struct sta_view *view)
         if (view->values[i].given)
             view->values[i].text =
                 sta_arena_copy(&view->memory, view->values[i].text, strlen(view->values[i].text));
+    if (view->page.cursor != NULL)
+        view->page.cursor = sta_arena_copy(&view->memory, view->page.cursor, strlen(view->page.cursor));
 }
 
 /* ---- computing */
@@ -195,7 +216,8 @@ static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_er
         return STA_OK;
     if (atomic_load(budget.cancel))
         return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
-    int status = view->kind->compute(view, &budget, reply, err);
+    int status = view->kind->compute != NULL ? view->kind->compute(view, &budget, reply, err)
+                                             : sta_view_compute_page(view, &budget, reply, err);
     if (status == STA_ELIMIT && budget.deadline_ns != 0 && uv_hrtime() >= budget.deadline_ns)
         sta_because(err, "The question took longer than %llu s (setting query_timeout)",
                     (unsigned long long)options->query_timeout);
@@ -329,28 +351,35 @@ static void ask_warm(struct sta_call *call, struct sta_view *view)
     join(asker, view);
 }
 
+static bool is_warm(const struct sta_view *view)
+{
+    for (size_t i = 0; i < view->trace_count; i++)
+        if (!sta_library_is_open(view->server->options.library, view->traces[i].id))
+            return false;
+    return true;
+}
+
 void sta_view_ask(struct sta_call *call)
 {
     struct sta_error err = STA_ERROR_INIT;
-    if (strlen(call->captures[0]) >= STA_TRACE_ID_SIZE) {
-        sta_fail(&err, STA_ENOTFOUND, "There is no trace \"%.40s\"", call->captures[0]);
+    struct sta_view *view = view_create(call->server, call->route->view, call->values);
+    if (view_read(view, call, &err) != STA_OK) {
         answer_problem(call, &err, false);
-        return;
-    }
-    struct sta_view *view = view_create(call->server, call->route->view, call->captures[0], call->values);
-    if (sta_library_is_open(call->server->options.library, view->trace))
+        view_free(view);
+    } else if (is_warm(view)) {
         ask_warm(call, view);
-    else
+    } else {
         ask_cold(call, view);
+    }
 }
 
 void sta_view_prepare(struct sta_server *server, const char *trace)
 {
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err = STA_ERROR_INIT;
-    STA_ASSERT(sta_parameters_read(NULL, UINT32_MAX, values, &err) == STA_OK);
-    struct sta_view *view = view_create(server, &sta_view_summary, trace, values);
-    if (view_open(view, &err) == STA_OK)
+    STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
+    struct sta_view *view = view_create(server, &sta_view_summary, values);
+    if (take_trace(view, trace, &err) == STA_OK && view_open(view, &err) == STA_OK)
         view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
     if (view->flight != NULL)
         send_question(view);

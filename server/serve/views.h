@@ -1,33 +1,69 @@
-/* views.h - questions to a trace: from a request to a key, from a key to an answer. */
+/* views.h - questions to traces: from a request to a key, from a key to an answer.
+ *
+ * A kind of view says how its question is read and computed.  Either `compute` fills the reply as it goes out, or `result` computes all rows of
+ * a table, and pages, orders, forms and streams of them are made here, the same for all kinds. */
 #ifndef STA_SERVE_VIEWS_H
 #define STA_SERVE_VIEWS_H
 
+#include "common/document.h"
+#include "serve/kept_results.h"
+#include "serve/pages.h"
 #include "serve/routes.h"
 
-/* One question to one version of one trace.  Holds copies of all it needs, since who asked may leave while others still wait. */
+struct sta_view_trace {
+    char id[STA_TRACE_ID_SIZE];
+    const char *label; /* what the column `trace` holds; NULL when the kind has no labels */
+    struct sta_snapshot *snapshot;
+};
+
+/* One question to one version of one trace, or of several.  Holds copies of all it needs, since who asked may leave while others still wait. */
 struct sta_view {
     struct sta_server *server;
     const struct sta_view_kind *kind;
-    char trace[STA_TRACE_ID_SIZE];
-    struct sta_snapshot *snapshot;
+    struct sta_view_trace *traces; /* those asked, in order; in `memory` */
+    size_t trace_count;
+    char trace[STA_TRACE_ID_SIZE]; /* of the path; "" without one */
+    struct sta_snapshot *snapshot; /* of the first trace, borrowed from it */
     struct sta_presets *presets;
     char preset[64];
     struct sta_parameter_value values[STA_PARAMETERS]; /* texts in `memory` */
+    struct sta_document
+        *document;  /* of kinds that have one: without format, cursor, explain, and the limit of the page */
+    uint64_t plain; /* which of its members came from parameters: STA_HAS bits */
+    struct sta_page page;
+    struct sta_name_list order, columns; /* of kinds that are arranged */
+    bool explain;
     struct sta_arena memory;
-    struct sta_buffer key;
+    struct sta_buffer key; /* what is asked, of which versions, in which order, which page */
+    size_t identity_size, rows_size, order_size; /* how much of it names these */
     struct sta_flight *flight;
 };
 
 struct sta_view_kind {
     const char *name;
-    bool layered;        /* has preset, filters, window, filter */
-    uint32_t key_values; /* STA_HAS bits of the parameters that make a difference */
+    bool layered;      /* has preset, filters, window, filter */
+    bool labelled;     /* rows hold the labels of the traces */
+    bool arranged;     /* rows are of a table: the parameters sort, order_by and columns arrange them */
+    bool checks_limit; /* `result` checks a limit that is none, in its turn among the members */
+    uint64_t
+        key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages and documents */
+    uint64_t
+        document_values; /* of the parameters that a GET makes members of its document; 0: there is no document */
+    /** Finds the traces that the document names: sets traces and trace_count; NULL: the one of the path.  Reads memory only. */
+    int (*find)(struct sta_view *view, struct sta_error *err);
     /** Checks what the parameters' list can't; may be NULL.  Fast: on the HTTP thread. */
     int (*check)(struct sta_view *view, struct sta_error *err);
+    /* one of the two */
     int (*compute)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
                    struct sta_error *err);
+    int (*result)(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                  struct sta_error *err);
     bool kept; /* the answer to the question without parameters stays in the store */
 };
+
+/* Parameters of routes whose kind has a result, and of those that are arranged too. */
+#define STA_HAS_PAGES (STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR))
+#define STA_HAS_ORDER (STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(COLUMNS))
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
@@ -37,7 +73,32 @@ void sta_view_prepare(struct sta_server *server, const char *trace);
 /** The analyse stage's form of the question; borrows from the view. */
 struct sta_question sta_view_question(const struct sta_view *view);
 struct sta_answer_names sta_view_names(const struct sta_view *view);
+/** Rows of a table (taken over) with the names and facts of a layered view before it. */
+struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
+                                   const struct sta_facts *facts);
 /** Splits a list with commas between; free() it.  The texts live in the view's memory. */
 const char **sta_view_list(struct sta_view *view, const char *names, size_t *count);
+
+/* ---- between the view_*.c files */
+
+/* view_document.c: from a call to document, page, order */
+STA_MUSTCHECK int sta_view_read_document(struct sta_view *view, const struct sta_call *call,
+                                         struct sta_error *err);
+STA_MUSTCHECK int sta_view_read_page(struct sta_view *view, const struct sta_call *call,
+                                     struct sta_error *err);
+STA_MUSTCHECK int sta_view_read_order(struct sta_view *view, const struct sta_call *call,
+                                      struct sta_error *err);
+/** A mistake in a member that came from a parameter is one of that parameter: its pointer is cut there.  Return: err->status. */
+int sta_view_blame(const struct sta_view *view, struct sta_error *err);
+
+/* view_key.c */
+void sta_view_make_key(struct sta_view *view);
+
+/* view_result.c */
+/** The rows that are asked, arranged; kept ones, or computed by now.  Context: a question thread. */
+STA_MUSTCHECK int sta_view_find_result(struct sta_view *view, const struct sta_budget *budget,
+                                       struct sta_result **result, struct sta_error *err);
+STA_MUSTCHECK int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget,
+                                        struct sta_reply *reply, struct sta_error *err);
 
 #endif

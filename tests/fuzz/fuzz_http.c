@@ -20,12 +20,13 @@ static void fuzz_target(char *text)
     if (sta_path_match("/api/v1/traces/{id}/columns/{name}/values", text, captures))
         STA_ASSERT(captures[0].length > 0 && captures[1].length > 0);
     struct sta_parameter_value values[STA_PARAMETERS];
-    if (sta_parameters_read(query, UINT32_MAX, values, &err) == STA_OK)
+    struct sta_repeats repeats;
+    if (sta_parameters_read(query, UINT64_MAX, values, &repeats, &err) == STA_OK)
         for (unsigned i = 0; i < STA_PARAMETERS; i++)
             STA_ASSERT(!values[i].given || sta_parameters[i].type != STA_PARAMETER_CHOICE ||
                        sta_word_listed(values[i].text, sta_parameters[i].words));
     else
-        STA_ASSERT(err.status == STA_EINPUT && err.text[0] != '\0');
+        STA_ASSERT((err.status == STA_EINPUT || err.status == STA_ELIMIT) && err.text[0] != '\0');
 }
 
 static void fuzz_decode(char *text)
@@ -64,7 +65,7 @@ static void fuzz_body(const char *bytes, size_t size)
         STA_ASSERT(body.values[0].text != NULL && body.values[1].count <= 4);
         sta_body_fini(&body);
     } else {
-        STA_ASSERT(err.status == STA_EINPUT && err.text[0] != '\0');
+        STA_ASSERT((err.status == STA_EINPUT || err.status == STA_ELIMIT) && err.text[0] != '\0');
     }
 }
 

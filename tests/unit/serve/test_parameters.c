@@ -4,13 +4,14 @@
 
 #include "serve/parameters.h"
 
-static int read_query(const char *query, uint32_t allowed, struct sta_parameter_value *values,
+static int read_query(const char *query, uint64_t allowed, struct sta_parameter_value *values,
                       struct sta_error *err)
 {
     static char text[500];
+    static struct sta_repeats repeats;
     *err = STA_ERROR_INIT;
     snprintf(text, sizeof text, "%s", query);
-    return sta_parameters_read(text, allowed, values, err);
+    return sta_parameters_read(text, allowed, values, &repeats, err);
 }
 
 Test(parameters, defaults_hold_where_nothing_is_given)
@@ -18,7 +19,7 @@ Test(parameters, defaults_hold_where_nothing_is_given)
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(
-        sta_parameters_read(NULL, STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(PRESET), values, &err),
+        sta_parameters_read(NULL, STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(PRESET), values, NULL, &err),
         STA_OK);
     cr_expect_str_eq(values[STA_PARAMETER_FORMAT].text, "json");
     cr_expect_eq(values[STA_PARAMETER_GRANULARITY].integer, 1000000);
@@ -67,7 +68,7 @@ Test(parameters, what_is_wrong_is_named)
         {"filter=", "/filter", "empty"},
         {"filter=%zz", "/filter", "hexadecimal"},
     };
-    uint32_t allowed = STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(FROM) | STA_HAS(MAX_POINTS) |
+    uint64_t allowed = STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(FROM) | STA_HAS(MAX_POINTS) |
                        STA_HAS(LAYERS) | STA_HAS(FILTER);
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err;

@@ -1,0 +1,138 @@
+/* Rows written out. */
+#include "serve/pages.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+
+struct sta_page_writer {
+    struct sta_result *result;
+    void *reader;
+    enum sta_format format;
+    struct sta_token_subject subject;
+    struct sta_budget budget;
+    uint64_t left, written;
+    bool begun;
+};
+
+static uint64_t limit_of(const struct sta_page *page)
+{
+    if (page->has_limit)
+        return page->limit;
+    return page->format == STA_FORMAT_JSON ? STA_PAGE_ROWS : UINT64_MAX;
+}
+
+static int open_reader(struct sta_page_writer *writer, const struct sta_page *page, struct sta_error *err)
+{
+    struct sta_buffer position;
+    const struct sta_result *result = writer->result;
+    if (page->cursor == NULL)
+        return result->class->open(result->self, &writer->budget, NULL, 0, &writer->reader, err);
+    sta_buffer_init(&position);
+    int status = sta_cursor_decode(page->cursor, &page->subject, &position, err);
+    if (status == STA_OK) {
+        status =
+            result->class->open(result->self, &writer->budget, position.data != NULL ? position.data : "",
+                                position.size, &writer->reader, err);
+        if (status == STA_EINPUT)
+            sta_at(err, "/cursor", -1);
+    }
+    sta_buffer_fini(&position);
+    return status;
+}
+
+int sta_page_writer_create(struct sta_result *result, const struct sta_page *page,
+                           const struct sta_budget *budget, struct sta_page_writer **made,
+                           struct sta_error *err)
+{
+    struct sta_page_writer *writer = sta_alloc(sizeof *writer);
+    writer->result = sta_result_retain(result);
+    writer->format = page->format;
+    writer->subject = page->subject;
+    writer->budget = *budget;
+    writer->left = limit_of(page);
+    int status = open_reader(writer, page, err);
+    if (status != STA_OK) {
+        sta_page_writer_destroy(writer);
+        return status;
+    }
+    *made = writer;
+    return STA_OK;
+}
+
+void sta_page_writer_destroy(struct sta_page_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (writer->reader != NULL)
+        writer->result->class->close(writer->reader);
+    sta_result_release(writer->result);
+    free(writer);
+}
+
+static void put_begin(struct sta_page_writer *writer, const struct sta_table *table, struct sta_buffer *out)
+{
+    const struct sta_result *result = writer->result;
+    if (writer->format == STA_FORMAT_JSON) {
+        sta_put_char(out, '{');
+        sta_put(out, result->head.data, result->head.size);
+        if (result->member != NULL) {
+            sta_put_member(out, result->member);
+            sta_put_char(out, '{');
+        }
+    }
+    sta_put_table_begin(out, writer->format, table);
+}
+
+/* Of a page that asks for no rows there is no next one, or clients would ask for ever. */
+static char *next_token(struct sta_page_writer *writer)
+{
+    struct sta_buffer position;
+    char *token = NULL;
+    sta_buffer_init(&position);
+    if (writer->written > 0 && writer->result->class->position(writer->reader, &position))
+        token = sta_cursor_encode(&writer->subject, position.data, position.size);
+    sta_buffer_fini(&position);
+    return token;
+}
+
+static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struct sta_error *err)
+{
+    const struct sta_result *result = writer->result;
+    uint64_t count;
+    if (writer->format != STA_FORMAT_JSON)
+        return STA_OK;
+    int status = result->class->count(result->self, &writer->budget, &count, err);
+    if (status != STA_OK)
+        return status;
+    char *next = next_token(writer);
+    sta_put_table_end(out, writer->format, count, next);
+    sta_put_text(out, result->member != NULL ? "}}" : "}");
+    free(next);
+    return STA_OK;
+}
+
+int sta_page_write(struct sta_page_writer *writer, size_t most, struct sta_buffer *out, bool *ended,
+                   struct sta_error *err)
+{
+    struct sta_table table = {0};
+    size_t wanted = (size_t)STA_MIN(most, writer->left);
+    int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
+    if (status != STA_OK)
+        return status;
+    if (!writer->begun)
+        put_begin(writer, &table, out);
+    writer->begun = true;
+    table.rows = STA_MIN(table.rows, wanted); /* none of a page of no rows */
+    sta_put_table_rows(out, writer->format, &table, writer->written == 0);
+    writer->written += table.rows;
+    writer->left -= table.rows;
+    *ended = table.rows == 0 || writer->left == 0;
+    sta_table_fini(&table);
+    return *ended ? put_end(writer, out, err) : STA_OK;
+}
+
+uint64_t sta_page_written(const struct sta_page_writer *writer)
+{
+    return writer->written;
+}

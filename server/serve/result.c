@@ -1,0 +1,36 @@
+/* Rows, whatever holds them. */
+#include "serve/result.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+
+struct sta_result *sta_result_create(const struct sta_result_class *class, void *self)
+{
+    struct sta_result *result = sta_alloc(sizeof *result);
+    result->references = 1;
+    result->class = class;
+    result->self = self;
+    sta_buffer_init(&result->head);
+    return result;
+}
+
+struct sta_result *sta_result_retain(struct sta_result *result)
+{
+    atomic_fetch_add(&result->references, 1);
+    return result;
+}
+
+void sta_result_release(struct sta_result *result)
+{
+    if (result == NULL || atomic_fetch_sub(&result->references, 1) != 1)
+        return;
+    result->class->destroy(result->self);
+    sta_buffer_fini(&result->head);
+    free(result);
+}
+
+uint64_t sta_result_bytes(const struct sta_result *result)
+{
+    return sizeof *result + result->head.capacity + result->class->bytes(result->self);
+}

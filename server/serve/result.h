@@ -1,0 +1,67 @@
+/* result.h - all rows of an answer, computed once: pages are cut from them, streams read them.
+ *
+ * Two kinds of rows hide behind one interface: a table that is held in memory, and the result of a query, which may
+ * have its rows still to be read from the store. */
+#ifndef STA_SERVE_RESULT_H
+#define STA_SERVE_RESULT_H
+
+#include "analyse/analyse.h"
+#include "common/buffer.h"
+#include "common/error.h"
+#include "common/table.h"
+
+/* How rows are held. */
+struct sta_result_class {
+    void (*destroy)(void *self);
+    uint64_t (*bytes)(const void *self); /* of memory */
+    int (*count)(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err);
+    /** @after: what position gave, to go on behind it; NULL: from the start.  STA_EINPUT when it is none of these rows'. */
+    int (*open)(void *self, const struct sta_budget *budget, const void *after, size_t after_size,
+                void **reader, struct sta_error *err);
+    /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, before the rows are released. */
+    int (*read)(void *reader, size_t most, struct sta_table *table, struct sta_error *err);
+    /** Appends the place behind the last row read; false when no row follows. */
+    bool (*position)(void *reader, struct sta_buffer *position);
+    void (*close)(void *reader);
+};
+
+/* Counted references; immutable once it is shared; any thread. */
+struct sta_result {
+    _Atomic unsigned references;
+    const struct sta_result_class *class;
+    void *self;
+    struct sta_buffer head; /* JSON: members that stand before the table, as text without braces */
+    const char *member;     /* JSON: name of the member that holds the table; NULL: its members stand beside
+                               the head.  Static */
+};
+
+struct sta_result *sta_result_create(const struct sta_result_class *class, void *self);
+struct sta_result *sta_result_retain(struct sta_result *result);
+void sta_result_release(struct sta_result *result); /* NULL allowed */
+uint64_t sta_result_bytes(const struct sta_result *result);
+
+/**
+ * sta_result_of_table - rows that are held in a table
+ * @table: taken over
+ * @owner: what its texts point into, given to @release with the last reference; both may be NULL
+ */
+struct sta_result *sta_result_of_table(struct sta_table *table, void *owner, void (*release)(void *owner));
+/** The rows of a query; takes over the reference. */
+struct sta_result *sta_result_of_query(struct sta_query_result *result);
+
+/**
+ * sta_result_arrange - the same rows in another order, and some of the columns
+ * @base: of a table; kept by what is made of it
+ * @order: names of columns, -name for descending; stable, missing values last.  @columns: none: all of them
+ * Mistakes: STA_EINPUT with a text that lists the columns, and the parameter of the list.
+ */
+struct sta_name_list {
+    const char *const *names;
+    size_t count;
+    const char *parameter; /* JSON pointer for mistakes */
+};
+STA_MUSTCHECK int sta_result_arrange(struct sta_result *base, const struct sta_name_list *order,
+                                     const struct sta_name_list *columns, struct sta_result **arranged,
+                                     struct sta_error *err);
+
+#endif

@@ -1,0 +1,147 @@
+/* Tables as JSON, CSV and NDJSON. */
+#include "serve/table_text.h"
+
+#include <string.h>
+
+#include "serve/reply.h"
+
+enum sta_format sta_format_of(const char *name)
+{
+    return strcmp(name, "csv") == 0      ? STA_FORMAT_CSV
+           : strcmp(name, "ndjson") == 0 ? STA_FORMAT_NDJSON
+                                         : STA_FORMAT_JSON;
+}
+
+const char *sta_format_content_type(enum sta_format format)
+{
+    static const char *const types[] = {"application/json", "text/csv; charset=utf-8; header=present",
+                                        "application/x-ndjson"};
+    return types[format];
+}
+
+void sta_put_cell(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
+{
+    if (column->missing[row]) {
+        sta_put_text(out, "null");
+        return;
+    }
+    switch (column->type) {
+    case STA_TYPE_BOOL:
+        sta_put_text(out, column->integers[row] ? "true" : "false");
+        break;
+    case STA_TYPE_INT:
+        sta_put_int(out, column->integers[row]);
+        break;
+    case STA_TYPE_FLOAT:
+        sta_put_double(out, column->numbers[row]);
+        break;
+    case STA_TYPE_TEXT:
+        sta_put_json_string(out, column->texts[row].bytes, column->texts[row].length);
+        break;
+    case STA_TYPE_LIST:
+        sta_put(out, column->texts[row].bytes, column->texts[row].length);
+        break;
+    case STA_TYPE_NULL:
+        sta_put_text(out, "null");
+        break;
+    }
+}
+
+/* Missing is an empty field. */
+static void put_cell_csv(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
+{
+    if (column->missing[row])
+        return;
+    if (column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST)
+        sta_put_csv_text(out, column->texts[row].bytes, column->texts[row].length);
+    else
+        sta_put_cell(out, column, row);
+}
+
+void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table)
+{
+    sta_put_member(out, "columns");
+    for (size_t c = 0; c < table->column_count; c++) {
+        sta_put_char(out, c ? ',' : '[');
+        sta_put_json_text(out, table->columns[c].name);
+    }
+    sta_put_text(out, table->column_count ? "]" : "[]");
+    sta_put_member(out, "units");
+    sta_put_char(out, '{');
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].unit != NULL)
+            sta_put_member_text(out, table->columns[c].name, table->columns[c].unit);
+    sta_put_char(out, '}');
+}
+
+void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const struct sta_table *table)
+{
+    if (format == STA_FORMAT_JSON) {
+        sta_put_table_columns(out, table);
+        sta_put_member(out, "data");
+        sta_put_char(out, '[');
+    } else if (format == STA_FORMAT_CSV) {
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (c > 0)
+                sta_put_char(out, ',');
+            sta_put_csv_text(out, table->columns[c].name, strlen(table->columns[c].name));
+        }
+        sta_put_text(out, "\r\n");
+    }
+}
+
+static void put_row_json(struct sta_buffer *out, const struct sta_table *table, size_t row)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        sta_put_char(out, c ? ',' : '[');
+        sta_put_cell(out, &table->columns[c], row);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_row_csv(struct sta_buffer *out, const struct sta_table *table, size_t row)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (c > 0)
+            sta_put_char(out, ',');
+        put_cell_csv(out, &table->columns[c], row);
+    }
+    sta_put_text(out, "\r\n");
+}
+
+static void put_row_ndjson(struct sta_buffer *out, const struct sta_table *table, size_t row)
+{
+    sta_put_char(out, '{');
+    for (size_t c = 0; c < table->column_count; c++) {
+        sta_put_member(out, table->columns[c].name);
+        sta_put_cell(out, &table->columns[c], row);
+    }
+    sta_put_text(out, "}\n");
+}
+
+void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,
+                        bool first)
+{
+    for (size_t row = 0; row < table->rows; row++)
+        switch (format) {
+        case STA_FORMAT_JSON:
+            sta_put_text(out, row > 0 || !first ? ",\n" : "\n");
+            put_row_json(out, table, row);
+            break;
+        case STA_FORMAT_CSV:
+            put_row_csv(out, table, row);
+            break;
+        case STA_FORMAT_NDJSON:
+            put_row_ndjson(out, table, row);
+            break;
+        }
+}
+
+void sta_put_table_end(struct sta_buffer *out, enum sta_format format, uint64_t row_count, const char *next)
+{
+    if (format != STA_FORMAT_JSON)
+        return;
+    sta_put_char(out, ']');
+    sta_put_member_uint(out, "row_count", row_count);
+    sta_put_member_text(out, "next", next);
+}

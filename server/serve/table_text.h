@@ -1,0 +1,26 @@
+/* table_text.h - tables as JSON, CSV and NDJSON, whole or piece by piece. */
+#ifndef STA_SERVE_TABLE_TEXT_H
+#define STA_SERVE_TABLE_TEXT_H
+
+#include "common/buffer.h"
+#include "common/table.h"
+
+enum sta_format { STA_FORMAT_JSON, STA_FORMAT_CSV, STA_FORMAT_NDJSON };
+enum sta_format sta_format_of(const char *name); /* "json", "csv", "ndjson" */
+const char *sta_format_content_type(enum sta_format format);
+
+/** Missing is null. */
+void sta_put_cell(struct sta_buffer *out, const struct sta_table_column *column, size_t row);
+/** The members columns and units. */
+void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table);
+
+/* A table in pieces: its begin, any number of times rows, its end.  JSON: the members columns, units, data, row_count, next of an object whose
+ * braces are the caller's. */
+void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const struct sta_table *table);
+/** @first: no rows have been put before. */
+void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,
+                        bool first);
+/** @next: NULL on the last page. */
+void sta_put_table_end(struct sta_buffer *out, enum sta_format format, uint64_t row_count, const char *next);
+
+#endif
