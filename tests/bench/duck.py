@@ -1,4 +1,5 @@
 """DuckDB 2.0 from PyPI as a yardstick, in a virtual environment of its own beside the traces."""
+import json
 import subprocess
 import sys
 
@@ -27,6 +28,23 @@ connection.execute("SET enable_progress_bar = false")
 start = time.perf_counter()
 connection.execute(sys.argv[2]).fetchall()
 print(time.perf_counter() - start)
+"""
+
+# The events with the columns that Strata's queries have: names of files in place of hashes, microseconds from the origin, sizes of transfers.
+EVENTS = """CREATE TABLE events AS SELECT e.name AS func_name, lower(e.cat) AS cat, e.pid, e.tid, e.ts - (SELECT min(ts) FROM t WHERE ph = 'X') AS ts,
+ e.dur, CASE WHEN lower(e.cat) = 'posix' AND e.args.ret > 0 AND regexp_matches(e.name, '^(p?read|p?write)$') THEN e.args.ret END AS size,
+ f.file_name FROM t e LEFT JOIN (SELECT try_cast(args.value AS UBIGINT) AS hash, any_value(args.name) AS file_name FROM t
+ WHERE ph = 'M' AND name = 'FH' GROUP BY 1) f ON e.args.fhash = f.hash WHERE e.ph = 'X'"""
+
+SERVE = """
+import duckdb, json, sys, time
+connection = duckdb.connect(sys.argv[1])
+connection.execute("SET enable_progress_bar = false")
+for line in sys.stdin:
+    question = json.loads(line)
+    start = time.perf_counter()
+    rows = connection.execute(question).fetchall()
+    print(json.dumps([time.perf_counter() - start, len(rows), rows[:3]], default=str), flush=True)
 """
 
 # What a summary sums up; and with the busy time of each group, as a summary has it of each layer.
@@ -76,3 +94,30 @@ def ask(trace, scratch, question):
     if not (scratch / "duck.db").exists():
         run(interpreter, LOAD, scratch / "duck.db", *trace.files)
     return min(run(interpreter, ASK, scratch / "duck.db", question) for _ in range(3)), None
+
+
+class Session:
+    """one process that keeps a table open, so that its pages are in memory as the daemon's are"""
+
+    def __init__(self, interpreter, trace, scratch):
+        run(interpreter, LOAD, scratch / "duck.db", *trace.files)
+        self.process = subprocess.Popen([str(interpreter), "-c", SERVE, str(scratch / "duck.db")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ask(EVENTS)
+        self.ask("DROP TABLE t")
+
+    def ask(self, question):
+        """(seconds, number of rows, the first of them)"""
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"DuckDB ended with {self.process.wait()} at {question}")
+        return json.loads(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()

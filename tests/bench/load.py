@@ -1,0 +1,105 @@
+"""A hundred clients at once, and long streams: how fast, in how much memory, and whether others are served meanwhile."""
+import http.client
+import json
+import statistics
+import threading
+import time
+import urllib.parse
+from daemon import Daemon
+from table import mebibytes, seconds
+
+CLIENTS = 100
+MEMORY = "1GiB"
+
+MIXED = [  # `I` becomes the number of the client, so that no two ask the same
+    {"filter": "cat == 'posix'", "group_by": ["func_name"], "aggregate": {"aI": "sum(time)", "n": "count()"}},
+    {"group_by": [{"t": "bin(time_start, 5)"}, "pid", "func_name"], "aggregate": {"aI": "count()", "s": "sum(size)"}},
+    {"filter": "file_name.str.contains('img_0.*[13579]_of')", "value_counts": {"kI": "basename(file_name)"}},
+    {"group_by": ["func_name"], "aggregate": {"aI": "median(dur)", "q": "quantile(size, 0.9)"}},
+    {"columns": [{"cI": "func_name"}, "ts", "dur", "args.ret"], "order_by": ["-dur"], "limit": 1000},
+    {"describe": [{"dI": "dur"}, "size"], "group_by": ["cat"]},
+    {"histogram": {"of": "dur", "bins": 50}, "group_by": [{"kI": "pid"}]},
+    {"group_by": ["ts", "tid"], "aggregate": {"aI": "count()"}, "limit": 10},
+]
+
+
+class Watch(threading.Thread):
+    """asks /healthz until it is stopped; `delays` in seconds"""
+
+    def __init__(self, daemon):
+        super().__init__()
+        self.daemon_, self.delays, self.stopped = daemon, [], threading.Event()
+
+    def run(self):
+        connection = http.client.HTTPConnection(self.daemon_.base.removeprefix("http://"), timeout=60)
+        while not self.stopped.is_set():
+            start = time.perf_counter()
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            self.delays.append(time.perf_counter() - start)
+            time.sleep(0.002)
+        connection.close()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stopped.set()
+        self.join()
+
+    def text(self):
+        return f"median {seconds(statistics.median(self.delays))}, at most {seconds(max(self.delays))}"
+
+
+def measure_concurrent(table, data, scratch):
+    trace, statuses, taken = data.four_files(), [], []
+    with Daemon(scratch / "store", [trace.path], ["--memory", MEMORY]) as daemon:
+        path = f"/api/v1/traces/{daemon.ingest(trace.path)['id']}/query"
+
+        def client(number):
+            request = json.loads(json.dumps(MIXED[number % len(MIXED)]).replace('I"', f'{number}"'))
+            start = time.perf_counter()
+            status, _, text = daemon.request("POST", path, request, timeout=300)
+            taken.append(time.perf_counter() - start)
+            statuses.append(status if status == 200 else (status, text[:200]))
+
+        clients = [threading.Thread(target=client, args=(i,)) for i in range(CLIENTS)]
+        with Watch(daemon) as watch:
+            start = time.perf_counter()
+            for c in clients:
+                c.start()
+            for c in clients:
+                c.join()
+            whole = time.perf_counter() - start
+        peak = daemon.memory_peak()
+    good = sum(s == 200 for s in statuses)
+    table.add(f"{CLIENTS} queries at once, none asked before", seconds(whole), "answered 200", f"{good} of {CLIENTS}",
+              "; ".join(sorted({str(s) for s in statuses if s != 200}))[:200], "else 429 or 503")
+    table.add("each of them", f"median {seconds(statistics.median(taken))}")
+    table.add("/healthz meanwhile", watch.text(), "", "", "", "<= 50 ms")
+    table.add("memory at most", mebibytes(peak), "setting memory", MEMORY)
+
+
+def measure_stream(table, data, scratch):
+    """all events as lines"""
+    trace = data.four_files()
+    columns = ["func_name", "cat", "pid", "tid", "ts", "dur", "file_name", "size", "args.ret"]
+    with Daemon(scratch / "store", [trace.path], ["--memory", MEMORY]) as daemon:
+        identity = daemon.ingest(trace.path)["id"]
+        query = urllib.parse.urlencode([("format", "ndjson"), *(("columns", c) for c in columns)])
+        with Watch(daemon) as watch:
+            start, rows, size = time.perf_counter(), 0, 0
+            connection = http.client.HTTPConnection(daemon.base.removeprefix("http://"), timeout=300)
+            connection.request("GET", f"/api/v1/traces/{identity}/events?{query}")
+            answer = connection.getresponse()
+            while chunk := answer.read(1 << 20):
+                rows, size = rows + chunk.count(b"\n"), size + len(chunk)
+            taken = time.perf_counter() - start
+            connection.close()
+        peak = daemon.memory_peak()
+    if rows != trace.totals["events"]:
+        raise RuntimeError(f"{rows} rows of {trace.totals['events']}")
+    table.add(f"all {rows:,} events as ndjson, {len(columns)} columns", seconds(taken), "", f"{rows / taken / 1e6:.2f} M rows/s, {size / taken / 1e6:.0f} MB/s")
+    table.add("/healthz meanwhile", watch.text(), "", "", "", "<= 50 ms")
+    table.add("memory at most", mebibytes(peak), "setting memory", MEMORY)

@@ -1,0 +1,204 @@
+"""Queries, cold, beside DuckDB over its own table of the same columns: both hold the data in memory, are asked in turns, and no answer is kept.
+
+A question is a request and its SQL. `N` in names of results makes each asking one that the daemon has not answered yet.
+"""
+import json
+import statistics
+import time
+import urllib.parse
+import duck
+from daemon import Daemon
+from table import seconds
+
+RUNS = 5
+SUMS = {"nN": "count()", "time": "sum(time)", "size": "sum(size)"}
+SQL_SUMS = "count(*), sum(dur), sum(size)"
+
+# name: (request, the same in SQL, goal)
+QUESTIONS = {
+    "filter, few groups": (
+        {"filter": 'cat == "posix"', "group_by": ["func_name"], "aggregate": SUMS},
+        f"SELECT func_name, {SQL_SUMS} FROM events WHERE cat = 'posix' GROUP BY 1 ORDER BY 1", ">= 1 x"),
+    "few groups of all events": (
+        {"group_by": ["cat", "func_name"], "aggregate": SUMS},
+        f"SELECT cat, func_name, {SQL_SUMS} FROM events GROUP BY 1, 2 ORDER BY 1, 2", ">= 1 x"),
+    "groups by 5 s, process, category, function": (
+        {"group_by": [{"t": "bin(time_start, 5)"}, "pid", "cat", "func_name"], "aggregate": SUMS},
+        f"SELECT ts // 5000000 AS t, pid, cat, func_name, {SQL_SUMS} FROM events GROUP BY ALL ORDER BY 1, 2, 3, 4 LIMIT 1000", ">= 1 x, goal 3 x"),
+    "groups by 1 s, process, category, function": (
+        {"group_by": [{"t": "bin(time_start, 1)"}, "pid", "cat", "func_name"], "aggregate": SUMS},
+        f"SELECT ts // 1000000 AS t, pid, cat, func_name, {SQL_SUMS} FROM events GROUP BY ALL ORDER BY 1, 2, 3, 4 LIMIT 1000", ">= 1 x, goal 3 x"),
+    "groups by file, process, function": (
+        {"group_by": ["file_name", "pid", "func_name"], "aggregate": SUMS},
+        f"SELECT file_name, pid, func_name, {SQL_SUMS} FROM events WHERE file_name IS NOT NULL GROUP BY ALL ORDER BY 1, 2, 3 LIMIT 1000", ">= 1 x"),
+    "text filter": (
+        {"filter": 'file_name.str.contains("img_01", regex=False)', "aggregate": SUMS},
+        f"SELECT {SQL_SUMS} FROM events WHERE contains(file_name, 'img_01')", "<= 100 ms"),
+    "regular expression": (
+        {"filter": 'file_name.str.contains("img_\\\\d*7_of")', "aggregate": SUMS},
+        f"SELECT {SQL_SUMS} FROM events WHERE regexp_matches(file_name, 'img_\\d*7_of')", "<= 100 ms"),
+    "filter by numbers": (
+        {"filter": "size > 1048576 and dur < 5000", "aggregate": SUMS},
+        f"SELECT {SQL_SUMS} FROM events WHERE size > 1048576 AND dur < 5000", "<= 100 ms"),
+    "filter by arithmetic": (
+        {"filter": "size / time > 1e9", "aggregate": SUMS},
+        f"SELECT {SQL_SUMS} FROM events WHERE size / (dur / 1e6) > 1e9", "<= 100 ms"),
+    "median by group": (
+        {"group_by": ["func_name"], "aggregate": {"nN": "count()", "p50": "median(dur)", "p95": "quantile(dur, 0.95)"}},
+        "SELECT func_name, count(*), median(dur), quantile_cont(dur, 0.95) FROM events GROUP BY 1 ORDER BY 1", ">= 1 x"),
+    "distinct by group": (
+        {"group_by": ["func_name"], "aggregate": {"nN": "nunique(file_name)", "threads": "nunique(tid)"}},
+        "SELECT func_name, count(DISTINCT file_name), count(DISTINCT tid) FROM events GROUP BY 1 ORDER BY 1", ">= 1 x"),
+    "the 100 longest": (
+        {"columns": [{"nN": "func_name"}, "pid", "ts", "dur", "size"], "order_by": ["-dur"], "limit": 100},
+        "SELECT func_name, pid, ts, dur, size FROM events ORDER BY dur DESC LIMIT 100", ">= 1 x"),
+    "full sort": (
+        {"columns": ["func_name", "pid", "ts", "dur"], "order_by": ["-dur", "ts"], "then": {"aggregate": {"nN": "count()", "last": "last(ts)"}}},
+        "SELECT count(*), last(ts) FROM (SELECT func_name, pid, ts, dur FROM events ORDER BY dur DESC, ts LIMIT 1000000000)", ">= 1 x"),
+    "two stages": (
+        {"group_by": [{"t": "bin(time_start, 1)"}, "pid", "tid"], "aggregate": {"io": "sum(where(cat == 'posix', time))", "size": "sum(size)"},
+         "then": {"group_by": ["t"], "aggregate": {"nN": "sum(size)", "io": "max(io)"}}},
+        "SELECT t, sum(size), max(io) FROM (SELECT ts // 1000000 AS t, pid, tid, sum(CASE WHEN cat = 'posix' THEN dur END) AS io, sum(size) AS size"
+        " FROM events GROUP BY ALL) GROUP BY t ORDER BY t LIMIT 1000", ">= 1 x"),
+}
+
+
+class Asker:
+    """one trace of a daemon, asked what it has not been asked before"""
+
+    def __init__(self, daemon, identity):
+        self.daemon, self.path, self.asked = daemon, f"/api/v1/traces/{identity}", 0
+
+    def ask(self, request, call="query"):
+        """(seconds, answer)"""
+        self.asked += 1
+        body = json.loads(json.dumps(request).replace('"nN"', f'"n{self.asked}"'))
+        start = time.perf_counter()
+        status, _, text = self.daemon.request("POST", f"{self.path}/{call}", body)
+        taken = time.perf_counter() - start
+        if status != 200:
+            raise RuntimeError(f"{json.dumps(body)}: {status} {text[:500]!r}")
+        return taken, json.loads(text)
+
+    def median(self, request, call="query"):
+        return statistics.median(self.ask(request, call)[0] for _ in range(RUNS))
+
+
+def agree(answer, rows, count):
+    """whether both mean the same question: as many rows, the same first integers"""
+    integers = [[v for v in row if isinstance(v, int) and not isinstance(v, bool)] for row in rows]
+    mine = [[v for v in row if isinstance(v, int) and not isinstance(v, bool)] for row in answer["data"][:len(rows)]]
+    return len(answer["data"]) == count and all(a[:1] == b[:1] for a, b in zip(mine, integers))
+
+
+def beside(table, asker, session, label, events):
+    request, sql, goal = QUESTIONS[label]
+    answer = asker.ask(request)[1]
+    if session is None:
+        return table.add(f"{label}, {events:,} events", seconds(asker.median(request)), "DuckDB", "left out", "", goal)
+    _, count, rows = session.ask(sql)
+    if not agree(answer, rows, count):
+        raise RuntimeError(f"{label}: the daemon says {answer['data'][:3]}, DuckDB {rows}")
+    pairs = [(asker.ask(request)[0], session.ask(sql)[0]) for _ in range(RUNS)]
+    mine, theirs = (statistics.median(p[i] for p in pairs) for i in (0, 1))
+    rows = f" ({answer['row_count']:,} rows)" if answer["row_count"] > 1000 else ""
+    table.add(f"{label}{rows}, {events:,} events", seconds(mine), "DuckDB", seconds(theirs), f"{theirs / mine:.1f} x", goal)
+
+
+def compare(table, trace, scratch, questions):
+    events = trace.totals["events"]
+    interpreter, why = duck.python(trace.path.parent)
+    if not interpreter:
+        table.leave_out("DuckDB", why)
+    with Daemon(scratch / "store", [trace.path]) as daemon:
+        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+        session = duck.Session(interpreter, trace, scratch) if interpreter else None
+        try:
+            for label in questions:
+                try:
+                    beside(table, asker, session, label, events)
+                except RuntimeError as error:
+                    table.leave_out(label, str(error)[:300])
+        finally:
+            if session:
+                session.__exit__()
+
+
+def measure(table, data, scratch):
+    compare(table, data.four_files(), scratch, QUESTIONS)
+
+
+def measure_large(table, data, scratch):
+    if data.quick:
+        return table.leave_out("queries of the large trace", "--quick")
+    compare(table, data.large(), scratch, QUESTIONS)
+
+
+def blocks(answer):
+    """(read, skipped) of an explained answer"""
+    steps = answer["explain"]["steps"]
+    return sum(s.get("blocks_read") or 0 for s in steps), sum(s.get("blocks_skipped") or 0 for s in steps)
+
+
+def measure_skipping(table, data, scratch):
+    """what a range of time and a file that keep 1 % read of the blocks"""
+    trace = data.four_files()
+    with Daemon(scratch / "store", [trace.path]) as daemon:
+        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+        length = trace.totals["job_time_us"] / 1e6
+        all_rows = trace.totals["events"]
+        files = asker.ask({"value_counts": "file_name", "limit": 1000})[1]["data"]
+        file = min(files, key=lambda row: abs(row[1] - all_rows / 100))[0]
+        ranges = {"a range of time": {"from": length * .5, "to": length * .51}, "a file": {"filter": f"file_name == {json.dumps(file)}"}}
+        for label, part in ranges.items():
+            request = {**part, "aggregate": {"nN": "count()", "time": "sum(time)"}}
+            answer = asker.ask(request, "query?explain=true")[1]
+            read, skipped = blocks(answer)
+            table.add(f"{label} that keeps {answer['data'][0][0] / all_rows:.1%}", seconds(asker.median(request)), "blocks",
+                      f"{read} read, {skipped} skipped", f"{read / max(1, read + skipped):.1%}", "a matching share")
+
+
+SETS = {"compute": 'cat == "ai_framework"', "app_io": 'cat == "reader"', "io": 'cat == "posix"'}
+
+
+def measure_overlap(table, data, scratch):
+    trace = data.four_files()
+    with Daemon(scratch / "store", [trace.path]) as daemon:
+        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+
+        def overlap(_):
+            asker.asked += 1
+            sets = {**SETS, "io": SETS["io"] + f" and pid != {asker.asked}"}
+            return asker.ask({"sets": sets, "scope": "process"}, "overlap")[0]
+
+        sums = {name: f"sum(where({condition}, time))" for name, condition in SETS.items()}
+        mine = statistics.median(map(overlap, range(RUNS)))
+        plain = asker.median({"group_by": ["host_name", "pid"], "aggregate": {**sums, "nN": "count()"}})
+        table.add("overlap of three sets by process", seconds(mine), "a query that sums their durations", seconds(plain), f"{mine / plain:.1f} x",
+                  "<= 300 ms, <= 3 x")
+
+
+def flat(asker, by, **more):
+    parameters = urllib.parse.urlencode({"preset": "dlio", "by": by, "granularity": 5, **more})
+    start = time.perf_counter()
+    status, _, text = asker.daemon.request("GET", f"{asker.path}/views/flat?{parameters}")
+    taken = time.perf_counter() - start
+    if status != 200:
+        raise RuntimeError(f"flat view by {by}: {status} {text[:500]!r}")
+    return taken, json.loads(text)
+
+
+def measure_flat(table, data, scratch):
+    """flat views as the reference has them, first and once they are kept"""
+    trace = data.four_files()
+    for by, goal in (("time_range", "<= 500 ms"), ("proc_name", "<= 1.5 s")):
+        taken = []
+        for i in range(3):
+            with Daemon(scratch / f"store-{by}-{i}", [trace.path]) as daemon:
+                asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+                first, answer = flat(asker, by, semantics="compatible", limit=100)
+                taken.append(first)
+                page = statistics.median(flat(asker, by, semantics="compatible", limit=100)[0] for _ in range(RUNS))
+        label = f"flat view by {by}, 5 s ({answer['row_count']:,} rows x {len(answer['columns']):,} columns)"
+        table.add(label, seconds(statistics.median(taken)), "", "", "", goal)
+        table.add("a page of 100 rows of it, kept", seconds(page), "", "", "", "<= 5 ms")

@@ -1,0 +1,159 @@
+"""Queries past their memory, many at once, and from clients that leave: the same answers, and others are served on."""
+import json
+import pathlib
+import re
+import socket
+import threading
+import time
+import urllib.parse
+from daemon import Daemon, generate
+
+EVENTS = 120000
+TINY = "2MiB"
+SUMS = {"n": "count()", "time": "sum(time)", "size": "sum(size)", "mean": "mean(dur)", "first": "first(tid)"}
+
+# what has to hold much: groups, lists of values, distinct values, sorted rows, a stage's result
+LARGE = {
+    "groups": {"group_by": ["ts", "pid", "func_name"], "aggregate": SUMS, "order_by": ["-time", "ts", "pid"], "limit": 1000},
+    "medians": {"group_by": ["func_name"], "aggregate": {"p50": "median(dur)", "p90": "quantile(time, 0.9)", "end": "median(te)"}},
+    "distinct values": {"group_by": ["cat"], "aggregate": {"n": "nunique(ts)", "files": "nunique(file_name)", "te": "nunique(te + tid)"}},
+    "texts as keys": {"group_by": [{"k": "str(ts) + func_name"}], "aggregate": {"n": "count()", "size": "sum(size)"}, "limit": 1000},
+    "sorted rows": {"columns": ["func_name", "ts", "dur", "file_name", "args.ret"], "order_by": ["-dur", "ts", "tid"], "limit": 100000},
+    "two stages": {"group_by": ["ts", "tid"], "aggregate": {"t": "sum(dur)", "n": "count()"}, "then": {"group_by": ["n"], "aggregate": {"t": "median(t)", "rows": "count()"}}},
+    "distinct keys": {"group_by": ["te", "tid"], "limit": 1000},
+    "value counts": {"value_counts": ["dur", "pid"], "limit": 1000},
+    "busy": {"group_by": ["pid", "func_name"], "aggregate": {"b": "busy()"}},
+    "rows on": {"filter": "dur > 3", "order_by": ["-te"], "then": {"aggregate": {"n": "count()", "x": "last(ts)", "y": "argmax(func_name, ts)"}}},
+}
+
+
+def ask(daemon, identity, request, query=""):
+    return daemon.request("POST", f"/api/v1/traces/{identity}/query{query}", request, timeout=300)
+
+
+def spilled(daemon, identity, request):
+    """bytes that its steps wrote, as explain says"""
+    status, _, text = ask(daemon, identity, request, "?explain=true")
+    steps = json.loads(text)["explain"]["steps"] if status == 200 else []
+    return sum(step.get("spilled") or 0 for step in steps)
+
+
+def same_with_little_memory(checks, folder):
+    """2 MiB and one worker against plenty and four: the same bytes"""
+    answers, wrote = {}, 0
+    for memory, workers in (("1GiB", 4), (TINY, 1), (TINY, 3)):
+        with Daemon(folder / f"store-{memory}-{workers}", [folder], ["--query-memory", memory, "--workers", workers]) as daemon:
+            identity = daemon.ingest(folder / "trace")["id"]
+            for what, request in LARGE.items():
+                status, _, text = ask(daemon, identity, request)
+                checks.equal(status, 200, f"{what} in {memory}: {text[:300]!r}")
+                answers.setdefault(what, text)
+                checks.check(text == answers[what], f"{what} in {memory} with {workers} workers: {text[:200]!r}, not {answers[what][:200]!r}")
+                wrote += spilled(daemon, identity, {**request, "order_by": request.get("order_by", [])}) if memory == TINY else 0
+    checks.check(wrote > 10 << 20, f"what does not fit is written: {wrote} bytes")
+
+
+MIXED = [
+    {"filter": "cat == 'posix'", "group_by": ["func_name"], "aggregate": {"aI": "sum(time)", "n": "count()"}},
+    {"group_by": [{"t": "bin(time_start, 0.01)"}, "pid", "func_name"], "aggregate": {"aI": "count()", "s": "sum(size)"}},
+    {"filter": "file_name.str.contains('img_0.*[13579]_of')", "value_counts": {"kI": "basename(file_name)"}},
+    {"group_by": ["func_name"], "aggregate": {"aI": "median(dur)", "q": "quantile(size, 0.9)"}},
+    {"columns": [{"cI": "func_name"}, "ts", "dur", "args.ret"], "order_by": ["-dur"], "limit": 1000},
+    {"describe": [{"dI": "dur"}, "size"], "group_by": ["cat"]},
+    {"histogram": {"of": "dur", "bins": 50}, "group_by": [{"kI": "pid"}]},
+    {"group_by": [{"kI": "ts"}, "tid"], "aggregate": {"n": "count()"}, "then": {"aggregate": {"m": "max(n)", "rows": "count()"}}},
+]
+CLIENTS = 100
+
+
+def resident(daemon):
+    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
+
+
+def many_at_once(checks, folder):
+    statuses, lock, delays, stop = [], threading.Lock(), [], threading.Event()
+    with Daemon(folder / "store-many", [folder]) as daemon:
+        identity = daemon.ingest(folder / "trace")["id"]
+        alone = {json.dumps(r): ask(daemon, identity, r)[2] for r in MIXED}
+
+        def client(number):
+            request = MIXED[number % len(MIXED)]
+            status, _, text = ask(daemon, identity, json.loads(json.dumps(request).replace("I\"", f"{number}\"")) if number >= CLIENTS // 2 else request)
+            with lock:
+                statuses.append((status, text[:200]))
+                if status == 200 and number < CLIENTS // 2:
+                    checks.check(text == alone[json.dumps(request)], f"client {number}: another answer than alone to {request}")
+
+        def watch():
+            while not stop.is_set():
+                start = time.monotonic()
+                daemon.request("GET", "/healthz", timeout=30)
+                delays.append(time.monotonic() - start)
+                time.sleep(0.005)
+
+        watcher = threading.Thread(target=watch)
+        clients = [threading.Thread(target=client, args=(i,)) for i in range(CLIENTS)]
+        watcher.start()
+        for c in clients:
+            c.start()
+        for c in clients:
+            c.join()
+        stop.set()
+        watcher.join()
+    unexpected = [s for s in statuses if s[0] not in (200, 429, 503)]
+    checks.check(len(statuses) == CLIENTS and not unexpected, f"{CLIENTS} at once: {len(statuses)} answered; {unexpected[:3]}")
+    checks.check(sum(s[0] == 200 for s in statuses) >= CLIENTS / 2, f"{CLIENTS} at once: {[s[0] for s in statuses]}")
+    delays.sort()
+    checks.check(delays[len(delays) // 2] < 0.05 and delays[-1] < 1, f"/healthz meanwhile: median {delays[len(delays) // 2]:.3f} s, at most {delays[-1]:.3f} s")
+
+
+def processor_time(daemon):
+    """seconds that the daemon has computed"""
+    fields = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def abandon(daemon, path, body, seconds, read=0):
+    """asks, reads so many bytes, and leaves"""
+    host, port = daemon.base.removeprefix("http://").rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=60) as s:
+        data = json.dumps(body).encode()
+        s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(data), data))
+        while read > 0:
+            read -= len(s.recv(min(read, 65536))) or read
+        time.sleep(seconds)
+
+
+def clients_that_leave(checks, folder):
+    """nobody computes for somebody who is gone"""
+    slow = {"derive": {f"d{i}": f"replace(str(ts * {i + 3}) + func_name, '[13579]+', 'x').str.count('x[a-z0-9]*?8')" for i in range(40)},
+            "group_by": [{f"k{i}": f"d{i}"} for i in range(16)], "aggregate": {f"a{i}": f"sum(d{i})" for i in range(40)}}
+    with Daemon(folder / "store-leave", [folder]) as daemon:
+        identity = daemon.ingest(folder / "trace")["id"]
+        path = f"/api/v1/traces/{identity}/query"
+        start = processor_time(daemon)
+        abandon(daemon, path, slow, 0.3)
+        time.sleep(0.5)
+        before = processor_time(daemon)
+        checks.check(before > start, "the query that was left had begun")
+        time.sleep(1)
+        checks.check(processor_time(daemon) - before < 0.3, f"computing after the client left: {processor_time(daemon) - before:.2f} s in one second")
+        held = resident(daemon)
+        for i in range(30):
+            abandon(daemon, path + "?format=csv", {"columns": ["func_name", "ts", "dur", "file_name", {f"c{i}": "proc_name"}]}, 0, read=100000)
+            abandon(daemon, f"{path}?{urllib.parse.urlencode({'format': 'ndjson'})}", {}, 0, read=10)
+        time.sleep(0.5)
+        before = processor_time(daemon)
+        time.sleep(0.5)
+        checks.check(processor_time(daemon) - before < 0.2, "streams whose clients left have ended")
+        checks.check(resident(daemon) - held < 200 << 20, f"memory after 60 streams that were left: {held} to {resident(daemon)} bytes")
+        checks.equal(ask(daemon, identity, {"aggregate": {"n": "count()"}})[0], 200, "a query after all that left")
+
+
+def run(checks, folder):
+    folder.mkdir()
+    generate(folder / "trace", events=EVENTS, ranks=4, seed=6)
+    checks.attempt("little memory", same_with_little_memory, folder)
+    checks.attempt("a hundred at once", many_at_once, folder)
+    checks.attempt("clients that leave", clients_that_leave, folder)
