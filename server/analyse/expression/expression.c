@@ -130,3 +130,14 @@ int sta_number_parse(const char *text, size_t length, const struct sta_schema *s
 {
     return parse(text, length, schema, as_number, expression, err);
 }
+
+struct sta_expression *sta_column_expression(const struct sta_schema *schema, uint32_t column)
+{
+    struct sta_parser parser = {.aggregates = NULL};
+    sta_builder_init(&parser.builder, schema, NULL);
+    struct sta_expression *expression =
+        sta_parser_keep(&parser, sta_build_column(&parser.builder, column, 0));
+    int rc = sta_parser_close(&parser);
+    STA_ASSERT(rc == 0);
+    return expression;
+}

@@ -69,6 +69,8 @@ STA_MUSTCHECK int sta_condition_parse(const char *text, size_t length, const str
 /** The same, and the result must be a number; it is made INT or FLOAT. */
 STA_MUSTCHECK int sta_number_parse(const char *text, size_t length, const struct sta_schema *schema,
                                    struct sta_expression **expression, struct sta_error *err);
+/** The expression that is one column of the schema. */
+struct sta_expression *sta_column_expression(const struct sta_schema *schema, uint32_t column);
 void sta_expression_destroy(struct sta_expression *expression);
 enum sta_type sta_expression_type(const struct sta_expression *expression);
 /** Unit of a bare column, and of an aggregate that keeps it; else NULL. */

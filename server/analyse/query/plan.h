@@ -39,9 +39,12 @@ struct sta_plan_histogram {
     uint32_t bins;
     struct sta_expression
         *of; /* INT or FLOAT.  Bin i holds edges[i] <= x < edges[i + 1], the last one its end too */
+    const char *pointer; /* of what says the edges */
 };
-/** The edges (bins + 1) of equal bins from @low to @high; where these are equal, of a range of 1 around them. */
-void sta_plan_equal_edges(double low, double high, uint32_t bins, double *edges);
+/** The edges (bins + 1) of equal bins from @low to @high; where these are equal, of a range of 1 around them.  STA_EINPUT if they lie too close
+ * together to differ. */
+STA_MUSTCHECK int sta_plan_equal_edges(const struct sta_plan_histogram *histogram, double low, double high,
+                                       double *edges, struct sta_error *err);
 
 struct sta_plan_stage {
     struct sta_schema schema; /* what comes in, then what is derived */
