@@ -24,6 +24,7 @@ struct sta_job {
     struct sta_job_request request;
     struct sta_job_view view;
     _Atomic bool cancel;
+    _Atomic bool *adopted; /* cancels work that runs elsewhere; NULL: it is ours */
     uint64_t started_ns, notified_ns, logged_ns;
 };
 
@@ -98,15 +99,20 @@ static struct sta_job *oldest_queued(struct sta_jobs *jobs)
     return found;
 }
 
-static void log_end(const struct sta_job_view *view)
+/* What a client asked for and failed is no failure of the daemon. */
+static void log_end(const struct sta_job_view *view, bool adopted)
 {
-    if (view->state == STA_JOB_FAILED)
+    if (view->state == STA_JOB_FAILED && !adopted)
         sta_log(STA_LOG_ERROR, "Job failed", "job", view->id, "kind", view->kind, "trace", view->trace,
                 "cause", view->error.text, NULL);
     else
-        sta_log(STA_LOG_INFO, view->state == STA_JOB_DONE ? "Job done" : "Job cancelled", "job", view->id,
-                "kind", view->kind, "trace", view->trace, "events", sta_log_int((int64_t)view->events),
-                "seconds", sta_log_number((double)(view->finished_us - view->started_us) / 1e6), NULL);
+        sta_log(STA_LOG_INFO,
+                view->state == STA_JOB_DONE     ? "Job done"
+                : view->state == STA_JOB_FAILED ? "Job failed"
+                                                : "Job cancelled",
+                "job", view->id, "kind", view->kind, "trace", view->trace, "events",
+                sta_log_int((int64_t)view->events), "seconds",
+                sta_log_number((double)(view->finished_us - view->started_us) / 1e6), NULL);
 }
 
 /* Under the lock. */
@@ -123,7 +129,6 @@ static void end_job(struct sta_job *job, int status, const struct sta_error *err
     else
         view->error = *err;
     view->change++;
-    forget_oldest(job->jobs);
     uv_cond_broadcast(&job->jobs->changed);
 }
 
@@ -150,7 +155,7 @@ static void run_job(struct sta_job *job)
     end_job(job, status, &err);
     struct sta_job_view view = job->view;
     uv_mutex_unlock(&jobs->lock);
-    log_end(&view);
+    log_end(&view, false);
     notify(jobs);
 }
 
@@ -189,7 +194,7 @@ struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
 /* Under the lock, so a release function may not call jobs. */
 static void cancel_job(struct sta_job *job)
 {
-    atomic_store(&job->cancel, true);
+    atomic_store(job->adopted != NULL ? job->adopted : &job->cancel, true);
     if (job->view.state != STA_JOB_QUEUED)
         return;
     struct sta_error err = STA_ERROR_INIT;
@@ -243,6 +248,14 @@ static struct sta_job *job_create(struct sta_jobs *jobs, const struct sta_job_re
     return job;
 }
 
+/* Under the lock.  What ended long ago is forgotten here and not when something ends, since that still looks at its job. */
+static void put_in(struct sta_jobs *jobs, struct sta_job *job)
+{
+    forget_oldest(jobs);
+    job->older = jobs->newest;
+    jobs->newest = job;
+}
+
 int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request, char id[STA_JOB_ID_SIZE],
                     struct sta_error *err)
 {
@@ -250,8 +263,7 @@ int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request
     bool full = jobs->closing || jobs->queued >= jobs->queue_limit;
     if (!full) {
         struct sta_job *job = job_create(jobs, request);
-        job->older = jobs->newest;
-        jobs->newest = job;
+        put_in(jobs, job);
         jobs->queued++;
         memcpy(id, job->view.id, STA_JOB_ID_SIZE);
         uv_cond_broadcast(&jobs->changed);
@@ -265,6 +277,31 @@ int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request
         request->release(request->context);
     return sta_fail(err, STA_EBUSY, "%u jobs are waiting already, which is the limit (queued_jobs)",
                     jobs->queue_limit);
+}
+
+struct sta_job *sta_jobs_adopt(struct sta_jobs *jobs, const char *kind, const char *trace,
+                               _Atomic bool *cancel)
+{
+    struct sta_job *job = job_create(jobs, &(struct sta_job_request){.kind = kind, .trace = trace});
+    job->adopted = cancel;
+    uv_mutex_lock(&jobs->lock);
+    jobs->queued++;
+    start_job(job);
+    put_in(jobs, job);
+    uv_mutex_unlock(&jobs->lock);
+    notify(jobs);
+    return job;
+}
+
+void sta_jobs_release(struct sta_job *job, int status, const struct sta_error *err)
+{
+    struct sta_jobs *jobs = job->jobs;
+    uv_mutex_lock(&jobs->lock);
+    end_job(job, status, err);
+    struct sta_job_view view = job->view;
+    uv_mutex_unlock(&jobs->lock);
+    log_end(&view, true);
+    notify(jobs);
 }
 
 static struct sta_job *find(struct sta_jobs *jobs, const char *id)
@@ -304,7 +341,8 @@ bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_
     bool found = false;
     uv_mutex_lock(&jobs->lock);
     for (const struct sta_job *job = jobs->newest; job != NULL && !found; job = job->older) {
-        found = !sta_job_state_ends(job->view.state) && strcmp(job->view.trace, trace) == 0;
+        found = job->adopted == NULL && !sta_job_state_ends(job->view.state) &&
+                strcmp(job->view.trace, trace) == 0;
         if (found)
             *view = job->view;
     }

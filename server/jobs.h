@@ -23,7 +23,7 @@ static inline bool sta_job_state_ends(enum sta_job_state state)
 /* A copy of a job's figures at one moment. */
 struct sta_job_view {
     char id[STA_JOB_ID_SIZE];
-    const char *kind; /* static: "ingest", "refresh" */
+    const char *kind; /* static: "ingest", "refresh", "query", .. */
     char trace[17];   /* "" when it has none */
     enum sta_job_state state;
     char phase[32];  /* "reading", "publishing", .. */
@@ -55,6 +55,15 @@ struct sta_job_request {
 /** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
 STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request,
                                   char id[STA_JOB_ID_SIZE], struct sta_error *err);
+/**
+ * sta_jobs_adopt - make work that runs elsewhere visible as a running job
+ * @kind: static.  @cancel: becomes true when someone cancels the job; must live until sta_jobs_release
+ * It is none of those that sta_jobs_of_trace finds.
+ */
+struct sta_job *sta_jobs_adopt(struct sta_jobs *jobs, const char *kind, const char *trace,
+                               _Atomic bool *cancel);
+/** The work has ended; @err: why, when @status is a failure. */
+void sta_jobs_release(struct sta_job *job, int status, const struct sta_error *err);
 bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *view);
 /** Newest first; free() it. */
 struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count);

@@ -195,7 +195,7 @@ struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key
     return started;
 }
 
-const _Atomic bool *sta_flight_cancel(const struct sta_flight *flight)
+_Atomic bool *sta_flight_cancel(struct sta_flight *flight)
 {
     return &flight->cancel;
 }

@@ -36,8 +36,8 @@ struct sta_content *sta_answers_find(struct sta_answers *answers, const char *ke
  */
 struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key, size_t size,
                                     struct sta_waiter *waiter);
-/** Becomes true when the last waiter has left. */
-const _Atomic bool *sta_flight_cancel(const struct sta_flight *flight);
+/** Becomes true when the last waiter has left; others may set it to end the flight. */
+_Atomic bool *sta_flight_cancel(struct sta_flight *flight);
 /** Ends the flight: the content (taken over) is kept and given to all who wait, or, when NULL, the failure is. */
 void sta_flight_land(struct sta_flight *flight, struct sta_content *content, const struct sta_error *failure);
 /** Stops waiting.  Return: false when `done` has been or is being called. */

@@ -88,8 +88,9 @@ void sta_api_job_events(struct sta_call *call)
         struct follower *follower = sta_alloc(sizeof *follower);
         follower->jobs = jobs;
         memcpy(follower->id, view.id, sizeof follower->id);
-        sta_exchange_stream(call->exchange, call->route->content_type,
-                            &(struct sta_stream_source){follow, free, follower});
+        sta_exchange_stream(
+            call->exchange, call->route->content_type,
+            &(struct sta_stream_source){.produce = follow, .release = free, .context = follower});
         sta_reply_fini(&reply);
     }
 }

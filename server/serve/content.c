@@ -117,7 +117,9 @@ size_t sta_content_bytes(const struct sta_content *content)
 
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange)
 {
-    if (sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), content->etag))
+    enum sta_method method = sta_exchange_method(exchange);
+    if ((method == STA_GET || method == STA_HEAD) &&
+        sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), content->etag))
         return sta_answer_retain(content->unmodified);
     if (content->packed != NULL && sta_accepts_gzip(sta_exchange_header(exchange, "Accept-Encoding")))
         return sta_answer_retain(content->packed);

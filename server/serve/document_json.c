@@ -82,7 +82,7 @@ int sta_document_parse(const char *bytes, size_t size, const char *what, struct 
 {
     json_error_t where;
     if (is_too_deep(bytes, size))
-        return sta_fail(err, STA_ELIMIT, "%s is nested deeper than %d levels", what, STA_JSON_DEPTH);
+        return sta_fail(err, STA_EINPUT, "%s is nested deeper than %d levels", what, STA_JSON_DEPTH);
     json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
     if (json == NULL) {
         size_t valid = sta_utf8_valid_prefix(bytes, size),

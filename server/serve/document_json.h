@@ -13,7 +13,7 @@
  * Members keep their order; integers stay integers; a member that is given twice, an integer beyond 64 bits and a zero inside a text are mistakes.
  * @what: subject of messages, such as "The body"
  * @document: lives in @arena
- * Return: 0; STA_EINPUT with err->position (code points from the start) for what is not JSON; STA_ELIMIT for what is nested too deep.
+ * Return: 0; STA_EINPUT with err->position (code points from the start) for what is not JSON, or is nested too deep.
  */
 STA_MUSTCHECK int sta_document_parse(const char *bytes, size_t size, const char *what,
                                      struct sta_arena *arena, struct sta_document **document,

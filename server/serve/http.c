@@ -198,7 +198,10 @@ enum MHD_Result sta_request_access(void *closure, struct MHD_Connection *connect
         return *size > 0 ? take_body(exchange, data, size) : handle_request(exchange);
     case STA_PHASE_HANDLED:
         exchange->parked = false;
-        return queue_answer(exchange);
+        if (exchange->stream == NULL)
+            return queue_answer(exchange);
+        exchange->phase = STA_PHASE_QUEUED;
+        return sta_stream_queue(exchange);
     default:
         return MHD_NO;
     }
@@ -212,6 +215,8 @@ void sta_request_completed(void *closure, struct MHD_Connection *connection, voi
     if (exchange == NULL || exchange->phase < STA_PHASE_BODY)
         return;
     sta_gate_unwatch(exchange);
+    if (exchange->phase == STA_PHASE_HANDLED && exchange->stream != NULL)
+        sta_stream_abandon(exchange);
     if (exchange->phase >= STA_PHASE_HANDLED)
         http->options.completed(http->options.context, exchange, exchange->status,
                                 (double)(uv_hrtime() - exchange->started_ns) / 1e9,

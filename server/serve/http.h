@@ -46,6 +46,8 @@ struct sta_http_options {
     void (*handle)(void *context, struct sta_exchange *exchange);
     /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a request. */
     void (*completed)(void *context, struct sta_exchange *exchange, int status, double seconds, bool aborted);
+    /** Some ten times a second, briefly, on a thread of http's own; NULL: not wanted. */
+    void (*tick)(void *context);
     void *context;
 };
 
@@ -99,17 +101,34 @@ void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answe
 /* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before reply or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
 
-/* A body that comes piece by piece (server-sent events). */
-enum sta_stream_state { STA_STREAM_OPEN, STA_STREAM_END };
+/* A body that comes piece by piece: server-sent events, long tables. */
+struct sta_stream;
+enum sta_stream_state {
+    STA_STREAM_OPEN,
+    STA_STREAM_END,
+    STA_STREAM_FAILED /* the connection is cut, so that nobody takes what came for the whole */
+};
 struct sta_stream_source {
     /** Appends what is new, nothing when nothing is.  @heartbeat: nothing has been sent for a while. */
     enum sta_stream_state (*produce)(void *context, struct sta_buffer *out, bool heartbeat);
     void (*release)(void *context);
     void *context;
+    const struct sta_header *headers; /* copied; none: Cache-Control: no-store */
+    size_t header_count;
+    bool whole; /* to cut it short is a failure: at a stop it may go on for the time of grace */
 };
 /** Context: the handler's call. */
 void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type,
                          const struct sta_stream_source *source);
+/**
+ * sta_exchange_finish_stream - the same for an exchange that is parked
+ * @stream: set, before the source is asked for the first time, to what sta_stream_wake wants
+ * Context: any thread.  The exchange must not be used after.
+ */
+void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *content_type,
+                                const struct sta_stream_source *source, struct sta_stream **stream);
+/** The stream's source is asked again.  Context: any thread, before the source is released. */
+void sta_stream_wake(struct sta_stream *stream);
 /** Every stream is asked again.  Context: any thread. */
 void sta_http_wake_streams(struct sta_http *http);
 

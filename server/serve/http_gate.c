@@ -279,6 +279,8 @@ static void gate_main(void *argument)
         next_tick = uv_hrtime() + TICK_MS * UINT64_C(1000000);
         end_overdue(http);
         sta_streams_tick(http);
+        if (http->options.tick != NULL)
+            http->options.tick(http->options.context);
     }
     while (http->lingerer_count > 0)
         close(http->lingerers[--http->lingerer_count].fd);

@@ -133,7 +133,10 @@ extern const size_t sta_safety_header_count;
 /* http_stream.c */
 /** Queues the stream as the answer of its exchange.  Context: access handler. */
 enum MHD_Result sta_stream_queue(struct sta_exchange *exchange);
+/** Frees the stream of an exchange that ends before it was queued. */
+void sta_stream_abandon(struct sta_exchange *exchange);
 void sta_streams_tick(struct sta_http *http); /* heartbeats; gate thread */
-void sta_streams_end(struct sta_http *http);  /* all of them, soon */
+/** Ends those that may be cut, or all, soon. */
+void sta_streams_end(struct sta_http *http, bool all);
 
 #endif

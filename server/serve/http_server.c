@@ -152,7 +152,7 @@ void sta_http_quiesce(struct sta_http *http, unsigned grace_ms)
     atomic_store(&http->stopping, true);
     if (http->gate_runs)
         sta_gate_stop_accepting(http);
-    sta_streams_end(http);
+    sta_streams_end(http, false);
     while (atomic_load(&http->active) > 0 && uv_hrtime() < end)
         usleep(5000);
 }
@@ -160,7 +160,7 @@ void sta_http_quiesce(struct sta_http *http, unsigned grace_ms)
 void sta_http_close(struct sta_http *http)
 {
     sta_gate_stop(http);
-    sta_streams_end(http);
+    sta_streams_end(http, true);
     for (unsigned i = 0; i < http->daemon_count; i++)
         MHD_stop_daemon(http->daemons[i]);
     free(http->daemons);

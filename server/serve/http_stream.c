@@ -10,7 +10,7 @@
 #include "common/memory.h"
 #include "serve/http_private.h"
 
-#define BLOCK 4096
+#define BLOCK 32768 /* bytes that are asked for at a time */
 #define HEARTBEAT_NS UINT64_C(15000000000)
 
 struct sta_stream {
@@ -19,9 +19,11 @@ struct sta_stream {
     struct sta_http *http;
     struct sta_stream_source source;
     const char *content_type;
+    struct sta_header *headers; /* owned texts */
+    size_t header_count;
     struct sta_buffer out; /* produced, sent up to `sent`; HTTP thread only */
     size_t sent;
-    bool source_ended;
+    bool source_ended, source_failed;
     bool asleep, woken, closing, heartbeat; /* under stream_lock */
     uint64_t last_ns;                       /* under stream_lock: when something was sent */
 };
@@ -60,22 +62,31 @@ static void end_turn(struct sta_stream *stream)
     uv_mutex_unlock(&stream->http->stream_lock);
 }
 
+static ssize_t end_of(const struct sta_stream *stream)
+{
+    return stream->source_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 static ssize_t read_stream(void *closure, uint64_t position, char *to, size_t room)
 {
     struct sta_stream *stream = closure;
     if (stream->sent == stream->out.size) {
         bool heartbeat;
-        if (stream->source_ended || !begin_turn(stream, &heartbeat))
-            return MHD_CONTENT_READER_END_OF_STREAM;
+        if (stream->source_ended)
+            return end_of(stream);
+        if (!begin_turn(stream, &heartbeat))
+            return stream->source.whole ? MHD_CONTENT_READER_END_WITH_ERROR
+                                        : MHD_CONTENT_READER_END_OF_STREAM;
         sta_buffer_clear(&stream->out);
         stream->sent = 0;
-        stream->source_ended =
-            stream->source.produce(stream->source.context, &stream->out, heartbeat) == STA_STREAM_END;
+        enum sta_stream_state state = stream->source.produce(stream->source.context, &stream->out, heartbeat);
+        stream->source_ended = state != STA_STREAM_OPEN;
+        stream->source_failed = state == STA_STREAM_FAILED;
         end_turn(stream);
     }
     size_t size = STA_MIN(room, stream->out.size - stream->sent);
     if (size == 0)
-        return stream->source_ended ? MHD_CONTENT_READER_END_OF_STREAM : 0;
+        return stream->source_ended ? end_of(stream) : 0;
     memcpy(to, stream->out.data + stream->sent, size);
     stream->sent += size;
     return (ssize_t)size;
@@ -95,6 +106,11 @@ static void stream_free(void *closure)
     uv_mutex_unlock(&http->stream_lock);
     stream->source.release(stream->source.context);
     sta_buffer_fini(&stream->out);
+    for (size_t i = 0; i < stream->header_count; i++) {
+        free((char *)stream->headers[i].name);
+        free((char *)stream->headers[i].value);
+    }
+    free(stream->headers);
     free(stream);
 }
 
@@ -109,8 +125,18 @@ static bool client_gone(void *context)
     return false;
 }
 
-void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type,
-                         const struct sta_stream_source *source)
+static void copy_headers(struct sta_stream *stream, const struct sta_stream_source *source)
+{
+    static const struct sta_header unstored = {"Cache-Control", "no-store"};
+    const struct sta_header *headers = source->header_count > 0 ? source->headers : &unstored;
+    stream->header_count = STA_MAX(source->header_count, 1);
+    stream->headers = sta_alloc_array(stream->header_count, sizeof *stream->headers);
+    for (size_t i = 0; i < stream->header_count; i++)
+        stream->headers[i] = (struct sta_header){sta_strdup(headers[i].name), sta_strdup(headers[i].value)};
+}
+
+static struct sta_stream *stream_create(struct sta_exchange *exchange, const char *content_type,
+                                        const struct sta_stream_source *source)
 {
     struct sta_http *http = exchange->http;
     struct sta_stream *stream = sta_alloc(sizeof *stream);
@@ -120,13 +146,33 @@ void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type
     stream->content_type = content_type;
     stream->last_ns = uv_hrtime();
     sta_buffer_init(&stream->out);
+    copy_headers(stream, source);
     uv_mutex_lock(&http->stream_lock);
     stream->next = http->streams;
     if (http->streams)
         http->streams->previous = stream;
     http->streams = stream;
     uv_mutex_unlock(&http->stream_lock);
-    exchange->stream = stream;
+    return stream;
+}
+
+void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type,
+                         const struct sta_stream_source *source)
+{
+    exchange->stream = stream_create(exchange, content_type, source);
+}
+
+void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *content_type,
+                                const struct sta_stream_source *source, struct sta_stream **stream)
+{
+    sta_gate_unwatch(exchange);
+    exchange->stream = *stream = stream_create(exchange, content_type, source);
+    MHD_resume_connection(exchange->connection);
+}
+
+void sta_stream_abandon(struct sta_exchange *exchange)
+{
+    stream_free(exchange->stream);
 }
 
 enum MHD_Result sta_stream_queue(struct sta_exchange *exchange)
@@ -136,7 +182,8 @@ enum MHD_Result sta_stream_queue(struct sta_exchange *exchange)
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, stream, stream_free);
     STA_ASSERT(response != NULL);
     MHD_add_response_header(response, "Content-Type", stream->content_type);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
+    for (size_t i = 0; i < stream->header_count; i++)
+        MHD_add_response_header(response, stream->headers[i].name, stream->headers[i].value);
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
     for (size_t i = 0; i < sta_safety_header_count; i++)
         MHD_add_response_header(response, sta_safety_headers[i].name, sta_safety_headers[i].value);
@@ -147,6 +194,13 @@ enum MHD_Result sta_stream_queue(struct sta_exchange *exchange)
     enum MHD_Result result = MHD_queue_response(exchange->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return result;
+}
+
+void sta_stream_wake(struct sta_stream *stream)
+{
+    uv_mutex_lock(&stream->http->stream_lock);
+    wake(stream);
+    uv_mutex_unlock(&stream->http->stream_lock);
 }
 
 void sta_http_wake_streams(struct sta_http *http)
@@ -169,11 +223,11 @@ void sta_streams_tick(struct sta_http *http)
     uv_mutex_unlock(&http->stream_lock);
 }
 
-void sta_streams_end(struct sta_http *http)
+void sta_streams_end(struct sta_http *http, bool all)
 {
     uv_mutex_lock(&http->stream_lock);
     for (struct sta_stream *stream = http->streams; stream; stream = stream->next) {
-        stream->closing = true;
+        stream->closing |= all || !stream->source.whole;
         wake(stream);
     }
     uv_mutex_unlock(&http->stream_lock);

@@ -76,6 +76,7 @@ enum sta_parameter_type {
       "Rows of a page. Default: 1000; csv and ndjson give all rows.")                                        \
     X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
       "The member next of the page before, for the same request.")                                           \
+    X(PREFIX, "prefix", TEXT, NULL, NULL, "rea", "Only values that begin so, whatever the case.")            \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
       "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
       "memory.")

@@ -57,7 +57,7 @@ static uint64_t table_bytes(const void *self)
 
 static int table_count(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err)
 {
-    *count = ((const struct arranged *)self)->held->table.rows;
+    *count = ((const struct arranged *)self)->held->table.row_count;
     return STA_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "serve/views.h"
 
 #define LAYERED                                                                                              \
     (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) |                 \
@@ -247,6 +248,32 @@ const struct sta_route sta_routes[] = {
      .tabular = true,
      .summary = "Time series",
      .text = "Metrics of layers over time bins, for charts."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/columns",
+     .id = "columns",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_columns,
+     .parameters = STA_HAS(TRACED_PRESET) | STA_HAS_PAGES | STA_HAS_ORDER,
+     .reply = "columns",
+     .tabular = true,
+     .summary = "Columns that a query may name",
+     .text =
+         "Type, unit, missing and distinct values, range, and the most frequent texts of every column of the "
+         "trace's events."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/columns/{name}/values",
+     .id = "column_values",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_column_values,
+     .parameters = STA_HAS(PREFIX) | STA_HAS(TRACED_PRESET) | STA_HAS_PAGES | STA_HAS_ORDER,
+     .reply = "column_values",
+     .tabular = true,
+     .summary = "Values of a column",
+     .text = "The distinct values with their counts, most frequent first, for completion."},
     {.method = STA_GET,
      .path = "/api/v1/traces/{id}/report",
      .id = "report",

@@ -23,6 +23,12 @@ static void on_completed(void *context, struct sta_exchange *exchange, int statu
     sta_metrics_request(server->metrics, index, aborted && status == 0 ? 0 : status, seconds);
 }
 
+static void on_tick(void *context)
+{
+    struct sta_server *server = context;
+    sta_running_tick(server->running);
+}
+
 static int open_http(struct sta_server *server, struct sta_error *err)
 {
     const struct sta_server_options *options = &server->options;
@@ -37,6 +43,7 @@ static int open_http(struct sta_server *server, struct sta_error *err)
         .request_timeout_s = options->request_timeout,
         .handle = sta_dispatch,
         .completed = on_completed,
+        .tick = on_tick,
         .context = server,
     };
     return sta_http_open(&http, &server->http, err);
@@ -87,10 +94,14 @@ static void server_free(struct sta_server *server)
         sta_workers_destroy(server->questions);
     if (server->errands != NULL)
         sta_workers_destroy(server->errands);
+    if (server->streams != NULL)
+        sta_workers_destroy(server->streams);
     if (server->answers != NULL)
         sta_answers_destroy(server->answers);
     if (server->results != NULL)
         sta_kept_results_destroy(server->results);
+    if (server->running != NULL)
+        sta_running_destroy(server->running);
     sta_metrics_destroy(server->metrics);
     sta_content_release(server->openapi);
     free(server);
@@ -112,6 +123,8 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         server->answers = sta_answers_create(options->cache / 2);
         server->results = sta_kept_results_create(options->cache - options->cache / 2);
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
+        server->running = sta_running_create(options->jobs);
+        server->streams = sta_workers_create((unsigned)options->running_queries, options->connections);
         server->errands = sta_workers_create(ERRAND_THREADS, ERRANDS_WAITING);
         status = sta_http_run(server->http, err);
     }
@@ -143,6 +156,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_http_quiesce(server->http, grace_ms);
     sta_answers_cancel(server->answers);
     sta_workers_stop(server->questions);
+    sta_workers_stop(server->streams);
     sta_workers_stop(server->errands);
     sta_http_quiesce(server->http, LAST_WORDS_MS);
     server_free(server);

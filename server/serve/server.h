@@ -12,6 +12,7 @@
 #include "serve/parameters.h"
 #include "serve/reply.h"
 #include "serve/request.h"
+#include "serve/running.h"
 #include "serve/serve.h"
 #include "serve/workers.h"
 
@@ -21,11 +22,14 @@ struct sta_server {
     struct sta_access *access;
     struct sta_answers *answers;
     struct sta_kept_results *results; /* of which pages are cut */
+    struct sta_running *running;      /* questions at work */
     struct sta_assets *assets;
     struct sta_metrics *metrics;
     struct sta_workers *questions; /* what scans traces */
-    struct sta_workers *errands;   /* what may touch a disk: register, browse, list, .. */
-    struct sta_content *openapi;   /* made once */
+    struct sta_workers *streams;   /* what writes long answers, piece by piece */
+    _Atomic uint64_t open_streams;
+    struct sta_workers *errands; /* what may touch a disk: register, browse, list, .. */
+    struct sta_content *openapi; /* made once */
     _Atomic bool stopping;
 };
 

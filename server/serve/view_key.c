@@ -29,7 +29,7 @@ static void put_names(struct sta_buffer *key, const struct sta_name_list *list)
 static void put_key(struct sta_view *view)
 {
     struct sta_buffer *key = &view->key;
-    sta_put_format(key, "%s %s", view->kind->name, view->preset);
+    sta_put_format(key, "%s %s %s", view->kind->name, view->preset, view->part);
     for (size_t i = 0; i < view->trace_count; i++) {
         sta_put_format(key, "\n%s ", view->traces[i].id);
         if (view->traces[i].label != NULL)

@@ -25,7 +25,7 @@ struct asker {
 
 /* ---- a view, made and destroyed */
 
-static void view_free(struct sta_view *view)
+void sta_view_destroy(struct sta_view *view)
 {
     for (size_t i = 0; i < view->trace_count; i++)
         if (view->traces[i].snapshot != NULL)
@@ -77,8 +77,7 @@ static int check_layered(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
-/* Finds all that the question is about, and its key. */
-static int view_open(struct sta_view *view, struct sta_error *err)
+int sta_view_open(struct sta_view *view, struct sta_error *err)
 {
     struct sta_library *library = view->server->options.library;
     int status = STA_OK;
@@ -144,6 +143,7 @@ static int view_read(struct sta_view *view, const struct sta_call *call, struct 
         status = sta_view_read_order(view, call, err);
     if (status == STA_OK)
         status = kind->find != NULL ? kind->find(view, err) : take_trace(view, call->captures[0], err);
+    memcpy(view->part, call->captures[1], sizeof view->part);
     return status;
 }
 
@@ -202,32 +202,51 @@ static void keep(const struct sta_view *view, const struct sta_reply *reply)
         sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
 }
 
-static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_error *err)
+struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic bool *cancel)
 {
     const struct sta_server_options *options = &view->server->options;
-    struct sta_budget budget = {
+    return (struct sta_budget){
         .workers = options->workers,
         .memory = options->query_memory,
-        .cancel = sta_flight_cancel(view->flight),
+        .cancel = cancel,
         .deadline_ns =
             options->query_timeout ? uv_hrtime() + options->query_timeout * UINT64_C(1000000000) : 0,
     };
+}
+
+int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
+                     struct sta_error *err)
+{
+    if (status == STA_ELIMIT && budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns)
+        sta_because(err, "The question took longer than %llu s (setting query_timeout)",
+                    (unsigned long long)view->server->options.query_timeout);
+    if (status == STA_ECANCELLED)
+        sta_because(err, "The question was ended before its answer was there");
+    return status;
+}
+
+int sta_view_fail_size(const struct sta_view *view, struct sta_error *err)
+{
+    return sta_fail(err, STA_ELIMIT, "The answer would take more than %llu bytes (setting query_memory)",
+                    (unsigned long long)view->server->options.query_memory);
+}
+
+static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_error *err)
+{
+    struct sta_budget budget = sta_view_budget(view, sta_flight_cancel(view->flight));
     if (is_kept(view) && recall(view, reply))
         return STA_OK;
     if (atomic_load(budget.cancel))
         return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
     int status = view->kind->compute != NULL ? view->kind->compute(view, &budget, reply, err)
                                              : sta_view_compute_page(view, &budget, reply, err);
-    if (status == STA_ELIMIT && budget.deadline_ns != 0 && uv_hrtime() >= budget.deadline_ns)
-        sta_because(err, "The question took longer than %llu s (setting query_timeout)",
-                    (unsigned long long)options->query_timeout);
-    if (status == STA_OK && reply->body.failed)
-        status =
-            sta_fail(err, STA_ELIMIT, "The answer would take more than %llu bytes (setting query_memory)",
-                     (unsigned long long)options->query_memory);
-    if (status == STA_OK && is_kept(view))
+    if (status != STA_OK)
+        return sta_view_say_why(view, &budget, status, err);
+    if (reply->body.failed)
+        return sta_view_fail_size(view, err);
+    if (is_kept(view))
         keep(view, reply);
-    return status;
+    return STA_OK;
 }
 
 static void run_question(void *context, bool dropped)
@@ -236,14 +255,18 @@ static void run_question(void *context, bool dropped)
     struct sta_error err = STA_ERROR_INIT;
     struct sta_content *content = NULL;
     struct sta_reply reply;
+    struct sta_running_question running = {
+        .kind = view->kind->name, .trace = view->trace, .cancel = sta_flight_cancel(view->flight)};
     sta_reply_init(&reply);
     reply.body.limit = view->server->options.query_memory;
+    sta_running_enter(view->server->running, &running);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : compute(view, &reply, &err);
     if (status == STA_OK)
         content = sta_content_create(&reply, "private, no-cache");
     sta_reply_fini(&reply);
+    sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
-    view_free(view);
+    sta_view_destroy(view);
 }
 
 /* Takes over the view: to the question threads, or, when too many wait, its flight fails. */
@@ -253,7 +276,7 @@ static void send_question(struct sta_view *view)
     if (sta_workers_submit(view->server->questions, run_question, view, &err) == STA_OK)
         return;
     sta_flight_land(view->flight, NULL, &err);
-    view_free(view);
+    sta_view_destroy(view);
 }
 
 /* ---- asking */
@@ -293,7 +316,7 @@ static void join(struct asker *asker, struct sta_view *view)
     if (view->flight != NULL)
         send_question(view);
     else
-        view_free(view);
+        sta_view_destroy(view);
 }
 
 static void open_cold(void *context, bool dropped)
@@ -301,13 +324,13 @@ static void open_cold(void *context, bool dropped)
     struct asker *asker = context;
     struct sta_view *view = asker->view;
     struct sta_error err = STA_ERROR_INIT;
-    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : view_open(view, &err);
+    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : sta_view_open(view, &err);
     if (status == STA_OK) {
         join(asker, view);
         return;
     }
     answer_problem(&asker->call, &err, true);
-    view_free(view);
+    sta_view_destroy(view);
     free(asker);
 }
 
@@ -327,23 +350,23 @@ static void ask_cold(struct sta_call *call, struct sta_view *view)
     if (sta_workers_submit(view->server->errands, open_cold, asker, &err) == STA_OK)
         return;
     answer_problem(call, &err, true);
-    view_free(view);
+    sta_view_destroy(view);
     free(asker);
 }
 
 static void ask_warm(struct sta_call *call, struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
-    if (view_open(view, &err) != STA_OK) {
+    if (sta_view_open(view, &err) != STA_OK) {
         answer_problem(call, &err, false);
-        view_free(view);
+        sta_view_destroy(view);
         return;
     }
     struct sta_content *content = sta_answers_find(view->server->answers, view->key.data, view->key.size);
     if (content != NULL) {
         sta_exchange_reply(call->exchange, sta_content_choose(content, call->exchange));
         sta_content_release(content);
-        view_free(view);
+        sta_view_destroy(view);
         return;
     }
     struct asker *asker = asker_create(call, NULL);
@@ -365,7 +388,9 @@ void sta_view_ask(struct sta_call *call)
     struct sta_view *view = view_create(call->server, call->route->view, call->values);
     if (view_read(view, call, &err) != STA_OK) {
         answer_problem(call, &err, false);
-        view_free(view);
+        sta_view_destroy(view);
+    } else if (sta_view_may_be_long(view)) {
+        sta_view_answer_long(call, view);
     } else if (is_warm(view)) {
         ask_warm(call, view);
     } else {
@@ -379,12 +404,12 @@ void sta_view_prepare(struct sta_server *server, const char *trace)
     struct sta_error err = STA_ERROR_INIT;
     STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
     struct sta_view *view = view_create(server, &sta_view_summary, values);
-    if (take_trace(view, trace, &err) == STA_OK && view_open(view, &err) == STA_OK)
+    if (take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
         view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
     if (view->flight != NULL)
         send_question(view);
     else
-        view_free(view);
+        sta_view_destroy(view);
 }
 
 /* ---- what the kinds of views share */

@@ -26,6 +26,7 @@ struct sta_view {
     struct sta_snapshot *snapshot; /* of the first trace, borrowed from it */
     struct sta_presets *presets;
     char preset[64];
+    char part[STA_HOST_SIZE];                          /* what the path names below the trace, or "" */
     struct sta_parameter_value values[STA_PARAMETERS]; /* texts in `memory` */
     struct sta_document
         *document;  /* of kinds that have one: without format, cursor, explain, and the limit of the page */
@@ -58,6 +59,8 @@ struct sta_view_kind {
                    struct sta_error *err);
     int (*result)(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                   struct sta_error *err);
+    /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
+    void (*explain)(const struct sta_result *result, struct sta_buffer *out);
     bool kept; /* the answer to the question without parameters stays in the store */
 };
 
@@ -79,7 +82,16 @@ struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table
 /** Splits a list with commas between; free() it.  The texts live in the view's memory. */
 const char **sta_view_list(struct sta_view *view, const char *names, size_t *count);
 
-/* ---- between the view_*.c files */
+/* ---- between the view*.c files */
+
+void sta_view_destroy(struct sta_view *view);
+/** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read files calls it. */
+STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
+struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic bool *cancel);
+/** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
+int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
+                     struct sta_error *err);
+int sta_view_fail_size(const struct sta_view *view, struct sta_error *err);
 
 /* view_document.c: from a call to document, page, order */
 STA_MUSTCHECK int sta_view_read_document(struct sta_view *view, const struct sta_call *call,
@@ -93,6 +105,12 @@ int sta_view_blame(const struct sta_view *view, struct sta_error *err);
 
 /* view_key.c */
 void sta_view_make_key(struct sta_view *view);
+
+/* view_stream.c */
+/** Whether the answer could be too long to be held, so that its question is asked for one client alone. */
+bool sta_view_may_be_long(const struct sta_view *view);
+/** Answers the call; takes over the view.  Context: HTTP thread. */
+void sta_view_answer_long(struct sta_call *call, struct sta_view *view);
 
 /* view_result.c */
 /** The rows that are asked, arranged; kept ones, or computed by now.  Context: a question thread. */

@@ -80,7 +80,7 @@ Test(body, depth_is_limited_but_not_by_brackets_in_texts)
     struct sta_error err;
     char deep[200];
     memset(deep, '[', sizeof deep);
-    cr_expect_eq(sta_body_read(deep, sizeof deep, members, 2, &body, &err), STA_ELIMIT);
+    cr_expect_eq(sta_body_read(deep, sizeof deep, members, 2, &body, &err), STA_EINPUT);
     cr_expect(strstr(err.text, "deeper") != NULL, "%s", err.text);
     static const struct sta_member wide[] = {{"path", STA_MEMBER_TEXT, true, 1000, 0}};
     char text[300] = "{\"path\": \"\\\"";

@@ -1,0 +1,34 @@
+/* running.h - questions at work: those that take long become jobs, which clients can see and cancel. */
+#ifndef STA_SERVE_RUNNING_H
+#define STA_SERVE_RUNNING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "common/error.h"
+#include "server/jobs.h"
+
+struct sta_running;
+
+/* One question; the memory is its maker's, until it has left. */
+struct sta_running_question {
+    struct sta_running_question *next, *previous;
+    const char *kind;     /* static */
+    const char *trace;    /* "" when there are several */
+    _Atomic bool *cancel; /* of its budget */
+    uint64_t started_ns;
+    struct sta_job *job; /* NULL: not long enough yet */
+};
+
+/** @jobs: borrowed. */
+struct sta_running *sta_running_create(struct sta_jobs *jobs);
+void sta_running_destroy(struct sta_running *running); /* with no question in it */
+/** Sets started_ns.  Context: any thread, like all. */
+void sta_running_enter(struct sta_running *running, struct sta_running_question *question);
+/** @status, @err: how it ended. */
+void sta_running_leave(struct sta_running *running, struct sta_running_question *question, int status,
+                       const struct sta_error *err);
+/** Makes jobs of those that have taken long; to be called some times a second. */
+void sta_running_tick(struct sta_running *running);
+
+#endif
