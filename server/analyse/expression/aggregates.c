@@ -252,9 +252,10 @@ static void lower_arguments(struct sta_parser *parser, struct call *call)
         call->terms[1] = prepare_argument(parser, call, call->terms[1], NUMBERS);
     if (builder->failed)
         return;
-    call->unit = call->terms[0].unit;
-    call->ticks =
-        rule->takes != NOTHING && rule->scaling != NOT_TAKEN && sta_build_ticks(builder, &call->terms[0]);
+    if (rule->takes != NOTHING && rule->scaling != NOT_TAKEN) {
+        call->unit = call->terms[0].unit;
+        call->ticks = sta_build_ticks(builder, &call->terms[0]);
+    }
     if (ranks)
         sta_build_ticks(builder, &call->terms[1]);
     keep_arguments(parser, call);

@@ -46,16 +46,18 @@ static void describe_one(struct sta_maker *maker, const struct sta_item *item,
     }
 }
 
-/* Their names and units; and that they are numbers. */
-static void check_described(struct sta_maker *maker, const struct sta_items *items,
-                            struct sta_plan_output **described)
+/* Their names and units; and that they are numbers.  What is none is at fault as an element of @list. */
+static void check_described(struct sta_maker *maker, const struct sta_document *list, const char *pointer,
+                            const struct sta_items *items, struct sta_plan_output **described)
 {
+    bool single = list->type != STA_DOCUMENT_LIST;
     size_t count = 0;
     sta_make_outputs(maker, items, described, &count);
     for (size_t i = 0; i < count; i++) {
         struct sta_expression *number = NULL;
         if (!maker->failed)
-            number = sta_compile(maker, sta_number_parse, items->items[i].value, items->items[i].pointer);
+            number = sta_compile(maker, sta_number_parse, items->items[i].value,
+                                 single ? pointer : sta_point_at(maker, pointer, i));
         sta_expression_destroy(number);
         sta_expression_destroy((*described)[i].expression);
     }
@@ -68,13 +70,14 @@ void sta_make_describe(struct sta_maker *maker)
     struct sta_plan_output *described;
     stage->kind = STA_PLAN_DESCRIBE;
     sta_make_group_by(maker);
-    struct sta_items items = sta_items_read(maker, sta_stage_member(maker, "describe"), pointer, true);
+    const struct sta_document *list = sta_stage_member(maker, "describe");
+    struct sta_items items = sta_items_read(maker, list, pointer, true);
     if (items.count == 0)
         sta_refuse(maker, STA_EINPUT, pointer, "expected a list of numbers to describe");
     sta_check_limit(maker, pointer, "described columns", items.count, STA_MOST_AGGREGATES);
     if (maker->failed)
         return;
-    check_described(maker, &items, &described);
+    check_described(maker, list, pointer, &items, &described);
     if (maker->failed)
         return;
     stage->described_count = items.count;

@@ -26,7 +26,7 @@ void sta_make_keys(struct sta_maker *maker, const struct sta_document *list, con
     sta_make_outputs(maker, &items, &stage->keys, &stage->key_count);
     for (size_t i = 0; i < stage->key_count; i++)
         if (sta_expression_type(stage->keys[i].expression) == STA_TYPE_LIST)
-            sta_refuse(maker, STA_EINPUT, items.items[i].pointer, "a list cannot be a group key");
+            sta_refuse_start(maker, items.items[i].pointer, "a list cannot be a group key");
     if (!maker->failed)
         read_dropna(maker);
 }
@@ -114,6 +114,7 @@ void sta_make_result(struct sta_maker *maker, const struct sta_query_column *oth
                      size_t unique_more)
 {
     struct sta_plan_stage *stage = maker->stage;
+    const char *pointer = sta_point_member(maker, stage->fraction ? "value_counts" : "group_by");
     stage->result_count = stage->key_count + count;
     stage->result = sta_maker_alloc(maker, stage->result_count, sizeof *stage->result);
     for (size_t i = 0; i < stage->key_count; i++)
@@ -121,7 +122,7 @@ void sta_make_result(struct sta_maker *maker, const struct sta_query_column *oth
     for (size_t i = 0; i < count && !maker->failed; i++) {
         stage->result[stage->key_count + i] = others[i];
         if (is_key(stage, others[i].name))
-            sta_refuse(maker, STA_EINPUT, sta_point_member(maker, "group_by"),
+            sta_refuse(maker, STA_EINPUT, pointer,
                        "the result has a column '%s' of its own; name the key otherwise", others[i].name);
     }
     maker->unique_count = stage->key_count + unique_more;

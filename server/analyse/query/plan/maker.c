@@ -8,18 +8,32 @@
 #include "analyse/expression/suggest.h"
 #include "common/buffer.h"
 
-void sta_refuse(struct sta_maker *maker, int status, const char *pointer, const char *format, ...)
+static void refuse(struct sta_maker *maker, int status, const char *pointer, int64_t position,
+                   const char *format, va_list args)
 {
     if (maker->failed)
         return;
     char text[sizeof maker->err->text];
+    vsnprintf(text, sizeof text, format, args);
+    sta_fail(maker->err, status, "%s", text);
+    sta_at(maker->err, pointer, position);
+    maker->failed = true;
+}
+
+void sta_refuse(struct sta_maker *maker, int status, const char *pointer, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    refuse(maker, status, pointer, -1, format, args);
     va_end(args);
-    sta_fail(maker->err, status, "%s", text);
-    sta_at(maker->err, pointer, -1);
-    maker->failed = true;
+}
+
+void sta_refuse_start(struct sta_maker *maker, const char *pointer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    refuse(maker, STA_EINPUT, pointer, 0, format, args);
+    va_end(args);
 }
 
 void sta_refuse_name(struct sta_maker *maker, const char *pointer, const char *what, struct sta_text wrong,

@@ -29,8 +29,9 @@ struct sta_maker {
     bool is_last;
 
     /* what comes into it; then, of its result */
-    bool events;      /* rows are events as traced, with their ts and te */
-    bool *shown;      /* by column of the schema: rows show it when no columns are asked for */
+    bool events;     /* rows are events as traced, with their ts and te */
+    uint32_t *shown; /* columns of the schema that rows show, in this order, when none are asked for */
+    size_t shown_count;
     uint32_t *unique; /* columns that tell rows apart: the keys of the grouping that they come from */
     size_t unique_count;
 };
@@ -40,6 +41,8 @@ struct sta_maker {
 /** Notes the first mistake.  @pointer: of the member at fault. */
 void sta_refuse(struct sta_maker *maker, int status, const char *pointer, const char *format, ...)
     STA_PRINTF(4, 5);
+/** STA_EINPUT of an expression as a whole: at its start. */
+void sta_refuse_start(struct sta_maker *maker, const char *pointer, const char *format, ...) STA_PRINTF(3, 4);
 /** Likewise "unknown WHAT 'x'; did you mean ..". */
 void sta_refuse_name(struct sta_maker *maker, const char *pointer, const char *what, struct sta_text wrong,
                      const char *const *names, size_t count);
@@ -123,8 +126,10 @@ void sta_make_describe(struct sta_maker *maker);
 void sta_make_histogram(struct sta_maker *maker);
 
 /* rows.c */
-/** Whether a column of events is among those that are shown when none are asked for. */
-bool sta_is_usual_column(const char *name);
+/** Events show the usual columns. */
+void sta_show_usual(struct sta_maker *maker, const struct sta_schema *schema);
+/** Behind these, what the stage derives. */
+void sta_show_derived(struct sta_maker *maker);
 void sta_make_rows(struct sta_maker *maker);
 /** The result as the schema of the next stage. */
 struct sta_schema sta_pass_on(struct sta_maker *maker);

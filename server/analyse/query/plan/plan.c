@@ -72,23 +72,15 @@ static bool enter_stage(struct sta_maker *maker, const struct sta_document *requ
     return !maker->failed;
 }
 
-static void start_with_events(struct sta_maker *maker, const struct sta_schema *schema)
-{
-    maker->events = true;
-    maker->shown = sta_maker_alloc(maker, schema->count, sizeof *maker->shown);
-    for (size_t i = 0; i < schema->count; i++)
-        maker->shown[i] = sta_is_usual_column(schema->columns[i].name);
-}
-
 int sta_plan_stages(const struct sta_query *query, const struct sta_schema *schema, struct sta_plan *plan,
                     struct sta_error *err)
 {
-    struct sta_maker maker = {.query = query, .plan = plan, .err = err};
+    struct sta_maker maker = {.query = query, .plan = plan, .err = err, .events = true};
     struct sta_schema input = *schema;
     const struct sta_document *request = query->request;
     const char *where = "";
     plan->stages = sta_maker_alloc(&maker, STA_MOST_STAGES, sizeof *plan->stages);
-    start_with_events(&maker, schema);
+    sta_show_usual(&maker, schema);
     while (request != NULL && enter_stage(&maker, request, where)) {
         sta_make_stage(&maker, &input);
         if (maker.failed)

@@ -3,16 +3,42 @@
 
 #include "analyse/query/plan/maker.h"
 
-bool sta_is_usual_column(const char *name)
+/* ---- what is shown when no columns are asked for */
+
+void sta_show_usual(struct sta_maker *maker, const struct sta_schema *schema)
 {
     static const char *const usual[] = {"func_name",  "cat",      "host_name", "pid",       "tid",
                                         "time_start", "time_end", "time",      "file_name", "size",
                                         "offset",     "io_cat",   "image_id",  "step",      "epoch"};
-    for (size_t i = 0; i < STA_COUNT_OF(usual); i++)
-        if (strcmp(name, usual[i]) == 0)
-            return true;
-    return false;
+    maker->shown = sta_maker_alloc(maker, STA_COUNT_OF(usual), sizeof *maker->shown);
+    for (size_t i = 0; i < STA_COUNT_OF(usual); i++) {
+        int column = sta_schema_find(schema, sta_text_of(usual[i]));
+        if (column >= 0)
+            maker->shown[maker->shown_count++] = (uint32_t)column;
+    }
 }
+
+void sta_show_derived(struct sta_maker *maker)
+{
+    const struct sta_plan_stage *stage = maker->stage;
+    uint32_t *shown = sta_maker_alloc(maker, maker->shown_count + stage->derived_count, sizeof *shown);
+    for (size_t i = 0; i < maker->shown_count; i++)
+        shown[i] = maker->shown[i];
+    for (size_t i = 0; i < stage->derived_count; i++)
+        shown[maker->shown_count++] = (uint32_t)(stage->input_count + i);
+    maker->shown = shown;
+}
+
+/* Of a stage that has made its rows otherwise: all. */
+static void show_result(struct sta_maker *maker)
+{
+    maker->shown_count = maker->stage->result_count;
+    maker->shown = sta_maker_alloc(maker, maker->shown_count, sizeof *maker->shown);
+    for (uint32_t i = 0; i < maker->shown_count; i++)
+        maker->shown[i] = i;
+}
+
+/* ---- rows */
 
 static void output_column(struct sta_maker *maker, uint32_t column)
 {
@@ -37,9 +63,10 @@ static void output_all(struct sta_maker *maker)
 {
     struct sta_plan_stage *stage = maker->stage;
     stage->outputs = sta_maker_alloc(maker, stage->schema.count, sizeof *stage->outputs);
-    for (uint32_t i = 0; i < stage->schema.count; i++)
-        if (!maker->is_last || maker->shown[i])
-            output_column(maker, i);
+    for (uint32_t i = 0; i < stage->schema.count && !maker->is_last; i++)
+        output_column(maker, i);
+    for (size_t i = 0; i < maker->shown_count && maker->is_last; i++)
+        output_column(maker, maker->shown[i]);
 }
 
 /* The output that is nothing but that column under its own name, or -1. */
@@ -92,21 +119,11 @@ void sta_make_rows(struct sta_maker *maker)
 
 /* ---- from stage to stage */
 
-/* The usual columns of rows that were not asked for others; else all. */
-static void pass_shown(struct sta_maker *maker)
-{
-    const struct sta_plan_stage *stage = maker->stage;
-    bool as_before = stage->kind == STA_PLAN_ROWS && sta_stage_member(maker, "columns") == NULL;
-    bool *shown = sta_maker_alloc(maker, stage->result_count, sizeof *shown);
-    for (size_t i = 0; i < stage->result_count; i++)
-        shown[i] = !as_before || maker->shown[i];
-    maker->shown = shown;
-}
-
 struct sta_schema sta_pass_on(struct sta_maker *maker)
 {
     const struct sta_plan_stage *stage = maker->stage;
-    pass_shown(maker);
+    if (stage->kind != STA_PLAN_ROWS || sta_stage_member(maker, "columns") != NULL)
+        show_result(maker);
     struct sta_schema_column *columns = sta_maker_alloc(maker, stage->result_count, sizeof *columns);
     for (size_t i = 0; i < stage->result_count; i++) {
         const struct sta_query_column *result = &stage->result[i];

@@ -79,6 +79,7 @@ static void make_schema(struct sta_maker *maker, const struct sta_schema *input)
     for (const struct sta_document *member = derive != NULL ? derive->first : NULL;
          member != NULL && !maker->failed; member = member->next)
         derive_one(maker, columns, member, sta_point(maker, pointer, member->name));
+    sta_show_derived(maker);
 }
 
 static void make_filter(struct sta_maker *maker)
@@ -133,10 +134,6 @@ static void make_kind(struct sta_maker *maker)
 void sta_make_stage(struct sta_maker *maker, const struct sta_schema *input)
 {
     make_schema(maker, input);
-    bool *shown = sta_maker_alloc(maker, maker->stage->schema.count, sizeof *shown);
-    for (size_t i = 0; i < maker->stage->schema.count; i++)
-        shown[i] = i >= input->count || maker->shown[i];
-    maker->shown = shown;
     make_filter(maker);
     if (!maker->failed)
         make_kind(maker);
