@@ -79,6 +79,8 @@ const char *sta_expression_unit(const struct sta_expression *expression);
 int sta_expression_column(const struct sta_expression *expression);
 /** Which columns it reads: indexes in the schema, ascending. */
 const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count);
+/** Sets @divisor[column] = 1 for each column that stands in what something is divided by; the others are left alone. */
+void sta_expression_divisors(const struct sta_expression *expression, uint8_t *divisor);
 
 /* A program: an expression together with what it remembers per distinct text.  Shared by threads.  It keeps what it needs of the
  * expression, which may be destroyed before it; dictionaries of the vectors it was given must live as long as it does. */

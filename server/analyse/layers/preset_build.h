@@ -14,6 +14,9 @@
 STA_MUSTCHECK int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset,
                                    struct sta_error *err);
 
+/** The formula of an additional metric with {T}, as @time, and {epsilon} filled in; free it.  NULL when there is another word in braces. */
+char *sta_preset_formula(const char *text, const char *time);
+
 /* For the parts: what is being built, and from where. */
 struct sta_preset_builder {
     const struct sta_preset_file *file;

@@ -27,12 +27,11 @@ static int check_view(struct sta_preset_builder *builder, const struct sta_yaml 
 
 /* ---- additional metrics */
 
-/* The formula with {T} and {epsilon} filled in; free it.  NULL when there is another word in braces. */
-static char *fill_in(const char *text)
+char *sta_preset_formula(const char *text, const char *time)
 {
-    static const struct {
+    const struct {
         const char *word, *value;
-    } words[] = {{"{T}", "time_sum"}, {"{epsilon}", "1e-9"}};
+    } words[] = {{"{T}", time}, {"{epsilon}", "1e-9"}};
     struct sta_buffer out;
     sta_buffer_init(&out);
     while (*text != '\0') {
@@ -115,7 +114,7 @@ static int check_syntax(const char *text, struct sta_error *err)
 static int check_additional(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
                             const struct sta_yaml_node *node)
 {
-    char *text = fill_in(node->text);
+    char *text = sta_preset_formula(node->text, "time_sum");
     if (text == NULL)
         return sta_yaml_fail(yaml, node, builder->err,
                              "additional: only {T} and {epsilon} may stand in braces");

@@ -1,0 +1,131 @@
+/* Tables as the reference analyser computes them.
+ *
+ * DESIGN.  Each step is a function of what the one before it left in memory: events -> high-level metrics (hlm, a pass over the store) ->
+ * rows of a layer (main_view) -> statistics of a metric by a view (layer_view) -> layers joined (join, flat) -> summary.  Metrics are
+ * independent of each other from the main view on, and are shared out among the cores. */
+#include <string.h>
+
+#include "analyse/compatible/flat.h"
+#include "analyse/compatible/summary_view.h"
+#include "analyse/compatible/tables.h"
+
+/* ---- what is asked */
+
+static int find_layer(const struct sta_preset *preset, const char *name, uint32_t *layer,
+                      struct sta_error *err)
+{
+    const char *names[STA_CLASS_BITS];
+    for (size_t l = 0; l < preset->layer_count; l++) {
+        names[l] = preset->layers[l].name;
+        if (name != NULL && strcmp(names[l], name) == 0) {
+            *layer = (uint32_t)l;
+            return 0;
+        }
+    }
+    return sta_not_among(err, "/layer", "layer", name, names, preset->layer_count);
+}
+
+/* Which events the table is made of. */
+static int make_wish(const struct sta_view_question *question, const struct sta_preset *preset,
+                     struct sta_hlm_wish *wish, struct sta_error *err)
+{
+    bool hlm = question->table == STA_VIEW_HLM;
+    *wish = (struct sta_hlm_wish){.layer = STA_NO_LAYER, .unmatched = hlm, .all_members = hlm};
+    bool of_layer = question->table == STA_VIEW_MAIN || question->table == STA_VIEW_LAYER ||
+                    (hlm && question->layer != NULL);
+    return of_layer ? find_layer(preset, question->layer, &wish->layer, err) : 0;
+}
+
+static bool has_view(const struct sta_view_question *question)
+{
+    return question->table == STA_VIEW_LAYER || question->table == STA_VIEW_FLAT ||
+           question->table == STA_VIEW_SUMMARY;
+}
+
+/* ---- tables */
+
+static int layer_table(const struct sta_hlm *hlm, const struct sta_by *by, uint32_t layer, bool quantiles,
+                       const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
+{
+    struct sta_join join;
+    struct sta_join_options options = {.layer = layer, .derived = true, .quantiles = quantiles};
+    int rc = sta_join_init(&join, hlm, by, &options, budget, err);
+    if (rc == 0)
+        rc = sta_join_fill(&join, NULL, 0, table, err);
+    sta_join_fini(&join);
+    return rc;
+}
+
+static int make_table(const struct sta_view_question *question, const struct sta_hlm *hlm,
+                      const struct sta_by *by, uint32_t layer, const struct sta_budget *budget,
+                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    switch (question->table) {
+    case STA_VIEW_HLM:
+        return sta_hlm_table(hlm, budget, table, err);
+    case STA_VIEW_MAIN:
+        return sta_main_table(hlm, layer, budget, table, err);
+    case STA_VIEW_LAYER:
+        return layer_table(hlm, by, layer, question->quantiles, budget, table, err);
+    case STA_VIEW_FLAT:
+        return sta_flat_view(hlm, by, true, question->quantiles, budget, table, err);
+    default:
+        return sta_summary_view(hlm, by, budget, table, facts, err);
+    }
+}
+
+/* ---- facts */
+
+static void say_counts(const struct sta_hlm *hlm, struct sta_facts *facts)
+{
+    const struct sta_hlm_counts *counts = &hlm->counts;
+    const struct sta_snapshot *snapshot = hlm->bound->question->snapshot;
+    sta_facts_number(facts, "job_time", "s", sta_hlm_seconds(hlm, sta_job_ticks(snapshot)));
+    sta_facts_int(facts, "total_count", (int64_t)sta_snapshot_info(snapshot)->events);
+    sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
+    sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
+    sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
+    sta_facts_int(facts, "unmatched", counts->unmatched);
+    sta_facts_int(facts, "multiple", counts->multiple);
+    sta_facts_int(facts, "keyless", counts->keyless);
+}
+
+static int answer(const struct sta_view_question *question, const struct sta_bound_question *bound,
+                  const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                  struct sta_error *err)
+{
+    struct sta_hlm_wish wish;
+    struct sta_axes axes;
+    struct sta_hlm hlm = {0};
+    struct sta_by by = {0};
+    int rc = sta_axes_init(&axes, question, bound, err);
+    if (rc == 0)
+        rc = make_wish(question, bound->preset, &wish, err);
+    if (rc == 0 && has_view(question))
+        rc = sta_by_init(&by, question->by, &axes, bound->preset, err);
+    if (rc == 0)
+        rc = sta_hlm_init(&hlm, bound, &axes, &wish, budget, err);
+    if (rc == 0) {
+        say_counts(&hlm, facts);
+        rc = make_table(question, &hlm, &by, wish.layer, budget, table, facts, err);
+    }
+    sta_hlm_fini(&hlm);
+    sta_by_fini(&by);
+    sta_axes_fini(&axes);
+    return rc;
+}
+
+int sta_view_compatible(const struct sta_view_question *question, const struct sta_budget *budget,
+                        struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_bound_question bound;
+    facts->count = 0;
+    *table = (struct sta_table){0};
+    int rc = sta_question_bind(&bound, question->common, err);
+    if (rc == 0)
+        rc = answer(question, &bound, budget, table, facts, err);
+    sta_question_release(&bound);
+    if (rc != 0)
+        sta_table_fini(table);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* flat.h - all layers' views joined, and what only the join can tell (private to compatible). */
+#ifndef STA_ANALYSE_COMPATIBLE_FLAT_H
+#define STA_ANALYSE_COMPATIBLE_FLAT_H
+
+#include "analyse/compatible/join.h"
+
+/**
+ * sta_flat_view - metrics.md section 7
+ * @whole: all of it; false: without derived metrics, scores and additional metrics, for the summary
+ * @table: fini it also after a failure
+ */
+STA_MUSTCHECK int sta_flat_view(const struct sta_hlm *hlm, const struct sta_by *by, bool whole,
+                                bool quantiles, const struct sta_budget *budget, struct sta_table *table,
+                                struct sta_error *err);
+
+/** The T of a flat view: which statistic of a layer's time stands for it. */
+static inline enum sta_stat sta_flat_stat(const struct sta_by *by)
+{
+    return by->axis == STA_AXIS_PROC ? STA_STAT_SUM : STA_STAT_MAX;
+}
+static inline const char *sta_flat_time(const struct sta_by *by)
+{
+    return by->axis == STA_AXIS_PROC ? "time_sum" : "time_max";
+}
+
+#endif

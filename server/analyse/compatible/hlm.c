@@ -1,0 +1,270 @@
+/* From what the workers collected to one list of groups in order.
+ *
+ * DESIGN.  Kinds are brought to one numbering, in the order of their texts.  Groups of all workers are sorted by (key, kind); those that are
+ * equal stand side by side then and become one, whoever collected which: the result does not depend on the number of workers. */
+#include "analyse/compatible/hlm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "analyse/compatible/pass.h"
+#include "analyse/compatible/sort.h"
+#include "common/memory.h"
+
+bool sta_layer_has_files(const struct sta_layer *layer)
+{
+    return strstr(layer->name, "posix") != NULL;
+}
+
+/* ---- kinds */
+
+/* A worker's kind on its way to the common numbering. */
+struct met_kind {
+    struct sta_hlm_kind kind;
+    unsigned worker;
+    uint32_t number;
+};
+
+static int compare_texts(struct sta_text a, struct sta_text b)
+{
+    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+static int compare_kinds(const struct sta_hlm_kind *a, const struct sta_hlm_kind *b)
+{
+    int order = compare_texts(a->cat, b->cat);
+    if (order == 0)
+        order = (int)a->io_cat - (int)b->io_cat;
+    if (order == 0)
+        order = compare_texts(a->func, b->func);
+    return order != 0 ? order : memcmp(a->class.members, b->class.members, sizeof a->class.members);
+}
+
+static int compare_met(const void *a, const void *b)
+{
+    return compare_kinds(&((const struct met_kind *)a)->kind, &((const struct met_kind *)b)->kind);
+}
+
+static struct sta_hlm_kind describe(const struct sta_hlm *hlm, const struct sta_pass_kind *met)
+{
+    const struct sta_columns *columns = hlm->bound->columns;
+    return (struct sta_hlm_kind){
+        .cat = sta_dictionary_text(sta_columns_texts(columns, STA_LOGICAL_cat), met->cat),
+        .func = sta_dictionary_text(sta_columns_texts(columns, STA_LOGICAL_func_name), met->name),
+        .io_cat = met->io_cat,
+        .class = sta_classes_get(hlm->bound->classes, met->class)};
+}
+
+/* Makes the common kinds.  @common: by worker and its number of a kind, to be freed each. */
+static void unite_kinds(struct sta_hlm *hlm, const struct sta_pass *pass, uint32_t **common)
+{
+    size_t count = 0, most = 0;
+    for (unsigned w = 0; w < pass->worker_count; w++)
+        most += pass->workers[w].kind_count;
+    struct met_kind *met = sta_alloc_array(most + 1, sizeof *met);
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        const struct sta_pass_worker *worker = &pass->workers[w];
+        common[w] = sta_alloc_array(worker->kind_count + 1, sizeof *common[w]);
+        for (size_t k = 0; k < worker->kind_count; k++)
+            if (worker->kinds[k].wanted)
+                met[count++] = (struct met_kind){describe(hlm, &worker->kinds[k]), w, (uint32_t)k};
+    }
+    qsort(met, count, sizeof *met, compare_met);
+    hlm->kinds = sta_alloc_array(count + 1, sizeof *hlm->kinds);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_met(&met[i - 1], &met[i]) != 0)
+            hlm->kinds[hlm->kind_count++] = met[i].kind;
+        common[met[i].worker][met[i].number] = hlm->kind_count - 1;
+    }
+    free(met);
+}
+
+/* ---- what became of the events */
+
+static void count_events(struct sta_hlm *hlm, const struct sta_pass_kind *kind)
+{
+    struct sta_class class = sta_classes_get(hlm->bound->classes, kind->class);
+    size_t layers = 0;
+    if (class.fate == STA_FATE_FILE)
+        hlm->counts.filtered_by_file += kind->count;
+    if (class.fate == STA_FATE_FUNCTION)
+        hlm->counts.filtered_by_function += kind->count;
+    if (class.fate != STA_FATE_KEPT)
+        return;
+    for (size_t l = 0; l < hlm->bound->preset->layer_count; l++)
+        layers += sta_class_has(&class, sta_classes_layer_bit(hlm->bound->classes, l));
+    if (layers == 0)
+        hlm->counts.unmatched += kind->count;
+    if (layers > 1)
+        hlm->counts.multiple += kind->count;
+    if (kind->name == STA_NO_CODE || kind->cat == STA_NO_CODE)
+        hlm->counts.keyless += kind->count;
+}
+
+/* ---- groups */
+
+/* Where the groups of all workers go. */
+struct merge {
+    struct sta_hlm *hlm;
+    const struct sta_pass *pass;
+    uint32_t **common;   /* by worker: numbers of its kinds */
+    uint32_t **group_of; /* by worker and group: the group of all */
+    size_t *first;       /* by worker: number of its first group among those of all */
+    struct sta_sort_item *items, *spare;
+    size_t count; /* of items */
+};
+
+static void add_group(struct sta_hlm *hlm, struct sta_group *to, const struct sta_group *from,
+                      const struct sta_group_sizes *sizes, size_t *size_count)
+{
+    to->count += from->count;
+    to->time = sta_add_capped(to->time, from->time);
+    if (sizes == NULL)
+        return;
+    if (to->sizes == STA_NO_SIZES) {
+        to->sizes = (uint32_t)*size_count;
+        hlm->sizes[(*size_count)++] = *sizes;
+        return;
+    }
+    struct sta_group_sizes *sum = &hlm->sizes[to->sizes];
+    sum->size = sta_add_capped(sum->size, sizes->size);
+    for (int b = 0; b < STA_SIZE_BINS; b++)
+        sum->bins[b] += sizes->bins[b];
+}
+
+static void list_groups(struct merge *merge)
+{
+    size_t n = 0;
+    for (unsigned w = 0; w < merge->pass->worker_count; w++) {
+        const struct sta_pass_worker *worker = &merge->pass->workers[w];
+        merge->first[w] = n;
+        for (size_t g = 0; g < worker->group_count; g++, n++)
+            merge->items[n] = (struct sta_sort_item){.key = worker->groups[g].sums.key,
+                                                     .minor = merge->common[w][worker->groups[g].sums.kind],
+                                                     .at = (uint32_t)n};
+    }
+}
+
+static void unite_groups(struct merge *merge)
+{
+    struct sta_hlm *hlm = merge->hlm;
+    size_t size_count = 0;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct sta_sort_item *item = &merge->items[i];
+        unsigned w = merge->pass->worker_count - 1;
+        while (item->at < merge->first[w])
+            w--;
+        const struct sta_pass_worker *worker = &merge->pass->workers[w];
+        const struct sta_group *from = &worker->groups[item->at - merge->first[w]].sums;
+        if (i == 0 || item[-1].key != item->key || item[-1].minor != item->minor)
+            hlm->groups[hlm->count++] =
+                (struct sta_group){.key = item->key, .kind = item->minor, .sizes = STA_NO_SIZES};
+        add_group(hlm, &hlm->groups[hlm->count - 1], from,
+                  from->sizes != STA_NO_SIZES ? &worker->sizes[from->sizes] : NULL, &size_count);
+        merge->group_of[w][item->at - merge->first[w]] = (uint32_t)hlm->count - 1;
+    }
+}
+
+/* A group of which one worker met an event without value has no set. */
+static void drop_missing(struct merge *merge, enum sta_axis axis, struct sta_members *members)
+{
+    members->missing = sta_alloc_array(merge->hlm->count + 1, sizeof *members->missing);
+    for (unsigned w = 0; w < merge->pass->worker_count; w++)
+        for (size_t g = 0; g < merge->pass->workers[w].group_count; g++)
+            if (merge->pass->workers[w].groups[g].last[axis] == STA_LAST_MISSING)
+                members->missing[merge->group_of[w][g]] = 1;
+}
+
+static int gather_members(struct merge *merge, struct sta_error *err)
+{
+    struct sta_hlm *hlm = merge->hlm;
+    struct sta_pairs *lists = sta_alloc_array(merge->pass->worker_count, sizeof *lists);
+    int rc = 0;
+    for (int axis = 0; rc == 0 && axis < STA_AXES; axis++) {
+        if (hlm->axes->grouped[axis])
+            continue;
+        for (unsigned w = 0; w < merge->pass->worker_count; w++)
+            lists[w] = merge->pass->workers[w].pairs[axis];
+        rc = sta_members_gather(lists, merge->pass->worker_count, (const uint32_t *const *)merge->group_of,
+                                hlm->count, hlm->axes->count[axis], &hlm->members[axis], err);
+        if (rc == 0)
+            drop_missing(merge, axis, &hlm->members[axis]);
+    }
+    free(lists);
+    return rc;
+}
+
+static int merge_groups(struct sta_hlm *hlm, const struct sta_pass *pass, uint32_t **common,
+                        struct sta_error *err)
+{
+    unsigned workers = pass->worker_count;
+    struct merge merge = {.hlm = hlm, .pass = pass, .common = common};
+    size_t sizes = 0;
+    merge.first = sta_alloc_array(workers, sizeof *merge.first);
+    merge.group_of = sta_alloc_array(workers, sizeof *merge.group_of);
+    for (unsigned w = 0; w < workers; w++) {
+        merge.count += pass->workers[w].group_count;
+        sizes += pass->workers[w].sizes_count;
+        merge.group_of[w] = sta_alloc_array(pass->workers[w].group_count + 1, sizeof *merge.group_of[w]);
+    }
+    merge.items = sta_alloc_array(merge.count + 1, sizeof *merge.items);
+    merge.spare = sta_alloc_array(merge.count + 1, sizeof *merge.spare);
+    hlm->groups = sta_alloc_array(merge.count + 1, sizeof *hlm->groups);
+    hlm->sizes = sta_alloc_array(sizes + 1, sizeof *hlm->sizes);
+    list_groups(&merge);
+    sta_sort_items(merge.items, merge.spare, merge.count);
+    unite_groups(&merge);
+    free(merge.spare);
+    free(merge.items);
+    int rc = gather_members(&merge, err);
+    for (unsigned w = 0; w < workers; w++)
+        free(merge.group_of[w]);
+    free(merge.group_of);
+    free(merge.first);
+    return rc;
+}
+
+/* ---- all of it */
+
+static int finish(struct sta_hlm *hlm, const struct sta_pass *pass, struct sta_error *err)
+{
+    uint32_t **common = sta_alloc_array(pass->worker_count, sizeof *common);
+    unite_kinds(hlm, pass, common);
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        for (size_t k = 0; k < pass->workers[w].kind_count; k++)
+            count_events(hlm, &pass->workers[w].kinds[k]);
+        hlm->counts.keyless += pass->workers[w].no_file;
+    }
+    int rc = merge_groups(hlm, pass, common, err);
+    for (unsigned w = 0; w < pass->worker_count; w++)
+        free(common[w]);
+    free(common);
+    return rc;
+}
+
+int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound, const struct sta_axes *axes,
+                 const struct sta_hlm_wish *wish, const struct sta_budget *budget, struct sta_error *err)
+{
+    struct sta_pass pass;
+    *hlm = (struct sta_hlm){.bound = bound, .axes = axes};
+    int rc = sta_pass_run(&pass, hlm, wish, budget, err);
+    if (rc == 0)
+        rc = finish(hlm, &pass, err);
+    sta_pass_fini(&pass);
+    return rc;
+}
+
+void sta_hlm_fini(struct sta_hlm *hlm)
+{
+    for (int axis = 0; axis < STA_AXES; axis++) {
+        free(hlm->members[axis].start);
+        free(hlm->members[axis].items);
+        free(hlm->members[axis].missing);
+    }
+    free(hlm->groups);
+    free(hlm->sizes);
+    free(hlm->kinds);
+    *hlm = (struct sta_hlm){0};
+}

@@ -1,0 +1,87 @@
+/* hlm.h - the high-level metrics: events summed by view types, category, class of call and function (private to compatible).
+ *
+ * metrics.md section 4.  One pass over the events makes them; all other tables are made from them and never look at an event.  In
+ * memory they are finer than the table: events of which a layer's condition tells more than category and function are groups of
+ * their own, so that every layer and derived metric takes whole groups. */
+#ifndef STA_ANALYSE_COMPATIBLE_HLM_H
+#define STA_ANALYSE_COMPATIBLE_HLM_H
+
+#include "analyse/compatible/axes.h"
+#include "analyse/summary.h"
+
+/* What the events of a group have in common beside its key. */
+struct sta_hlm_kind {
+    struct sta_text cat, func; /* refined category */
+    uint8_t io_cat;
+    struct sta_class class;
+};
+
+#define STA_NO_SIZES UINT32_MAX
+
+struct sta_group {
+    uint64_t key;
+    uint32_t kind;
+    uint32_t sizes;      /* index of its struct sta_group_sizes, or STA_NO_SIZES when no event has a size */
+    int64_t count, time; /* time in ticks */
+};
+
+struct sta_group_sizes {
+    int64_t size, bins[STA_SIZE_BINS];
+};
+
+/* The distinct values that the events of each group have of a view type which is not grouped by. */
+struct sta_members {
+    size_t *start;   /* by group, and one more: its items are start[g] .. start[g + 1]; NULL: not collected */
+    uint32_t *items; /* codes of files, numbers of bins; in no order */
+    uint8_t *missing; /* by group: one of its events has none, so it has no set (quirk); no items then */
+};
+
+/* Events of the trace by what became of them. */
+struct sta_hlm_counts {
+    int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+    int64_t keyless; /* kept, but without file, category or function to be grouped by */
+};
+
+struct sta_hlm {
+    const struct sta_bound_question *bound;
+    const struct sta_axes *axes;
+    struct sta_hlm_kind *kinds; /* by cat, io_cat, func */
+    uint32_t kind_count;
+    struct sta_group *groups; /* by key, then kind */
+    size_t count;
+    struct sta_group_sizes *sizes;
+    struct sta_members members[STA_AXES];
+    struct sta_hlm_counts counts;
+};
+
+/* What to collect. */
+struct sta_hlm_wish {
+    uint32_t layer;   /* only its events, or STA_NO_LAYER: of all layers, and .. */
+    bool unmatched;   /* .. also what no layer takes */
+    bool all_members; /* also files of layers that do not show any */
+};
+
+/** One pass over the events of a question.  @bound, @axes: borrowed while the hlm lives.  Needs sta_hlm_fini, also after a failure. */
+STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound,
+                               const struct sta_axes *axes, const struct sta_hlm_wish *wish,
+                               const struct sta_budget *budget, struct sta_error *err);
+void sta_hlm_fini(struct sta_hlm *hlm);
+
+/** Whether a layer shows sizes and files: those whose name contains "posix". */
+bool sta_layer_has_files(const struct sta_layer *layer);
+/** Seconds of a group's time. */
+static inline double sta_hlm_seconds(const struct sta_hlm *hlm, int64_t ticks)
+{
+    return sta_seconds(ticks, hlm->bound->ticks_per_us);
+}
+
+/** Sums stay at the ends of their range instead of wrapping around. */
+static inline int64_t sta_add_capped(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? INT64_MIN : INT64_MAX;
+    return sum;
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* Layer views to a table. */
+#include "analyse/compatible/join.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "analyse/compatible/scores.h"
+#include "analyse/compatible/sort.h"
+#include "analyse/compatible/tasks.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+/* ---- rows */
+
+static int prepare_layer(void *context, unsigned worker, size_t task, struct sta_error *err)
+{
+    struct sta_join *join = context;
+    struct sta_join_layer *layer = &join->layers[task];
+    sta_main_rows_init(&layer->rows, join->hlm, layer->layer);
+    layer->view =
+        (struct sta_layer_view){.by = join->by, .rows = &layer->rows, .quantiles = join->options.quantiles};
+    sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows);
+    return 0;
+}
+
+/* The values that some layer has, ascending, and where each layer's rows are among them. */
+static void join_rows(struct sta_join *join)
+{
+    size_t most = 0, count = 0;
+    for (uint32_t l = 0; l < join->layer_count; l++)
+        most += join->layers[l].view.by_rows.count;
+    struct sta_sort_item *items = sta_alloc_array(most + 1, sizeof *items);
+    struct sta_sort_item *spare = sta_alloc_array(most + 1, sizeof *spare);
+    for (uint32_t l = 0; l < join->layer_count; l++) {
+        const struct sta_by_rows *by_rows = &join->layers[l].view.by_rows;
+        join->layers[l].row_of = sta_alloc_array(by_rows->count + 1, sizeof *join->layers[l].row_of);
+        for (size_t row = 0; row < by_rows->count; row++)
+            items[count++] =
+                (struct sta_sort_item){.key = by_rows->values[row], .minor = l, .at = (uint32_t)row};
+    }
+    sta_sort_items(items, spare, count);
+    free(spare);
+    join->values = sta_alloc_array(count + 1, sizeof *join->values);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || items[i].key != items[i - 1].key)
+            join->values[join->count++] = (uint32_t)items[i].key;
+        join->layers[items[i].minor].row_of[items[i].at] = join->count - 1;
+    }
+    free(items);
+}
+
+/* ---- columns */
+
+static void list_columns(struct sta_join *join)
+{
+    const struct sta_preset *preset = join->hlm->bound->preset;
+    for (uint32_t l = 0; l < join->layer_count; l++) {
+        const struct sta_join_layer *layer = &join->layers[l];
+        const struct sta_layer *meant = &preset->layers[layer->layer];
+        char *prefix = join->options.layer == STA_NO_LAYER ? sta_sprintf("%s_", meant->name) : sta_strdup("");
+        sta_view_columns_add(&join->columns, &layer->view, STA_LAYER_ITSELF, prefix, join->options.scores);
+        for (uint32_t m = 0; join->options.derived && m < meant->metric_count; m++)
+            sta_view_columns_add(&join->columns, &layer->view, m, prefix, join->options.scores);
+        free(prefix);
+    }
+}
+
+int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct sta_by *by,
+                  const struct sta_join_options *options, const struct sta_budget *budget,
+                  struct sta_error *err)
+{
+    *join = (struct sta_join){.hlm = hlm, .by = by, .options = *options, .budget = budget};
+    join->layer_count = options->layer == STA_NO_LAYER ? (uint32_t)hlm->bound->preset->layer_count : 1;
+    join->layers = sta_alloc_array((size_t)join->layer_count + 1, sizeof *join->layers);
+    for (uint32_t l = 0; l < join->layer_count; l++)
+        join->layers[l].layer = options->layer == STA_NO_LAYER ? l : options->layer;
+    int rc = sta_tasks_run(budget, join->layer_count, prepare_layer, join, err);
+    if (rc != 0)
+        return rc;
+    join_rows(join);
+    list_columns(join);
+    return 0;
+}
+
+void sta_join_fini(struct sta_join *join)
+{
+    for (uint32_t l = 0; l < join->layer_count; l++) {
+        sta_by_rows_fini(&join->layers[l].view.by_rows);
+        sta_main_rows_fini(&join->layers[l].rows);
+        free(join->layers[l].row_of);
+    }
+    sta_view_columns_fini(&join->columns);
+    free(join->layers);
+    free(join->values);
+    *join = (struct sta_join){0};
+}
+
+/* What the table's columns are sorted by. */
+struct place {
+    struct sta_join_extra column;
+    const struct sta_view_column *of; /* NULL: an extra one */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct place *)a)->column.name, ((const struct place *)b)->column.name);
+}
+
+/* A layer view: columns of the main view by name, each with its statistics; then what is counted. */
+static int by_stem(const void *a, const void *b)
+{
+    const struct sta_view_column *x = ((const struct place *)a)->of, *y = ((const struct place *)b)->of;
+    int order = (x->stat == STA_STAT_NUNIQUE) - (y->stat == STA_STAT_NUNIQUE);
+    if (order == 0)
+        order = memcmp(x->name, y->name, STA_MIN(x->stem, y->stem));
+    if (order == 0)
+        order = (x->stem > y->stem) - (x->stem < y->stem);
+    return order != 0 ? order : (int)x->stat - (int)y->stat;
+}
+
+static void add_columns(struct sta_join *join, const struct sta_join_extra *extras, size_t extra_count)
+{
+    size_t count = 0;
+    struct place *places = sta_alloc_array(join->columns.count + extra_count + 1, sizeof *places);
+    for (size_t i = 0; i < join->columns.count; i++) {
+        struct sta_view_column *column = &join->columns.items[i];
+        places[count++] = (struct place){
+            {column->name, sta_view_column_unit(column), sta_view_column_type(column), &column->at}, column};
+    }
+    for (size_t i = 0; i < extra_count; i++)
+        places[count++] = (struct place){extras[i], NULL};
+    qsort(places, count, sizeof *places, join->options.layer == STA_NO_LAYER ? by_name : by_stem);
+    for (size_t i = 0; i < count; i++) {
+        *places[i].column.at = join->table->column_count;
+        sta_table_add(join->table, places[i].column.name, places[i].column.type, places[i].column.unit);
+    }
+    free(places);
+}
+
+/* ---- cells */
+
+static void put_numbers(const struct sta_join *join, const struct sta_join_layer *layer,
+                        struct sta_table_column *column, const double *cells, size_t rows)
+{
+    bool finite = join->options.layer == STA_NO_LAYER;
+    for (size_t row = 0; row < rows; row++) {
+        size_t at = layer->row_of[row];
+        if (isnan(cells[row]) || (finite && isinf(cells[row])))
+            continue;
+        column->missing[at] = 0;
+        if (column->type == STA_TYPE_INT)
+            column->integers[at] = (int64_t)cells[row];
+        else
+            column->numbers[at] = cells[row];
+    }
+}
+
+static const double *steps_of(enum sta_stat stat)
+{
+    if (stat == STA_STAT_SLOPE)
+        return sta_score_slopes;
+    return stat == STA_STAT_MEAN ? sta_score_intensities : sta_score_shares;
+}
+
+static void put_scores(const struct sta_join *join, const struct sta_join_layer *layer,
+                       const struct sta_view_column *meant, struct sta_table_column *column,
+                       const double *cells, size_t rows)
+{
+    /* A process that has the layer but no bytes of the metric counts as the worst (quirk). */
+    bool worst =
+        sta_by_units_are_rows(join->by) && meant->stat == STA_STAT_MEAN && meant->metric != STA_LAYER_ITSELF;
+    for (size_t row = 0; row < rows; row++) {
+        size_t at = layer->row_of[row];
+        bool there = isfinite(cells[row]);
+        if (!there && !worst)
+            continue;
+        column->missing[at] = 0;
+        column->integers[at] = there ? sta_score(steps_of(meant->stat), cells[row]) : STA_SCORE_STEPS;
+    }
+}
+
+/* Quantiles as JSON lists.  The texts of a column go into the arena together, under a lock of the table's. */
+static int put_quantiles(struct sta_join *join, const struct sta_join_layer *layer,
+                         struct sta_table_column *column, const double *cells, size_t rows,
+                         struct sta_error *err)
+{
+    struct sta_buffer text;
+    size_t *start = sta_alloc_array(rows + 1, sizeof *start);
+    sta_buffer_init(&text);
+    for (size_t row = 0; row < rows; row++) {
+        const double *numbers = cells + row * STA_QUANTILE_NUMBERS;
+        start[row] = text.size;
+        sta_put_char(&text, '[');
+        sta_put_double(&text, numbers[0]);
+        sta_put_text(&text, ", ");
+        sta_put_double(&text, numbers[1]);
+        sta_put_text(&text, ", ");
+        if (isnan(numbers[2]))
+            sta_put_text(&text, "null");
+        else
+            sta_put_int(&text, (int64_t)numbers[2]);
+        sta_put_char(&text, ']');
+    }
+    start[rows] = text.size;
+    uv_mutex_lock(&join->lock);
+    const char *kept =
+        text.failed || rows == 0 ? NULL : sta_arena_copy(&join->table->arena, text.data, text.size);
+    uv_mutex_unlock(&join->lock);
+    int rc = text.failed ? sta_fail(err, STA_ENOMEM, "no memory for the quantiles of %zu rows", rows) : 0;
+    for (size_t row = 0; row < rows && kept != NULL; row++) {
+        column->texts[layer->row_of[row]] =
+            (struct sta_text){kept + start[row], (uint32_t)(start[row + 1] - start[row])};
+        column->missing[layer->row_of[row]] = 0;
+    }
+    sta_buffer_fini(&text);
+    free(start);
+    return rc;
+}
+
+static int put_column(struct sta_join *join, const struct sta_join_layer *layer,
+                      const struct sta_view_column *meant, const struct sta_layer_metric *metric,
+                      struct sta_error *err)
+{
+    struct sta_table_column *column = &join->table->columns[meant->at];
+    const double *cells = metric->cells[meant->measure][meant->stat];
+    if (column->type == STA_TYPE_LIST)
+        return put_quantiles(join, layer, column, cells, metric->rows, err);
+    if (meant->score)
+        put_scores(join, layer, meant, column, cells, metric->rows);
+    else
+        put_numbers(join, layer, column, cells, metric->rows);
+    return 0;
+}
+
+/* ---- tasks: a metric each */
+
+struct fill {
+    struct sta_join *join;
+    size_t *first; /* by task: its first column; one more */
+    size_t count;
+};
+
+static bool same_metric(const struct sta_view_column *a, const struct sta_view_column *b)
+{
+    return a->layer == b->layer && a->metric == b->metric;
+}
+
+static void share_out(struct fill *fill)
+{
+    const struct sta_view_columns *columns = &fill->join->columns;
+    fill->first = sta_alloc_array(columns->count + 1, sizeof *fill->first);
+    for (size_t i = 0; i < columns->count; i++)
+        if (i == 0 || !same_metric(&columns->items[i], &columns->items[i - 1]))
+            fill->first[fill->count++] = i;
+    fill->first[fill->count] = columns->count;
+}
+
+static int fill_metric(void *context, unsigned worker, size_t task, struct sta_error *err)
+{
+    const struct fill *fill = context;
+    struct sta_join *join = fill->join;
+    const struct sta_view_column *first = &join->columns.items[fill->first[task]];
+    const struct sta_join_layer *layer =
+        &join->layers[join->options.layer == STA_NO_LAYER ? first->layer : 0];
+    struct sta_layer_metric metric;
+    int rc = sta_layer_metric_init(&metric, &layer->view, first->metric, err);
+    for (size_t i = fill->first[task]; rc == 0 && i < fill->first[task + 1]; i++)
+        rc = put_column(join, layer, &join->columns.items[i], &metric, err);
+    sta_layer_metric_fini(&metric);
+    return rc;
+}
+
+int sta_join_fill(struct sta_join *join, const struct sta_join_extra *extras, size_t extra_count,
+                  struct sta_table *table, struct sta_error *err)
+{
+    struct fill fill = {.join = join};
+    double cells = (double)join->count * (double)(join->columns.count + extra_count + 1);
+    sta_table_init(table, join->count);
+    int rc = sta_budget_memory(join->budget, cells * (sizeof(double) + 1), "the table", err);
+    if (rc != 0)
+        return rc;
+    join->table = table;
+    sta_view_add_key(table, join->by, join->hlm->axes, join->values);
+    add_columns(join, extras, extra_count);
+    share_out(&fill);
+    uv_mutex_init(&join->lock);
+    rc = sta_tasks_run(join->budget, fill.count, fill_metric, &fill, err);
+    uv_mutex_destroy(&join->lock);
+    free(fill.first);
+    return rc;
+}

@@ -1,0 +1,267 @@
+/* A metric of a layer, summed by unit, then described by row. */
+#include "analyse/compatible/layer_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* ---- columns */
+
+static bool number_has(const struct sta_layer_view *view, enum sta_measure measure, enum sta_stat stat)
+{
+    switch (stat) {
+    case STA_STAT_NUNIQUE:
+        return false;
+    case STA_STAT_PER:
+        return measure == STA_MEASURE_COUNT || measure == STA_MEASURE_SIZE || measure == STA_MEASURE_TIME;
+    case STA_STAT_PCT:
+    case STA_STAT_SLOPE:
+        return measure == STA_MEASURE_OPS;
+    case STA_STAT_Q10:
+    case STA_STAT_Q1:
+    case STA_STAT_Q25:
+    case STA_STAT_Q5:
+        return view->quantiles;
+    default:
+        return true;
+    }
+}
+
+/* Values of a view type are counted for each metric where the hlm has sets of them, for the layer alone where rows have them. */
+static bool counts_axis(const struct sta_layer_view *view, uint32_t metric, enum sta_axis axis)
+{
+    const struct sta_axes *axes = view->rows->hlm->axes;
+    bool is_view = !view->by->logical && view->by->axis == axis;
+    if (axis == STA_AXIS_FILE &&
+        !sta_layer_has_files(&view->rows->hlm->bound->preset->layers[view->rows->layer]))
+        return false;
+    return !is_view && (!axes->grouped[axis] || metric == STA_LAYER_ITSELF);
+}
+
+bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_measure measure,
+                          enum sta_stat stat)
+{
+    const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
+    if (measure == STA_MEASURE_VIEW)
+        return stat == STA_STAT_NUNIQUE && view->by->logical && metric == STA_LAYER_ITSELF;
+    if (measure >= STA_MEASURE_AXES)
+        return stat == STA_STAT_NUNIQUE &&
+               counts_axis(view, metric, (enum sta_axis)(measure - STA_MEASURE_AXES));
+    bool sized = measure != STA_MEASURE_COUNT && measure != STA_MEASURE_OPS && measure != STA_MEASURE_TIME;
+    if (sized && !sta_metric_has_sizes(layer, metric))
+        return false;
+    return measure >= STA_MEASURE_BINS ? stat == STA_STAT_SUM : number_has(view, measure, stat);
+}
+
+static bool is_quantile(enum sta_stat stat)
+{
+    return stat >= STA_STAT_Q10 && stat <= STA_STAT_Q5;
+}
+
+static int make_columns(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
+                        struct sta_error *err)
+{
+    *out = (struct sta_layer_metric){.rows = view->by_rows.count};
+    for (int measure = 0; measure < STA_MEASURES; measure++)
+        for (int stat = 0; stat < STA_STATS; stat++) {
+            if (!sta_layer_has_column(view, metric, (enum sta_measure)measure, (enum sta_stat)stat))
+                continue;
+            size_t numbers = is_quantile((enum sta_stat)stat) ? STA_QUANTILE_NUMBERS : 1;
+            double *cells = sta_try_alloc_array(out->rows * numbers + 1, sizeof *cells);
+            if (cells == NULL)
+                return sta_fail(err, STA_ENOMEM, "no memory for %zu rows", out->rows);
+            out->cells[measure][stat] = cells;
+            for (size_t i = 0; i < out->rows * numbers; i++)
+                cells[i] = NAN;
+        }
+    return 0;
+}
+
+void sta_layer_metric_fini(struct sta_layer_metric *metric)
+{
+    for (int measure = 0; measure < STA_MEASURES; measure++)
+        for (int stat = 0; stat < STA_STATS; stat++)
+            free(metric->cells[measure][stat]);
+    *metric = (struct sta_layer_metric){0};
+}
+
+/* ---- units */
+
+/* A metric in one unit: its entries added up. */
+struct unit {
+    int64_t numbers[STA_MEASURE_NUMBERS]; /* COUNT, SIZE, TIME */
+    struct sta_main_ratios ratios;
+};
+
+/* The units that have the metric, by row of the view. */
+struct units {
+    struct unit *items;
+    size_t *start;                  /* by row, and one more */
+    int64_t (*bins)[STA_SIZE_BINS]; /* by row; NULL: no sizes */
+    uint32_t *all;                  /* by row: units, whether or not they have the metric */
+};
+
+static void add_entry(struct unit *unit, const struct sta_hlm *hlm, const struct sta_main_entry *entry)
+{
+    struct sta_main_ratios ratios = sta_main_ratios(hlm, entry);
+    unit->numbers[STA_MEASURE_COUNT] += entry->count;
+    unit->numbers[STA_MEASURE_TIME] = sta_add_capped(unit->numbers[STA_MEASURE_TIME], entry->time);
+    unit->numbers[STA_MEASURE_SIZE] = sta_add_capped(unit->numbers[STA_MEASURE_SIZE], entry->size);
+    unit->ratios.bw += ratios.bw;
+    unit->ratios.intensity += ratios.intensity;
+    unit->ratios.ops += ratios.ops;
+}
+
+/* Adds the entries of one unit.  Return: whether it has any. */
+static bool add_unit(struct unit *unit, const struct sta_layer_view *view,
+                     const struct sta_main_metric *metric, uint32_t number, int64_t *bins)
+{
+    const struct sta_by_rows *by_rows = &view->by_rows;
+    bool any = false;
+    *unit = (struct unit){0};
+    for (uint32_t i = by_rows->unit_start[number]; i < by_rows->unit_start[number + 1]; i++) {
+        uint32_t entry = metric->entry_of_row[by_rows->order[i]];
+        if (entry == STA_NO_ENTRY)
+            continue;
+        any = true;
+        add_entry(unit, view->rows->hlm, &metric->entries[entry]);
+        for (int b = 0; bins != NULL && b < STA_SIZE_BINS; b++)
+            bins[b] += metric->bins[entry][b];
+    }
+    return any;
+}
+
+static void units_init(struct units *units, const struct sta_layer_view *view,
+                       const struct sta_main_metric *metric)
+{
+    const struct sta_by_rows *by_rows = &view->by_rows;
+    size_t count = 0;
+    *units = (struct units){.items = sta_alloc_array(metric->count + 1, sizeof *units->items),
+                            .start = sta_alloc_array(by_rows->count + 1, sizeof *units->start),
+                            .all = sta_alloc_array(by_rows->count + 1, sizeof *units->all)};
+    if (metric->bins != NULL)
+        units->bins = sta_alloc_array(by_rows->count + 1, sizeof *units->bins);
+    for (size_t row = 0; row < by_rows->count; row++) {
+        units->start[row] = count;
+        units->all[row] = by_rows->value_start[row + 1] - by_rows->value_start[row];
+        for (uint32_t u = by_rows->value_start[row]; u < by_rows->value_start[row + 1]; u++)
+            count += add_unit(&units->items[count], view, metric, u,
+                              units->bins != NULL ? units->bins[row] : NULL);
+    }
+    units->start[by_rows->count] = count;
+}
+
+static void units_fini(struct units *units)
+{
+    free(units->items);
+    free(units->start);
+    free(units->bins);
+    free(units->all);
+}
+
+/* ---- numbers */
+
+static bool is_integer(enum sta_measure measure)
+{
+    return measure == STA_MEASURE_COUNT || measure == STA_MEASURE_SIZE || measure == STA_MEASURE_TIME;
+}
+
+static double as_number(const struct sta_hlm *hlm, enum sta_measure measure, int64_t value)
+{
+    return measure == STA_MEASURE_TIME ? sta_hlm_seconds(hlm, value) : (double)value;
+}
+
+static double number_of(const struct sta_hlm *hlm, enum sta_measure measure, const struct unit *unit)
+{
+    switch (measure) {
+    case STA_MEASURE_BW:
+        return unit->ratios.bw;
+    case STA_MEASURE_INTENSITY:
+        return unit->ratios.intensity;
+    case STA_MEASURE_OPS:
+        return unit->ratios.ops;
+    default:
+        return as_number(hlm, measure, unit->numbers[measure]);
+    }
+}
+
+/* Memory for the values of one number after the other. */
+struct bench {
+    double *values, *sums;
+    size_t *start;
+};
+
+static void describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
+                     const struct units *units, enum sta_measure measure, const struct bench *bench)
+{
+    const struct sta_hlm *hlm = view->rows->hlm;
+    size_t count = 0;
+    for (size_t row = 0; row < out->rows; row++) {
+        int64_t sum = 0;
+        bench->start[row] = count;
+        for (size_t u = units->start[row]; u < units->start[row + 1]; u++) {
+            double value = number_of(hlm, measure, &units->items[u]);
+            bench->values[count] = value;
+            count += value != 0;
+            sum = sta_add_capped(sum, units->items[u].numbers[measure]);
+        }
+        bench->sums[row] = as_number(hlm, measure, sum);
+    }
+    bench->start[out->rows] = count;
+    struct sta_layer_values values = {.values = bench->values,
+                                      .start = bench->start,
+                                      .units = sta_by_units_are_rows(view->by) ? NULL : units->all,
+                                      .sums = is_integer(measure) ? bench->sums : NULL,
+                                      .rows = out->rows};
+    sta_layer_statistics(out->cells[measure], &values);
+}
+
+static void describe_all(struct sta_layer_metric *out, const struct sta_layer_view *view,
+                         const struct units *units)
+{
+    size_t most = units->start[out->rows];
+    struct bench bench = {.values = sta_alloc_array(most + 1, sizeof *bench.values),
+                          .sums = sta_alloc_array(out->rows + 1, sizeof *bench.sums),
+                          .start = sta_alloc_array(out->rows + 1, sizeof *bench.start)};
+    for (int measure = 0; measure < STA_MEASURE_NUMBERS; measure++)
+        if (out->cells[measure][STA_STAT_SUM] != NULL)
+            describe(out, view, units, (enum sta_measure)measure, &bench);
+    for (int b = 0; units->bins != NULL && b < STA_SIZE_BINS; b++)
+        for (size_t row = 0; row < out->rows; row++)
+            if (units->bins[row][b] != 0)
+                out->cells[STA_MEASURE_BINS + b][STA_STAT_SUM][row] = (double)units->bins[row][b];
+    free(bench.values);
+    free(bench.sums);
+    free(bench.start);
+}
+
+/* ---- all of it */
+
+static void fill(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
+                 const uint8_t *kinds)
+{
+    const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
+    struct sta_main_metric main_metric;
+    struct units units;
+    sta_main_metric_init(&main_metric, view->rows, kinds, sta_metric_has_sizes(layer, metric));
+    units_init(&units, view, &main_metric);
+    describe_all(out, view, &units);
+    sta_layer_shares(out, view->by->axis == STA_AXIS_PROC, metric != STA_LAYER_ITSELF);
+    units_fini(&units);
+    sta_main_metric_fini(&main_metric);
+}
+
+int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
+                          struct sta_error *err)
+{
+    int rc = make_columns(out, view, metric, err);
+    if (rc != 0)
+        return rc;
+    uint8_t *kinds = sta_metric_kinds(view->rows->hlm, view->rows->layer, metric);
+    fill(out, view, metric, kinds);
+    rc = sta_layer_distinct(out, view, kinds, metric != STA_LAYER_ITSELF, err);
+    free(kinds);
+    return rc;
+}

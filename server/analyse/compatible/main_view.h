@@ -1,0 +1,60 @@
+/* main_view.h - the main view of a layer: its groups by row, and what each of its metrics has in a row (private to compatible).
+ *
+ * metrics.md section 5.  A metric is the layer itself or one of its derived metrics.  Most rows lack most derived metrics,
+ * so a metric keeps the rows that it has and nothing for the others. */
+#ifndef STA_ANALYSE_COMPATIBLE_MAIN_VIEW_H
+#define STA_ANALYSE_COMPATIBLE_MAIN_VIEW_H
+
+#include "analyse/compatible/hlm.h"
+
+/* The rows of a layer, ascending by key, with their groups. */
+struct sta_main_rows {
+    const struct sta_hlm *hlm;
+    uint32_t layer;
+    size_t count;
+    uint64_t *keys;
+    uint32_t *start;  /* by row, and one more: into groups */
+    uint32_t *groups; /* numbers in the hlm, ascending */
+};
+
+void sta_main_rows_init(struct sta_main_rows *rows, const struct sta_hlm *hlm, uint32_t layer);
+void sta_main_rows_fini(struct sta_main_rows *rows);
+
+#define STA_LAYER_ITSELF UINT32_MAX /* in the place of a derived metric's index */
+
+/** Whether a metric shows sizes: of layers that do, the layer itself and data, read, write. */
+bool sta_metric_has_sizes(const struct sta_layer *layer, uint32_t metric);
+/** By kind: 1 where its events belong to the metric; free() it. */
+uint8_t *sta_metric_kinds(const struct sta_hlm *hlm, uint32_t layer, uint32_t metric);
+
+/* A metric in one row. */
+struct sta_main_entry {
+    uint32_t row;
+    int64_t count, time, size; /* time in ticks; size 0 where it is missing or not shown */
+};
+
+struct sta_main_metric {
+    size_t count;
+    struct sta_main_entry *entries; /* ascending by row */
+    uint32_t *entry_of_row;         /* or STA_NO_ENTRY */
+    int64_t (*bins)[STA_SIZE_BINS]; /* by entry; NULL where sizes are not shown */
+};
+#define STA_NO_ENTRY UINT32_MAX
+
+void sta_main_metric_init(struct sta_main_metric *metric, const struct sta_main_rows *rows,
+                          const uint8_t *kinds, bool sizes);
+void sta_main_metric_fini(struct sta_main_metric *metric);
+
+/* What is divided out of an entry; 0 where it is missing, infinite where the calls took no time. */
+struct sta_main_ratios {
+    double bw, intensity, ops;
+};
+struct sta_main_ratios sta_main_ratios(const struct sta_hlm *hlm, const struct sta_main_entry *entry);
+
+/**
+ * sta_row_has_set - whether the groups of a row that belong to a metric have a set of values of @axis
+ * One group without makes the union of the row empty (quirk).
+ */
+bool sta_row_has_set(const struct sta_main_rows *rows, size_t row, const uint8_t *kinds, enum sta_axis axis);
+
+#endif

@@ -1,0 +1,227 @@
+/* Minima, means, deviations, quantiles, shares and ranks of the values of a number. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compatible/layer_view.h"
+#include "common/memory.h"
+
+/* 0 becomes missing. */
+static double shown(double value)
+{
+    return value == 0 ? NAN : value;
+}
+
+/* ---- of one row */
+
+struct sample {
+    const double *values;
+    size_t count;  /* of the values, none of which is 0 */
+    size_t number; /* with those that are */
+    double sum;
+};
+
+/* Squared distances from the mean, added up. */
+static double squares_about(const struct sample *sample, double mean)
+{
+    double squares = (double)(sample->number - sample->count) * mean * mean;
+    for (size_t i = 0; i < sample->count; i++)
+        squares += (sample->values[i] - mean) * (sample->values[i] - mean);
+    return squares;
+}
+
+/* Sample standard deviation, with 0 for equal values. */
+static double standard_deviation(const struct sample *sample, double mean, double min, double max)
+{
+    if (min == max)
+        return 0;
+    double std = sample->number < 2 ? NAN : sqrt(squares_about(sample, mean) / (double)(sample->number - 1));
+    return isfinite(std) ? shown(std) : NAN;
+}
+
+static double add_up(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+static void describe(double *const *cells, size_t row, const struct sample *sample)
+{
+    if (sample->number == 0)
+        return;
+    double min = sample->count < sample->number ? 0 : INFINITY;
+    double max = sample->count < sample->number ? 0 : -INFINITY;
+    for (size_t i = 0; i < sample->count; i++) {
+        min = fmin(min, sample->values[i]);
+        max = fmax(max, sample->values[i]);
+    }
+    double mean = sample->sum / (double)sample->number;
+    cells[STA_STAT_SUM][row] = shown(sample->sum);
+    cells[STA_STAT_MIN][row] = shown(min);
+    cells[STA_STAT_MAX][row] = shown(max);
+    cells[STA_STAT_MEAN][row] = shown(mean);
+    cells[STA_STAT_STD][row] = standard_deviation(sample, mean, shown(min), shown(max));
+}
+
+/* ---- quantiles */
+
+static const struct {
+    enum sta_stat stat;
+    double low;
+} quantiles[] = {{STA_STAT_Q1, 0.01}, {STA_STAT_Q5, 0.05}, {STA_STAT_Q10, 0.10}, {STA_STAT_Q25, 0.25}};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Linear interpolation, from the nearer neighbour: as numpy rounds, so that the ends fall in or out alike. */
+static double quantile(const double *sorted, size_t count, double share)
+{
+    double at = share * (double)(count - 1);
+    size_t below = (size_t)at;
+    size_t above = STA_MIN(below + 1, count - 1);
+    double part = at - (double)below;
+    double step = sorted[above] - sorted[below];
+    return part >= 0.5 ? sorted[above] - step * (1 - part) : sorted[below] + step * part;
+}
+
+/* Pairwise, in the order in which numpy adds: values that are equal but for their last bit keep the mean that they have there. */
+static double add_pairwise(const double *values, size_t count)
+{
+    if (count < 8)
+        return add_up(values, count);
+    if (count > 128) {
+        size_t half = count / 2 - count / 2 % 8;
+        return add_pairwise(values, half) + add_pairwise(values + half, count - half);
+    }
+    double parts[8];
+    size_t i = 8;
+    memcpy(parts, values, sizeof parts);
+    for (; i + 8 <= count; i += 8)
+        for (size_t p = 0; p < 8; p++)
+            parts[p] += values[i + p];
+    double sum =
+        ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
+    for (; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* @kept: room for all values */
+static void describe_between(double *out, const struct sample *sample, double from, double to, double *kept)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sample->count; i++) {
+        kept[count] = sample->values[i];
+        count += sample->values[i] >= from && sample->values[i] <= to;
+    }
+    if (count == 0)
+        return;
+    double mean = add_pairwise(kept, count) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        kept[i] = (kept[i] - mean) * (kept[i] - mean);
+    out[0] = mean;
+    out[1] = sqrt(add_pairwise(kept, count) / (double)count);
+    out[2] = (double)count;
+}
+
+static void describe_quantiles(double *const *cells, size_t row, const struct sample *sample, double *sorted,
+                               double *kept)
+{
+    if (sample->count == 0)
+        return;
+    memcpy(sorted, sample->values, sample->count * sizeof *sorted);
+    qsort(sorted, sample->count, sizeof *sorted, compare_numbers);
+    for (size_t q = 0; q < STA_COUNT_OF(quantiles); q++)
+        describe_between(cells[quantiles[q].stat] + row * STA_QUANTILE_NUMBERS, sample,
+                         quantile(sorted, sample->count, quantiles[q].low),
+                         quantile(sorted, sample->count, 1 - quantiles[q].low), kept);
+}
+
+void sta_layer_statistics(double *const *cells, const struct sta_layer_values *values)
+{
+    size_t most = cells[STA_STAT_Q1] != NULL ? values->start[values->rows] : 0;
+    double *sorted = sta_alloc_array(most + 1, sizeof *sorted);
+    double *kept = sta_alloc_array(most + 1, sizeof *kept);
+    for (size_t row = 0; row < values->rows; row++) {
+        struct sample sample = {.values = values->values + values->start[row],
+                                .count = values->start[row + 1] - values->start[row]};
+        sample.number = values->units != NULL ? values->units[row] : sample.count;
+        sample.sum = values->sums != NULL ? values->sums[row] : add_up(sample.values, sample.count);
+        describe(cells, row, &sample);
+        if (cells[STA_STAT_Q1] != NULL)
+            describe_quantiles(cells, row, &sample, sorted, kept);
+    }
+    free(kept);
+    free(sorted);
+}
+
+/* ---- over rows */
+
+static void share(double *out, const double *of, size_t rows)
+{
+    double total = 0;
+    for (size_t row = 0; row < rows; row++)
+        total += isnan(of[row]) ? 0 : of[row];
+    for (size_t row = 0; row < rows; row++)
+        out[row] = of[row] / total;
+}
+
+struct ranked {
+    double value;
+    size_t row;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    return compare_numbers(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+}
+
+/* Average rank of ties, as a share of all that have a value. */
+static void rank(double *out, struct ranked *ranked, size_t count)
+{
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && ranked[to].value == ranked[from].value; to++)
+            ;
+        for (size_t i = from; i < to; i++)
+            out[ranked[i].row] = (double)(from + 1 + to) / 2 / (double)count;
+    }
+}
+
+static void rank_slopes(struct sta_layer_metric *metric, bool derived)
+{
+    const double *slope = metric->cells[STA_MEASURE_OPS][STA_STAT_SLOPE];
+    const double *count_per = metric->cells[STA_MEASURE_COUNT][STA_STAT_PER];
+    struct ranked *ranked = sta_alloc_array(metric->rows + 1, sizeof *ranked);
+    size_t count = 0;
+    bool any = false;
+    for (size_t row = 0; row < metric->rows; row++)
+        any |= !isnan(slope[row]);
+    for (size_t row = 0; row < metric->rows; row++) {
+        if (!isnan(slope[row]))
+            ranked[count++] = (struct ranked){slope[row], row};
+        else if (derived && any && !isnan(count_per[row]))
+            ranked[count++] = (struct ranked){0, row}; /* calls that took no time (quirk) */
+    }
+    rank(metric->cells[STA_MEASURE_OPS][STA_STAT_PCT], ranked, count);
+    free(ranked);
+}
+
+void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived)
+{
+    double *(*cells)[STA_STATS] = metric->cells;
+    share(cells[STA_MEASURE_COUNT][STA_STAT_PER], cells[STA_MEASURE_COUNT][STA_STAT_SUM], metric->rows);
+    share(cells[STA_MEASURE_TIME][STA_STAT_PER],
+          cells[STA_MEASURE_TIME][by_process ? STA_STAT_MAX : STA_STAT_SUM], metric->rows);
+    if (cells[STA_MEASURE_SIZE][STA_STAT_PER] != NULL)
+        share(cells[STA_MEASURE_SIZE][STA_STAT_PER], cells[STA_MEASURE_SIZE][STA_STAT_SUM], metric->rows);
+    for (size_t row = 0; row < metric->rows; row++)
+        cells[STA_MEASURE_OPS][STA_STAT_SLOPE][row] =
+            cells[STA_MEASURE_TIME][STA_STAT_PER][row] / cells[STA_MEASURE_COUNT][STA_STAT_PER][row];
+    rank_slopes(metric, derived);
+}

@@ -1,0 +1,85 @@
+/* Keys and sets as cells. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compatible/tables.h"
+#include "common/buffer.h"
+
+void sta_table_add_keys(struct sta_table *table, const struct sta_axes *axes, const uint64_t *keys)
+{
+    for (int axis = 0; axis < STA_AXES; axis++) {
+        if (!axes->grouped[axis])
+            continue;
+        enum sta_type type = axis == STA_AXIS_TIME ? STA_TYPE_INT : STA_TYPE_TEXT;
+        struct sta_table_column *column = sta_table_add(table, sta_axis_names[axis], type, NULL);
+        struct sta_text *copies = sta_alloc_array((size_t)axes->count[axis] + 1, sizeof *copies);
+        for (size_t row = 0; row < table->rows; row++) {
+            uint32_t rank = sta_axes_rank(axes, (enum sta_axis)axis, keys[row]);
+            column->missing[row] = 0;
+            if (axis == STA_AXIS_TIME) {
+                column->integers[row] = rank;
+                continue;
+            }
+            if (copies[rank].bytes == NULL) {
+                struct sta_text text = sta_axes_text(axes, (enum sta_axis)axis, rank);
+                copies[rank] =
+                    (struct sta_text){sta_arena_copy(&table->arena, text.bytes, text.length), text.length};
+            }
+            column->texts[row] = copies[rank];
+        }
+        free(copies);
+    }
+}
+
+void sta_values_add(struct sta_values *values, const struct sta_members *members, uint32_t group)
+{
+    size_t count = members->start[group + 1] - members->start[group];
+    STA_GROW(values->items, values->capacity, values->count + count + 1);
+    memcpy(values->items + values->count, members->items + members->start[group],
+           count * sizeof *values->items);
+    values->count += count;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_files(const void *a, const void *b, void *texts)
+{
+    struct sta_text x = sta_dictionary_text(texts, *(const uint32_t *)a),
+                    y = sta_dictionary_text(texts, *(const uint32_t *)b);
+    int order = memcmp(x.bytes, y.bytes, STA_MIN(x.length, y.length));
+    return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
+}
+
+int sta_table_set_list(struct sta_table *table, struct sta_table_column *column, size_t row,
+                       const struct sta_axes *axes, enum sta_axis axis, uint32_t *values, size_t count,
+                       struct sta_error *err)
+{
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    if (count > 0 && axis == STA_AXIS_TIME)
+        qsort(values, count, sizeof *values, compare_values);
+    else if (count > 0)
+        qsort_r(values, count, sizeof *values, compare_files, (void *)axes->texts[axis]);
+    sta_put_char(&list, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && values[i] == values[i - 1])
+            continue;
+        sta_put_text(&list, i > 0 ? ", " : "");
+        if (axis == STA_AXIS_TIME) {
+            sta_put_uint(&list, values[i]);
+        } else {
+            struct sta_text text = sta_dictionary_text(axes->texts[axis], values[i]);
+            sta_put_json_string(&list, text.bytes, text.length);
+        }
+    }
+    sta_put_char(&list, ']');
+    int rc = list.failed ? sta_fail(err, STA_ENOMEM, "no memory for a list of %zu names", count) : 0;
+    if (rc == 0)
+        sta_table_set_text(table, column, row, list.data, list.size);
+    sta_buffer_fini(&list);
+    return rc;
+}
