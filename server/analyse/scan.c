@@ -202,7 +202,8 @@ static int run_blocks(struct run *run, size_t block_count, struct sta_program *f
     run->visitors = sta_alloc_array(workers, sizeof *run->visitors);
     for (unsigned i = 0; i < workers; i++)
         run->visitors[i] = sta_scan_visitor_create(run->scan, filter);
-    int rc = sta_timeline_run(blocks, block_count, &work, STA_SLICE_ROWS, budget, err);
+    size_t slice_rows = run->scan->slice_rows != 0 ? run->scan->slice_rows : STA_SLICE_ROWS;
+    int rc = sta_timeline_run(blocks, block_count, &work, slice_rows, budget, err);
     for (unsigned i = 0; i < workers; i++)
         sta_scan_visitor_destroy(run->visitors[i]);
     free(run->visitors);

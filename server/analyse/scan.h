@@ -56,6 +56,7 @@ struct sta_scan {
     /** Whether a block may be left out beyond what window and filter rule out (sta_skipping_rules_out); NULL: none. */
     bool (*skip)(void *context, const struct sta_block *block);
     void *skip_context;
+    size_t slice_rows; /* of the ordered accumulator; 0: STA_SLICE_ROWS */
 };
 
 /** Return: 0, STA_ECANCELLED, STA_ELIMIT (deadline, a pattern's match limit), STA_ENOMEM, STA_ECORRUPT, or what an accumulator returned. */

@@ -1,0 +1,71 @@
+/* bins.h - time cut into bins, and what an event gives to each (private to exact).
+ *
+ * exact.md section 2: bins are [b g, (b + 1) g) from the origin, and an event gives each bin its part.  A window cuts events as the
+ * edge of a bin does.  A view that is not by time is the same with one bin that holds all. */
+#ifndef STA_ANALYSE_EXACT_BINS_H
+#define STA_ANALYSE_EXACT_BINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/memory.h"
+
+/* The bins first .. first + count - 1 of width g, cut to [from, to).  All in ticks. */
+struct sta_exact_bins {
+    int64_t g, first;
+    size_t count;
+    int64_t from, to;
+};
+
+/** One bin: [from, to), at least [0, ..), where every trace begins. */
+static inline struct sta_exact_bins sta_exact_bins_one(int64_t from, int64_t to)
+{
+    return (struct sta_exact_bins){.g = INT64_MAX, .count = 1, .from = STA_MAX(from, 0), .to = to};
+}
+
+/** Start of a bin, by index. */
+static inline int64_t sta_bin_from(const struct sta_exact_bins *bins, size_t bin)
+{
+    return STA_MAX(bins->from, (bins->first + (int64_t)bin) * bins->g);
+}
+
+/** End of a bin. */
+static inline int64_t sta_bin_to(const struct sta_exact_bins *bins, size_t bin)
+{
+    return bin + 1 == bins->count ? bins->to : STA_MIN(bins->to, (bins->first + (int64_t)bin + 1) * bins->g);
+}
+
+/** Index of the bin that a time of [from, to) lies in. */
+static inline size_t sta_bin_of(const struct sta_exact_bins *bins, int64_t at)
+{
+    return bins->count == 1 ? 0 : (size_t)(at / bins->g - bins->first);
+}
+
+/* What of an event lies in the bins. */
+struct sta_part {
+    int64_t from, to; /* covered; equal for an event that covers nothing */
+    size_t low, high; /* first and last bin that it touches */
+    int starts;       /* 1: it is counted, in bin low */
+};
+
+/** The part of the event [ts, te), ts <= te.  Return: false when it lies outside. */
+static inline bool sta_part_of(const struct sta_exact_bins *bins, int64_t ts, int64_t te,
+                               struct sta_part *part)
+{
+    if (ts >= bins->to || (ts < bins->from && te <= bins->from))
+        return false;
+    part->from = STA_MAX(ts, bins->from);
+    part->to = STA_MIN(te, bins->to);
+    part->starts = ts >= bins->from;
+    part->low = sta_bin_of(bins, part->from);
+    part->high = part->to > part->from ? sta_bin_of(bins, part->to - 1) : part->low;
+    return true;
+}
+
+/** Adds to sizes[low .. high] the bytes of the event's part in each: floor(size y / dur) - floor(size x / dur) where it is covered from x to
+ * y, counted from ts.  dur = 0: all of it where it starts. */
+void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_part *part,
+                     int64_t ts, int64_t te, int64_t size);
+
+#endif

@@ -1,0 +1,39 @@
+/* covers.h - by rank group, the time that others' time is compared with, over a short stretch of time (private to exact).
+ *
+ * Exposed time is a union minus that of the compute layer, self time a union minus that of the children.  Over a stretch the intervals of
+ * such a cover are few, and with what lies before each of them beside it, the part of any piece that is covered is a difference. */
+#ifndef STA_ANALYSE_EXACT_COVERS_H
+#define STA_ANALYSE_EXACT_COVERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sta_exact_cover {
+    struct sta_cover_interval {
+        int64_t from, to;
+        int64_t before; /* measure of the intervals before it */
+    } * items;          /* disjoint, ascending */
+    uint32_t count, capacity;
+    uint32_t at; /* the intervals before it end before what is asked now */
+};
+
+/* One worker's covers. */
+struct sta_covers {
+    struct sta_exact_cover *items; /* by cover * groups + group */
+    uint32_t group_count;
+    size_t count;
+    uint32_t *used; /* those that are not empty */
+    size_t used_count, used_capacity;
+};
+
+void sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t group_count);
+void sta_covers_fini(struct sta_covers *covers);
+/** Empties all of them. */
+void sta_covers_clear(struct sta_covers *covers);
+/** Adds [from, to); calls come in the order of from. */
+void sta_covers_add(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t from, int64_t to);
+/** Measure of the part of [from, to) that is covered.  @now: at most @from, and not less than in earlier calls since the clearing. */
+int64_t sta_covers_inside(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t now,
+                          int64_t from, int64_t to);
+
+#endif

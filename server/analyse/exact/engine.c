@@ -1,0 +1,206 @@
+/* The pass: what is asked for is made, filled by one scan, and put together. */
+#include "analyse/exact/engine.h"
+
+#include "analyse/budget.h"
+#include "analyse/exact/intake.h"
+#include "analyse/exact/sweep.h"
+#include "common/memory.h"
+
+struct pass {
+    struct sta_intake intake;
+    struct sta_sweep *sweep;
+};
+
+static int take_ordered(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_span *spans,
+                        uint32_t *count, struct sta_error *err)
+{
+    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, spans, count, err);
+}
+
+static int take_unordered(void *self, unsigned worker, const struct sta_scan_rows *rows,
+                          struct sta_error *err)
+{
+    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, NULL, NULL, err);
+}
+
+static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
+}
+
+static void carry(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_carry(((struct pass *)self)->sweep, worker, slice);
+}
+
+static void measure(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_measure(((struct pass *)self)->sweep, worker, slice);
+}
+
+/* Blocks of which nothing lies in the bins. */
+static bool is_outside(void *context, const struct sta_block *block)
+{
+    const struct sta_exact_bins *bins = context;
+    return block->ts_min >= bins->to || (block->te_max <= bins->from && block->ts_max < bins->from);
+}
+
+static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
+                struct sta_error *err)
+{
+    struct sta_accumulator unordered = {pass, take_unordered};
+    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure};
+    struct sta_scan scan = sta_question_scan(ask->bound);
+    scan.from = INT64_MIN; /* events that began before the window reach into it */
+    scan.to = INT64_MAX;
+    scan.skip = is_outside;
+    scan.skip_context = (void *)&ask->bins;
+    scan.slice_rows = ask->slice_rows;
+    if (ask->wants & STA_WANT_ORDER) {
+        scan.ordered = &ordered;
+    } else {
+        scan.accumulators = &unordered;
+        scan.accumulator_count = 1;
+    }
+    return sta_scan_run(&scan, budget, err);
+}
+
+/* ---- fields */
+
+static int make_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+                       const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_leaf_counts counts = sta_leaves_count(result->leaves);
+    size_t places = counts.places * ask->bins.count;
+    size_t metrics = counts.metric_places * ask->bins.count;
+    result->place_count = counts.places;
+    int rc = sta_budget_memory(
+        budget, sta_fields_bytes(places, ask->wants, false) + sta_fields_bytes(metrics, ask->wants, true),
+        "the rows of this view", err);
+    if (rc != 0)
+        return rc;
+    sta_fields_init(&result->places, places, ask->wants, false);
+    sta_fields_init(&result->metrics, metrics, ask->wants, true);
+    return 0;
+}
+
+/* Rows that are known before the pass: a place for each layer, in their order. */
+static int make_known_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+                             const struct sta_budget *budget, struct sta_error *err)
+{
+    if ((double)result->shape.layer_count * (double)ask->bins.count >= UINT32_MAX)
+        return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer", ask->bins.count,
+                        result->shape.layer_count);
+    for (uint32_t l = 0; l < result->shape.layer_count; l++)
+        sta_leaves_add_place(result->leaves, l, 0);
+    return make_fields(result, ask, budget, err);
+}
+
+/* ---- start and end */
+
+static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
+               struct sta_tallies *tallies, struct sta_exact_result *result, struct sta_error *err)
+{
+    bool known = sta_keys_source(result->keys) <= STA_KEY_TIME;
+    int rc = known ? make_known_fields(result, ask, budget, err) : 0;
+    if (rc == 0 && known)
+        sta_tallies_set_fields(tallies, &result->places, &result->metrics);
+    if (rc == 0)
+        rc = scan(pass, ask, budget, err);
+    if (rc == 0)
+        sta_sweep_finish(pass->sweep);
+    if (rc == 0 && !known)
+        rc = make_fields(result, ask, budget, err);
+    if (rc != 0)
+        return rc;
+    sta_tallies_set_fields(tallies, &result->places, &result->metrics);
+    sta_tallies_finish(tallies);
+    sta_intake_fold(&pass->intake, result);
+    return 0;
+}
+
+static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
+                           const struct sta_budget *budget, struct sta_exact_result *result,
+                           struct sta_error *err)
+{
+    const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
+    bool units = (ask->wants & STA_WANT_UNITS) != 0;
+    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units);
+    struct sta_leaves_options options = {&result->shape, sta_snapshot_entities(snapshot), groups, ask->wants};
+    result->leaves = sta_leaves_create(&options);
+    struct sta_tallies *tallies = sta_tallies_create(result->leaves, &result->bins);
+    struct sta_sweep_options sweeping = {.leaves = result->leaves,
+                                         .shape = &result->shape,
+                                         .bins = &result->bins,
+                                         .tallies = tallies,
+                                         .group_count = units ? groups->group_count : 0,
+                                         .workers = sta_budget_workers(budget)};
+    struct pass pass = {.intake = {.ask = ask,
+                                   .budget = budget,
+                                   .entities = sta_snapshot_entities(snapshot),
+                                   .bins = &result->bins,
+                                   .kinds = kinds,
+                                   .keys = result->keys,
+                                   .leaves = result->leaves,
+                                   .worker_count = sta_budget_workers(budget)},
+                        .sweep = sta_sweep_create(&sweeping)};
+    pass.intake.bytes_per_slot = sta_sweep_bytes_per_slot(pass.sweep);
+    sta_intake_init(&pass.intake);
+    int rc = run(&pass, ask, budget, tallies, result, err);
+    sta_intake_fini(&pass.intake);
+    sta_sweep_destroy(pass.sweep);
+    sta_tallies_destroy(tallies);
+    sta_kinds_destroy(kinds);
+    return rc;
+}
+
+int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
+                  struct sta_exact_result *result, struct sta_error *err)
+{
+    struct sta_rank_groups groups = {0};
+    *result = (struct sta_exact_result){.bins = ask->bins};
+    sta_shape_init(&result->shape, ask->bound->preset, ask->layers);
+    int rc = sta_keys_create(ask->bound, ask->by, sta_budget_workers(budget), &result->keys, err);
+    if (rc == 0 && ask->wants & STA_WANT_UNITS)
+        rc = sta_rank_groups_init(&groups, ask->bound->question->snapshot, budget, err);
+    if (rc == 0)
+        rc = run_with_groups(ask, &groups, budget, result, err);
+    sta_rank_groups_fini(&groups);
+    return rc;
+}
+
+void sta_exact_result_fini(struct sta_exact_result *result)
+{
+    sta_fields_fini(&result->places);
+    sta_fields_fini(&result->metrics);
+    sta_leaves_destroy(result->leaves);
+    sta_keys_destroy(result->keys);
+    sta_shape_fini(&result->shape);
+}
+
+/* ---- what every question needs */
+
+struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bound, int64_t g)
+{
+    const struct sta_snapshot *snapshot = bound->question->snapshot;
+    int64_t last = sta_job_ticks(snapshot) - 1;
+    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
+        last = STA_MAX(last, sta_snapshot_block(snapshot, i)->ts_max); /* an instant at the very end */
+    int64_t from = STA_MAX(bound->from, 0);
+    int64_t to = bound->to == INT64_MAX ? last : STA_MIN(bound->to - 1, last);
+    struct sta_exact_bins bins = {.g = g, .first = from / g, .from = from};
+    if (from > to) /* no bin, and no event lies in it */
+        return (struct sta_exact_bins){.g = g, .first = from / g, .from = INT64_MAX, .to = INT64_MAX};
+    bins.count = (size_t)(to / g - bins.first) + 1;
+    bins.to = bound->to == INT64_MAX ? (to / g + 1) * g : STA_MIN(bound->to, (to / g + 1) * g);
+    return bins;
+}
+
+void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *facts)
+{
+    sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
+    sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
+    sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
+    sta_facts_int(facts, "unmatched", counts->unmatched);
+    sta_facts_int(facts, "multiple", counts->multiple);
+}

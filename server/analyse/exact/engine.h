@@ -1,0 +1,54 @@
+/* engine.h - one pass that fills every exact table (private to exact).
+ *
+ * A summary is a view with one row, a time series the view by time, a flat view all layers of a view: they differ in what they ask of the
+ * pass, and in which columns they make of its fields.
+ *
+ *   keys      which row an event belongs to, unless rows are bins of time
+ *   leaves    what an event counts towards
+ *   sums      what adds up, as rows are read
+ *   sweep     unions, as slices of time come by in order
+ *   fields    the results */
+#ifndef STA_ANALYSE_EXACT_ENGINE_H
+#define STA_ANALYSE_EXACT_ENGINE_H
+
+#include "analyse/exact/bins.h"
+#include "analyse/exact/fields.h"
+#include "analyse/exact/keys.h"
+#include "analyse/exact/leaves.h"
+#include "analyse/exact/shape.h"
+
+struct sta_exact_ask {
+    const struct sta_bound_question *bound;
+    const char *by;             /* view; NULL: one row */
+    struct sta_exact_bins bins; /* one, unless by time */
+    const bool *layers;         /* by layer, whether it is wanted; NULL: all */
+    unsigned wants;
+    size_t slice_rows; /* 0: as many as is good */
+};
+
+/* How many events became what: of those that start in the bins. */
+struct sta_exact_counts {
+    int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+};
+
+struct sta_exact_result {
+    struct sta_exact_bins bins;
+    struct sta_shape shape;
+    struct sta_keys *keys;
+    struct sta_leaves *leaves;
+    struct sta_fields places, metrics; /* at place * bins + bin */
+    struct sta_exact_counts counts;
+    uint32_t place_count; /* of one row or of bins: the layers, in their order */
+};
+
+/** Return: 0, STA_EINPUT (parameter /by), or what a scan returns.  Fini in any case. */
+STA_MUSTCHECK int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
+                                struct sta_exact_result *result, struct sta_error *err);
+void sta_exact_result_fini(struct sta_exact_result *result);
+
+/** The bins of width @g ticks that the trace and the question's window have in common. */
+struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bound, int64_t g);
+/** Says the counts. */
+void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *facts);
+
+#endif

@@ -1,0 +1,58 @@
+/* fields.h - the integers that every column of an exact table is made of (private to exact).
+ *
+ * A place is a row's part of one layer, or of one derived metric.  The pass fills an array per field, with a value per
+ * place: ticks, bytes or numbers of things; columns.h turns them into what is shown. */
+#ifndef STA_ANALYSE_EXACT_FIELDS_H
+#define STA_ANALYSE_EXACT_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/size_bins.h"
+
+enum sta_field {
+    STA_FIELD_EVENTS, /* that touch the place; a row exists where there are any */
+    STA_FIELD_COUNT,  /* that start there */
+    STA_FIELD_TIME,
+    STA_FIELD_SIZE,
+    STA_FIELD_BIN, /* .. of sizes: STA_SIZE_BINS fields */
+    STA_FIELD_BUSY = STA_FIELD_BIN + STA_SIZE_BINS,
+    STA_FIELD_PROCESSES,
+    STA_FIELD_PROCESS_MIN, /* of the measures by process .. */
+    STA_FIELD_PROCESS_MAX,
+    STA_FIELD_PROCESS_SUM,
+    STA_FIELD_GROUP_SUM, /* .. by rank group */
+    STA_FIELD_EXPOSED_SUM,
+    STA_FIELD_EXPOSED_MAX,
+    STA_FIELD_SELF_SUM,
+    STA_FIELD_THREADS,
+    STA_FIELD_HOSTS,
+    STA_FIELD_FILES,
+    STA_FIELDS
+};
+
+/* What a question needs: bits. */
+enum sta_wants {
+    STA_WANT_SIZES = 1,     /* bytes */
+    STA_WANT_SIZE_BINS = 2, /* events by size */
+    STA_WANT_BUSY = 4,      /* the union of each row */
+    STA_WANT_UNITS = 8,     /* processes, rank groups, threads, hosts and their unions */
+    STA_WANT_FILES = 16,
+    STA_WANT_METRICS = 32, /* the derived metrics */
+    STA_WANT_ALL = 63
+};
+#define STA_WANT_ORDER (STA_WANT_BUSY | STA_WANT_UNITS) /* these need events in order of time */
+
+struct sta_fields {
+    int64_t *values[STA_FIELDS]; /* NULL: not wanted */
+    size_t places;
+};
+
+/** @wants: bits; counts and times are always there.  @metric: only what a derived metric has. */
+void sta_fields_init(struct sta_fields *fields, size_t places, unsigned wants, bool metric);
+void sta_fields_fini(struct sta_fields *fields);
+/** Bytes that so many places take. */
+double sta_fields_bytes(size_t places, unsigned wants, bool metric);
+
+#endif

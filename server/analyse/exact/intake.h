@@ -1,0 +1,56 @@
+/* intake.h - rows of the store, taken in (private to exact). */
+#ifndef STA_ANALYSE_EXACT_INTAKE_H
+#define STA_ANALYSE_EXACT_INTAKE_H
+
+#include "analyse/exact/engine.h"
+#include "analyse/exact/files.h"
+#include "analyse/exact/sums.h"
+
+/* What a worker knows of a class. */
+struct sta_intake_class {
+    const struct sta_kind *kind; /* NULL: not yet met */
+    uint32_t *
+        of_thread; /* by thread: leaf, or stream where leaves have keys of their own; STA_NO_CODE: not yet met */
+};
+
+struct sta_intake_worker {
+    struct sta_intake_class *classes;
+    size_t class_capacity;
+    uint32_t **of_kind; /* by number: the of_thread that classes of the kind share */
+    size_t kind_capacity;
+    /* By stream: kind and thread, and the leaf met last. */
+    struct sta_intake_stream {
+        const struct sta_kind *kind;
+        uint32_t thread, key, leaf;
+    } * streams;
+    size_t stream_count, stream_capacity;
+    struct sta_map leaf_of_key; /* (stream, key) -> leaf */
+    struct sta_sums sums;
+    struct sta_files files;
+    struct sta_exact_counts counts;
+    double bytes; /* of of_thread */
+};
+
+struct sta_intake {
+    const struct sta_exact_ask *ask;
+    const struct sta_budget *budget;
+    const struct sta_entities *entities;
+    const struct sta_exact_bins *bins;
+    struct sta_kinds *kinds;
+    struct sta_keys *keys;
+    struct sta_leaves *leaves;
+    struct sta_intake_worker *workers;
+    unsigned worker_count;
+    double bytes_per_slot; /* what others will hold for each slot made here */
+};
+
+void sta_intake_init(struct sta_intake *intake);
+void sta_intake_fini(struct sta_intake *intake);
+/** Takes the rows of a block; writes their spans to @spans (NULL: not wanted). */
+STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
+                                  const struct sta_scan_rows *rows, struct sta_span *spans,
+                                  uint32_t *span_count, struct sta_error *err);
+/** After the pass: adds all workers' sums to the fields. */
+void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result);
+
+#endif

@@ -1,0 +1,383 @@
+/* Keys from threads by a table, keys from values by remembering each distinct one. */
+#include "analyse/exact/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/memory.h"
+
+/* Views of exact.md section 2 that are the values of an expression. */
+static const struct {
+    const char *name, *expression;
+} value_views[] = {
+    {"file_name", "file_name"},
+    {"file_dir", "dirname(file_name)"},
+    {"file_pattern", "replace(file_name, \"[0-9]+\", \"[0-9]\")"},
+    {"cat", "cat"},
+    {"func_name", "func_name"},
+    {"epoch", "epoch"},
+    {"step", "step"},
+};
+
+enum entity { ENTITY_HOST, ENTITY_PROCESS, ENTITY_THREAD };
+
+/* .. that follow from the thread. */
+static const struct {
+    const char *name;
+    enum entity entity;
+} entity_views[] = {{"process", ENTITY_PROCESS},
+                    {"thread", ENTITY_THREAD},
+                    {"proc_name", ENTITY_THREAD},
+                    {"host_name", ENTITY_HOST}};
+
+/* What one worker remembers: keys by code of the dictionary that the values came with. */
+struct worker {
+    struct sta_evaluator *evaluator;
+    const struct sta_dictionary *texts;
+    uint32_t *key_of_text; /* STA_UNKNOWN: not yet met */
+    size_t capacity;
+    struct sta_dictionary_cache numbers;
+    uint32_t *codes; /* of the present block */
+};
+
+#define UNKNOWN (STA_NO_CODE - 1)
+
+struct sta_keys {
+    enum sta_key_source source;
+    const char *name;
+    const struct sta_bound_question *bound;
+    enum entity entity;   /* THREAD */
+    uint32_t *of_threads; /* THREAD */
+    /* VALUE */
+    struct sta_program *program;
+    enum sta_type type;
+    struct sta_dictionary *values; /* texts, or the eight bytes of a number */
+    struct worker *workers;
+    unsigned worker_count;
+};
+
+/* ---- what there is */
+
+static int fail_unknown(const struct sta_bound_question *bound, const char *by, struct sta_error *err)
+{
+    struct sta_buffer names;
+    sta_buffer_init(&names);
+    sta_put_text(&names, "time_range");
+    for (size_t i = 0; i < STA_COUNT_OF(entity_views); i++)
+        sta_put_format(&names, ", %s", entity_views[i].name);
+    for (size_t i = 0; i < STA_COUNT_OF(value_views); i++)
+        sta_put_format(&names, ", %s", value_views[i].name);
+    for (size_t i = 0; i < bound->preset->view_count; i++)
+        if (strstr(names.data, bound->preset->views[i].name) == NULL)
+            sta_put_format(&names, ", %s", bound->preset->views[i].name);
+    sta_put_char(&names, '\0');
+    sta_fail(err, STA_EINPUT, "there is no view by \"%.100s\" of preset %s; there are %.900s", by,
+             bound->preset->name, names.data);
+    sta_buffer_fini(&names);
+    return sta_at(err, "/by", -1);
+}
+
+static const char *expression_of(const struct sta_bound_question *bound, const char *by)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(value_views); i++)
+        if (strcmp(value_views[i].name, by) == 0)
+            return value_views[i].expression;
+    for (size_t i = 0; i < bound->preset->view_count; i++)
+        if (strcmp(bound->preset->views[i].name, by) == 0)
+            return bound->preset->views[i].expression;
+    return NULL;
+}
+
+/* ---- by thread */
+
+static void find_entities(struct sta_keys *keys)
+{
+    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
+    keys->source = STA_KEY_THREAD;
+    keys->of_threads = sta_alloc_array((size_t)entities->thread_count + 1, sizeof *keys->of_threads);
+    for (uint32_t t = 0; t < entities->thread_count; t++) {
+        const struct sta_entity_thread *thread = &entities->threads[t];
+        keys->of_threads[t] = keys->entity == ENTITY_HOST      ? thread->host
+                              : keys->entity == ENTITY_PROCESS ? thread->process
+                                                               : t;
+    }
+}
+
+/* ---- by value */
+
+static int bind_expression(struct sta_keys *keys, const char *text, unsigned workers, struct sta_error *err)
+{
+    struct sta_expression *expression;
+    keys->source = STA_KEY_VALUE;
+    int rc =
+        sta_expression_parse(text, strlen(text), sta_columns_schema(keys->bound->columns), &expression, err);
+    if (rc == 0) {
+        keys->type = sta_expression_type(expression);
+        rc = sta_program_create(expression, &keys->program, err);
+        sta_expression_destroy(expression);
+    }
+    if (rc != 0) {
+        sta_because(err, "cannot group by %s of preset %s", keys->name, keys->bound->preset->name);
+        return sta_at(err, "/by", -1);
+    }
+    keys->values = sta_dictionary_create();
+    keys->worker_count = workers;
+    keys->workers = sta_alloc_array(workers, sizeof *keys->workers);
+    for (unsigned w = 0; w < workers; w++) {
+        keys->workers[w].evaluator = sta_evaluator_create();
+        keys->workers[w].codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *keys->workers[w].codes);
+        sta_dictionary_cache_init(&keys->workers[w].numbers, keys->values);
+    }
+    return 0;
+}
+
+int sta_keys_create(const struct sta_bound_question *bound, const char *by, unsigned workers,
+                    struct sta_keys **made, struct sta_error *err)
+{
+    struct sta_keys *keys = *made = sta_alloc(sizeof *keys);
+    keys->bound = bound;
+    keys->name = by;
+    if (by == NULL)
+        return 0;
+    if (strcmp(by, "time_range") == 0) {
+        keys->source = STA_KEY_TIME;
+        return 0;
+    }
+    for (size_t i = 0; i < STA_COUNT_OF(entity_views); i++)
+        if (strcmp(entity_views[i].name, by) == 0) {
+            keys->entity = entity_views[i].entity;
+            find_entities(keys);
+            return 0;
+        }
+    const char *expression = expression_of(bound, by);
+    return expression != NULL ? bind_expression(keys, expression, workers, err)
+                              : fail_unknown(bound, by, err);
+}
+
+void sta_keys_destroy(struct sta_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    for (unsigned w = 0; w < keys->worker_count; w++) {
+        sta_evaluator_destroy(keys->workers[w].evaluator);
+        free(keys->workers[w].key_of_text);
+        free(keys->workers[w].codes);
+    }
+    free(keys->workers);
+    free(keys->of_threads);
+    if (keys->program != NULL)
+        sta_program_destroy(keys->program);
+    sta_dictionary_destroy(keys->values);
+    free(keys);
+}
+
+enum sta_key_source sta_keys_source(const struct sta_keys *keys)
+{
+    return keys->source;
+}
+
+const uint32_t *sta_keys_of_threads(const struct sta_keys *keys)
+{
+    return keys->of_threads;
+}
+
+/* ---- reading values */
+
+static uint32_t key_of_text(struct sta_keys *keys, struct worker *worker, uint32_t code)
+{
+    size_t before = worker->capacity;
+    STA_GROW(worker->key_of_text, worker->capacity, (size_t)code + 1);
+    for (size_t i = before; i < worker->capacity; i++)
+        worker->key_of_text[i] = UNKNOWN;
+    if (worker->key_of_text[code] == UNKNOWN) {
+        struct sta_text text = sta_dictionary_text(worker->texts, code);
+        worker->key_of_text[code] = sta_dictionary_intern(keys->values, text.bytes, text.length);
+    }
+    return worker->key_of_text[code];
+}
+
+static void read_texts(struct sta_keys *keys, struct worker *worker, const struct sta_vector *vector,
+                       uint32_t rows)
+{
+    if (worker->texts != vector->texts) {
+        worker->texts = vector->texts;
+        for (size_t i = 0; i < worker->capacity; i++)
+            worker->key_of_text[i] = UNKNOWN;
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t code = vector->codes[vector->constant ? 0 : row];
+        if (code == STA_NO_CODE)
+            worker->codes[row] = STA_NO_CODE;
+        else if (code < worker->capacity && worker->key_of_text[code] != UNKNOWN)
+            worker->codes[row] = worker->key_of_text[code];
+        else
+            worker->codes[row] = key_of_text(keys, worker, code);
+    }
+}
+
+/* The value as eight bytes: those of an integer, or of a double, of which there is one zero. */
+static uint64_t bits_of(const struct sta_vector *vector, uint32_t at)
+{
+    uint64_t bits;
+    if (vector->type == STA_TYPE_BOOL)
+        return vector->bools[at];
+    if (vector->type == STA_TYPE_INT)
+        return (uint64_t)vector->integers[at];
+    double number = vector->numbers[at] + 0.0;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static void read_numbers(struct worker *worker, const struct sta_vector *vector, uint32_t rows)
+{
+    uint64_t last = 0;
+    uint32_t key = UNKNOWN;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t at = vector->constant ? 0 : row;
+        if (vector->missing != NULL && vector->missing[at]) {
+            worker->codes[row] = STA_NO_CODE;
+            continue;
+        }
+        uint64_t bits = bits_of(vector, at);
+        if (key == UNKNOWN || bits != last)
+            key = sta_dictionary_cache_intern(&worker->numbers, (const char *)&bits, sizeof bits);
+        last = bits;
+        worker->codes[row] = key;
+    }
+}
+
+int sta_keys_read(struct sta_keys *keys, unsigned number, struct sta_column_reader *reader,
+                  const uint32_t **codes, struct sta_error *err)
+{
+    struct worker *worker = &keys->workers[number];
+    uint32_t rows = sta_column_reader_block(reader)->rows;
+    struct sta_vector vector;
+    int rc =
+        sta_program_run(keys->program, worker->evaluator, rows, sta_column_reader_get, reader, &vector, err);
+    if (rc != 0)
+        return rc;
+    if (vector.type == STA_TYPE_TEXT || vector.type == STA_TYPE_LIST)
+        read_texts(keys, worker, &vector, rows);
+    else if (vector.type == STA_TYPE_NULL)
+        memset(worker->codes, 0xff, rows * sizeof *worker->codes);
+    else
+        read_numbers(worker, &vector, rows);
+    *codes = worker->codes;
+    return 0;
+}
+
+/* ---- rows */
+
+static int64_t integer_of(const struct sta_keys *keys, uint32_t code)
+{
+    int64_t value;
+    memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
+    return value;
+}
+
+static double number_of(const struct sta_keys *keys, uint32_t code)
+{
+    double value;
+    memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
+    return value;
+}
+
+static int compare_texts(struct sta_text a, struct sta_text b)
+{
+    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+static int compare_values(const struct sta_keys *keys, uint32_t a, uint32_t b)
+{
+    if (keys->type == STA_TYPE_FLOAT) {
+        double x = number_of(keys, a);
+        double y = number_of(keys, b);
+        return (x > y) - (x < y);
+    }
+    if (keys->type == STA_TYPE_INT || keys->type == STA_TYPE_BOOL) {
+        int64_t x = integer_of(keys, a);
+        int64_t y = integer_of(keys, b);
+        return (x > y) - (x < y);
+    }
+    return compare_texts(sta_dictionary_text(keys->values, a), sta_dictionary_text(keys->values, b));
+}
+
+static int compare_keys(const void *a, const void *b, void *context)
+{
+    const struct sta_keys *keys = context;
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    if (x == STA_NO_CODE || y == STA_NO_CODE)
+        return (x == STA_NO_CODE) - (y == STA_NO_CODE);
+    if (keys->source == STA_KEY_VALUE)
+        return compare_values(keys, x, y);
+    if (keys->entity == ENTITY_HOST) {
+        const struct sta_dictionary *hosts = sta_snapshot_entities(keys->bound->question->snapshot)->hosts;
+        return compare_texts(sta_dictionary_text(hosts, x), sta_dictionary_text(hosts, y));
+    }
+    return (x > y) - (x < y); /* entities are numbered in their order */
+}
+
+void sta_keys_sort(const struct sta_keys *keys, uint32_t *codes, size_t count)
+{
+    qsort_r(codes, count, sizeof *codes, compare_keys, (void *)keys);
+}
+
+static void put_values(const struct sta_keys *keys, const uint32_t *codes, size_t count,
+                       struct sta_table *table)
+{
+    struct sta_table_column *column = sta_table_add(table, keys->name, keys->type, NULL);
+    for (size_t row = 0; row < count; row++) {
+        if (codes[row] == STA_NO_CODE)
+            continue;
+        struct sta_text text = sta_dictionary_text(keys->values, codes[row]);
+        if (keys->type == STA_TYPE_TEXT || keys->type == STA_TYPE_LIST)
+            sta_table_set_text(table, column, row, text.bytes, text.length);
+        else if (keys->type == STA_TYPE_FLOAT)
+            sta_table_set_number(column, row, number_of(keys, codes[row]));
+        else
+            sta_table_set_int(column, row, integer_of(keys, codes[row]));
+    }
+}
+
+static void put_id(struct sta_table *table, const char *name, size_t row, int64_t id)
+{
+    if (id != STA_NO_ID)
+        sta_table_set_int(sta_table_find(table, name), row, id);
+}
+
+static void put_entities(const struct sta_keys *keys, const uint32_t *codes, size_t count,
+                         struct sta_table *table)
+{
+    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
+    sta_table_add(table, "host_name", STA_TYPE_TEXT, NULL);
+    if (keys->entity != ENTITY_HOST)
+        sta_table_add(table, "pid", STA_TYPE_INT, NULL);
+    if (keys->entity == ENTITY_THREAD)
+        sta_table_add(table, "tid", STA_TYPE_INT, NULL);
+    for (size_t row = 0; row < count; row++) {
+        uint32_t host = codes[row];
+        if (keys->entity == ENTITY_PROCESS) {
+            host = entities->processes[codes[row]].host;
+            put_id(table, "pid", row, entities->processes[codes[row]].pid);
+        } else if (keys->entity == ENTITY_THREAD) {
+            host = entities->threads[codes[row]].host;
+            put_id(table, "pid", row, entities->threads[codes[row]].pid);
+            put_id(table, "tid", row, entities->threads[codes[row]].tid);
+        }
+        if (host == STA_NO_CODE)
+            continue;
+        struct sta_text text = sta_dictionary_text(entities->hosts, host);
+        sta_table_set_text(table, sta_table_find(table, "host_name"), row, text.bytes, text.length);
+    }
+}
+
+void sta_keys_put(const struct sta_keys *keys, const uint32_t *codes, size_t count, struct sta_table *table)
+{
+    if (keys->source == STA_KEY_VALUE)
+        put_values(keys, codes, count, table);
+    else if (keys->source == STA_KEY_THREAD)
+        put_entities(keys, codes, count, table);
+}

@@ -1,0 +1,126 @@
+/* Kinds, by the bits of their classes. */
+#include "analyse/exact/kinds.h"
+
+#include <string.h>
+#include <uv.h>
+
+#include "analyse/exact/pile.h"
+#include "common/dictionary.h"
+
+struct sta_kinds {
+    const struct sta_classes *classes;
+    const struct sta_shape *shape;
+    bool covers;
+    uv_mutex_t lock;
+    struct sta_dictionary *codes; /* of what makes a kind */
+    struct sta_pile items;        /* struct sta_kind, by code */
+    struct sta_arena lists;
+};
+
+/* What makes a kind. */
+struct essence {
+    uint64_t members[STA_CLASS_BITS / 64];
+    uint64_t fate;
+};
+
+struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_shape *shape,
+                                   bool covers)
+{
+    struct sta_kinds *kinds = sta_alloc(sizeof *kinds);
+    kinds->classes = classes;
+    kinds->shape = shape;
+    kinds->covers = covers;
+    kinds->codes = sta_dictionary_create();
+    kinds->items.size = sizeof(struct sta_kind);
+    STA_ASSERT(uv_mutex_init(&kinds->lock) == 0);
+    return kinds;
+}
+
+void sta_kinds_destroy(struct sta_kinds *kinds)
+{
+    if (kinds == NULL)
+        return;
+    uv_mutex_destroy(&kinds->lock);
+    sta_dictionary_destroy(kinds->codes);
+    sta_pile_fini(&kinds->items);
+    sta_arena_fini(&kinds->lists);
+    free(kinds);
+}
+
+static uint32_t *new_list(struct sta_kinds *kinds, uint32_t most)
+{
+    return sta_arena_alloc(&kinds->lists, ((size_t)most + 1) * sizeof(uint32_t), _Alignof(uint32_t));
+}
+
+static void add_once(uint32_t *list, uint32_t *count, uint32_t value)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i] == value)
+            return;
+    list[(*count)++] = value;
+}
+
+static void list_layers(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
+{
+    const struct sta_shape *shape = kinds->shape;
+    uint32_t *layers = new_list(kinds, shape->layer_count);
+    uint32_t *metrics = new_list(kinds, shape->metric_count);
+    kind->layers = layers;
+    kind->metrics = metrics;
+    for (uint32_t l = 0; l < shape->layer_count; l++) {
+        const struct sta_shape_layer *layer = &shape->layers[l];
+        if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
+            continue;
+        kind->in_layers++;
+        if (!layer->wanted)
+            continue;
+        layers[kind->layer_count++] = l;
+        for (uint32_t m = 0; m < layer->metric_count; m++)
+            if (sta_class_has(class, sta_classes_metric_bit(kinds->classes, l, m)))
+                metrics[kind->metric_count++] = layer->first_metric + m;
+    }
+}
+
+static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
+{
+    const struct sta_shape *shape = kinds->shape;
+    uint32_t *covers = new_list(kinds, shape->layer_count + 1);
+    kind->covers = covers;
+    for (uint32_t l = 0; kinds->covers && l < shape->layer_count; l++) {
+        uint32_t parent = shape->layers[l].parent;
+        if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
+            continue;
+        if (parent != STA_NO_LAYER && shape->layers[parent].wanted)
+            add_once(covers, &kind->cover_count, parent);
+        if (l == shape->compute && sta_shape_any_exposed(shape))
+            add_once(covers, &kind->cover_count, shape->layer_count);
+    }
+}
+
+const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code)
+{
+    const struct sta_class class = sta_classes_get(kinds->classes, class_code);
+    struct essence essence = {.fate = class.fate};
+    memcpy(essence.members, class.members, sizeof essence.members);
+    uv_mutex_lock(&kinds->lock);
+    uint32_t code = sta_dictionary_intern(kinds->codes, (const char *)&essence, sizeof essence);
+    if (code == kinds->items.count) {
+        struct sta_kind *kind = sta_pile_add(&kinds->items);
+        *kind = (struct sta_kind){.number = code, .fate = class.fate};
+        list_layers(kinds, &class, kind);
+        list_covers(kinds, &class, kind);
+    }
+    const struct sta_kind *kind = sta_pile_at(&kinds->items, code);
+    uv_mutex_unlock(&kinds->lock);
+    return kind;
+}
+
+uint32_t sta_kinds_count(const struct sta_kinds *kinds)
+{
+    return kinds->items.count;
+}
+
+const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number)
+{
+    return sta_pile_at(&kinds->items, number);
+}

@@ -1,0 +1,31 @@
+/* kinds.h - classes of events by what they mean to the question (private to exact).
+ *
+ * Classes that differ only in what the question does not ask for (say, in the refined category) are one kind. */
+#ifndef STA_ANALYSE_EXACT_KINDS_H
+#define STA_ANALYSE_EXACT_KINDS_H
+
+#include "analyse/classify.h"
+#include "analyse/exact/shape.h"
+
+struct sta_kind {
+    uint32_t number; /* counts up in the order of first sight */
+    enum sta_fate fate;
+    uint32_t in_layers; /* layers of the preset that take it, asked for or not */
+    /* Ascending: wanted layers, the metrics of those, and the covers that it adds to. */
+    const uint32_t *layers, *metrics, *covers;
+    uint32_t layer_count, metric_count, cover_count;
+};
+
+struct sta_kinds;
+
+/** Both borrowed.  @covers: whether covers are needed at all. */
+struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_shape *shape,
+                                   bool covers);
+void sta_kinds_destroy(struct sta_kinds *kinds); /* NULL allowed */
+/** The kind of a class; stays where it is.  Context: any thread; takes a lock, so remember it. */
+const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code);
+/** All kinds met, by number.  Context: after the pass. */
+uint32_t sta_kinds_count(const struct sta_kinds *kinds);
+const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number);
+
+#endif

@@ -1,0 +1,35 @@
+/* shape.h - what of a preset the exact tables are shaped by (private to exact). */
+#ifndef STA_ANALYSE_EXACT_SHAPE_H
+#define STA_ANALYSE_EXACT_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyse/analyse.h"
+
+#define STA_NO_LAYER UINT32_MAX
+
+struct sta_shape_layer {
+    uint32_t parent;                     /* STA_NO_LAYER: none */
+    bool wanted;                         /* the question is about this layer */
+    bool exposed;                        /* has exposed and hidden columns */
+    bool has_children;                   /* has self_group_sum */
+    uint32_t first_metric, metric_count; /* in the numbering of all layers' metrics */
+};
+
+/* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of layer l, and cover
+ * layer_count that of the compute layer. */
+struct sta_shape {
+    const struct sta_preset *preset;
+    struct sta_shape_layer *layers;
+    uint32_t layer_count, metric_count;
+    uint32_t compute; /* the layer that overlap_with names, or STA_NO_LAYER */
+};
+
+/** @wanted: by layer; NULL: all are. */
+void sta_shape_init(struct sta_shape *shape, const struct sta_preset *preset, const bool *wanted);
+void sta_shape_fini(struct sta_shape *shape);
+/** Whether some wanted layer is compared with the compute layer. */
+bool sta_shape_any_exposed(const struct sta_shape *shape);
+
+#endif

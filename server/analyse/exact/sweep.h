@@ -1,0 +1,36 @@
+/* sweep.h - unions by row, process, rank group and metric, fed by the slices of a timeline (private to exact).
+ *
+ * With spans in order of time a union needs only its running end: a span [ts, te) adds the piece [max(ts, end), te).  Time is cut at slices and
+ * at bins, and spans with it; since measures add up over stretches of time, no result depends on the cuts.  What reaches from one slice
+ * into the next is handed on by leaf: how far the leaf's events reach. */
+#ifndef STA_ANALYSE_EXACT_SWEEP_H
+#define STA_ANALYSE_EXACT_SWEEP_H
+
+#include "analyse/exact/tally.h"
+#include "analyse/intervals/timeline.h"
+
+struct sta_sweep;
+
+struct sta_sweep_options {
+    struct sta_leaves *leaves;
+    const struct sta_shape *shape;
+    const struct sta_exact_bins *bins;
+    struct sta_tallies *tallies;
+    uint32_t group_count; /* 0: no covers */
+    unsigned workers;
+};
+
+/** All borrowed. */
+struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
+void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
+
+/* The three steps of struct sta_timeline_work; the cell of a span is its leaf, and ts = te for an event that covers nothing. */
+void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+/** After the pass: hands in what workers still hold. */
+void sta_sweep_finish(struct sta_sweep *sweep);
+/** Bytes that one more slot costs, over all workers. */
+double sta_sweep_bytes_per_slot(const struct sta_sweep *sweep);
+
+#endif

@@ -1,0 +1,39 @@
+/* tally.h - what was measured in each slot over one bin, and what that means for the rows (private to exact).
+ *
+ * A bin may be measured in several stretches by several workers.  Each keeps what it has; where one has not measured a bin alone, the parts are
+ * put together, and the bin is settled when its whole width has been measured. */
+#ifndef STA_ANALYSE_EXACT_TALLY_H
+#define STA_ANALYSE_EXACT_TALLY_H
+
+#include "analyse/exact/bins.h"
+#include "analyse/exact/leaves.h"
+
+/* Of one slot. */
+struct sta_measure {
+    int64_t total;   /* its union */
+    int64_t covered; /* the part of it in which the compute layer was busy .. */
+    int64_t inner;   /* .. in which a child was */
+};
+
+struct sta_tallies;
+
+/** All borrowed. */
+struct sta_tallies *sta_tallies_create(struct sta_leaves *leaves, const struct sta_exact_bins *bins);
+void sta_tallies_destroy(struct sta_tallies *tallies); /* NULL allowed */
+/** Where settled bins go; NULL until that is known: then bins wait for sta_tallies_finish. */
+void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
+                            struct sta_fields *metrics);
+
+/* What one worker brings. */
+struct sta_tally {
+    size_t bin;
+    int64_t width;                      /* ticks of the bin that it has measured */
+    const uint32_t *slots;              /* distinct ones with an event in the bin, and .. */
+    const struct sta_measure *measures; /* .. what was measured in each */
+    size_t slot_count;
+};
+/** Takes a worker's tally.  Context: any worker. */
+void sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally);
+/** Settles what has come but waits.  Context: after the pass. */
+void sta_tallies_finish(struct sta_tallies *tallies);
+#endif

@@ -1,0 +1,280 @@
+/* Layer view and flat view (exact.md sections 2 and 4): rows by key or by bin of time. */
+#include "analyse/exact/asked.h"
+#include "analyse/exact/columns.h"
+#include "analyse/exact/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "common/map.h"
+#include "common/memory.h"
+
+/* Where the rows of a view are found. */
+struct rows {
+    const struct sta_exact_result *result;
+    size_t count;
+    uint32_t *keys; /* by row; NULL by time */
+    size_t *bins;   /* by row; NULL by key */
+    size_t *places; /* by layer * count + row: index in the fields; NO_PLACE: the layer has no row there */
+    double ticks_per_second;
+};
+
+#define NO_PLACE SIZE_MAX
+
+/* ---- which rows there are */
+
+static bool has_layer(const struct sta_exact_result *result, uint32_t layer)
+{
+    return result->shape.layers[layer].wanted;
+}
+
+static void find_bins(struct rows *rows)
+{
+    const struct sta_exact_result *result = rows->result;
+    const int64_t *events = result->places.values[STA_FIELD_EVENTS];
+    size_t bins = result->bins.count;
+    rows->bins = sta_alloc_array(bins + 1, sizeof *rows->bins);
+    for (size_t b = 0; b < bins; b++) {
+        bool any = false;
+        for (uint32_t l = 0; l < result->shape.layer_count; l++)
+            any |= has_layer(result, l) && events[l * bins + b] > 0;
+        if (any)
+            rows->bins[rows->count++] = b;
+    }
+    rows->places = sta_alloc_array(rows->count * result->shape.layer_count + 1, sizeof *rows->places);
+    for (uint32_t l = 0; l < result->shape.layer_count; l++)
+        for (size_t r = 0; r < rows->count; r++) {
+            size_t at = l * bins + rows->bins[r];
+            rows->places[l * rows->count + r] = events[at] > 0 ? at : NO_PLACE;
+        }
+}
+
+/* Row numbers by key + 1, so that a missing one has the entry 0.  Keys are dense numbers. */
+static uint32_t *number_rows(const struct rows *rows)
+{
+    uint32_t most = 0;
+    for (size_t r = 0; r < rows->count; r++)
+        most = STA_MAX(most, rows->keys[r] + 1);
+    uint32_t *row_of = sta_alloc_array((size_t)most + 1, sizeof *row_of);
+    for (size_t r = 0; r < rows->count; r++)
+        row_of[rows->keys[r] + 1] = (uint32_t)r;
+    return row_of;
+}
+
+static void find_keys(struct rows *rows)
+{
+    const struct sta_exact_result *result = rows->result;
+    struct sta_map seen;
+    sta_map_init(&seen);
+    rows->keys = sta_alloc_array((size_t)result->place_count + 1, sizeof *rows->keys);
+    for (uint32_t p = 0; p < result->place_count; p++) {
+        uint32_t key = sta_leaves_place(result->leaves, p)->key;
+        bool added;
+        sta_map_intern(&seen, key, 0, &added);
+        if (added)
+            rows->keys[rows->count++] = key;
+    }
+    sta_map_fini(&seen);
+    sta_keys_sort(result->keys, rows->keys, rows->count);
+    uint32_t *row_of = number_rows(rows);
+    size_t cells = rows->count * result->shape.layer_count;
+    rows->places = sta_alloc_array(cells + 1, sizeof *rows->places);
+    memset(rows->places, 0xff, cells * sizeof *rows->places);
+    for (uint32_t p = 0; p < result->place_count; p++) {
+        const struct sta_place *place = sta_leaves_place(result->leaves, p);
+        rows->places[place->layer * rows->count + row_of[place->key + 1]] = p;
+    }
+    free(row_of);
+}
+
+static void rows_fini(struct rows *rows)
+{
+    free(rows->keys);
+    free(rows->bins);
+    free(rows->places);
+}
+
+/* ---- the table */
+
+static void put_key(const struct rows *rows, struct sta_table *table)
+{
+    const struct sta_exact_bins *bins = &rows->result->bins;
+    if (rows->keys != NULL) {
+        sta_keys_put(rows->result->keys, rows->keys, rows->count, table);
+        return;
+    }
+    struct sta_table_column *column = sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
+    for (size_t r = 0; r < rows->count; r++)
+        sta_table_set_int(column, r, bins->first + (int64_t)rows->bins[r]);
+}
+
+static void put_column(const struct rows *rows, uint32_t layer, const struct sta_exact_column *column,
+                       const char *name, struct sta_table *table)
+{
+    struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
+    const size_t *places = rows->places + layer * rows->count;
+    for (size_t r = 0; r < rows->count; r++)
+        if (places[r] != NO_PLACE)
+            sta_exact_put(column, &rows->result->places, places[r], rows->ticks_per_second, to, r);
+}
+
+/* Of the metric at @index of the layer; by time its places are as those of layers, one after another. */
+static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t index,
+                              const struct sta_exact_column *column, const char *name,
+                              struct sta_table *table)
+{
+    const struct sta_exact_result *result = rows->result;
+    struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
+    const size_t *places = rows->places + layer * rows->count;
+    size_t bins = result->bins.count;
+    for (size_t r = 0; r < rows->count; r++) {
+        if (places[r] == NO_PLACE)
+            continue;
+        const struct sta_place *place = sta_leaves_place(result->leaves, (uint32_t)(places[r] / bins));
+        size_t at = (place->first_metric + index) * bins + places[r] % bins;
+        sta_exact_put(column, &result->metrics, at, rows->ticks_per_second, to, r);
+    }
+}
+
+/* @prefix: "" or "<layer>_". */
+static void put_layer(const struct rows *rows, uint32_t l, const char *prefix, struct sta_table *table)
+{
+    const struct sta_shape *shape = &rows->result->shape;
+    for (size_t i = 0; i < sta_exact_column_count; i++) {
+        const struct sta_exact_column *column = &sta_exact_columns[i];
+        if (!sta_exact_layer_has(shape, l, column))
+            continue;
+        char *name = sta_sprintf("%s%s", prefix, column->name);
+        put_column(rows, l, column, name, table);
+        free(name);
+    }
+    for (uint32_t m = 0; m < shape->layers[l].metric_count; m++) {
+        const char *metric = shape->preset->layers[l].metrics[m].name;
+        for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
+            const struct sta_exact_column *column = &sta_exact_metric_columns[i];
+            if (!sta_exact_metric_has(metric, column))
+                continue;
+            char *name = sta_sprintf("%s%s_%s", prefix, metric, column->name);
+            put_metric_column(rows, l, m, column, name, table);
+            free(name);
+        }
+    }
+}
+
+static void make_table(const struct rows *rows, bool flat, struct sta_table *table)
+{
+    const struct sta_shape *shape = &rows->result->shape;
+    sta_table_init(table, rows->count);
+    table->row_count = rows->count;
+    put_key(rows, table);
+    for (uint32_t l = 0; l < shape->layer_count; l++) {
+        if (!has_layer(rows->result, l))
+            continue;
+        char *prefix = flat ? sta_sprintf("%s_", shape->preset->layers[l].name) : sta_strdup("");
+        put_layer(rows, l, prefix, table);
+        free(prefix);
+    }
+}
+
+/* A table takes 9 bytes a cell. */
+static int check_table(const struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_shape *shape = &rows->result->shape;
+    double columns = 3 + (double)shape->layer_count * (double)sta_exact_column_count +
+                     (double)shape->metric_count * (double)sta_exact_metric_column_count;
+    return sta_budget_memory(budget, columns * 9 * (double)rows->count, "the table", err);
+}
+
+/* ---- the question */
+
+static int choose_layer(const struct sta_bound_question *bound, const char *name, bool *wanted,
+                        struct sta_error *err)
+{
+    const struct sta_preset *preset = bound->preset;
+    if (name == NULL) {
+        sta_fail(err, STA_EINPUT, "a layer view needs a layer");
+        return sta_at(err, "/layer", -1);
+    }
+    uint32_t layer;
+    int rc = sta_exact_layer(bound, name, &layer, err);
+    if (rc != 0)
+        return rc;
+    for (size_t l = 0; l < preset->layer_count; l++)
+        wanted[l] = l == layer;
+    return 0;
+}
+
+static int choose_bins(const struct sta_bound_question *bound, const struct sta_view_question *question,
+                       struct sta_exact_bins *bins, struct sta_error *err)
+{
+    *bins = sta_exact_bins_one(bound->from, bound->to);
+    if (strcmp(question->by, "time_range") != 0)
+        return 0;
+    int64_t g;
+    int rc = sta_exact_granularity(bound, question->granularity_us, &g, err);
+    if (rc == 0)
+        *bins = sta_exact_bins_by_time(bound, g);
+    return rc;
+}
+
+static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budget *budget,
+               struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_exact_result result;
+    int rc = sta_exact_run(ask, budget, &result, err);
+    if (rc == 0) {
+        struct rows rows = {.result = &result, .ticks_per_second = 1e6 * (double)ask->bound->ticks_per_us};
+        if (sta_keys_source(result.keys) == STA_KEY_TIME)
+            find_bins(&rows);
+        else
+            find_keys(&rows);
+        rc = check_table(&rows, budget, err);
+        if (rc == 0)
+            make_table(&rows, flat, table);
+        rows_fini(&rows);
+    }
+    if (rc == 0) {
+        sta_facts_of_trace(facts, ask->bound->question->snapshot);
+        sta_exact_facts(&result.counts, facts);
+    }
+    sta_exact_result_fini(&result);
+    return rc;
+}
+
+static int fail_table(struct sta_error *err)
+{
+    sta_fail(
+        err, STA_EINPUT,
+        "high-level metrics and the main view are steps of the compatible computation: ask for them with "
+        "semantics=compatible; exact has the layer view, the flat view and the summary");
+    return sta_at(err, "/semantics", -1);
+}
+
+int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
+                   struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_bound_question bound;
+    facts->count = 0;
+    if (question->table == STA_VIEW_SUMMARY)
+        return sta_summary_exact(question->common, budget, table, facts, err);
+    if (question->table != STA_VIEW_LAYER && question->table != STA_VIEW_FLAT)
+        return fail_table(err);
+    int rc = sta_question_bind(&bound, question->common, err);
+    if (rc == 0) {
+        bool flat = question->table == STA_VIEW_FLAT;
+        bool *wanted = sta_alloc_array(bound.preset->layer_count + 1, sizeof *wanted);
+        struct sta_exact_ask ask = {.bound = &bound, .by = question->by, .wants = STA_WANT_ALL};
+        if (!flat) {
+            rc = choose_layer(&bound, question->layer, wanted, err);
+            ask.layers = wanted;
+        }
+        if (rc == 0)
+            rc = choose_bins(&bound, question, &ask.bins, err);
+        if (rc == 0)
+            rc = run(&ask, flat, budget, table, facts, err);
+        free(wanted);
+    }
+    sta_question_release(&bound);
+    return rc;
+}

@@ -1,0 +1,58 @@
+/* Intervals over bins of time. */
+#include "analyse/intervals/cover.h"
+
+#include <stdbool.h>
+
+#include "common/memory.h"
+
+/* First and last bin of [ts, te) as indexes; of an instant the bin of ts.  May lie outside 0 .. count - 1. */
+struct reach {
+    int64_t low, high;
+};
+
+static struct reach reach_of(const struct sta_bins *bins, int64_t ts, int64_t te)
+{
+    int64_t low = ts / bins->g - bins->first;
+    int64_t high = te > ts ? (te - 1) / bins->g - bins->first : low;
+    return (struct reach){low, high};
+}
+
+static bool is_inside(const struct sta_bins *bins, int64_t bin)
+{
+    return bin >= 0 && bin < (int64_t)bins->count;
+}
+
+/* Adds 1 to the bins low .. high of an array of differences. */
+static void add_run(int64_t *differences, const struct sta_bins *bins, int64_t low, int64_t high)
+{
+    low = STA_MAX(low, 0);
+    high = STA_MIN(high, (int64_t)bins->count - 1);
+    if (low > high)
+        return;
+    differences[low]++;
+    differences[high + 1]--;
+}
+
+void sta_cover_add(struct sta_cover *cover, const struct sta_bins *bins, int64_t ts, int64_t te)
+{
+    struct reach reach = reach_of(bins, ts, te);
+    if (reach.low == reach.high) {
+        if (is_inside(bins, reach.low))
+            cover->parts[reach.low] += te - ts;
+        return;
+    }
+    if (is_inside(bins, reach.low))
+        cover->parts[reach.low] += (bins->first + reach.low + 1) * bins->g - ts;
+    if (is_inside(bins, reach.high))
+        cover->parts[reach.high] += te - (bins->first + reach.high) * bins->g;
+    add_run(cover->inside, bins, reach.low + 1, reach.high - 1);
+}
+
+void sta_cover_finish(struct sta_cover *cover, const struct sta_bins *bins)
+{
+    int64_t whole = 0;
+    for (size_t b = 0; b < bins->count; b++) {
+        whole += cover->inside[b];
+        cover->parts[b] += whole * bins->g;
+    }
+}

@@ -1,0 +1,27 @@
+/* cover.h - how long each bin of time is covered.
+ *
+ * An interval over many bins costs as much as one over two: bins that are covered whole are kept as differences. */
+#ifndef STA_ANALYSE_INTERVALS_COVER_H
+#define STA_ANALYSE_INTERVALS_COVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The bins first .. first + count - 1, bin b being [b g, (b + 1) g) ticks from the origin. */
+struct sta_bins {
+    int64_t g; /* ticks */
+    int64_t first;
+    size_t count;
+};
+
+struct sta_cover {
+    int64_t *parts;  /* by bin: covered ticks of bins that are covered in part */
+    int64_t *inside; /* by bin, one more: change in the number of times that a bin is covered whole */
+};
+
+/** Adds [ts, te), ts < te, as far as it lies in the bins. */
+void sta_cover_add(struct sta_cover *cover, const struct sta_bins *bins, int64_t ts, int64_t te);
+/** After all have been added: turns parts into the covered ticks of each bin. */
+void sta_cover_finish(struct sta_cover *cover, const struct sta_bins *bins);
+
+#endif
