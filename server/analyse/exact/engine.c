@@ -8,7 +8,7 @@
 
 struct pass {
     struct sta_intake intake;
-    struct sta_sweep *sweep;
+    struct sta_exact_sweep *sweep;
 };
 
 static int take_ordered(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_span *spans,
@@ -25,17 +25,17 @@ static int take_unordered(void *self, unsigned worker, const struct sta_scan_row
 
 static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
+    sta_exact_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
 }
 
 static void carry(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_sweep_carry(((struct pass *)self)->sweep, worker, slice);
+    sta_exact_sweep_carry(((struct pass *)self)->sweep, worker, slice);
 }
 
 static void measure(void *self, unsigned worker, const struct sta_slice *slice)
 {
-    sta_sweep_measure(((struct pass *)self)->sweep, worker, slice);
+    sta_exact_sweep_measure(((struct pass *)self)->sweep, worker, slice);
 }
 
 /* Blocks of which nothing lies in the bins. */
@@ -108,7 +108,7 @@ static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct 
     if (rc == 0)
         rc = scan(pass, ask, budget, err);
     if (rc == 0)
-        sta_sweep_finish(pass->sweep);
+        sta_exact_sweep_finish(pass->sweep);
     if (rc == 0 && !known)
         rc = make_fields(result, ask, budget, err);
     if (rc != 0)
@@ -129,12 +129,12 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
     struct sta_leaves_options options = {&result->shape, sta_snapshot_entities(snapshot), groups, ask->wants};
     result->leaves = sta_leaves_create(&options);
     struct sta_tallies *tallies = sta_tallies_create(result->leaves, &result->bins);
-    struct sta_sweep_options sweeping = {.leaves = result->leaves,
-                                         .shape = &result->shape,
-                                         .bins = &result->bins,
-                                         .tallies = tallies,
-                                         .group_count = units ? groups->group_count : 0,
-                                         .workers = sta_budget_workers(budget)};
+    struct sta_exact_sweep_options sweeping = {.leaves = result->leaves,
+                                               .shape = &result->shape,
+                                               .bins = &result->bins,
+                                               .tallies = tallies,
+                                               .group_count = units ? groups->group_count : 0,
+                                               .workers = sta_budget_workers(budget)};
     struct pass pass = {.intake = {.ask = ask,
                                    .budget = budget,
                                    .entities = sta_snapshot_entities(snapshot),
@@ -143,12 +143,12 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
                                    .keys = result->keys,
                                    .leaves = result->leaves,
                                    .worker_count = sta_budget_workers(budget)},
-                        .sweep = sta_sweep_create(&sweeping)};
-    pass.intake.bytes_per_slot = sta_sweep_bytes_per_slot(pass.sweep);
+                        .sweep = sta_exact_sweep_create(&sweeping)};
+    pass.intake.bytes_per_slot = sta_exact_sweep_bytes_per_slot(pass.sweep);
     sta_intake_init(&pass.intake);
     int rc = run(&pass, ask, budget, tallies, result, err);
     sta_intake_fini(&pass.intake);
-    sta_sweep_destroy(pass.sweep);
+    sta_exact_sweep_destroy(pass.sweep);
     sta_tallies_destroy(tallies);
     sta_kinds_destroy(kinds);
     return rc;

@@ -55,8 +55,8 @@ struct worker {
     char padding[64]; /* a cache line of its own */
 };
 
-struct sta_sweep {
-    struct sta_sweep_options options;
+struct sta_exact_sweep {
+    struct sta_exact_sweep_options options;
     struct worker *workers;
     /* Used in turn only: the leaves that reach beyond the last slice carried, and how far. */
     int64_t *reach; /* by leaf */
@@ -65,9 +65,9 @@ struct sta_sweep {
     size_t open_count, open_capacity;
 };
 
-struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
+struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options)
 {
-    struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
+    struct sta_exact_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
     sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
     for (unsigned w = 0; w < options->workers; w++) {
@@ -77,7 +77,7 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
     return sweep;
 }
 
-void sta_sweep_destroy(struct sta_sweep *sweep)
+void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
 {
     if (sweep == NULL)
         return;
@@ -100,7 +100,7 @@ void sta_sweep_destroy(struct sta_sweep *sweep)
     free(sweep);
 }
 
-double sta_sweep_bytes_per_slot(const struct sta_sweep *sweep)
+double sta_exact_sweep_bytes_per_slot(const struct sta_exact_sweep *sweep)
 {
     return sweep->options.workers *
            (double)(sizeof(struct running) + sizeof(struct sta_measure) + 2 * sizeof(uint32_t));
@@ -128,7 +128,7 @@ static void add_reach(struct reaches *list, int64_t end, uint32_t leaf)
     list->items[list->count++] = (struct reach){end, leaf};
 }
 
-void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+void sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct worker *worker = &sweep->workers[number];
     struct sta_leaf_counts counts = sta_leaves_count(sweep->options.leaves);
@@ -141,7 +141,7 @@ void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct st
             add_reach(&worker->beyond, slice->spans[i].te, slice->spans[i].cell);
 }
 
-void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+void sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct worker *worker = &sweep->workers[number];
     size_t kept = 0;
@@ -167,7 +167,7 @@ void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_
 /* ---- a bin is done with */
 
 /* Lists the slots of the round's leaves, each once, with their measures, which start anew. */
-static void list_slots(struct sta_sweep *sweep, struct worker *worker)
+static void list_slots(struct sta_exact_sweep *sweep, struct worker *worker)
 {
     worker->slot_count = 0;
     for (size_t i = 0; i < worker->leaf_count; i++) {
@@ -186,7 +186,7 @@ static void list_slots(struct sta_sweep *sweep, struct worker *worker)
     }
 }
 
-static void hand_in(struct sta_sweep *sweep, struct worker *worker)
+static void hand_in(struct sta_exact_sweep *sweep, struct worker *worker)
 {
     if (worker->width == 0)
         return;
@@ -202,7 +202,7 @@ static void hand_in(struct sta_sweep *sweep, struct worker *worker)
     worker->round++;
 }
 
-void sta_sweep_finish(struct sta_sweep *sweep)
+void sta_exact_sweep_finish(struct sta_exact_sweep *sweep)
 {
     for (unsigned w = 0; w < sweep->options.workers; w++)
         hand_in(sweep, &sweep->workers[w]);
@@ -243,7 +243,7 @@ static size_t gather(struct worker *worker, const struct sta_slice *slice, size_
     return next;
 }
 
-static void build_covers(struct sta_sweep *sweep, struct worker *worker)
+static void build_covers(struct sta_exact_sweep *sweep, struct worker *worker)
 {
     sta_covers_clear(&worker->covers);
     for (size_t i = 0; i < worker->spans.count; i++) {
@@ -255,7 +255,7 @@ static void build_covers(struct sta_sweep *sweep, struct worker *worker)
 }
 
 /* A piece [from, to) that a group's slot has gained at the time @now. */
-static void compare_piece(const struct sta_sweep *sweep, struct worker *worker, uint32_t number,
+static void compare_piece(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
                           uint32_t group, int64_t now, int64_t from, int64_t to)
 {
     const struct sta_shape *shape = sweep->options.shape;
@@ -267,8 +267,8 @@ static void compare_piece(const struct sta_sweep *sweep, struct worker *worker, 
         measure->inner += sta_covers_inside(&worker->covers, l, group, now, from, to);
 }
 
-static void measure_span(const struct sta_sweep *sweep, struct worker *worker, const struct sta_span *span,
-                         const struct sta_leaf *leaf)
+static void measure_span(const struct sta_exact_sweep *sweep, struct worker *worker,
+                         const struct sta_span *span, const struct sta_leaf *leaf)
 {
     const int64_t ts = span->ts;
     const int64_t te = span->te;
@@ -290,7 +290,7 @@ static void measure_span(const struct sta_sweep *sweep, struct worker *worker, c
     }
 }
 
-static void measure_stretch(struct sta_sweep *sweep, struct worker *worker)
+static void measure_stretch(struct sta_exact_sweep *sweep, struct worker *worker)
 {
     if (sweep->options.group_count > 0)
         build_covers(sweep, worker);
@@ -306,7 +306,7 @@ static void measure_stretch(struct sta_sweep *sweep, struct worker *worker)
     }
 }
 
-void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     const struct sta_exact_bins *bins = sweep->options.bins;
     struct worker *worker = &sweep->workers[number];

@@ -9,9 +9,9 @@
 #include "analyse/exact/tally.h"
 #include "analyse/intervals/timeline.h"
 
-struct sta_sweep;
+struct sta_exact_sweep;
 
-struct sta_sweep_options {
+struct sta_exact_sweep_options {
     struct sta_leaves *leaves;
     const struct sta_shape *shape;
     const struct sta_exact_bins *bins;
@@ -21,16 +21,16 @@ struct sta_sweep_options {
 };
 
 /** All borrowed. */
-struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
-void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
+struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options);
+void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep); /* NULL allowed */
 
 /* The three steps of struct sta_timeline_work; the cell of a span is its leaf, and ts = te for an event that covers nothing. */
-void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+void sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+void sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 /** After the pass: hands in what workers still hold. */
-void sta_sweep_finish(struct sta_sweep *sweep);
+void sta_exact_sweep_finish(struct sta_exact_sweep *sweep);
 /** Bytes that one more slot costs, over all workers. */
-double sta_sweep_bytes_per_slot(const struct sta_sweep *sweep);
+double sta_exact_sweep_bytes_per_slot(const struct sta_exact_sweep *sweep);
 
 #endif
