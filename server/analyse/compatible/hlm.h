@@ -7,7 +7,7 @@
 #define STA_ANALYSE_COMPATIBLE_HLM_H
 
 #include "analyse/compatible/axes.h"
-#include "analyse/summary.h"
+#include "analyse/size_bins.h"
 
 /* What the events of a group have in common beside its key. */
 struct sta_hlm_kind {

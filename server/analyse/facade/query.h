@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/buffer.h"
 #include "common/document.h"
 #include "common/error.h"
 #include "common/table.h"
