@@ -31,7 +31,7 @@ static void share_step(struct share *share)
     }
 }
 
-void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_part *part,
+void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_exact_part *part,
                      int64_t ts, int64_t te, int64_t size)
 {
     uint64_t bytes = (uint64_t)size;

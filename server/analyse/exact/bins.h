@@ -43,15 +43,15 @@ static inline size_t sta_bin_of(const struct sta_exact_bins *bins, int64_t at)
 }
 
 /* What of an event lies in the bins. */
-struct sta_part {
+struct sta_exact_part {
     int64_t from, to; /* covered; equal for an event that covers nothing */
     size_t low, high; /* first and last bin that it touches */
     int starts;       /* 1: it is counted, in bin low */
 };
 
 /** The part of the event [ts, te), ts <= te.  Return: false when it lies outside. */
-static inline bool sta_part_of(const struct sta_exact_bins *bins, int64_t ts, int64_t te,
-                               struct sta_part *part)
+static inline bool sta_exact_part_of(const struct sta_exact_bins *bins, int64_t ts, int64_t te,
+                                     struct sta_exact_part *part)
 {
     if (ts >= bins->to || (ts < bins->from && te <= bins->from))
         return false;
@@ -65,7 +65,7 @@ static inline bool sta_part_of(const struct sta_exact_bins *bins, int64_t ts, in
 
 /** Adds to sizes[low .. high] the bytes of the event's part in each: floor(size y / dur) - floor(size x / dur) where it is covered from x to
  * y, counted from ts.  dur = 0: all of it where it starts. */
-void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_part *part,
+void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_exact_part *part,
                      int64_t ts, int64_t te, int64_t size);
 
 #endif

@@ -92,7 +92,8 @@ enum sta_type sta_exact_column_type(const struct sta_exact_column *column)
     return column->form == STA_FORM_NUMBER ? STA_TYPE_INT : STA_TYPE_FLOAT;
 }
 
-bool sta_exact_layer_has(const struct sta_shape *shape, uint32_t layer, const struct sta_exact_column *column)
+bool sta_exact_layer_has(const struct sta_exact_shape *shape, uint32_t layer,
+                         const struct sta_exact_column *column)
 {
     if (column->need == STA_NEED_EXPOSED)
         return shape->layers[layer].exposed;

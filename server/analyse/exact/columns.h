@@ -38,7 +38,7 @@ extern const size_t sta_exact_metric_column_count;
 
 enum sta_type sta_exact_column_type(const struct sta_exact_column *column);
 /** Whether a layer has the column. */
-bool sta_exact_layer_has(const struct sta_shape *shape, uint32_t layer,
+bool sta_exact_layer_has(const struct sta_exact_shape *shape, uint32_t layer,
                          const struct sta_exact_column *column);
 /** Whether the derived metric @metric of a layer has the column. */
 bool sta_exact_metric_has(const char *metric, const struct sta_exact_column *column);

@@ -101,7 +101,7 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
 static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
                struct sta_tallies *tallies, struct sta_exact_result *result, struct sta_error *err)
 {
-    bool known = sta_keys_source(result->keys) <= STA_KEY_TIME;
+    bool known = sta_exact_keys_source(result->keys) <= STA_KEY_TIME;
     int rc = known ? make_known_fields(result, ask, budget, err) : 0;
     if (rc == 0 && known)
         sta_tallies_set_fields(tallies, &result->places, &result->metrics);
@@ -159,8 +159,8 @@ int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budg
 {
     struct sta_rank_groups groups = {0};
     *result = (struct sta_exact_result){.bins = ask->bins};
-    sta_shape_init(&result->shape, ask->bound->preset, ask->layers);
-    int rc = sta_keys_create(ask->bound, ask->by, sta_budget_workers(budget), &result->keys, err);
+    sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
+    int rc = sta_exact_keys_create(ask->bound, ask->by, sta_budget_workers(budget), &result->keys, err);
     if (rc == 0 && ask->wants & STA_WANT_UNITS)
         rc = sta_rank_groups_init(&groups, ask->bound->question->snapshot, budget, err);
     if (rc == 0)
@@ -174,8 +174,8 @@ void sta_exact_result_fini(struct sta_exact_result *result)
     sta_fields_fini(&result->places);
     sta_fields_fini(&result->metrics);
     sta_leaves_destroy(result->leaves);
-    sta_keys_destroy(result->keys);
-    sta_shape_fini(&result->shape);
+    sta_exact_keys_destroy(result->keys);
+    sta_exact_shape_fini(&result->shape);
 }
 
 /* ---- what every question needs */

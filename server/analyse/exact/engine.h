@@ -33,8 +33,8 @@ struct sta_exact_counts {
 
 struct sta_exact_result {
     struct sta_exact_bins bins;
-    struct sta_shape shape;
-    struct sta_keys *keys;
+    struct sta_exact_shape shape;
+    struct sta_exact_keys *keys;
     struct sta_leaves *leaves;
     struct sta_fields places, metrics; /* at place * bins + bin */
     struct sta_exact_counts counts;

@@ -23,13 +23,13 @@ struct rows {
 
 static bool needs_threads(const struct sta_intake *intake)
 {
-    return intake->ask->wants & STA_WANT_UNITS || sta_keys_source(intake->keys) == STA_KEY_THREAD;
+    return intake->ask->wants & STA_WANT_UNITS || sta_exact_keys_source(intake->keys) == STA_KEY_THREAD;
 }
 
 /* Whether buckets are kinds; else they are leaves. */
 static bool by_kind(const struct sta_intake *intake)
 {
-    return sta_keys_source(intake->keys) <= STA_KEY_TIME;
+    return sta_exact_keys_source(intake->keys) <= STA_KEY_TIME;
 }
 
 void sta_intake_init(struct sta_intake *intake)
@@ -118,8 +118,8 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
         rc = read_sizes(from->reader, rows, err);
     if (rc == 0 && wants & STA_WANT_FILES)
         rc = read_codes(from->reader, STA_COLUMN_FILE, &rows->files, err);
-    if (rc == 0 && sta_keys_source(intake->keys) == STA_KEY_VALUE)
-        rc = sta_keys_read(intake->keys, worker, from->reader, &rows->keys, err);
+    if (rc == 0 && sta_exact_keys_source(intake->keys) == STA_KEY_VALUE)
+        rc = sta_exact_keys_read(intake->keys, worker, from->reader, &rows->keys, err);
     if (rc != 0 || !needs_threads(intake))
         return rc;
     rc = read_codes(from->reader, STA_COLUMN_THREAD, &rows->threads, err);
@@ -166,12 +166,12 @@ static void meet_thread(struct sta_intake *intake, struct sta_intake_worker *wor
                         const struct sta_intake_class *class, uint32_t thread)
 {
     uint32_t key = 0;
-    if (sta_keys_source(intake->keys) == STA_KEY_VALUE) {
+    if (sta_exact_keys_source(intake->keys) == STA_KEY_VALUE) {
         class->of_thread[thread] = new_stream(worker, class->kind, thread);
         return;
     }
-    if (sta_keys_source(intake->keys) == STA_KEY_THREAD)
-        key = sta_keys_of_threads(intake->keys)[thread];
+    if (sta_exact_keys_source(intake->keys) == STA_KEY_THREAD)
+        key = sta_exact_keys_of_threads(intake->keys)[thread];
     class->of_thread[thread] = sta_leaves_add(intake->leaves, class->kind, thread, key);
 }
 
@@ -214,7 +214,7 @@ static void count_fate(struct sta_exact_counts *counts, const struct sta_kind *k
 }
 
 static void add_file(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t leaf_number,
-                     uint32_t reference, const struct sta_part *part)
+                     uint32_t reference, const struct sta_exact_part *part)
 {
     uint32_t file = intake->entities->file_of_ref[reference];
     if (file == STA_NO_CODE) /* a hash that no line defines */
@@ -235,7 +235,8 @@ static int64_t size_of(const struct rows *rows, uint32_t row)
 }
 
 static void take_row(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
-                     uint32_t row, uint32_t leaf, const struct sta_kind *kind, const struct sta_part *part)
+                     uint32_t row, uint32_t leaf, const struct sta_kind *kind,
+                     const struct sta_exact_part *part)
 {
     const struct sta_sums_event event = {rows->ts[row], rows->dur[row], size_of(rows, row)};
     if (kind->layer_count == 0)
@@ -254,7 +255,7 @@ static int charge(const struct sta_intake *intake, const struct sta_intake_worke
                  (double)worker->stream_capacity * sizeof *worker->streams +
                  16.0 * (double)worker->leaf_of_key.capacity;
     double leaves = (double)counts.leaves * (sizeof(struct sta_leaf) + 64) +
-                    (double)counts.slots * (sizeof(struct sta_slot) + 24 + intake->bytes_per_slot);
+                    (double)counts.slots * (sizeof(struct sta_exact_slot) + 24 + intake->bytes_per_slot);
     return sta_budget_memory(intake->budget, own * intake->worker_count + leaves,
                              "what the rows of this view add up by process and file", err);
 }
@@ -269,9 +270,9 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     for (uint32_t i = 0; rc == 0 && i < rows.count; i++) {
         uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
         uint32_t class_code = rows.classes[row];
-        struct sta_part part;
+        struct sta_exact_part part;
         int64_t ts = rows.ts[row];
-        if (!sta_part_of(intake->bins, ts, ts + STA_MAX(rows.dur[row], 0), &part))
+        if (!sta_exact_part_of(intake->bins, ts, ts + STA_MAX(rows.dur[row], 0), &part))
             continue;
         if (class_code >= worker->class_capacity || worker->classes[class_code].kind == NULL)
             meet_class(intake, worker, class_code);

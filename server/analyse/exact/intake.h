@@ -37,7 +37,7 @@ struct sta_intake {
     const struct sta_entities *entities;
     const struct sta_exact_bins *bins;
     struct sta_kinds *kinds;
-    struct sta_keys *keys;
+    struct sta_exact_keys *keys;
     struct sta_leaves *leaves;
     struct sta_intake_worker *workers;
     unsigned worker_count;

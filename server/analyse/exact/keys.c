@@ -43,7 +43,7 @@ struct worker {
 
 #define UNKNOWN (STA_NO_CODE - 1)
 
-struct sta_keys {
+struct sta_exact_keys {
     enum sta_key_source source;
     const char *name;
     const struct sta_bound_question *bound;
@@ -91,7 +91,7 @@ static const char *expression_of(const struct sta_bound_question *bound, const c
 
 /* ---- by thread */
 
-static void find_entities(struct sta_keys *keys)
+static void find_entities(struct sta_exact_keys *keys)
 {
     const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
     keys->source = STA_KEY_THREAD;
@@ -106,7 +106,8 @@ static void find_entities(struct sta_keys *keys)
 
 /* ---- by value */
 
-static int bind_expression(struct sta_keys *keys, const char *text, unsigned workers, struct sta_error *err)
+static int bind_expression(struct sta_exact_keys *keys, const char *text, unsigned workers,
+                           struct sta_error *err)
 {
     struct sta_expression *expression;
     keys->source = STA_KEY_VALUE;
@@ -132,10 +133,10 @@ static int bind_expression(struct sta_keys *keys, const char *text, unsigned wor
     return 0;
 }
 
-int sta_keys_create(const struct sta_bound_question *bound, const char *by, unsigned workers,
-                    struct sta_keys **made, struct sta_error *err)
+int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by, unsigned workers,
+                          struct sta_exact_keys **made, struct sta_error *err)
 {
-    struct sta_keys *keys = *made = sta_alloc(sizeof *keys);
+    struct sta_exact_keys *keys = *made = sta_alloc(sizeof *keys);
     keys->bound = bound;
     keys->name = by;
     if (by == NULL)
@@ -155,7 +156,7 @@ int sta_keys_create(const struct sta_bound_question *bound, const char *by, unsi
                               : fail_unknown(bound, by, err);
 }
 
-void sta_keys_destroy(struct sta_keys *keys)
+void sta_exact_keys_destroy(struct sta_exact_keys *keys)
 {
     if (keys == NULL)
         return;
@@ -172,19 +173,19 @@ void sta_keys_destroy(struct sta_keys *keys)
     free(keys);
 }
 
-enum sta_key_source sta_keys_source(const struct sta_keys *keys)
+enum sta_key_source sta_exact_keys_source(const struct sta_exact_keys *keys)
 {
     return keys->source;
 }
 
-const uint32_t *sta_keys_of_threads(const struct sta_keys *keys)
+const uint32_t *sta_exact_keys_of_threads(const struct sta_exact_keys *keys)
 {
     return keys->of_threads;
 }
 
 /* ---- reading values */
 
-static uint32_t key_of_text(struct sta_keys *keys, struct worker *worker, uint32_t code)
+static uint32_t key_of_text(struct sta_exact_keys *keys, struct worker *worker, uint32_t code)
 {
     size_t before = worker->capacity;
     STA_GROW(worker->key_of_text, worker->capacity, (size_t)code + 1);
@@ -197,7 +198,7 @@ static uint32_t key_of_text(struct sta_keys *keys, struct worker *worker, uint32
     return worker->key_of_text[code];
 }
 
-static void read_texts(struct sta_keys *keys, struct worker *worker, const struct sta_vector *vector,
+static void read_texts(struct sta_exact_keys *keys, struct worker *worker, const struct sta_vector *vector,
                        uint32_t rows)
 {
     if (worker->texts != vector->texts) {
@@ -247,8 +248,8 @@ static void read_numbers(struct worker *worker, const struct sta_vector *vector,
     }
 }
 
-int sta_keys_read(struct sta_keys *keys, unsigned number, struct sta_column_reader *reader,
-                  const uint32_t **codes, struct sta_error *err)
+int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned number, struct sta_column_reader *reader,
+                        const uint32_t **codes, struct sta_error *err)
 {
     struct worker *worker = &keys->workers[number];
     uint32_t rows = sta_column_reader_block(reader)->rows;
@@ -269,14 +270,14 @@ int sta_keys_read(struct sta_keys *keys, unsigned number, struct sta_column_read
 
 /* ---- rows */
 
-static int64_t integer_of(const struct sta_keys *keys, uint32_t code)
+static int64_t integer_of(const struct sta_exact_keys *keys, uint32_t code)
 {
     int64_t value;
     memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
     return value;
 }
 
-static double number_of(const struct sta_keys *keys, uint32_t code)
+static double number_of(const struct sta_exact_keys *keys, uint32_t code)
 {
     double value;
     memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
@@ -289,7 +290,7 @@ static int compare_texts(struct sta_text a, struct sta_text b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-static int compare_values(const struct sta_keys *keys, uint32_t a, uint32_t b)
+static int compare_values(const struct sta_exact_keys *keys, uint32_t a, uint32_t b)
 {
     if (keys->type == STA_TYPE_FLOAT) {
         double x = number_of(keys, a);
@@ -306,7 +307,7 @@ static int compare_values(const struct sta_keys *keys, uint32_t a, uint32_t b)
 
 static int compare_keys(const void *a, const void *b, void *context)
 {
-    const struct sta_keys *keys = context;
+    const struct sta_exact_keys *keys = context;
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
     if (x == STA_NO_CODE || y == STA_NO_CODE)
@@ -320,12 +321,12 @@ static int compare_keys(const void *a, const void *b, void *context)
     return (x > y) - (x < y); /* entities are numbered in their order */
 }
 
-void sta_keys_sort(const struct sta_keys *keys, uint32_t *codes, size_t count)
+void sta_exact_keys_sort(const struct sta_exact_keys *keys, uint32_t *codes, size_t count)
 {
     qsort_r(codes, count, sizeof *codes, compare_keys, (void *)keys);
 }
 
-static void put_values(const struct sta_keys *keys, const uint32_t *codes, size_t count,
+static void put_values(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
                        struct sta_table *table)
 {
     struct sta_table_column *column = sta_table_add(table, keys->name, keys->type, NULL);
@@ -348,7 +349,7 @@ static void put_id(struct sta_table *table, const char *name, size_t row, int64_
         sta_table_set_int(sta_table_find(table, name), row, id);
 }
 
-static void put_entities(const struct sta_keys *keys, const uint32_t *codes, size_t count,
+static void put_entities(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
                          struct sta_table *table)
 {
     const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
@@ -374,7 +375,8 @@ static void put_entities(const struct sta_keys *keys, const uint32_t *codes, siz
     }
 }
 
-void sta_keys_put(const struct sta_keys *keys, const uint32_t *codes, size_t count, struct sta_table *table)
+void sta_exact_keys_put(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
+                        struct sta_table *table)
 {
     if (keys->source == STA_KEY_VALUE)
         put_values(keys, codes, count, table);

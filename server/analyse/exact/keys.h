@@ -15,27 +15,30 @@ enum sta_key_source {
     STA_KEY_VALUE   /* of an expression */
 };
 
-struct sta_keys;
+struct sta_exact_keys;
 
 /**
- * sta_keys_create - what a view is by
+ * sta_exact_keys_create - what a view is by
  * @by: name of a view of exact.md section 2 or of the preset; NULL: one row
  * STA_EINPUT with parameter /by, naming what there is, or when the preset's expression does not fit the trace.  @bound: borrowed.
  */
-STA_MUSTCHECK int sta_keys_create(const struct sta_bound_question *bound, const char *by, unsigned workers,
-                                  struct sta_keys **keys, struct sta_error *err);
-void sta_keys_destroy(struct sta_keys *keys); /* NULL allowed */
+STA_MUSTCHECK int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by,
+                                        unsigned workers, struct sta_exact_keys **keys,
+                                        struct sta_error *err);
+void sta_exact_keys_destroy(struct sta_exact_keys *keys); /* NULL allowed */
 
-enum sta_key_source sta_keys_source(const struct sta_keys *keys);
+enum sta_key_source sta_exact_keys_source(const struct sta_exact_keys *keys);
 /** THREAD: by index of a thread in the entities, its key. */
-const uint32_t *sta_keys_of_threads(const struct sta_keys *keys);
+const uint32_t *sta_exact_keys_of_threads(const struct sta_exact_keys *keys);
 /** VALUE: by row of the reader's present block, its key.  Context: worker @worker. */
-STA_MUSTCHECK int sta_keys_read(struct sta_keys *keys, unsigned worker, struct sta_column_reader *reader,
-                                const uint32_t **codes, struct sta_error *err);
+STA_MUSTCHECK int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned worker,
+                                      struct sta_column_reader *reader, const uint32_t **codes,
+                                      struct sta_error *err);
 
 /** Orders distinct keys as the rows of the view stand: ascending, missing last. */
-void sta_keys_sort(const struct sta_keys *keys, uint32_t *codes, size_t count);
+void sta_exact_keys_sort(const struct sta_exact_keys *keys, uint32_t *codes, size_t count);
 /** Adds the key columns of a view that is not by time, for @table's rows. */
-void sta_keys_put(const struct sta_keys *keys, const uint32_t *codes, size_t count, struct sta_table *table);
+void sta_exact_keys_put(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
+                        struct sta_table *table);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct sta_kinds {
     const struct sta_classes *classes;
-    const struct sta_shape *shape;
+    const struct sta_exact_shape *shape;
     bool covers;
     uv_mutex_t lock;
     struct sta_dictionary *codes; /* of what makes a kind */
@@ -23,7 +23,7 @@ struct essence {
     uint64_t fate;
 };
 
-struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_shape *shape,
+struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
                                    bool covers)
 {
     struct sta_kinds *kinds = sta_alloc(sizeof *kinds);
@@ -62,13 +62,13 @@ static void add_once(uint32_t *list, uint32_t *count, uint32_t value)
 
 static void list_layers(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
 {
-    const struct sta_shape *shape = kinds->shape;
+    const struct sta_exact_shape *shape = kinds->shape;
     uint32_t *layers = new_list(kinds, shape->layer_count);
     uint32_t *metrics = new_list(kinds, shape->metric_count);
     kind->layers = layers;
     kind->metrics = metrics;
     for (uint32_t l = 0; l < shape->layer_count; l++) {
-        const struct sta_shape_layer *layer = &shape->layers[l];
+        const struct sta_exact_shape_layer *layer = &shape->layers[l];
         if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
             continue;
         kind->in_layers++;
@@ -83,7 +83,7 @@ static void list_layers(struct sta_kinds *kinds, const struct sta_class *class, 
 
 static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
 {
-    const struct sta_shape *shape = kinds->shape;
+    const struct sta_exact_shape *shape = kinds->shape;
     uint32_t *covers = new_list(kinds, shape->layer_count + 1);
     kind->covers = covers;
     for (uint32_t l = 0; kinds->covers && l < shape->layer_count; l++) {
@@ -92,7 +92,7 @@ static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, 
             continue;
         if (parent != STA_NO_LAYER && shape->layers[parent].wanted)
             add_once(covers, &kind->cover_count, parent);
-        if (l == shape->compute && sta_shape_any_exposed(shape))
+        if (l == shape->compute && sta_exact_shape_any_exposed(shape))
             add_once(covers, &kind->cover_count, shape->layer_count);
     }
 }

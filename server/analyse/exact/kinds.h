@@ -19,7 +19,7 @@ struct sta_kind {
 struct sta_kinds;
 
 /** Both borrowed.  @covers: whether covers are needed at all. */
-struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_shape *shape,
+struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
                                    bool covers);
 void sta_kinds_destroy(struct sta_kinds *kinds); /* NULL allowed */
 /** The kind of a class; stays where it is.  Context: any thread; takes a lock, so remember it. */

@@ -25,7 +25,7 @@ struct sta_leaves *sta_leaves_create(const struct sta_leaves_options *options)
     struct sta_leaves *leaves = sta_alloc(sizeof *leaves);
     leaves->options = *options;
     leaves->leaves.size = sizeof(struct sta_leaf);
-    leaves->slots.size = sizeof(struct sta_slot);
+    leaves->slots.size = sizeof(struct sta_exact_slot);
     leaves->places.size = sizeof(struct sta_place);
     /* of each layer five, of each metric one */
     leaves->scratch = sta_alloc_array(
@@ -59,10 +59,11 @@ static uint64_t pair(uint32_t high, uint32_t low)
 
 /* ---- places and slots; with the lock held */
 
-static uint32_t new_slot(struct sta_leaves *leaves, enum sta_slot_kind kind, uint32_t layer, uint32_t place)
+static uint32_t new_slot(struct sta_leaves *leaves, enum sta_exact_slot_kind kind, uint32_t layer,
+                         uint32_t place)
 {
-    struct sta_slot *slot = sta_pile_add(&leaves->slots);
-    *slot = (struct sta_slot){.place = place, .layer = layer, .kind = kind};
+    struct sta_exact_slot *slot = sta_pile_add(&leaves->slots);
+    *slot = (struct sta_exact_slot){.place = place, .layer = layer, .kind = kind};
     return leaves->slots.count - 1;
 }
 
@@ -81,7 +82,7 @@ static uint32_t place_of(struct sta_leaves *leaves, uint32_t layer, uint32_t key
     return number;
 }
 
-static void list_unit(struct sta_leaves *leaves, enum sta_slot_kind kind, const struct sta_kind *of,
+static void list_unit(struct sta_leaves *leaves, enum sta_exact_slot_kind kind, const struct sta_kind *of,
                       uint32_t key, uint32_t unit)
 {
     for (uint32_t i = 0; i < of->layer_count; i++) {
@@ -96,13 +97,13 @@ static void list_unit(struct sta_leaves *leaves, enum sta_slot_kind kind, const 
 
 static void list_rows(struct sta_leaves *leaves, const struct sta_kind *kind, uint32_t key)
 {
-    const struct sta_shape *shape = leaves->options.shape;
+    const struct sta_exact_shape *shape = leaves->options.shape;
     for (uint32_t i = 0; i < kind->layer_count; i++) {
         const struct sta_place *place = sta_pile_at(&leaves->places, place_of(leaves, kind->layers[i], key));
         leaves->scratch[leaves->scratch_count++] = place->first_slot;
     }
     for (uint32_t i = 0, m = 0; leaves->options.wants & STA_WANT_METRICS && i < kind->layer_count; i++) {
-        const struct sta_shape_layer *layer = &shape->layers[kind->layers[i]];
+        const struct sta_exact_shape_layer *layer = &shape->layers[kind->layers[i]];
         uint32_t first = leaves->scratch[i] + 1;
         for (; m < kind->metric_count && kind->metrics[m] < layer->first_metric + layer->metric_count; m++)
             leaves->scratch[leaves->scratch_count++] = first + kind->metrics[m] - layer->first_metric;
@@ -176,7 +177,7 @@ const struct sta_leaf *sta_leaves_at(const struct sta_leaves *leaves, uint32_t l
     return sta_pile_at(&leaves->leaves, leaf);
 }
 
-const struct sta_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot)
+const struct sta_exact_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot)
 {
     return sta_pile_at(&leaves->slots, slot);
 }

@@ -15,7 +15,7 @@
 #include "analyse/rank_groups.h"
 #include "store/store.h"
 
-enum sta_slot_kind {
+enum sta_exact_slot_kind {
     STA_SLOT_ROW,     /* the union of all events of the place */
     STA_SLOT_METRIC,  /* that of a metric's events */
     STA_SLOT_PROCESS, /* that of one process's */
@@ -24,10 +24,10 @@ enum sta_slot_kind {
     STA_SLOT_HOST     /* .. of a host */
 };
 
-struct sta_slot {
+struct sta_exact_slot {
     uint32_t place; /* of a layer, or for METRIC of a metric */
     uint32_t layer;
-    enum sta_slot_kind kind;
+    enum sta_exact_slot_kind kind;
 };
 
 /* A row's part of a layer. */
@@ -50,7 +50,7 @@ struct sta_leaf {
 struct sta_leaves;
 
 struct sta_leaves_options {
-    const struct sta_shape *shape;
+    const struct sta_exact_shape *shape;
     const struct sta_entities *entities;
     const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
     unsigned wants;
@@ -71,7 +71,7 @@ struct sta_leaf_counts {
 };
 struct sta_leaf_counts sta_leaves_count(struct sta_leaves *leaves);
 const struct sta_leaf *sta_leaves_at(const struct sta_leaves *leaves, uint32_t leaf);
-const struct sta_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot);
+const struct sta_exact_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot);
 const struct sta_place *sta_leaves_place(const struct sta_leaves *leaves, uint32_t place);
 
 #endif

@@ -14,21 +14,21 @@ static uint32_t layer_named(const struct sta_preset *preset, const char *name)
     return STA_NO_LAYER;
 }
 
-static bool is_below(const struct sta_shape *shape, uint32_t layer, uint32_t above)
+static bool is_below(const struct sta_exact_shape *shape, uint32_t layer, uint32_t above)
 {
     while (layer != STA_NO_LAYER && layer != above)
         layer = shape->layers[layer].parent;
     return layer == above;
 }
 
-void sta_shape_init(struct sta_shape *shape, const struct sta_preset *preset, const bool *wanted)
+void sta_exact_shape_init(struct sta_exact_shape *shape, const struct sta_preset *preset, const bool *wanted)
 {
-    *shape = (struct sta_shape){.preset = preset,
-                                .layer_count = (uint32_t)preset->layer_count,
-                                .compute = layer_named(preset, preset->overlap_with)};
+    *shape = (struct sta_exact_shape){.preset = preset,
+                                      .layer_count = (uint32_t)preset->layer_count,
+                                      .compute = layer_named(preset, preset->overlap_with)};
     shape->layers = sta_alloc_array(preset->layer_count + 1, sizeof *shape->layers);
     for (uint32_t l = 0; l < shape->layer_count; l++) {
-        struct sta_shape_layer *layer = &shape->layers[l];
+        struct sta_exact_shape_layer *layer = &shape->layers[l];
         layer->wanted = wanted == NULL || wanted[l];
         layer->parent = layer_named(preset, preset->layers[l].parent);
         layer->first_metric = shape->metric_count;
@@ -43,13 +43,13 @@ void sta_shape_init(struct sta_shape *shape, const struct sta_preset *preset, co
     }
 }
 
-void sta_shape_fini(struct sta_shape *shape)
+void sta_exact_shape_fini(struct sta_exact_shape *shape)
 {
     free(shape->layers);
-    *shape = (struct sta_shape){0};
+    *shape = (struct sta_exact_shape){0};
 }
 
-bool sta_shape_any_exposed(const struct sta_shape *shape)
+bool sta_exact_shape_any_exposed(const struct sta_exact_shape *shape)
 {
     for (uint32_t l = 0; l < shape->layer_count; l++)
         if (shape->layers[l].wanted && shape->layers[l].exposed)

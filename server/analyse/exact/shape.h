@@ -9,7 +9,7 @@
 
 #define STA_NO_LAYER UINT32_MAX
 
-struct sta_shape_layer {
+struct sta_exact_shape_layer {
     uint32_t parent;                     /* STA_NO_LAYER: none */
     bool wanted;                         /* the question is about this layer */
     bool exposed;                        /* has exposed and hidden columns */
@@ -19,17 +19,17 @@ struct sta_shape_layer {
 
 /* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of layer l, and cover
  * layer_count that of the compute layer. */
-struct sta_shape {
+struct sta_exact_shape {
     const struct sta_preset *preset;
-    struct sta_shape_layer *layers;
+    struct sta_exact_shape_layer *layers;
     uint32_t layer_count, metric_count;
     uint32_t compute; /* the layer that overlap_with names, or STA_NO_LAYER */
 };
 
 /** @wanted: by layer; NULL: all are. */
-void sta_shape_init(struct sta_shape *shape, const struct sta_preset *preset, const bool *wanted);
-void sta_shape_fini(struct sta_shape *shape);
+void sta_exact_shape_init(struct sta_exact_shape *shape, const struct sta_preset *preset, const bool *wanted);
+void sta_exact_shape_fini(struct sta_exact_shape *shape);
 /** Whether some wanted layer is compared with the compute layer. */
-bool sta_shape_any_exposed(const struct sta_shape *shape);
+bool sta_exact_shape_any_exposed(const struct sta_exact_shape *shape);
 
 #endif

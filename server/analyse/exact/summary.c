@@ -9,7 +9,7 @@
 
 #define NAME_SIZE 256
 
-static bool any_layer_has(const struct sta_shape *shape, const struct sta_exact_column *column)
+static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_exact_column *column)
 {
     for (uint32_t l = 0; l < shape->layer_count; l++)
         if (sta_exact_layer_has(shape, l, column))
@@ -28,7 +28,7 @@ static void add_metric_columns(struct sta_table *table, const char *metric)
     }
 }
 
-static void add_columns(struct sta_table *table, const struct sta_shape *shape)
+static void add_columns(struct sta_table *table, const struct sta_exact_shape *shape)
 {
     sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "parent", STA_TYPE_TEXT, NULL);
@@ -52,7 +52,7 @@ static void put_text(struct sta_table *table, const char *column, size_t row, co
 static void put_metrics(const struct sta_exact_result *result, uint32_t l, double ticks_per_second,
                         struct sta_table *table)
 {
-    const struct sta_shape_layer *layer = &result->shape.layers[l];
+    const struct sta_exact_shape_layer *layer = &result->shape.layers[l];
     char name[NAME_SIZE];
     for (uint32_t m = 0; m < layer->metric_count; m++) {
         const char *metric = result->shape.preset->layers[l].metrics[m].name;
@@ -86,7 +86,7 @@ static void put_layer(const struct sta_exact_result *result, uint32_t l, int64_t
 static void make_table(const struct sta_exact_result *result, const struct sta_bound_question *bound,
                        struct sta_table *table)
 {
-    const struct sta_shape *shape = &result->shape;
+    const struct sta_exact_shape *shape = &result->shape;
     double ticks_per_second = 1e6 * (double)bound->ticks_per_us;
     sta_table_init(table, shape->layer_count);
     table->row_count = shape->layer_count;

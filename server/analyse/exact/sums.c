@@ -91,7 +91,7 @@ static void add_run(int64_t *changes, size_t bin_count, size_t low, size_t high)
 }
 
 static void add_time(struct sta_sums *sums, size_t base, const struct sta_sums_event *event,
-                     const struct sta_part *part)
+                     const struct sta_exact_part *part)
 {
     const struct sta_exact_bins *bins = sums->bins;
     int64_t *time = sums->time + base;
@@ -108,7 +108,7 @@ static void add_time(struct sta_sums *sums, size_t base, const struct sta_sums_e
 }
 
 static void add_size(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
-                     const struct sta_part *part)
+                     const struct sta_exact_part *part)
 {
     if (sums->sized[bucket] == STA_NO_SIZES)
         make_sized(sums, bucket);
@@ -125,7 +125,7 @@ static void add_size(struct sta_sums *sums, uint32_t bucket, const struct sta_su
 }
 
 void sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
-                  const struct sta_part *part)
+                  const struct sta_exact_part *part)
 {
     if (bucket >= sums->buckets)
         make_room(sums, bucket);

@@ -42,7 +42,7 @@ struct sta_sums_event {
 
 /** Adds an event of which @part lies in the bins. */
 void sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
-                  const struct sta_part *part);
+                  const struct sta_exact_part *part);
 /** Adds a bucket's bins to those of a place, whose fields are at place * bins + bin. */
 void sta_sums_fold(const struct sta_sums *sums, uint32_t bucket, struct sta_fields *fields, uint32_t place);
 /** Bytes held. */

@@ -30,8 +30,8 @@ struct spans {
 };
 
 struct running {
-    int64_t end;                /* of the union so far */
-    struct sta_measure measure; /* of the present bin */
+    int64_t end;                      /* of the union so far */
+    struct sta_exact_measure measure; /* of the present bin */
 };
 
 struct worker {
@@ -43,8 +43,8 @@ struct worker {
     uint32_t round;   /* counts the bins, from 1 */
     uint32_t *leaves; /* of the round */
     size_t leaf_count, leaves_capacity;
-    uint32_t *slots;              /* those of the leaves, and .. */
-    struct sta_measure *measures; /* .. what was measured in each */
+    uint32_t *slots;                    /* those of the leaves, and .. */
+    struct sta_exact_measure *measures; /* .. what was measured in each */
     size_t slot_count, slots_capacity, measures_capacity;
     size_t bin;
     int64_t width;         /* measured of the bin; 0: none */
@@ -103,7 +103,7 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
 double sta_exact_sweep_bytes_per_slot(const struct sta_exact_sweep *sweep)
 {
     return sweep->options.workers *
-           (double)(sizeof(struct running) + sizeof(struct sta_measure) + 2 * sizeof(uint32_t));
+           (double)(sizeof(struct running) + sizeof(struct sta_exact_measure) + 2 * sizeof(uint32_t));
 }
 
 /* ---- before a slice is measured */
@@ -181,7 +181,7 @@ static void list_slots(struct sta_exact_sweep *sweep, struct worker *worker)
             worker->slot_seen[slot] = worker->round;
             worker->slots[worker->slot_count] = slot;
             worker->measures[worker->slot_count++] = worker->running[slot].measure;
-            worker->running[slot].measure = (struct sta_measure){0};
+            worker->running[slot].measure = (struct sta_exact_measure){0};
         }
     }
 }
@@ -258,8 +258,8 @@ static void build_covers(struct sta_exact_sweep *sweep, struct worker *worker)
 static void compare_piece(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
                           uint32_t group, int64_t now, int64_t from, int64_t to)
 {
-    const struct sta_shape *shape = sweep->options.shape;
-    struct sta_measure *measure = &worker->running[number].measure;
+    const struct sta_exact_shape *shape = sweep->options.shape;
+    struct sta_exact_measure *measure = &worker->running[number].measure;
     uint32_t l = sta_leaves_slot(sweep->options.leaves, number)->layer;
     if (shape->layers[l].exposed)
         measure->covered += sta_covers_inside(&worker->covers, shape->layer_count, group, now, from, to);

@@ -13,7 +13,7 @@ struct sta_exact_sweep;
 
 struct sta_exact_sweep_options {
     struct sta_leaves *leaves;
-    const struct sta_shape *shape;
+    const struct sta_exact_shape *shape;
     const struct sta_exact_bins *bins;
     struct sta_tallies *tallies;
     uint32_t group_count; /* 0: no covers */

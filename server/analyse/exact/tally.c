@@ -15,9 +15,9 @@
 struct open_bin {
     struct open_bin *next;
     size_t bin;
-    int64_t width;                /* measured so far */
-    struct sta_measure *measures; /* by slot */
-    uint8_t *present;             /* by slot */
+    int64_t width;                      /* measured so far */
+    struct sta_exact_measure *measures; /* by slot */
+    uint8_t *present;                   /* by slot */
     size_t slot_capacity;
     uint32_t *slots;
     size_t slot_count, slots_capacity;
@@ -80,7 +80,7 @@ static void settle_process(int64_t *const *values, size_t at, int64_t busy)
         values[STA_FIELD_PROCESS_MIN][at] = busy;
 }
 
-static void settle_group(int64_t *const *values, size_t at, const struct sta_measure *measure)
+static void settle_group(int64_t *const *values, size_t at, const struct sta_exact_measure *measure)
 {
     int64_t exposed = measure->total - measure->covered;
     values[STA_FIELD_GROUP_SUM][at] += measure->total;
@@ -90,9 +90,9 @@ static void settle_group(int64_t *const *values, size_t at, const struct sta_mea
 }
 
 static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
-                   const struct sta_measure *measure)
+                   const struct sta_exact_measure *measure)
 {
-    const struct sta_slot *slot = sta_leaves_slot(tallies->leaves, number);
+    const struct sta_exact_slot *slot = sta_leaves_slot(tallies->leaves, number);
     size_t at = (size_t)slot->place * tallies->bins->count + bin;
     int64_t *const *values = tallies->places->values;
     switch (slot->kind) {
@@ -152,7 +152,7 @@ static void put_away(struct sta_tallies *tallies, struct open_bin *open)
     *link = open->next;
     for (size_t i = 0; i < open->slot_count; i++) {
         open->present[open->slots[i]] = 0;
-        open->measures[open->slots[i]] = (struct sta_measure){0};
+        open->measures[open->slots[i]] = (struct sta_exact_measure){0};
     }
     open->slot_count = 0;
     open->next = tallies->spare;
@@ -176,7 +176,7 @@ static void add_part(struct sta_tallies *tallies, struct open_bin *open, const s
     STA_GROW(open->slots, open->slots_capacity, open->slot_count + tally->slot_count);
     for (size_t i = 0; i < tally->slot_count; i++) {
         uint32_t slot = tally->slots[i];
-        const struct sta_measure *part = &tally->measures[i];
+        const struct sta_exact_measure *part = &tally->measures[i];
         if (!open->present[slot]) {
             open->present[slot] = 1;
             open->slots[open->slot_count++] = slot;

@@ -9,7 +9,7 @@
 #include "analyse/exact/leaves.h"
 
 /* Of one slot. */
-struct sta_measure {
+struct sta_exact_measure {
     int64_t total;   /* its union */
     int64_t covered; /* the part of it in which the compute layer was busy .. */
     int64_t inner;   /* .. in which a child was */
@@ -27,9 +27,9 @@ void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *plac
 /* What one worker brings. */
 struct sta_tally {
     size_t bin;
-    int64_t width;                      /* ticks of the bin that it has measured */
-    const uint32_t *slots;              /* distinct ones with an event in the bin, and .. */
-    const struct sta_measure *measures; /* .. what was measured in each */
+    int64_t width;                            /* ticks of the bin that it has measured */
+    const uint32_t *slots;                    /* distinct ones with an event in the bin, and .. */
+    const struct sta_exact_measure *measures; /* .. what was measured in each */
     size_t slot_count;
 };
 /** Takes a worker's tally.  Context: any worker. */

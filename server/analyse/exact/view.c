@@ -76,7 +76,7 @@ static void find_keys(struct rows *rows)
             rows->keys[rows->count++] = key;
     }
     sta_map_fini(&seen);
-    sta_keys_sort(result->keys, rows->keys, rows->count);
+    sta_exact_keys_sort(result->keys, rows->keys, rows->count);
     uint32_t *row_of = number_rows(rows);
     size_t cells = rows->count * result->shape.layer_count;
     rows->places = sta_alloc_array(cells + 1, sizeof *rows->places);
@@ -101,7 +101,7 @@ static void put_key(const struct rows *rows, struct sta_table *table)
 {
     const struct sta_exact_bins *bins = &rows->result->bins;
     if (rows->keys != NULL) {
-        sta_keys_put(rows->result->keys, rows->keys, rows->count, table);
+        sta_exact_keys_put(rows->result->keys, rows->keys, rows->count, table);
         return;
     }
     struct sta_table_column *column = sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
@@ -140,7 +140,7 @@ static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t 
 /* @prefix: "" or "<layer>_". */
 static void put_layer(const struct rows *rows, uint32_t l, const char *prefix, struct sta_table *table)
 {
-    const struct sta_shape *shape = &rows->result->shape;
+    const struct sta_exact_shape *shape = &rows->result->shape;
     for (size_t i = 0; i < sta_exact_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_columns[i];
         if (!sta_exact_layer_has(shape, l, column))
@@ -164,7 +164,7 @@ static void put_layer(const struct rows *rows, uint32_t l, const char *prefix, s
 
 static void make_table(const struct rows *rows, bool flat, struct sta_table *table)
 {
-    const struct sta_shape *shape = &rows->result->shape;
+    const struct sta_exact_shape *shape = &rows->result->shape;
     sta_table_init(table, rows->count);
     table->row_count = rows->count;
     put_key(rows, table);
@@ -180,7 +180,7 @@ static void make_table(const struct rows *rows, bool flat, struct sta_table *tab
 /* A table takes 9 bytes a cell. */
 static int check_table(const struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
-    const struct sta_shape *shape = &rows->result->shape;
+    const struct sta_exact_shape *shape = &rows->result->shape;
     double columns = 3 + (double)shape->layer_count * (double)sta_exact_column_count +
                      (double)shape->metric_count * (double)sta_exact_metric_column_count;
     return sta_budget_memory(budget, columns * 9 * (double)rows->count, "the table", err);
@@ -225,7 +225,7 @@ static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budg
     int rc = sta_exact_run(ask, budget, &result, err);
     if (rc == 0) {
         struct rows rows = {.result = &result, .ticks_per_second = 1e6 * (double)ask->bound->ticks_per_us};
-        if (sta_keys_source(result.keys) == STA_KEY_TIME)
+        if (sta_exact_keys_source(result.keys) == STA_KEY_TIME)
             find_bins(&rows);
         else
             find_keys(&rows);

@@ -85,8 +85,8 @@ Test(exact_sums, equal_sums_over_single_ticks)
             int64_t te = below(5) == 0 ? ts : ts + below((uint32_t)(HORIZON - ts)) / (1 + below(9));
             int64_t size = below(3) == 0 ? 0 : (int64_t)below(1000) << below(45);
             struct sta_sums_event event = {ts, te - ts, size};
-            struct sta_part part;
-            if (sta_part_of(&bins, ts, te, &part))
+            struct sta_exact_part part;
+            if (sta_exact_part_of(&bins, ts, te, &part))
                 sta_sums_add(&sums, 3, &event, &part);
             add_slowly(wanted, &bins, ts, te, size);
         }
@@ -105,8 +105,8 @@ Test(exact_sums, no_byte_of_a_huge_transfer_is_lost_between_bins)
     const int64_t g = INT64_C(1000000007);
     int64_t sizes[BINS] = {0};
     struct sta_exact_bins bins = {.g = g, .count = BINS, .to = g * BINS};
-    struct sta_part part;
-    cr_assert(sta_part_of(&bins, 5, g * BINS - 3, &part));
+    struct sta_exact_part part;
+    cr_assert(sta_exact_part_of(&bins, 5, g * BINS - 3, &part));
     sta_spread_size(sizes, &bins, &part, 5, g * BINS - 3, size);
     int64_t sum = 0;
     for (int b = 0; b < BINS; b++) {
