@@ -16,16 +16,24 @@ struct sta_budget;
 struct sta_overlap_question {
     struct sta_snapshot *snapshot;
     const struct sta_presets *presets;
-    const char *trace_preset; /* chosen by content: gives the default sets */
+    const char *label;        /* value of the column `trace`, or NULL */
+    const char *trace_preset; /* chosen by content */
+    bool
+        default_sets; /* a request without sets means the layers of its preset, else of trace_preset; it may pick some by a list `layers` */
+    bool explain;     /* adds what the bucket method says */
     const struct sta_document *
-        request; /* an object: the members of overlap.md sections 3 and 4, without limit, cursor and format */
+        request; /* an object: the members of overlap.md sections 3 and 4, without limit, cursor, format and explain; and granularity (seconds),
+                  * which asks for a series; for intervals events, how many to show of each */
 };
 
-/* Tables in whole: sets, pairs, groups, concurrency, exposure (empty unless asked), per_scope, and what else the call gives (series, slowest ..). */
+/* Tables in whole.  Those that were not asked for have no columns. */
 struct sta_overlap_answer {
-    const char *semantics, *scope, *variant; /* static; variant NULL but for compatible */
-    struct sta_facts *facts;                 /* scope_count, span, idle .. or the totals of compatible */
-    struct sta_table sets, pairs, groups, concurrency, exposure, per_scope;
+    const char *semantics;  /* static */
+    char *scope;            /* JSON: a word or a list; NULL under compatible */
+    const char *variant;    /* static; NULL but under compatible */
+    struct sta_facts facts; /* scope_count, span, idle; or granularity and the totals of compatible */
+    struct sta_table sets, pairs, groups, concurrency, exposure, statistics, explain, series, per_scope;
+    struct sta_table phases; /* compatible: what the printed page says of events and threads */
     char **warnings;
     size_t warning_count;
 };
@@ -42,5 +50,7 @@ void sta_overlap_answer_fini(struct sta_overlap_answer *answer);
 STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_question *question,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
+/** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free() it. */
+char *sta_overlap_page(const struct sta_overlap_answer *answer);
 
 #endif

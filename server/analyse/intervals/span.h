@@ -7,7 +7,8 @@
 
 struct sta_span {
     int64_t ts, te; /* [ts, te) in ticks, ts < te */
-    uint32_t cell;  /* what it counts towards: cells.h */
+    uint32_t cell;  /* what it counts towards: a cell of cells.h; of a sweep the unit .. */
+    uint32_t mask;  /* .. and its sets; unions do not look at it */
 };
 
 /** Sorts by ts; the order of equals is arbitrary, since no union depends on it.

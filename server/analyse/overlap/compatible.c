@@ -1,0 +1,143 @@
+/* The older analyser, in two variants.  `approximate` is the bucket method.  `intervals` takes unions within each bin, over all processes: that
+ * is the exact sweep with bins for units, since an event is whole in the bin that it starts in. */
+#include "analyse/overlap/compatible.h"
+
+#include <string.h>
+
+#include "analyse/overlap/buckets.h"
+#include "analyse/overlap/tables.h"
+#include "analyse/question.h"
+
+enum phase { PHASE_COMPUTE, PHASE_IO, PHASE_APP_IO, PHASES };
+static const char *const phase_names[PHASES] = {"compute", "io", "app_io"};
+
+/* By phase; an absent set is empty. */
+struct times {
+    int64_t total[PHASES];
+    int64_t minus[PHASES][PHASES];
+};
+
+static int phase_of(const struct sta_overlap_set *set)
+{
+    int phase = 0;
+    while (strcmp(phase_names[phase], set->name) != 0)
+        phase++;
+    return phase;
+}
+
+static void take_buckets(const struct sta_overlap_request *request, const struct sta_buckets *buckets,
+                         struct times *times)
+{
+    for (uint32_t a = 0; a < request->set_count; a++) {
+        int phase = phase_of(&request->sets[a]);
+        times->total[phase] = buckets->total[a];
+        for (uint32_t b = 0; b < request->set_count; b++)
+            times->minus[phase][phase_of(&request->sets[b])] = buckets->minus[a][b];
+    }
+}
+
+static void take_figures(const struct sta_overlap_request *request, const struct sta_figures *figures,
+                         struct times *times)
+{
+    for (uint32_t a = 0; a < request->set_count; a++) {
+        int first = phase_of(&request->sets[a]);
+        times->total[first] = figures->busy[a];
+        for (uint32_t b = a + 1; b < request->set_count; b++) {
+            int second = phase_of(&request->sets[b]);
+            times->minus[first][second] = sta_figures_pair(figures, a, b, STA_PAIR_FIRST);
+            times->minus[second][first] = sta_figures_pair(figures, a, b, STA_PAIR_SECOND);
+        }
+    }
+}
+
+/* Nothing is taken away from a set by one that the request does not have. */
+static void fill_absent(const struct sta_overlap_request *request, struct times *times)
+{
+    bool there[PHASES] = {false};
+    for (uint32_t s = 0; s < request->set_count; s++)
+        there[phase_of(&request->sets[s])] = true;
+    for (int a = 0; a < PHASES; a++)
+        for (int b = 0; b < PHASES; b++)
+            if (!there[b])
+                times->minus[a][b] = times->total[a];
+}
+
+static int measure_unions(const struct sta_overlap_request *request, const struct sta_budget *budget,
+                          struct times *times, struct sta_error *err)
+{
+    struct sta_overlap_binding binding;
+    struct sta_overlap_results results;
+    struct sta_overlap_stretches none = {0};
+    int rc = sta_overlap_binding_init(&binding, request, budget, err);
+    if (rc == 0)
+        rc = sta_overlap_pass(&binding, &none, budget, &results, err);
+    if (rc == 0) {
+        static const struct sta_unit_sums no_span;
+        struct sta_figures figures = {0};
+        sta_figures_add(&figures, &no_span, results.cells, results.cell_count);
+        take_figures(request, &figures, times);
+        sta_overlap_results_fini(&results);
+    }
+    sta_overlap_binding_fini(&binding);
+    return rc;
+}
+
+static void put_facts(const struct sta_overlap_request *request, const struct times *times,
+                      struct sta_facts *facts)
+{
+    const struct {
+        const char *name;
+        int64_t ticks;
+    } said[] = {{"granularity", request->granularity},
+                {"total", sta_snapshot_info(request->question->snapshot)->end_ticks},
+                {"io", times->total[PHASE_IO]},
+                {"compute", times->total[PHASE_COMPUTE]},
+                {"app_io", times->total[PHASE_APP_IO]},
+                {"only_io", times->minus[PHASE_IO][PHASE_COMPUTE]},
+                {"only_compute", times->minus[PHASE_COMPUTE][PHASE_IO]},
+                {"only_app_io", times->minus[PHASE_APP_IO][PHASE_COMPUTE]},
+                {"only_app_compute", times->minus[PHASE_COMPUTE][PHASE_APP_IO]}};
+    for (size_t i = 0; i < STA_COUNT_OF(said); i++)
+        sta_facts_number(facts, said[i].name, "s", sta_overlap_seconds(request, said[i].ticks));
+}
+
+static void put_phases(const struct sta_overlap_request *request, const struct sta_buckets *buckets,
+                       struct sta_table *table)
+{
+    enum { NAME, EVENTS, TIME, THREADS };
+    sta_table_init(table, (size_t)request->set_count + 1);
+    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "events", STA_TYPE_INT, NULL);
+    sta_add_seconds(table, "time");
+    sta_table_add(table, "threads", STA_TYPE_INT, NULL);
+    for (uint32_t s = 0; s <= request->set_count; s++) {
+        bool none = s == request->set_count;
+        const char *name = none ? "none" : request->sets[s].name;
+        sta_table_set_text(table, &table->columns[NAME], s, name, strlen(name));
+        sta_table_set_int(&table->columns[EVENTS], s, buckets->events[s]);
+        sta_table_set_number(&table->columns[TIME], s, sta_overlap_seconds(request, buckets->time[s]));
+        if (!none)
+            sta_table_set_int(&table->columns[THREADS], s, buckets->threads[s]);
+    }
+}
+
+int sta_overlap_compatible(const struct sta_overlap_request *request, const struct sta_budget *budget,
+                           struct sta_overlap_answer *answer, struct sta_error *err)
+{
+    struct sta_buckets buckets;
+    struct times times = {0};
+    answer->semantics = "compatible";
+    answer->variant = request->intervals ? "intervals" : "approximate";
+    int rc = sta_buckets_measure(request, budget, &buckets, err);
+    if (rc == 0 && request->intervals)
+        rc = measure_unions(request, budget, &times, err);
+    else if (rc == 0)
+        take_buckets(request, &buckets, &times);
+    if (rc != 0)
+        return rc;
+    fill_absent(request, &times);
+    put_facts(request, &times, &answer->facts);
+    sta_facts_of_trace(&answer->facts, request->question->snapshot);
+    put_phases(request, &buckets, &answer->phases);
+    return 0;
+}

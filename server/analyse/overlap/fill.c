@@ -1,0 +1,361 @@
+/* Which events fill an interval.
+ *
+ * DESIGN.  One pass offers each event to the intervals of its unit that it reaches into.  An interval keeps the best few, by covered time and
+ * then by the order of events, under one of some locks; a look at the least of them, without the lock, turns most offers away.  Since that
+ * order is total it does not matter who offers first.  What is kept is where the events stand in the store; their names are read
+ * afterwards, block by block. */
+#include "analyse/overlap/fill.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+#define LOCKS 64
+#define TEXT_BYTES 300 /* of an event, roughly, for the budget */
+
+struct candidate {
+    int64_t covered, ts, dur; /* ticks */
+    const struct sta_block *block;
+    uint32_t row, mask;
+};
+
+struct bucket {
+    _Atomic int64_t least; /* covered by the last of a full list, else -1 */
+    uint32_t count;
+    struct candidate *best; /* best first */
+};
+
+struct filling {
+    const struct sta_overlap_request *request;
+    const struct sta_span *intervals;
+    size_t count;
+    bool outside;
+    uint32_t most;
+    uint32_t *order; /* intervals by unit, then start */
+    uint32_t *first; /* by unit: its first in order */
+    uint32_t units;
+    struct bucket *buckets; /* by interval */
+    struct candidate *memory;
+    pthread_mutex_t locks[LOCKS];
+    struct sta_overlap_reader **readers;
+};
+
+/* ---- intervals of a unit */
+
+static void index_intervals(struct filling *filling)
+{
+    struct sta_span *sorted = sta_alloc_array(filling->count * 2 + 1, sizeof *sorted);
+    for (size_t i = 0; i < filling->count; i++) {
+        sorted[i] = filling->intervals[i];
+        sorted[i].mask = (uint32_t)i;
+    }
+    const struct sta_span *by_time = sta_spans_sort(sorted, sorted + filling->count, filling->count);
+    filling->order = sta_alloc_array(filling->count + 1, sizeof *filling->order);
+    filling->first = sta_alloc_array((size_t)filling->units + 1, sizeof *filling->first);
+    for (size_t i = 0; i < filling->count; i++)
+        filling->first[by_time[i].cell + 1]++;
+    for (uint32_t u = 0; u < filling->units; u++)
+        filling->first[u + 1] += filling->first[u];
+    uint32_t *place = sta_alloc_array((size_t)filling->units + 1, sizeof *place);
+    memcpy(place, filling->first, filling->units * sizeof *place);
+    for (size_t i = 0; i < filling->count; i++)
+        filling->order[place[by_time[i].cell]++] = by_time[i].mask;
+    free(place);
+    free(sorted);
+}
+
+/* The first interval of a unit that ends behind @from. */
+static uint32_t first_behind(const struct filling *filling, uint32_t unit, int64_t from)
+{
+    uint32_t low = filling->first[unit];
+    uint32_t high = filling->first[unit + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (filling->intervals[filling->order[middle]].te <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- offers */
+
+static bool is_better(const struct candidate *a, const struct candidate *b)
+{
+    if (a->covered != b->covered)
+        return a->covered > b->covered;
+    if (a->ts != b->ts)
+        return a->ts < b->ts;
+    if (a->block->segment != b->block->segment)
+        return a->block->segment < b->block->segment;
+    return a->block->index != b->block->index ? a->block->index < b->block->index : a->row < b->row;
+}
+
+static void keep(struct bucket *bucket, const struct candidate *candidate, uint32_t most)
+{
+    uint32_t at = bucket->count;
+    if (at == most && !is_better(candidate, &bucket->best[most - 1]))
+        return;
+    at = at == most ? most - 1 : bucket->count++;
+    for (; at > 0 && is_better(candidate, &bucket->best[at - 1]); at--)
+        bucket->best[at] = bucket->best[at - 1];
+    bucket->best[at] = *candidate;
+    if (bucket->count == most)
+        atomic_store_explicit(&bucket->least, bucket->best[most - 1].covered, memory_order_relaxed);
+}
+
+static void offer(struct filling *filling, uint32_t interval, const struct candidate *candidate)
+{
+    struct bucket *bucket = &filling->buckets[interval];
+    if (candidate->covered < atomic_load_explicit(&bucket->least, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&filling->locks[interval % LOCKS]);
+    keep(bucket, candidate, filling->most);
+    pthread_mutex_unlock(&filling->locks[interval % LOCKS]);
+}
+
+static void offer_event(struct filling *filling, uint32_t unit, const struct sta_part *part,
+                        struct candidate *candidate)
+{
+    if (unit >= filling->units)
+        return; /* met for the first time now, so it has no intervals */
+    for (uint32_t at = first_behind(filling, unit, part->from); at < filling->first[unit + 1]; at++) {
+        const struct sta_span *interval = &filling->intervals[filling->order[at]];
+        if (interval->ts >= part->to)
+            return;
+        candidate->covered = STA_MIN(interval->te, part->to) - STA_MAX(interval->ts, part->from);
+        offer(filling, filling->order[at], candidate);
+    }
+}
+
+static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct filling *filling = self;
+    struct sta_overlap_events events;
+    int rc = sta_overlap_reader_read(filling->readers[worker], rows, &events, err);
+    for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
+        uint32_t row = events.selected != NULL ? events.selected[i] : i;
+        struct sta_part part = sta_part_of(filling->request, events.ts[row], events.dur[row]);
+        uint32_t mask = events.masks[row];
+        if (part.outside || part.from == part.to || mask == STA_NOT_THERE || (mask == 0 && !filling->outside))
+            continue;
+        struct candidate candidate = {
+            .ts = events.ts[row], .dur = events.dur[row], .block = rows->block, .row = row, .mask = mask};
+        offer_event(filling, events.units[row], &part, &candidate);
+    }
+    return rc;
+}
+
+static int scan_events(struct filling *filling, const struct sta_overlap_binding *binding,
+                       const struct sta_budget *budget, struct sta_error *err)
+{
+    unsigned workers = sta_budget_workers(budget);
+    struct sta_accumulator accumulator = {filling, take_rows};
+    struct sta_scan scan = sta_overlap_scan(filling->request);
+    scan.accumulators = &accumulator;
+    scan.accumulator_count = 1;
+    filling->readers = sta_alloc_array(workers, sizeof *filling->readers);
+    for (unsigned w = 0; w < workers; w++)
+        filling->readers[w] = sta_overlap_reader_create(binding);
+    int rc = sta_scan_run(&scan, budget, err);
+    for (unsigned w = 0; w < workers; w++)
+        sta_overlap_reader_destroy(filling->readers[w]);
+    free(filling->readers);
+    return rc;
+}
+
+/* ---- names of what was kept */
+
+struct kept {
+    const struct candidate *candidate;
+    char *json; /* of the event */
+};
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct candidate *x = (*(struct kept *const *)a)->candidate;
+    const struct candidate *y = (*(struct kept *const *)b)->candidate;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void put_value(struct sta_buffer *out, const struct sta_vector *vector, uint32_t row)
+{
+    row = vector->constant ? 0 : row;
+    if (vector->type == STA_TYPE_TEXT && vector->codes[row] != STA_NO_CODE) {
+        struct sta_text text = sta_dictionary_text(vector->texts, vector->codes[row]);
+        sta_put_json_string(out, text.bytes, text.length);
+    } else if (vector->type == STA_TYPE_INT && (vector->missing == NULL || !vector->missing[row])) {
+        sta_put_int(out, vector->integers[row]);
+    } else {
+        sta_put_text(out, "null");
+    }
+}
+
+static void put_times(const struct filling *filling, const struct candidate *candidate,
+                      struct sta_buffer *out)
+{
+    const struct sta_overlap_request *request = filling->request;
+    sta_put_text(out, ", \"time_start\": ");
+    sta_put_double(out, sta_overlap_seconds(request, candidate->ts));
+    sta_put_text(out, ", \"time\": ");
+    sta_put_double(out, sta_overlap_seconds(request, candidate->dur));
+    sta_put_text(out, ", \"covered\": ");
+    sta_put_double(out, sta_overlap_seconds(request, candidate->covered));
+    sta_put_text(out, ", \"sets\": [");
+    for (uint32_t s = 0, put = 0; s < request->set_count; s++)
+        if (candidate->mask >> s & 1) {
+            sta_put_text(out, put++ > 0 ? ", " : "");
+            sta_put_json_string(out, request->sets[s].name, strlen(request->sets[s].name));
+        }
+    sta_put_text(out, "]}");
+}
+
+static int name_event(const struct filling *filling, struct sta_column_reader *reader, struct kept *kept,
+                      struct sta_error *err)
+{
+    static const struct {
+        const char *name;
+        uint32_t column;
+    } shown[] = {{"func_name", STA_LOGICAL_func_name},
+                 {"cat", STA_LOGICAL_cat},
+                 {"host_name", STA_LOGICAL_host_name},
+                 {"pid", STA_LOGICAL_pid},
+                 {"tid", STA_LOGICAL_tid},
+                 {"file_name", STA_LOGICAL_file_name},
+                 {"size", STA_LOGICAL_size}};
+    const struct candidate *candidate = kept->candidate;
+    struct sta_buffer out;
+    sta_buffer_init(&out);
+    if (sta_column_reader_block(reader) != candidate->block)
+        sta_column_reader_seek(reader, candidate->block);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < STA_COUNT_OF(shown); i++) {
+        struct sta_vector vector;
+        rc = sta_column_reader_get(reader, shown[i].column, &vector, err);
+        sta_put_format(&out, "%s\"%s\": ", i > 0 ? ", " : "{", shown[i].name);
+        if (rc == 0)
+            put_value(&out, &vector, candidate->row);
+    }
+    put_times(filling, candidate, &out);
+    kept->json = sta_buffer_take_text(&out);
+    return rc;
+}
+
+static size_t list_kept(const struct filling *filling, struct kept **kept)
+{
+    size_t count = 0;
+    *kept = sta_alloc_array(filling->count * filling->most + 1, sizeof **kept);
+    for (size_t i = 0; i < filling->count; i++)
+        for (uint32_t k = 0; k < filling->buckets[i].count; k++)
+            (*kept)[count++].candidate = &filling->buckets[i].best[k];
+    return count;
+}
+
+static int name_all(const struct filling *filling, struct kept *kept, size_t count,
+                    const struct sta_budget *budget, struct sta_error *err)
+{
+    struct kept **by_block = sta_alloc_array(count + 1, sizeof(struct kept *));
+    for (size_t i = 0; i < count; i++)
+        by_block[i] = &kept[i];
+    qsort(by_block, count, sizeof *by_block, compare_kept);
+    struct sta_column_reader *reader = sta_column_reader_create(filling->request->columns);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = sta_budget_check(budget, err);
+        if (rc == 0)
+            rc = name_event(filling, reader, by_block[i], err);
+    }
+    sta_column_reader_destroy(reader);
+    free(by_block);
+    return rc;
+}
+
+static void put_column(const struct filling *filling, const struct kept *kept, struct sta_table *table)
+{
+    struct sta_table_column *column = sta_table_add(table, "events", STA_TYPE_LIST, NULL);
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    size_t at = 0;
+    for (size_t i = 0; i < filling->count; i++) {
+        sta_buffer_clear(&list);
+        sta_put_char(&list, '[');
+        for (uint32_t k = 0; k < filling->buckets[i].count; k++) {
+            sta_put_text(&list, k > 0 ? ", " : "");
+            sta_put_text(&list, kept[at++].json);
+        }
+        sta_put_char(&list, ']');
+        sta_table_set_text(table, column, i, list.data, list.size);
+    }
+    sta_buffer_fini(&list);
+}
+
+/* ---- start and end */
+
+static void filling_init(struct filling *filling)
+{
+    index_intervals(filling);
+    filling->buckets = sta_alloc_array(filling->count + 1, sizeof *filling->buckets);
+    filling->memory = sta_alloc_array(filling->count * filling->most + 1, sizeof *filling->memory);
+    for (size_t i = 0; i < filling->count; i++) {
+        filling->buckets[i].least = -1;
+        filling->buckets[i].best = filling->memory + i * filling->most;
+    }
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&filling->locks[i], NULL);
+}
+
+static void filling_fini(struct filling *filling)
+{
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&filling->locks[i]);
+    free(filling->order);
+    free(filling->first);
+    free(filling->buckets);
+    free(filling->memory);
+}
+
+static int fill(struct filling *filling, const struct sta_overlap_binding *binding,
+                const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
+{
+    struct kept *kept;
+    int rc = scan_events(filling, binding, budget, err);
+    if (rc != 0)
+        return rc;
+    size_t count = list_kept(filling, &kept);
+    rc = name_all(filling, kept, count, budget, err);
+    if (rc == 0)
+        put_column(filling, kept, table);
+    for (size_t i = 0; i < count; i++)
+        free(kept[i].json);
+    free(kept);
+    return rc;
+}
+
+int sta_overlap_fill(const struct sta_overlap_binding *binding, const struct sta_span *intervals,
+                     size_t count, bool outside, const struct sta_budget *budget, struct sta_table *table,
+                     struct sta_error *err)
+{
+    struct filling filling = {.request = binding->request,
+                              .intervals = intervals,
+                              .count = count,
+                              .outside = outside,
+                              .most = binding->request->events,
+                              .units = sta_scope_unit_count(binding->scope)};
+    double each = (double)sizeof(struct candidate) + sizeof(struct kept) + TEXT_BYTES;
+    int rc =
+        sta_budget_memory(budget, (double)count * filling.most * each, "the events of the intervals", err);
+    if (rc != 0)
+        return sta_because(err, "ask for fewer intervals (longest) or fewer events of each");
+    filling_init(&filling);
+    rc = fill(&filling, binding, budget, table, err);
+    filling_fini(&filling);
+    return rc;
+}

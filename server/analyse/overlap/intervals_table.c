@@ -1,0 +1,159 @@
+/* The call overlap/intervals: a row per interval. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "analyse/overlap/fill.h"
+#include "analyse/overlap/tables.h"
+#include "analyse/overlap/where.h"
+#include "common/memory.h"
+
+/* ---- order */
+
+struct ordering {
+    const struct sta_overlap_order *order;
+    size_t order_count;
+    const struct sta_span *intervals;
+    struct sta_scope *scope;
+};
+
+/* qsort takes no context; each item carries a pointer to it. */
+struct placed {
+    const struct ordering *ordering;
+    size_t at;
+};
+
+static int compare_ticks(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_by(const struct ordering *ordering, const char *column, const struct sta_span *a,
+                      const struct sta_span *b, bool descending)
+{
+    if (strcmp(column, "time") == 0)
+        return compare_ticks(a->te - a->ts, b->te - b->ts) * (descending ? -1 : 1);
+    if (strcmp(column, "start") == 0)
+        return compare_ticks(a->ts, b->ts) * (descending ? -1 : 1);
+    if (strcmp(column, "end") == 0)
+        return compare_ticks(a->te, b->te) * (descending ? -1 : 1);
+    return sta_scope_compare(ordering->scope, a->cell, b->cell, column, descending);
+}
+
+static int compare_placed(const void *left, const void *right)
+{
+    const struct placed *x = left;
+    const struct placed *y = right;
+    const struct ordering *ordering = x->ordering;
+    const struct sta_span *a = &ordering->intervals[x->at];
+    const struct sta_span *b = &ordering->intervals[y->at];
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < ordering->order_count; i++)
+        order = compare_by(ordering, ordering->order[i].column, a, b, ordering->order[i].descending);
+    return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static void order_intervals(const struct sta_overlap_order *order, size_t order_count,
+                            struct sta_scope *scope, struct sta_span **intervals, size_t count)
+{
+    if (order_count == 0)
+        return;
+    struct ordering ordering = {order, order_count, *intervals, scope};
+    struct placed *placed = sta_alloc_array(count + 1, sizeof *placed);
+    struct sta_span *ordered = sta_alloc_array(count + 1, sizeof *ordered);
+    for (size_t i = 0; i < count; i++)
+        placed[i] = (struct placed){&ordering, i};
+    qsort(placed, count, sizeof *placed, compare_placed);
+    for (size_t i = 0; i < count; i++)
+        ordered[i] = (*intervals)[placed[i].at];
+    free(placed);
+    free(*intervals);
+    *intervals = ordered;
+}
+
+/* Those of the request: its longest, in its order. */
+static size_t choose(const struct sta_overlap_request *request, struct sta_scope *scope,
+                     struct sta_span **intervals, size_t count)
+{
+    static const struct sta_overlap_order by_time = {"time", true};
+    if (request->longest > 0) {
+        order_intervals(&by_time, 1, scope, intervals, count);
+        count = STA_MIN(count, request->longest);
+    }
+    order_intervals(request->order, request->order_count, scope, intervals, count);
+    return count;
+}
+
+/* ---- the table */
+
+static void put_table(const struct sta_overlap_request *request, const struct sta_scope *scope,
+                      const struct sta_span *intervals, size_t count, struct sta_table *table)
+{
+    uint32_t *units = sta_alloc_array(count + 1, sizeof *units);
+    for (size_t i = 0; i < count; i++)
+        units[i] = intervals[i].cell;
+    sta_table_init(table, count);
+    sta_scope_put_keys(scope, table, units);
+    free(units);
+    size_t first = table->column_count;
+    sta_add_seconds(table, "start");
+    sta_add_seconds(table, "end");
+    sta_add_seconds(table, "time");
+    for (size_t i = 0; i < count; i++) {
+        int64_t ticks[] = {intervals[i].ts, intervals[i].te, intervals[i].te - intervals[i].ts};
+        for (size_t c = 0; c < STA_COUNT_OF(ticks); c++)
+            sta_table_set_number(&table->columns[first + c], i, sta_overlap_seconds(request, ticks[c]));
+    }
+}
+
+static int check_memory(const struct sta_overlap_request *request, size_t count,
+                        const struct sta_budget *budget, struct sta_error *err)
+{
+    size_t keys;
+    sta_scope_names(&request->scope, &keys);
+    size_t each = 2 * sizeof(struct sta_span) + sizeof(struct placed) + (keys + 3) * 18;
+    return sta_budget_memory(budget, (double)count * (double)each, "the table of intervals", err);
+}
+
+static int list_intervals(const struct sta_overlap_request *request,
+                          const struct sta_overlap_binding *binding, const struct sta_where *where,
+                          const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
+{
+    struct sta_overlap_results results;
+    struct sta_span *intervals;
+    size_t count;
+    int rc = sta_where_intervals(where, binding, budget, &results, &intervals, &count, err);
+    if (rc != 0)
+        return rc;
+    rc = check_memory(request, count, budget, err);
+    if (rc == 0) {
+        count = choose(request, results.scope, &intervals, count);
+        put_table(request, results.scope, intervals, count, table);
+        if (request->events > 0)
+            rc = sta_overlap_fill(binding, intervals, count, where->holds[0], budget, table, err);
+        if (rc != 0)
+            sta_table_fini(table);
+    }
+    free(intervals);
+    sta_overlap_results_fini(&results);
+    return rc;
+}
+
+int sta_overlap_intervals(const struct sta_overlap_question *question, const struct sta_budget *budget,
+                          struct sta_table *table, struct sta_error *err)
+{
+    struct sta_overlap_request request;
+    struct sta_overlap_binding binding = {0};
+    struct sta_where where = {0};
+    int rc = sta_overlap_request_read(&request, question, true, err);
+    if (rc == 0)
+        rc = sta_where_init(&where, &request, err);
+    if (rc == 0)
+        rc = sta_overlap_binding_init(&binding, &request, budget, err);
+    if (rc == 0)
+        rc = list_intervals(&request, &binding, &where, budget, table, err);
+    sta_where_fini(&where);
+    sta_overlap_binding_fini(&binding);
+    sta_overlap_request_release(&request);
+    return rc;
+}

@@ -1,0 +1,283 @@
+/* Sums by unit and set, spans for the sweep, and what they come to.
+ *
+ * Each worker sums on its own; counts and times are integers, so that adding them up afterwards gives the same whoever saw which block. */
+#include "analyse/overlap/pass.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "common/memory.h"
+
+struct worker {
+    struct sta_overlap_reader *reader;
+    struct sta_host_span *threads; /* by thread code: from when to when it has events */
+    struct sta_host_span *units;   /* by unit */
+    int64_t *counts;               /* by unit, then set */
+    size_t unit_capacity;
+    struct sta_set_sums sets[STA_OVERLAP_SETS];
+    char padding[64]; /* a cache line of its own */
+};
+
+struct pass {
+    const struct sta_overlap_binding *binding;
+    const struct sta_overlap_request *request;
+    const struct sta_overlap_stretches *stretches;
+    const struct sta_budget *budget;
+    const struct sta_entities *entities;
+    struct sta_sweep *sweep;
+    struct worker *workers;
+    unsigned worker_count;
+    _Atomic size_t bytes; /* of the workers' units */
+};
+
+static const struct sta_host_span nothing = {INT64_MAX, INT64_MIN};
+
+/* ---- events to sums and spans */
+
+static int check_memory(const struct pass *pass, struct sta_error *err)
+{
+    double bytes = (double)atomic_load_explicit(&pass->bytes, memory_order_relaxed);
+    bytes += (double)sta_sweep_bytes(pass->sweep);
+    if (pass->stretches->bytes != NULL)
+        bytes += (double)pass->stretches->bytes(pass->stretches->context);
+    return sta_budget_memory(pass->budget, bytes, "the units and intervals of an overlap", err);
+}
+
+static void fill_nothing(struct sta_host_span *spans, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        spans[i] = nothing;
+}
+
+static void grow_units(struct pass *pass, struct worker *worker, size_t need)
+{
+    size_t sets = pass->request->set_count;
+    size_t before = worker->unit_capacity;
+    STA_GROW(worker->units, worker->unit_capacity, need);
+    size_t after = worker->unit_capacity;
+    worker->counts = sta_realloc_array(worker->counts, after * sets, sizeof *worker->counts);
+    memset(worker->counts + before * sets, 0, (after - before) * sets * sizeof *worker->counts);
+    fill_nothing(worker->units, before, after);
+    atomic_fetch_add_explicit(&pass->bytes,
+                              (after - before) * (sizeof *worker->units + sets * sizeof *worker->counts),
+                              memory_order_relaxed);
+}
+
+static inline void widen(struct sta_host_span *span, const struct sta_part *part)
+{
+    span->start = STA_MIN(span->start, part->from);
+    span->end = STA_MAX(span->end, part->to);
+}
+
+static inline void count_sets(struct worker *worker, int64_t *counts, uint32_t mask, int64_t time)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(mask);
+        counts[s]++;
+        worker->sets[s].events++;
+        worker->sets[s].instant += time == 0;
+        worker->sets[s].time += time;
+    }
+}
+
+static uint32_t take_events(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
+                            struct sta_span *spans)
+{
+    const size_t sets = pass->request->set_count;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < events->count; i++) {
+        uint32_t row = events->selected != NULL ? events->selected[i] : i;
+        struct sta_part part = sta_part_of(pass->request, events->ts[row], events->dur[row]);
+        uint32_t mask = events->masks[row];
+        if (part.outside || mask == STA_NOT_THERE)
+            continue;
+        uint32_t unit = events->units[row];
+        if (unit >= worker->unit_capacity)
+            grow_units(pass, worker, (size_t)unit + 1);
+        widen(&worker->units[unit], &part);
+        widen(&worker->threads[events->threads[row]], &part);
+        count_sets(worker, worker->counts + unit * sets, mask, part.to - part.from);
+        if (mask != 0 && part.to > part.from)
+            spans[made++] = (struct sta_span){events->ts[row], part.to, unit, mask};
+    }
+    return made;
+}
+
+static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_span *spans,
+                     uint32_t *count, struct sta_error *err)
+{
+    struct pass *pass = self;
+    struct worker *worker = &pass->workers[number];
+    struct sta_overlap_events events;
+    int rc = check_memory(pass, err);
+    if (rc == 0)
+        rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    if (rc == 0)
+        *count = take_events(pass, worker, &events, spans);
+    return rc;
+}
+
+static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
+}
+
+static void carry(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_carry(((struct pass *)self)->sweep, worker, slice);
+}
+
+static void measure(void *self, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_measure(((struct pass *)self)->sweep, worker, slice);
+}
+
+/* ---- start and end */
+
+static void pass_init(struct pass *pass)
+{
+    size_t threads = (size_t)pass->entities->thread_code_count + 1;
+    struct sta_sweep_options options = {.sets = pass->request->set_count,
+                                        .workers = pass->worker_count,
+                                        .from = pass->request->from,
+                                        .to = pass->request->to,
+                                        .stretch = pass->stretches->stretch,
+                                        .context = pass->stretches->context};
+    pass->sweep = sta_sweep_create(&options);
+    pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        pass->workers[w].reader = sta_overlap_reader_create(pass->binding);
+        pass->workers[w].threads = sta_alloc_array(threads, sizeof *pass->workers[w].threads);
+        fill_nothing(pass->workers[w].threads, 0, threads);
+    }
+    pass->bytes = pass->worker_count * threads * sizeof *pass->workers->threads;
+}
+
+static void pass_fini(struct pass *pass)
+{
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        sta_overlap_reader_destroy(pass->workers[w].reader);
+        free(pass->workers[w].threads);
+        free(pass->workers[w].units);
+        free(pass->workers[w].counts);
+    }
+    free(pass->workers);
+    sta_sweep_destroy(pass->sweep);
+}
+
+/* ---- results */
+
+static void add_units(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
+{
+    uint32_t count = sta_scope_unit_count(results->scope);
+    for (uint32_t u = 0; u < count && u < worker->unit_capacity; u++) {
+        struct sta_unit_sums *sums = &results->sums[u];
+        sums->start = STA_MIN(sums->start, worker->units[u].start);
+        sums->end = STA_MAX(sums->end, worker->units[u].end);
+        for (uint32_t s = 0; s < sets; s++)
+            sums->events[s] += worker->counts[(size_t)u * sets + s];
+    }
+}
+
+static void add_sets(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
+{
+    for (uint32_t s = 0; s < sets; s++) {
+        results->sets[s].events += worker->sets[s].events;
+        results->sets[s].instant += worker->sets[s].instant;
+        results->sets[s].time += worker->sets[s].time;
+    }
+}
+
+/* From threads to hosts, and to the processes of each unit where units follow from threads. */
+static void fold_threads(const struct pass *pass, struct sta_overlap_results *results)
+{
+    const struct sta_entities *entities = pass->entities;
+    uint32_t host_limit = sta_dictionary_count(entities->hosts);
+    uint8_t *met = sta_alloc_array((size_t)entities->process_count + 1, 1);
+    results->hosts = sta_alloc_array((size_t)host_limit + 1, sizeof *results->hosts);
+    fill_nothing(results->hosts, 0, (size_t)host_limit + 1);
+    for (uint32_t code = 0; code < entities->thread_code_count; code++) {
+        struct sta_host_span span = nothing;
+        for (unsigned w = 0; w < pass->worker_count; w++) {
+            span.start = STA_MIN(span.start, pass->workers[w].threads[code].start);
+            span.end = STA_MAX(span.end, pass->workers[w].threads[code].end);
+        }
+        if (span.start > span.end)
+            continue;
+        const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
+        struct sta_host_span *host = &results->hosts[STA_MIN(thread->host, host_limit)];
+        host->start = STA_MIN(host->start, span.start);
+        host->end = STA_MAX(host->end, span.end);
+        if (pass->request->scope.kind < STA_SCOPE_JOB && !met[thread->process])
+            results->processes[sta_scope_unit_of_thread(results->scope, code)]++;
+        met[thread->process] = 1;
+    }
+    free(met);
+}
+
+static void list_units(struct sta_overlap_results *results)
+{
+    uint32_t count = sta_scope_unit_count(results->scope);
+    results->units = sta_alloc_array((size_t)count + 1, sizeof *results->units);
+    for (uint32_t u = 0; u < count; u++)
+        if (results->sums[u].start <= results->sums[u].end)
+            results->units[results->unit_count++] = u;
+    sta_scope_sort(results->scope, results->units, results->unit_count);
+}
+
+static void take_results(const struct pass *pass, struct sta_overlap_results *results)
+{
+    uint32_t sets = pass->request->set_count;
+    size_t room = (size_t)sta_scope_unit_count(pass->binding->scope) + 1;
+    *results = (struct sta_overlap_results){.scope = pass->binding->scope,
+                                            .sums = sta_alloc_array(room, sizeof *results->sums),
+                                            .processes = sta_alloc_array(room, sizeof *results->processes),
+                                            .counts = sta_alloc_array(room * sets, sizeof *results->counts)};
+    for (size_t u = 0; u < room; u++)
+        results->sums[u] = (struct sta_unit_sums){nothing.start, nothing.end, results->counts + u * sets};
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        add_units(&pass->workers[w], results, sets);
+        add_sets(&pass->workers[w], results, sets);
+    }
+    fold_threads(pass, results);
+    list_units(results);
+    results->cells = sta_sweep_cells(pass->sweep, &results->cell_count);
+    for (uint32_t s = 0; s < sets; s++)
+        results->crowds[s] = sta_sweep_crowd(pass->sweep, s, &results->crowd_counts[s]);
+}
+
+int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta_overlap_stretches *stretches,
+                     const struct sta_budget *budget, struct sta_overlap_results *results,
+                     struct sta_error *err)
+{
+    struct pass pass = {.binding = binding,
+                        .request = binding->request,
+                        .stretches = stretches,
+                        .budget = budget,
+                        .entities = sta_snapshot_entities(binding->request->question->snapshot),
+                        .worker_count = sta_budget_workers(budget)};
+    pass_init(&pass);
+    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure};
+    struct sta_scan scan = sta_overlap_scan(binding->request);
+    scan.ordered = &ordered;
+    int rc = sta_scan_run(&scan, budget, err);
+    if (rc == 0)
+        take_results(&pass, results);
+    pass_fini(&pass);
+    return rc;
+}
+
+void sta_overlap_results_fini(struct sta_overlap_results *results)
+{
+    free(results->units);
+    free(results->sums);
+    free(results->processes);
+    free(results->counts);
+    free(results->hosts);
+    free(results->cells);
+    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
+        free(results->crowds[s]);
+    *results = (struct sta_overlap_results){0};
+}

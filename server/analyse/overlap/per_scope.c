@@ -1,0 +1,170 @@
+/* Unit by unit: the table, and how the units compare. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/overlap/tables.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+/* ---- the table: its columns are added first, then filled row by row */
+
+void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *table)
+{
+    static const char *const between[] = {"and", "minus", "minus"};
+    for (uint32_t a = 0; a < request->set_count; a++)
+        for (uint32_t b = a + 1; b < request->set_count; b++)
+            for (unsigned part = 0; part < STA_PAIR_PARTS; part++) {
+                const char *first = request->sets[part == STA_PAIR_SECOND ? b : a].name;
+                const char *second = request->sets[part == STA_PAIR_SECOND ? a : b].name;
+                char *name = sta_sprintf("%s_%s_%s", first, between[part], second);
+                sta_add_seconds(table, name);
+                free(name);
+            }
+}
+
+static void add_columns(const struct sta_overlap_request *request, struct sta_table *table)
+{
+    static const char *const ends[] = {"start", "end", "span", "idle"};
+    if (request->scope.kind == STA_SCOPE_RANK_GROUP)
+        sta_table_add(table, "processes", STA_TYPE_INT, NULL);
+    for (size_t i = 0; i < STA_COUNT_OF(ends); i++)
+        sta_add_seconds(table, ends[i]);
+    for (uint32_t s = 0; s < request->set_count; s++) {
+        char *events = sta_sprintf("%s_events", request->sets[s].name);
+        char *busy = sta_sprintf("%s_busy", request->sets[s].name);
+        sta_table_add(table, events, STA_TYPE_INT, NULL);
+        sta_add_seconds(table, busy);
+        free(events);
+        free(busy);
+    }
+    sta_add_pairs(request, table);
+}
+
+struct row {
+    const struct sta_overlap_request *request;
+    struct sta_table_column *column; /* the next one to be set */
+    size_t row;
+};
+
+static void put_ticks(struct row *row, int64_t ticks)
+{
+    sta_table_set_number(row->column++, row->row, sta_overlap_seconds(row->request, ticks));
+}
+
+static void put_unit(struct row *row, const struct sta_overlap_results *results, uint32_t unit)
+{
+    const struct sta_overlap_request *request = row->request;
+    const struct sta_unit_sums *sums = &results->sums[unit];
+    struct sta_figures figures = {0};
+    size_t count;
+    const struct sta_sweep_cell *cells = sta_figures_cells(results, unit, &count);
+    sta_figures_add(&figures, sums, cells, count);
+    if (request->scope.kind == STA_SCOPE_RANK_GROUP)
+        sta_table_set_int(row->column++, row->row, results->processes[unit]);
+    put_ticks(row, sums->start);
+    put_ticks(row, sums->end);
+    put_ticks(row, figures.span);
+    put_ticks(row, figures.span - figures.covered);
+    for (uint32_t s = 0; s < request->set_count; s++) {
+        sta_table_set_int(row->column++, row->row, sums->events[s]);
+        put_ticks(row, figures.busy[s]);
+    }
+    for (uint32_t a = 0; a < request->set_count; a++)
+        for (uint32_t b = a + 1; b < request->set_count; b++)
+            for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
+                put_ticks(row, sta_figures_pair(&figures, a, b, part));
+}
+
+void sta_overlap_per_scope(const struct sta_overlap_request *request,
+                           const struct sta_overlap_results *results, struct sta_table *table)
+{
+    sta_table_init(table, results->unit_count);
+    sta_scope_put_keys(results->scope, table, results->units);
+    size_t first = table->column_count;
+    add_columns(request, table);
+    for (uint32_t i = 0; i < results->unit_count; i++) {
+        struct row row = {request, &table->columns[first], i};
+        put_unit(&row, results, results->units[i]);
+    }
+}
+
+/* ---- how the units compare */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(const double *values, size_t count)
+{
+    double *sorted = sta_alloc_array(count, sizeof *sorted);
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    double median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    free(sorted);
+    return median;
+}
+
+static bool is_measure(const struct sta_table_column *column, size_t keys, size_t number)
+{
+    return number >= keys && column->type == STA_TYPE_FLOAT && strcmp(column->name, "start") != 0 &&
+           strcmp(column->name, "end") != 0;
+}
+
+static void put_slowest(const struct sta_overlap_results *results, const struct sta_overlap_request *request,
+                        uint32_t unit, struct sta_buffer *out)
+{
+    size_t count;
+    const char *const *names = sta_scope_names(&request->scope, &count);
+    sta_buffer_clear(out);
+    sta_put_char(out, '{');
+    for (size_t k = 0; k < count; k++) {
+        sta_put_text(out, k > 0 ? ", " : "");
+        sta_put_json_string(out, names[k], strlen(names[k]));
+        sta_put_text(out, ": ");
+        sta_scope_put_json(results->scope, unit, k, out);
+    }
+    sta_put_char(out, '}');
+}
+
+static void put_measure(const struct sta_overlap_results *results, const struct sta_overlap_request *request,
+                        const struct sta_table_column *measure, struct sta_table *table, size_t row)
+{
+    enum { OF, MINIMUM, MEDIAN, MAXIMUM, SLOWEST };
+    size_t least = 0, most = 0;
+    for (size_t i = 1; i < results->unit_count; i++) {
+        least = measure->numbers[i] < measure->numbers[least] ? i : least;
+        most = measure->numbers[i] > measure->numbers[most] ? i : most;
+    }
+    struct sta_buffer keys;
+    sta_buffer_init(&keys);
+    put_slowest(results, request, results->units[most], &keys);
+    sta_table_set_text(table, &table->columns[OF], row, measure->name, strlen(measure->name));
+    sta_table_set_number(&table->columns[MINIMUM], row, measure->numbers[least]);
+    sta_table_set_number(&table->columns[MEDIAN], row, median_of(measure->numbers, results->unit_count));
+    sta_table_set_number(&table->columns[MAXIMUM], row, measure->numbers[most]);
+    sta_table_set_text(table, &table->columns[SLOWEST], row, keys.data, keys.size);
+    sta_buffer_fini(&keys);
+}
+
+void sta_overlap_statistics(const struct sta_overlap_results *results,
+                            const struct sta_overlap_request *request, const struct sta_table *per_scope,
+                            struct sta_table *table)
+{
+    size_t keys, rows = 0;
+    sta_scope_names(&request->scope, &keys);
+    for (size_t c = 0; c < per_scope->column_count; c++)
+        rows += is_measure(&per_scope->columns[c], keys, c);
+    sta_table_init(table, results->unit_count > 0 ? rows : 0);
+    sta_table_add(table, "of", STA_TYPE_TEXT, NULL);
+    sta_add_seconds(table, "minimum");
+    sta_add_seconds(table, "median");
+    sta_add_seconds(table, "maximum");
+    sta_table_add(table, "slowest", STA_TYPE_LIST, NULL);
+    size_t row = 0;
+    for (size_t c = 0; row < table->rows && c < per_scope->column_count; c++)
+        if (is_measure(&per_scope->columns[c], keys, c))
+            put_measure(results, request, &per_scope->columns[c], table, row++);
+}

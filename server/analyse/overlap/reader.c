@@ -1,0 +1,178 @@
+/* Sets and units of the events of a block.
+ *
+ * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  Where the sets are layers, or a preset
+ * drops events, the classes of the scan say so: once per class, not per event. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/overlap/pass.h"
+#include "common/memory.h"
+
+#define MASK_UNKNOWN (UINT32_MAX - 1)
+
+struct sta_overlap_reader {
+    const struct sta_overlap_binding *binding;
+    struct sta_scope_worker *scope;
+    struct sta_evaluator *evaluator;
+    uint32_t *mask_of_class; /* MASK_UNKNOWN, STA_NOT_THERE, or the layers among the sets */
+    size_t class_capacity;
+    uint32_t *units, *masks; /* by row */
+};
+
+int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct sta_overlap_request *request,
+                             const struct sta_budget *budget, struct sta_error *err)
+{
+    *binding = (struct sta_overlap_binding){.request = request};
+    int rc = sta_scope_create(request->columns, &request->scope, budget, &binding->scope, err);
+    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
+        if (request->sets[s].expression != NULL)
+            rc = sta_program_create(request->sets[s].expression, &binding->programs[s], err);
+    return rc;
+}
+
+void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
+{
+    sta_scope_destroy(binding->scope);
+    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
+        if (binding->programs[s] != NULL)
+            sta_program_destroy(binding->programs[s]);
+    *binding = (struct sta_overlap_binding){0};
+}
+
+struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding)
+{
+    struct sta_overlap_reader *reader = sta_alloc(sizeof *reader);
+    *reader = (struct sta_overlap_reader){
+        .binding = binding,
+        .scope = sta_scope_worker_create(binding->scope),
+        .evaluator = sta_evaluator_create(),
+        .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
+        .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
+    };
+    return reader;
+}
+
+void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    sta_scope_worker_destroy(reader->scope);
+    sta_evaluator_destroy(reader->evaluator);
+    free(reader->mask_of_class);
+    free(reader->units);
+    free(reader->masks);
+    free(reader);
+}
+
+/* ---- masks */
+
+static uint32_t ask_class(const struct sta_overlap_request *request, uint32_t code)
+{
+    struct sta_class class = sta_classes_get(request->classes, code);
+    if (class.fate != STA_FATE_KEPT)
+        return STA_NOT_THERE;
+    uint32_t mask = 0;
+    for (uint32_t s = 0; s < request->set_count; s++)
+        if (request->sets[s].expression == NULL)
+            mask |= (uint32_t)sta_class_has(&class, request->sets[s].layer_bit) << s;
+    return mask;
+}
+
+static uint32_t mask_of_class(struct sta_overlap_reader *reader, uint32_t code)
+{
+    size_t before = reader->class_capacity;
+    STA_GROW(reader->mask_of_class, reader->class_capacity, (size_t)code + 1);
+    for (size_t i = before; i < reader->class_capacity; i++)
+        reader->mask_of_class[i] = MASK_UNKNOWN;
+    if (reader->mask_of_class[code] == MASK_UNKNOWN)
+        reader->mask_of_class[code] = ask_class(reader->binding->request, code);
+    return reader->mask_of_class[code];
+}
+
+static void begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows)
+{
+    memset(reader->masks, 0, rows->block->rows * sizeof *reader->masks);
+    for (uint32_t i = 0; rows->classes != NULL && i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i);
+        reader->masks[row] = mask_of_class(reader, rows->classes[row]);
+    }
+}
+
+static int add_set(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows, uint32_t s,
+                   struct sta_error *err)
+{
+    struct sta_vector holds;
+    int rc = sta_program_run(reader->binding->programs[s], reader->evaluator, rows->block->rows,
+                             sta_column_reader_get, rows->reader, &holds, err);
+    if (rc != 0)
+        return rc;
+    uint32_t *masks = reader->masks;
+    if (holds.constant) {
+        for (uint32_t row = 0; holds.bools[0] != 0 && row < rows->block->rows; row++)
+            masks[row] |= 1u << s;
+        return 0;
+    }
+    for (uint32_t row = 0; row < rows->block->rows; row++)
+        masks[row] |= (uint32_t)holds.bools[row] << s; /* a mask of STA_NOT_THERE stays */
+    return 0;
+}
+
+static void keep_first(uint32_t *masks, uint32_t rows)
+{
+    for (uint32_t row = 0; row < rows; row++)
+        masks[row] = masks[row] == STA_NOT_THERE ? STA_NOT_THERE : masks[row] & (0u - masks[row]);
+}
+
+/* ---- columns */
+
+static int read_ticks(struct sta_column_reader *reader, uint32_t column, const int64_t **ticks,
+                      struct sta_error *err)
+{
+    const struct sta_column_values *values;
+    int rc = sta_column_reader_physical(reader, column, &values, err);
+    if (rc == 0)
+        *ticks = values->integers;
+    return rc;
+}
+
+/* The store checks codes against its tables; these also serve as indexes. */
+static int read_threads(const struct sta_overlap_request *request, const struct sta_scan_rows *rows,
+                        const uint32_t **threads, struct sta_error *err)
+{
+    const struct sta_column_values *values;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &values, err);
+    if (rc != 0)
+        return rc;
+    uint32_t largest = 0;
+    for (uint32_t row = 0; values->kind == STA_KIND_CODE && row < rows->block->rows; row++)
+        largest = STA_MAX(largest, values->codes[row]);
+    *threads = values->codes;
+    if (values->kind == STA_KIND_CODE &&
+        largest < sta_snapshot_entities(request->question->snapshot)->thread_code_count)
+        return 0;
+    return sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
+}
+
+int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
+                            struct sta_overlap_events *events, struct sta_error *err)
+{
+    const struct sta_overlap_request *request = reader->binding->request;
+    *events = (struct sta_overlap_events){
+        .units = reader->units, .masks = reader->masks, .selected = rows->selected, .count = rows->count};
+    int rc = read_ticks(rows->reader, STA_COLUMN_TS, &events->ts, err);
+    if (rc == 0)
+        rc = read_ticks(rows->reader, STA_COLUMN_DUR, &events->dur, err);
+    if (rc == 0)
+        rc = read_threads(request, rows, &events->threads, err);
+    if (rc == 0)
+        rc = sta_scope_units(reader->scope, rows->reader, rows->selected, rows->count, reader->units, err);
+    if (rc != 0)
+        return rc;
+    begin_masks(reader, rows);
+    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
+        if (request->sets[s].expression != NULL)
+            rc = add_set(reader, rows, s, err);
+    if (rc == 0 && request->first_only)
+        keep_first(reader->masks, rows->block->rows);
+    return rc;
+}

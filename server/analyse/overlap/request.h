@@ -1,0 +1,69 @@
+/* request.h - a request for overlap, checked against a trace (private to overlap).
+ *
+ * overlap.md sections 3 and 4.  Everything that can be wrong with a request is found here, before a row is read. */
+#ifndef STA_ANALYSE_OVERLAP_REQUEST_H
+#define STA_ANALYSE_OVERLAP_REQUEST_H
+
+#include "analyse/analyse.h"
+#include "analyse/classify.h"
+#include "analyse/columns.h"
+#include "analyse/intervals/sweep.h"
+#include "analyse/overlap/scope.h"
+
+#define STA_OVERLAP_SETS STA_SWEEP_SETS
+
+enum sta_overlap_call { STA_OVERLAP_TOTALS, STA_OVERLAP_INTERVALS, STA_OVERLAP_COMPATIBLE };
+
+struct sta_overlap_set {
+    const char *name;
+    const char *text;                  /* the condition */
+    struct sta_expression *expression; /* NULL: it is that of .. */
+    uint32_t layer_bit;                /* .. this layer of the classes */
+};
+
+struct sta_overlap_order {
+    const char *column;
+    bool descending;
+};
+
+struct sta_overlap_request {
+    enum sta_overlap_call call;
+    const struct sta_overlap_question *question;
+    const struct sta_document *document;
+    struct sta_columns *columns;
+    struct sta_classes *classes; /* NULL: no preset drops events and no set is a layer */
+    int64_t ticks_per_us;
+
+    struct sta_overlap_set sets[STA_OVERLAP_SETS];
+    uint32_t set_count;
+    bool first_only; /* COMPATIBLE: an event is in the first set that holds, and in no other */
+    struct sta_scope_request scope;
+    struct sta_expression *filter;
+    int64_t from, to; /* ticks; INT64_MIN, INT64_MAX when open */
+    bool exposure, explain;
+    int64_t granularity; /* ticks; 0: no series (of COMPATIBLE always set) */
+    bool intervals;      /* COMPATIBLE: the variant */
+
+    struct sta_expression *where; /* INTERVALS: over the names of the sets and `idle` */
+    struct sta_schema where_schema;
+    struct sta_overlap_order *order;
+    size_t order_count;
+    uint32_t longest; /* INTERVALS: no more than so many, the longest ones; 0: all */
+    uint32_t events;  /* INTERVALS: so many shown of each; 0: none */
+
+    struct sta_arena memory;
+};
+
+/** Reads and checks; release also after a failure.  Return: 0, STA_EINPUT or STA_ELIMIT with parameter and position, STA_ENOMEM, STA_ECORRUPT. */
+STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
+                                           const struct sta_overlap_question *question, bool listing,
+                                           struct sta_error *err);
+void sta_overlap_request_release(struct sta_overlap_request *request);
+
+/** A scan over the request's events: its filter, and the blocks of its window. */
+struct sta_scan;
+struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request);
+/** Ticks as seconds. */
+double sta_overlap_seconds(const struct sta_overlap_request *request, int64_t ticks);
+
+#endif

@@ -1,0 +1,212 @@
+/* Sets: conditions of the user's, or the layers of a preset. */
+#include "analyse/overlap/request_sets.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "analyse/overlap/members.h"
+#include "analyse/question.h"
+#include "common/buffer.h"
+
+#define NAME_LIMIT 100
+
+/* Those of the older analyser, in the order in which it looks. */
+static const char *const phases[] = {"compute", "io", "app_io"};
+
+/* ---- names */
+
+static bool is_phase(const char *name)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(phases); i++)
+        if (strcmp(phases[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_plain_name(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) || strlen(name) > NAME_LIMIT)
+        return false;
+    for (const char *at = name; *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at) && *at != '_')
+            return false;
+    return true;
+}
+
+static int check_name(const struct sta_overlap_request *request, const char *name, struct sta_error *err)
+{
+    const char *why = NULL;
+    if (!is_plain_name(name))
+        why = "a name begins with a letter, and letters, digits and _ follow, 100 at most";
+    else if (strcmp(name, "idle") == 0)
+        why = "idle is the time in which no set is active";
+    else if (strstr(name, "_and_") != NULL || strstr(name, "_minus_") != NULL)
+        why = "_and_ and _minus_ stand between the names of two sets in the answer";
+    else if (request->call == STA_OVERLAP_COMPATIBLE && !is_phase(name))
+        why = "the older analyser knows compute, io and app_io";
+    if (why == NULL)
+        return 0;
+    sta_fail(err, STA_EINPUT, "a set cannot be named \"%.100s\": %s", name, why);
+    return sta_at_member(err, "sets", name, -1);
+}
+
+/* ---- sets that the request writes */
+
+static int read_set(struct sta_overlap_request *request, const struct sta_document *member,
+                    struct sta_error *err)
+{
+    int rc = check_name(request, member->name, err);
+    if (rc != 0)
+        return rc;
+    if (member->type != STA_DOCUMENT_TEXT) {
+        sta_fail(err, STA_EINPUT, "expected a condition, not %s", sta_document_kind(member));
+        return sta_at_member(err, "sets", member->name, -1);
+    }
+    struct sta_overlap_set *set = &request->sets[request->set_count];
+    *set = (struct sta_overlap_set){.name = member->name, .text = member->text.bytes};
+    rc = sta_condition_parse(member->text.bytes, member->text.length, sta_columns_schema(request->columns),
+                             &set->expression, err);
+    if (rc != 0)
+        return sta_at_member(err, "sets", member->name, err->position);
+    request->set_count++;
+    return 0;
+}
+
+bool sta_overlap_order_phases(struct sta_overlap_request *request)
+{
+    struct sta_overlap_set ordered[STA_OVERLAP_SETS];
+    uint32_t count = 0;
+    for (size_t p = 0; p < STA_COUNT_OF(phases); p++)
+        for (uint32_t s = 0; s < request->set_count; s++)
+            if (strcmp(request->sets[s].name, phases[p]) == 0)
+                ordered[count++] = request->sets[s];
+    if (count < request->set_count)
+        return false;
+    memcpy(request->sets, ordered, count * sizeof *ordered);
+    return true;
+}
+
+static int read_sets(struct sta_overlap_request *request, struct sta_error *err)
+{
+    const struct sta_document *sets = sta_member_given(request->document, "sets");
+    if (sets == NULL || sets->type != STA_DOCUMENT_OBJECT || sets->count == 0 ||
+        sets->count > STA_OVERLAP_SETS) {
+        sta_fail(err, STA_EINPUT, "expected 1 to %d sets: {\"name\": \"condition\", ..}", STA_OVERLAP_SETS);
+        return sta_at_member(err, "sets", NULL, -1);
+    }
+    int rc = 0;
+    for (const struct sta_document *member = sets->first; rc == 0 && member != NULL; member = member->next)
+        rc = read_set(request, member, err);
+    if (rc == 0 && request->call == STA_OVERLAP_COMPATIBLE)
+        STA_ASSERT(sta_overlap_order_phases(request)); /* check_name let no other in */
+    return rc;
+}
+
+/* ---- sets that are the layers of a preset */
+
+static const struct sta_layer *find_layer(const struct sta_preset *preset, const char *name)
+{
+    for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
+        if (strcmp(preset->layers[l].name, name) == 0)
+            return &preset->layers[l];
+    return NULL;
+}
+
+/* Ancestors of what I/O hides behind would hide everything. */
+static bool is_above_compute(const struct sta_preset *preset, const struct sta_layer *layer)
+{
+    const struct sta_layer *at = find_layer(preset, preset->overlap_with);
+    for (size_t steps = 0; at != NULL && steps < preset->layer_count; steps++) {
+        at = find_layer(preset, at->parent);
+        if (at == layer)
+            return true;
+    }
+    return false;
+}
+
+static bool is_picked(const struct sta_document *picked, const struct sta_layer *layer)
+{
+    for (const struct sta_document *name = picked->first; name != NULL; name = name->next)
+        if (name->type == STA_DOCUMENT_TEXT && strcmp(name->text.bytes, layer->name) == 0)
+            return true;
+    return false;
+}
+
+static int fail_layers(const struct sta_preset *preset, const char *problem, struct sta_error *err)
+{
+    struct sta_buffer names;
+    sta_buffer_init(&names);
+    for (size_t l = 0; l < preset->layer_count; l++)
+        sta_put_format(&names, "%s%s", l > 0 ? ", " : "", preset->layers[l].name);
+    sta_put_char(&names, '\0');
+    sta_fail(err, STA_EINPUT, "%s; preset %.60s has the layers %.900s", problem, preset->name, names.data);
+    sta_buffer_fini(&names);
+    return sta_at_member(err, "layers", NULL, -1);
+}
+
+static int check_picked(const struct sta_preset *preset, const struct sta_document *picked,
+                        struct sta_error *err)
+{
+    if (picked->type != STA_DOCUMENT_LIST)
+        return fail_layers(preset, "expected a list of layers", err);
+    for (const struct sta_document *name = picked->first; name != NULL; name = name->next)
+        if (name->type != STA_DOCUMENT_TEXT || find_layer(preset, name->text.bytes) == NULL) {
+            char problem[120];
+            snprintf(problem, sizeof problem, "there is no layer \"%.60s\"",
+                     name->type == STA_DOCUMENT_TEXT ? name->text.bytes : sta_document_kind(name));
+            return fail_layers(preset, problem, err);
+        }
+    return 0;
+}
+
+/* A layer's name as that of a set: categories may have dots and more in it. */
+static const char *set_name_of(struct sta_overlap_request *request, const char *layer)
+{
+    char *name = sta_arena_copy(&request->memory, layer, strlen(layer));
+    for (char *at = name; *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at))
+            *at = '_';
+    return name;
+}
+
+static int take_layers(struct sta_overlap_request *request, struct sta_error *err)
+{
+    const struct sta_preset *preset = sta_classes_preset(request->classes);
+    const struct sta_document *picked = sta_member_given(request->document, "layers");
+    int rc = picked != NULL ? check_picked(preset, picked, err) : 0;
+    for (size_t l = 0; rc == 0 && l < preset->layer_count; l++) {
+        const struct sta_layer *layer = &preset->layers[l];
+        if (picked != NULL ? !is_picked(picked, layer) : is_above_compute(preset, layer))
+            continue;
+        if (request->set_count == STA_OVERLAP_SETS)
+            return fail_layers(preset, "more than 16 layers; pick some with layers=a,b", err);
+        request->sets[request->set_count++] =
+            (struct sta_overlap_set){.name = set_name_of(request, layer->name),
+                                     .text = layer->condition != NULL ? layer->condition : "true",
+                                     .layer_bit = sta_classes_layer_bit(request->classes, l)};
+    }
+    return rc == 0 && request->set_count == 0 ? fail_layers(preset, "no layer was picked", err) : rc;
+}
+
+/* ---- the preset */
+
+int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct sta_error *err)
+{
+    const struct sta_overlap_question *question = request->question;
+    bool layers = question->default_sets && sta_document_member(request->document, "sets") == NULL;
+    const char *name = layers ? question->trace_preset : NULL;
+    const struct sta_preset *preset = NULL;
+    int rc = sta_member_text(request->document, "preset", &name, err);
+    if (rc == 0 && name != NULL)
+        rc = sta_question_preset(question->presets, name, &preset, err);
+    if (rc != 0)
+        return rc;
+    struct sta_columns_options options = {
+        .presets = question->presets, .preset = preset, .trace = question->label};
+    rc = sta_columns_create(question->snapshot, &options, &request->columns, err);
+    if (rc == 0 && preset != NULL && (filters || layers))
+        rc = sta_classes_create(request->columns, preset, filters, &request->classes, err);
+    if (rc != 0)
+        return rc;
+    return layers ? take_layers(request, err) : read_sets(request, err);
+}

@@ -1,0 +1,69 @@
+/* scope.h - which unit each event belongs to: its thread, process, rank group, host, the job, or values of expressions (private to overlap).
+ *
+ * overlap.md section 1.  Units are numbered as they are first seen, so numbers depend on thread timing; answers list them by their keys. */
+#ifndef STA_ANALYSE_OVERLAP_SCOPE_H
+#define STA_ANALYSE_OVERLAP_SCOPE_H
+
+#include "analyse/columns.h"
+#include "analyse/expression/expression.h"
+#include "analyse/overlap/key_table.h"
+#include "common/document.h"
+
+enum sta_scope_kind {
+    STA_SCOPE_THREAD,
+    STA_SCOPE_PROCESS,
+    STA_SCOPE_RANK_GROUP,
+    STA_SCOPE_HOST,
+    STA_SCOPE_JOB,
+    STA_SCOPE_KEYS, /* a list of expressions */
+    STA_SCOPE_BIN   /* the bin of time that the event starts in */
+};
+
+struct sta_scope_request {
+    enum sta_scope_kind kind;
+    struct sta_expression **keys; /* KEYS: over the columns' schema */
+    const char **key_names;
+    size_t key_count;
+    int64_t bin;                            /* BIN: width in ticks */
+    const struct sta_document *rank_groups; /* RANK_GROUP: checked; or NULL */
+};
+
+/** Names of the key columns, as answers have them. */
+const char *const *sta_scope_names(const struct sta_scope_request *request, size_t *count);
+
+struct sta_scope;
+struct sta_scope_worker; /* of one thread */
+
+/** @columns, @request: borrowed.  Return: 0, or what finding the rank groups or binding the keys failed with. */
+STA_MUSTCHECK int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
+                                   const struct sta_budget *budget, struct sta_scope **scope,
+                                   struct sta_error *err);
+void sta_scope_destroy(struct sta_scope *scope); /* NULL allowed; after its workers */
+
+struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope);
+void sta_scope_worker_destroy(struct sta_scope_worker *worker); /* NULL allowed */
+/**
+ * sta_scope_units - the unit of each row of the reader's present block
+ * @units: room for STA_BLOCK_ROWS; by row.  Rows that are not @selected (NULL: all are) may be left out
+ * The block's thread codes have been checked to be below the count of the entities.
+ */
+STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *reader,
+                                  const uint32_t *selected, uint32_t count, uint32_t *units,
+                                  struct sta_error *err);
+
+/* ---- after the pass */
+
+uint32_t sta_scope_unit_count(const struct sta_scope *scope);
+/** The unit of a thread code; for scopes from THREAD to HOST. */
+uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code);
+/** Puts units in the order of their keys, missing last. */
+void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count);
+/** Compares two units by one of their keys; missing last, also when @descending. */
+int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, const char *key,
+                      bool descending);
+/** Key columns of a table: one row for each of @units. */
+void sta_scope_put_keys(const struct sta_scope *scope, struct sta_table *table, const uint32_t *units);
+/** One key of a unit as JSON. */
+void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t key, struct sta_buffer *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* tables.h - the tables of an answer, from the results of a pass (private to overlap). */
+#ifndef STA_ANALYSE_OVERLAP_TABLES_H
+#define STA_ANALYSE_OVERLAP_TABLES_H
+
+#include "analyse/overlap/figures.h"
+
+/** A column of numbers in seconds. */
+struct sta_table_column *sta_add_seconds(struct sta_table *table, const char *name);
+
+/** The three columns of each pair. */
+void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *table);
+
+/** overlap.md section 2: sets, pairs, groups, concurrency, and the facts scope_count, span, idle. */
+void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                        struct sta_overlap_answer *answer);
+/** A row per unit (overlap.md section 3). */
+void sta_overlap_per_scope(const struct sta_overlap_request *request,
+                           const struct sta_overlap_results *results, struct sta_table *table);
+/**
+ * sta_overlap_statistics - how the units compare
+ * @per_scope: of the same results
+ * @table: a row per time of per_scope but start and end: of (its column), minimum, median, maximum (s), slowest (the keys of the first unit with the
+ * maximum, as a JSON object).  Without units no rows
+ */
+void sta_overlap_statistics(const struct sta_overlap_results *results,
+                            const struct sta_overlap_request *request, const struct sta_table *per_scope,
+                            struct sta_table *table);
+
+#endif

@@ -1,0 +1,177 @@
+/* Totals: sums over units. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/overlap/tables.h"
+#include "analyse/question.h"
+#include "common/buffer.h"
+#include "common/memory.h"
+
+struct sta_table_column *sta_add_seconds(struct sta_table *table, const char *name)
+{
+    return sta_table_add(table, name, STA_TYPE_FLOAT, "s");
+}
+
+/* All columns of a table, one after another. */
+static void set_seconds(const struct sta_overlap_request *request, struct sta_table *table, size_t column,
+                        size_t row, int64_t ticks)
+{
+    sta_table_set_number(&table->columns[column], row, sta_overlap_seconds(request, ticks));
+}
+
+static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
+{
+    sta_table_set_text(table, &table->columns[column], row, text, strlen(text));
+}
+
+static void put_sets(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                     const struct sta_figures *total, const int64_t *largest, struct sta_table *table)
+{
+    enum { NAME, FILTER, EVENTS, INSTANT, TIME, BUSY, BUSY_MAX };
+    sta_table_init(table, request->set_count);
+    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "filter", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "events", STA_TYPE_INT, NULL);
+    sta_table_add(table, "instant", STA_TYPE_INT, NULL);
+    sta_add_seconds(table, "time");
+    sta_add_seconds(table, "busy");
+    sta_add_seconds(table, "busy_max");
+    for (uint32_t s = 0; s < request->set_count; s++) {
+        put_text(table, NAME, s, request->sets[s].name);
+        put_text(table, FILTER, s, request->sets[s].text);
+        sta_table_set_int(&table->columns[EVENTS], s, results->sets[s].events);
+        sta_table_set_int(&table->columns[INSTANT], s, results->sets[s].instant);
+        set_seconds(request, table, TIME, s, results->sets[s].time);
+        set_seconds(request, table, BUSY, s, total->busy[s]);
+        set_seconds(request, table, BUSY_MAX, s, largest[s]);
+    }
+}
+
+static void put_pairs(const struct sta_overlap_request *request, const struct sta_figures *total,
+                      struct sta_table *table)
+{
+    enum { A, B, PARTS };
+    sta_table_init(table, (size_t)request->set_count * (request->set_count - 1) / 2);
+    sta_table_add(table, "a", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "b", STA_TYPE_TEXT, NULL);
+    sta_add_seconds(table, "overlap");
+    sta_add_seconds(table, "a_minus_b");
+    sta_add_seconds(table, "b_minus_a");
+    size_t row = 0;
+    for (uint32_t a = 0; a < request->set_count; a++)
+        for (uint32_t b = a + 1; b < request->set_count; b++, row++) {
+            put_text(table, A, row, request->sets[a].name);
+            put_text(table, B, row, request->sets[b].name);
+            for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
+                set_seconds(request, table, PARTS + part, row, sta_figures_pair(total, a, b, part));
+        }
+}
+
+/* ---- combinations */
+
+static int64_t *times_by_mask(const struct sta_overlap_results *results, uint32_t masks)
+{
+    int64_t *times = sta_alloc_array(masks, sizeof *times);
+    for (size_t c = 0; c < results->cell_count; c++)
+        times[results->cells[c].mask] += results->cells[c].time;
+    return times;
+}
+
+static void put_names(const struct sta_overlap_request *request, uint32_t mask, struct sta_buffer *list)
+{
+    sta_buffer_clear(list);
+    sta_put_char(list, '[');
+    for (uint32_t s = 0; s < request->set_count; s++)
+        if (mask >> s & 1) {
+            sta_put_text(list, list->size > 1 ? ", " : "");
+            sta_put_json_string(list, request->sets[s].name, strlen(request->sets[s].name));
+        }
+    sta_put_char(list, ']');
+}
+
+static void put_groups(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                       struct sta_table *table)
+{
+    enum { SETS, TIME };
+    uint32_t masks = 1u << request->set_count;
+    int64_t *times = times_by_mask(results, masks);
+    size_t rows = 0;
+    for (uint32_t mask = 1; mask < masks; mask++)
+        rows += times[mask] > 0;
+    sta_table_init(table, rows);
+    sta_table_add(table, "sets", STA_TYPE_LIST, NULL);
+    sta_add_seconds(table, "time");
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    size_t row = 0;
+    for (uint32_t mask = 1; mask < masks; mask++) {
+        if (times[mask] == 0)
+            continue;
+        put_names(request, mask, &list);
+        sta_table_set_text(table, &table->columns[SETS], row, list.data, list.size);
+        set_seconds(request, table, TIME, row++, times[mask]);
+    }
+    sta_buffer_fini(&list);
+    free(times);
+}
+
+/* ---- concurrency: what of the spans is left is the time with no event */
+
+static size_t put_crowd(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                        uint32_t s, int64_t span, struct sta_table *table, size_t row)
+{
+    enum { SET, ACTIVE, TIME };
+    int64_t rest = span;
+    for (size_t k = 1; k < results->crowd_counts[s]; k++)
+        rest -= results->crowds[s][k];
+    for (size_t k = 0; k < results->crowd_counts[s]; k++) {
+        int64_t time = k == 0 ? rest : results->crowds[s][k];
+        if (time == 0)
+            continue;
+        if (table != NULL) {
+            put_text(table, SET, row, request->sets[s].name);
+            sta_table_set_int(&table->columns[ACTIVE], row, (int64_t)k);
+            set_seconds(request, table, TIME, row, time);
+        }
+        row++;
+    }
+    return row;
+}
+
+static void put_concurrency(const struct sta_overlap_request *request,
+                            const struct sta_overlap_results *results, int64_t span, struct sta_table *table)
+{
+    size_t rows = 0;
+    for (uint32_t s = 0; s < request->set_count; s++)
+        rows = put_crowd(request, results, s, span, NULL, rows);
+    sta_table_init(table, rows);
+    sta_table_add(table, "set", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "active", STA_TYPE_INT, NULL);
+    sta_add_seconds(table, "time");
+    size_t row = 0;
+    for (uint32_t s = 0; s < request->set_count; s++)
+        row = put_crowd(request, results, s, span, table, row);
+}
+
+void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                        struct sta_overlap_answer *answer)
+{
+    struct sta_figures total = {0};
+    int64_t largest[STA_OVERLAP_SETS] = {0};
+    for (uint32_t i = 0; i < results->unit_count; i++) {
+        struct sta_figures unit = {0};
+        size_t count;
+        const struct sta_sweep_cell *cells = sta_figures_cells(results, results->units[i], &count);
+        sta_figures_add(&unit, &results->sums[results->units[i]], cells, count);
+        sta_figures_add(&total, &results->sums[results->units[i]], cells, count);
+        for (uint32_t s = 0; s < request->set_count; s++)
+            largest[s] = STA_MAX(largest[s], unit.busy[s]);
+    }
+    sta_facts_int(&answer->facts, "scope_count", results->unit_count);
+    sta_facts_number(&answer->facts, "span", "s", sta_overlap_seconds(request, total.span));
+    sta_facts_number(&answer->facts, "idle", "s", sta_overlap_seconds(request, total.span - total.covered));
+    put_sets(request, results, &total, largest, &answer->sets);
+    put_pairs(request, &total, &answer->pairs);
+    put_groups(request, results, &answer->groups);
+    put_concurrency(request, results, total.span, &answer->concurrency);
+}

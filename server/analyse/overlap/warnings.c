@@ -1,0 +1,110 @@
+/* Sentences, empty as a rule. */
+#include "analyse/overlap/warnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/memory.h"
+
+#define NAMES_SHOWN 20
+
+static void warn(struct sta_overlap_answer *answer, char *sentence)
+{
+    answer->warnings = sta_realloc_array(answer->warnings, answer->warning_count + 1, sizeof(char *));
+    answer->warnings[answer->warning_count++] = sentence;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "a, b, c and 5 more", in order. */
+static char *list_names(const struct sta_dictionary *dictionary)
+{
+    uint32_t count = sta_dictionary_count(dictionary);
+    const char **names = sta_alloc_array((size_t)count + 1, sizeof(const char *));
+    for (uint32_t code = 0; code < count; code++)
+        names[code] = sta_dictionary_text(dictionary, code).bytes;
+    qsort(names, count, sizeof *names, compare_texts);
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++)
+        sta_put_format(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    if (count > NAMES_SHOWN)
+        sta_put_format(&list, " and %u more", count - NAMES_SHOWN);
+    free(names);
+    return sta_buffer_take_text(&list);
+}
+
+static void warn_of_empty_sets(const struct sta_overlap_request *request,
+                               const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+{
+    char *cats = list_names(sta_tables_cats(sta_snapshot_tables(request->question->snapshot)));
+    for (uint32_t s = 0; s < request->set_count; s++)
+        if (results->sets[s].events == 0 && results->unit_count > 0)
+            warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
+                                     request->sets[s].name, cats));
+    free(cats);
+}
+
+static void warn_of_single_group(const struct sta_overlap_request *request,
+                                 const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+{
+    if (request->scope.kind == STA_SCOPE_RANK_GROUP && results->unit_count == 1 &&
+        results->processes[results->units[0]] == 1)
+        warn(answer,
+             sta_strdup("There is one rank group, of one process without worker processes: the answer "
+                        "is that of scope process."));
+}
+
+/* ---- hosts whose spans do not meet */
+
+struct host {
+    const char *name;
+    struct sta_host_span span;
+};
+
+static int compare_hosts(const void *a, const void *b)
+{
+    const struct host *x = a;
+    const struct host *y = b;
+    if (x->span.start != y->span.start)
+        return x->span.start < y->span.start ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void warn_of_clocks(const struct sta_overlap_request *request,
+                           const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+{
+    const struct sta_dictionary *names = sta_snapshot_entities(request->question->snapshot)->hosts;
+    uint32_t limit = sta_dictionary_count(names);
+    struct host *hosts = sta_alloc_array((size_t)limit + 1, sizeof *hosts);
+    size_t count = 0;
+    for (uint32_t h = 0; h <= limit; h++)
+        if (results->hosts[h].start <= results->hosts[h].end)
+            hosts[count++] = (struct host){h < limit ? sta_dictionary_text(names, h).bytes : "(no host name)",
+                                           results->hosts[h]};
+    qsort(hosts, count, sizeof *hosts, compare_hosts);
+    int64_t end = count > 0 ? hosts[0].span.end : 0;
+    for (size_t h = 1; h < count; h++) {
+        if (hosts[h].span.start > end) {
+            warn(answer,
+                 sta_sprintf("The events of host %s begin %.6f s after those of the hosts before it have "
+                             "ended; their clocks may differ.",
+                             hosts[h].name, sta_overlap_seconds(request, hosts[h].span.start - end)));
+            break;
+        }
+        end = STA_MAX(end, hosts[h].span.end);
+    }
+    free(hosts);
+}
+
+void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                      struct sta_overlap_answer *answer)
+{
+    warn_of_empty_sets(request, results, answer);
+    warn_of_single_group(request, results, answer);
+    warn_of_clocks(request, results, answer);
+}

@@ -1,0 +1,27 @@
+/* where.h - the intervals in which a condition on the sets holds (private to overlap). */
+#ifndef STA_ANALYSE_OVERLAP_WHERE_H
+#define STA_ANALYSE_OVERLAP_WHERE_H
+
+#include "analyse/intervals/pieces.h"
+#include "analyse/overlap/pass.h"
+
+/* Which combinations of sets a condition holds for. */
+struct sta_where {
+    uint8_t *holds; /* by mask; [0]: when no set is active */
+};
+
+/** Return: 0, or what evaluating the request's condition failed with.  Fini after success. */
+STA_MUSTCHECK int sta_where_init(struct sta_where *where, const struct sta_overlap_request *request,
+                                 struct sta_error *err);
+void sta_where_fini(struct sta_where *where);
+
+/**
+ * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each unit
+ * @intervals: by unit (cell; in the order of results->units), then start; free() it
+ */
+STA_MUSTCHECK int sta_where_intervals(const struct sta_where *where,
+                                      const struct sta_overlap_binding *binding,
+                                      const struct sta_budget *budget, struct sta_overlap_results *results,
+                                      struct sta_span **intervals, size_t *count, struct sta_error *err);
+
+#endif
