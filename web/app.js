@@ -15,6 +15,7 @@ import { here, link, onChange, visit } from './state.js';
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
+    { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 
 /* What a place keeps when another page of the same trace is opened. */

@@ -4,16 +4,16 @@ import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, moment, plural, text } from '../format.js';
 import { breakdown, breakdownView } from '../parts/breakdown.js';
-import { clearRange, controlBar, questionOf } from '../parts/control_bar.js';
+import { questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
-import { jobProgress } from '../parts/job.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
-import { empty, failure, loading, waiting } from '../parts/notice.js';
-import { niceGranularity, seriesCard } from '../parts/series.js';
+import { failure, loading } from '../parts/notice.js';
+import { seriesCard } from '../parts/series.js';
 import { tiles } from '../parts/tile.js';
-import { go, link } from '../state.js';
+import { tracePage } from '../parts/trace_page.js';
+import { go } from '../state.js';
 
 export const title = 'Overview';
 
@@ -22,75 +22,25 @@ export const title = 'Overview';
  * @param {Object} place
  */
 export function open(host, place) {
-    const control = new AbortController();
-    const ledger = h('div', { class: 'ledger' });
-    let now = place, trace = null, presets = [], picture = null, bar = null, progress = null;
-    fill(host, waiting({ what: 'Opening the trace', height: 480 }));
-    start();
-
-    async function start() {
-        try {
-            const [one, list] = await Promise.all([get(`traces/${place.trace}`, {}, control.signal), get('presets', {}, control.signal)]);
-            trace = one;
-            presets = list.presets;
-        } catch (problem) {
-            if (problem.name !== 'AbortError') fill(host, failure(problem, start), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
-            return;
-        }
-        document.title = `${trace.name} \u00b7 Strata`;
-        if (trace.job_time === null || trace.job_time === undefined) showUnready();
-        else show();
-    }
-
-    function showUnready() {
-        const words = trace.state === 'failed' ? 'Its ingest failed; the list of traces says why.' : 'Its events are still being read.';
-        progress?.close();
-        progress = trace.job ? jobProgress(trace.job, { onEnd: start }) : null;
-        fill(host, headOf(trace), empty(`${trace.name} has nothing to show yet`, h('p', {}, words), progress?.element,
-            h('p', {}, h('a', { class: 'button', href: link({}, {}) }, 'All traces'))));
-    }
-
-    function show() {
-        picture?.close();
-        bar = controlBar();
-        picture = summaryPicture(trace, bar);
-        fill(host, headOf(trace), bar.element, picture.boxes, ledger);
-        update(now);
-        showLedger();
-    }
-
-    function update(next) {
-        now = next;
-        if (!picture) return;
-        const span = (now.to ?? trace.job_time) - (now.from ?? 0);
-        const granularity = Number(now.granularity) || niceGranularity(span);
-        bar.update({ trace, presets, place: now, granularity, span });
-        picture.update(now, granularity);
-    }
-
-    async function showLedger() {
-        try {
-            fill(ledger, ledgerLine((await get(`traces/${trace.id}/report`, {}, control.signal)).totals, trace));
-        } catch (problem) {
-            if (problem.name !== 'AbortError') fill(ledger, failure(problem, showLedger));
-        }
-    }
-
-    return {
-        update,
-        refresh: start,
-        escape: clearRange,
-        close() { control.abort(); picture?.close(); progress?.close(); },
-    };
+    return tracePage(host, place, summaryPicture);
 }
 
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */
 function summaryPicture(trace, bar) {
-    const figures = h('div', { class: 'tiles-box' }), where = h('div', {}), layers = h('div', {});
+    const figures = h('div', { class: 'tiles-box' }), where = h('div', {}), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
     const series = seriesCard();
     let work = null, asked = null, answer = null;
     const around = (shown) => { for (const box of [figures, where, series.element]) box.hidden = !shown; };
     around(false);
+    showLedger();
+
+    async function showLedger() {
+        try {
+            fill(ledger, ledgerLine((await get(`traces/${trace.id}/report`)).totals, trace));
+        } catch (problem) {
+            fill(ledger, failure(problem, showLedger));
+        }
+    }
 
     function update(place, granularity) {
         const parameters = questionOf(place);
@@ -144,23 +94,13 @@ function summaryPicture(trace, bar) {
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where, layers, series.element], update, close() { work?.abort(); series.close(); } };
+    return { boxes: [figures, where, layers, series.element, ledger], update, close() { work?.abort(); series.close(); } };
 }
 
 function breakdownCard(parts) {
     return parts && h('section', { class: 'card', 'aria-label': 'Where the time went' },
         h('header', { class: 'card-head' }, h('h2', {}, 'Where the time went'), h('small', {}, `${text(parts.whole, 's')} of ${parts.root}, summed over ranks`)),
         breakdownView(parts));
-}
-
-function headOf(trace) {
-    return h('header', { class: 'page-head' },
-        h('div', { class: 'page-title' }, h('h1', {}, trace.name),
-            trace.state !== 'ready' && h('span', { class: `badge ${trace.state}` }, trace.state),
-            (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag))),
-        h('p', { class: 'path' }, trace.path),
-        trace.preset && h('p', { class: 'why' }, 'Preset ', h('strong', {}, trace.preset.name), trace.preset.why && ` \u2013 ${trace.preset.why}`),
-        trace.state === 'stale' && h('p', { class: 'notice warn' }, 'The files changed since they were read. Refresh the trace in the list to see the new events.'));
 }
 
 function figuresOf(trace, summary, io) {

@@ -1,0 +1,142 @@
+/* report.js - what became of every line: the ledger as a flow, the files, and the lines that could not be read. */
+
+import { get } from '../api.js';
+import { fill, h, setStyle } from '../dom.js';
+import { grouped, plural, text, value } from '../format.js';
+import { copyMenu } from '../parts/copy.js';
+import { loading } from '../parts/notice.js';
+import { sorted, table } from '../parts/table.js';
+import { tracePage } from '../parts/trace_page.js';
+import { go } from '../state.js';
+
+export const title = 'Ingest report';
+
+/* What a line can be, in the order of the flow; `bad`: worth a look. */
+const KINDS = [
+    { kind: 'events', words: 'complete events', color: 'var(--layer-1)' },
+    { kind: 'metadata', words: 'names of files, hosts and processes', color: 'var(--layer-6)' },
+    { kind: 'counters', words: 'counters', color: 'var(--layer-5)' },
+    { kind: 'other', words: 'valid objects of other kinds', color: 'var(--layer-7)' },
+    { kind: 'framing', words: 'brackets around the list', color: 'var(--line-strong)' },
+    { kind: 'blank', words: 'empty lines', color: 'var(--line)' },
+    { kind: 'malformed', words: 'lines that are no valid JSON object', color: 'var(--bad)', bad: true },
+];
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ */
+export function open(host, place) {
+    return tracePage(host, place, reportPicture, { bar: false });
+}
+
+function reportPicture(trace) {
+    const box = h('div', { class: 'stack' });
+    let work = null, report = null, now = null;
+
+    function update(place) {
+        now = place;
+        if (report) { draw(); return; }
+        work?.abort();
+        work = loading(box, {
+            what: 'Reading the ledger', height: 480,
+            load: (signal) => get(`traces/${trace.id}/report`, {}, signal),
+            show: (answer) => { report = answer; draw(); },
+            retry: () => update(now),
+        });
+    }
+
+    function draw() {
+        fill(box, flowCard(report, trace), presetCard(report), linesCard('Malformed lines', report.malformed, report.totals.malformed),
+            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), filesCard(report, now.sort));
+    }
+
+    return { boxes: [box], update, close() { work?.abort(); } };
+}
+
+function card(name, note, ...children) {
+    return h('section', { class: 'card', 'aria-label': name }, h('header', { class: 'card-head' }, h('h2', {}, name), note && h('small', {}, note)), children);
+}
+
+/** One bar as long as all lines, cut by kind, and the sum written out. */
+function flowCard({ totals }, trace) {
+    const kinds = KINDS.filter(({ kind }) => totals[kind] > 0 || kind === 'events' || kind === 'malformed');
+    const segment = ({ kind, color }) => {
+        const element = h('span', { class: 'segment', title: `${grouped(totals[kind])} ${kind}` });
+        setStyle(element, { '--share': totals.lines ? totals[kind] / totals.lines : 0, '--color': color });
+        return element;
+    };
+    const row = ({ kind, words, color, bad }) => {
+        const mark = h('span', { class: 'swatch' });
+        setStyle(mark, { '--color': color });
+        return h('li', {}, mark, h('strong', { class: bad && totals[kind] > 0 ? 'bad-text' : null }, grouped(totals[kind])), h('span', { class: 'name' }, kind), h('span', { class: 'kind words' }, words));
+    };
+    const section = card('Lines', `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}, ${text(totals.json_bytes, 'B')} of JSON`,
+        h('p', { class: 'answer' }, verdict(totals)),
+        h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': kinds.map(({ kind }) => `${grouped(totals[kind])} ${kind}`).join(', ') }, kinds.filter(({ kind }) => totals[kind] > 0).map(segment)),
+        h('ul', { class: 'breakdown-legend' }, kinds.map(row)));
+    section.firstChild.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
+    return section;
+}
+
+function verdict(totals) {
+    const lines = [h('strong', {}, grouped(totals.lines)), ' lines were read'];
+    if (totals.malformed === 0) return [lines, '; none was lost', totals.repaired > 0 && `, ${grouped(totals.repaired)} had to be repaired`, '.'];
+    return [lines, '; ', h('strong', {}, grouped(totals.malformed)), ' could not be understood.'];
+}
+
+/** What each preset's dropping filters leave. */
+function presetCard({ presets }) {
+    const rows = Object.entries(presets).map(([name, counts]) => ({ name, ...counts }));
+    const columns = [
+        { key: 'name', label: 'Preset', class: 'head' },
+        { key: 'kept', label: 'Kept', unit: 'count' },
+        { key: 'dropped_by_file', label: 'Dropped by file', unit: 'count', title: 'Events on files that say nothing about the job, such as /proc or Python packages' },
+        { key: 'dropped_by_function', label: 'Dropped by function', unit: 'count', title: 'Events of functions that only enclose others' },
+    ];
+    return card('Filters of the presets', 'kept + dropped = events', h('div', { class: 'scroll' }, table({ columns, rows, caption: 'Filters of the presets', class: 'compact' })));
+}
+
+const LINE_COLUMNS = [
+    { key: 'file', label: 'File', class: 'head name' },
+    { key: 'line', label: 'Line', unit: 'count' },
+    { key: 'offset', label: 'Byte', unit: 'count', title: 'Offset in the decompressed file' },
+    { key: 'reason', label: 'Reason' },
+    { key: 'text', label: 'Text', cell: (row) => h('code', { class: 'line-text', title: row.text }, row.text) },
+];
+
+function linesCard(name, rows, total) {
+    if (total === 0) return null;
+    const note = rows.length < total ? `the first ${grouped(rows.length)} of ${grouped(total)}` : null;
+    return card(name, note, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, table({ columns: LINE_COLUMNS, rows, caption: name })));
+}
+
+/** Names that stayed open: hashes without a definition, functions without a class. */
+function namesCard({ unresolved, unclassified }) {
+    const { file_hashes: files, host_hashes: hosts } = unresolved;
+    if (files + hosts + unclassified.length === 0) return null;
+    const columns = [{ key: 'func_name', label: 'Function', class: 'head name' }, { key: 'count', label: 'Calls', unit: 'count' }];
+    return card('Names', null,
+        files + hosts > 0 && h('p', { class: 'notice warn' }, 'Events use ',
+            [files > 0 && plural(files, 'file hash', 'file hashes'), hosts > 0 && plural(hosts, 'host hash', 'host hashes')].filter(Boolean).join(' and '),
+            ' that no line defines; their names are missing.'),
+        unclassified.length > 0 && [h('p', { class: 'hint' }, 'POSIX and STDIO functions that are neither reads, writes nor any other known class: their bytes are counted nowhere. config/functions.yaml says what each function is.'),
+            h('div', { class: 'scroll' }, table({ columns, rows: unclassified, caption: 'Functions without a class', class: 'compact' }))]);
+}
+
+const FILE_COLUMNS = [
+    { key: 'path', label: 'File', class: 'head name' },
+    { key: 'state', label: 'State', cell: (file) => [h('span', { class: `badge ${{ complete: 'ready', truncated: 'stale', rejected: 'failed' }[file.state]}` }, file.state), file.reason && h('p', { class: 'hint' }, file.reason)] },
+    { key: 'bytes', label: 'Size', unit: 'B' },
+    { key: 'lines', label: 'Lines', unit: 'count' },
+    { key: 'events', label: 'Events', unit: 'count' },
+    { key: 'malformed', label: 'Malformed', class: 'number', cell: (file) => h('span', { class: file.malformed > 0 ? 'bad-text' : 'quiet' }, value(file.malformed, 'count')) },
+];
+const MOST_FILES = 1000;
+
+function filesCard({ files }, sort) {
+    const rows = sort ? sorted(files, FILE_COLUMNS, sort) : files;
+    const note = files.length > MOST_FILES ? `the first ${grouped(MOST_FILES)} of ${grouped(files.length)}` : null;
+    return card('Files', note, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' },
+        table({ columns: FILE_COLUMNS, rows: rows.slice(0, MOST_FILES), caption: 'Files', sort, onSort: (next) => go({ sort: next }) })));
+}

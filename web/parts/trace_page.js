@@ -1,0 +1,87 @@
+/* trace_page.js - what all pages of one trace have in common: its head, the control bar, and what stands there while it is being read. */
+
+import { get } from '../api.js';
+import { fill, h } from '../dom.js';
+import { clearRange, controlBar } from './control_bar.js';
+import { jobProgress } from './job.js';
+import { empty, failure, waiting } from './notice.js';
+import { niceGranularity } from './series.js';
+import { link } from '../state.js';
+
+/**
+ * What a page shows below the control bar.
+ * @typedef {Object} Picture
+ * @property {HTMLElement[]} boxes
+ * @property {(place: Object, granularity: number) => void} update  for a new place; granularity in seconds
+ * @property {() => void} close
+ */
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
+ * @param {{bar?: boolean}} [options]  bar: false leaves the control bar out
+ */
+export function tracePage(host, place, paint, { bar: hasBar = true } = {}) {
+    const control = new AbortController();
+    let now = place, trace = null, presets = [], picture = null, bar = null, progress = null;
+    fill(host, waiting({ what: 'Opening the trace', height: 480 }));
+    start();
+
+    async function start() {
+        try {
+            const [one, list] = await Promise.all([get(`traces/${place.trace}`, {}, control.signal), get('presets', {}, control.signal)]);
+            trace = one;
+            presets = list.presets;
+        } catch (problem) {
+            if (problem.name !== 'AbortError') fill(host, failure(problem, start), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
+            return;
+        }
+        document.title = `${trace.name} \u00b7 Strata`;
+        if (trace.job_time === null || trace.job_time === undefined) showUnready();
+        else show();
+    }
+
+    function showUnready() {
+        const words = trace.state === 'failed' ? 'Its ingest failed; the list of traces says why.' : 'Its events are still being read.';
+        progress?.close();
+        progress = trace.job ? jobProgress(trace.job, { onEnd: start }) : null;
+        fill(host, headOf(trace), empty(`${trace.name} has nothing to show yet`, h('p', {}, words), progress?.element,
+            h('p', {}, h('a', { class: 'button', href: link({}, {}) }, 'All traces'))));
+    }
+
+    function show() {
+        picture?.close();
+        bar = controlBar();
+        picture = paint(trace, bar);
+        fill(host, headOf(trace), hasBar && bar.element, picture.boxes);
+        update(now);
+    }
+
+    function update(next) {
+        now = next;
+        if (!picture) return;
+        const span = (now.to ?? trace.job_time) - (now.from ?? 0);
+        const granularity = Number(now.granularity) || niceGranularity(span);
+        bar.update({ trace, presets, place: now, granularity, span });
+        picture.update(now, granularity);
+    }
+
+    return {
+        update,
+        refresh: start,
+        escape: clearRange,
+        close() { control.abort(); picture?.close(); progress?.close(); },
+    };
+}
+
+function headOf(trace) {
+    return h('header', { class: 'page-head' },
+        h('div', { class: 'page-title' }, h('h1', {}, trace.name),
+            trace.state !== 'ready' && h('span', { class: `badge ${trace.state}` }, trace.state),
+            (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag))),
+        h('p', { class: 'path' }, trace.path),
+        trace.preset && h('p', { class: 'why' }, 'Preset ', h('strong', {}, trace.preset.name), trace.preset.why && ` \u2013 ${trace.preset.why}`),
+        trace.state === 'stale' && h('p', { class: 'notice warn' }, 'The files changed since they were read. Refresh the trace in the list to see the new events.'));
+}
+
