@@ -11,27 +11,46 @@ static const struct sta_schema_column columns[] = {
 #define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of},
     STA_LOGICAL_LIST(X)
 #undef X
-        {.name = "args.a~/b", .type = STA_TYPE_INT},
-    {.name = "args.flag", .type = STA_TYPE_BOOL},
+        {.name = "args.flag", .type = STA_TYPE_BOOL},
     {.name = "args.ratio", .type = STA_TYPE_FLOAT},
-    {.name = "args.tag", .type = STA_TYPE_TEXT},
+    {.name = "args.epoch", .type = STA_TYPE_TEXT},
+    {.name = "args.big", .type = STA_TYPE_TEXT},
+    {.name = "args.some-key", .type = STA_TYPE_TEXT},
+    {.name = "args.cmd_hash", .type = STA_TYPE_TEXT},
+    {.name = "args.whence", .type = STA_TYPE_INT},
+    {.name = "args.ret", .type = STA_TYPE_INT},
 };
 const struct sta_schema planned_events = {columns, STA_COUNT_OF(columns)};
 
-static const struct sta_query_trace runs[] = {{.label = "base"}, {.label = "next"}};
-
-void planned_init(struct planned *planned, const char *json, const struct sta_schema *schema)
+struct sta_document *planned_read(struct planned *planned, const char *json, size_t size)
 {
-    struct sta_document *request;
-    *planned = (struct planned){.err = STA_ERROR_INIT};
+    struct sta_document *document = NULL;
+    planned->err = STA_ERROR_INIT;
     planned->status =
-        sta_document_parse(json, strlen(json), "The request", &planned->memory, &request, &planned->err);
-    if (planned->status != 0)
-        return;
-    struct sta_query query = {.traces = runs, .trace_count = STA_COUNT_OF(runs), .request = request};
+        sta_document_parse(json, size, "The request", &planned->memory, &document, &planned->err);
+    return document;
+}
+
+void planned_request(struct planned *planned, const struct sta_document *request, const char *const *labels,
+                     size_t label_count)
+{
+    struct sta_query_trace *runs =
+        sta_arena_alloc(&planned->memory, label_count * sizeof *runs, _Alignof(struct sta_query_trace));
+    for (size_t i = 0; i < label_count; i++)
+        runs[i] = (struct sta_query_trace){.label = labels[i]};
+    struct sta_query query = {.traces = runs, .trace_count = label_count, .request = request};
     planned->status = sta_plan_begin(&query, &planned->plan, &planned->err);
     if (planned->status == 0)
-        planned->status = sta_plan_stages(&query, schema, &planned->plan, &planned->err);
+        planned->status = sta_plan_stages(&query, &planned_events, &planned->plan, &planned->err);
+}
+
+void planned_init(struct planned *planned, const char *json)
+{
+    static const char *const labels[] = {"base", "next"};
+    *planned = (struct planned){.status = 0};
+    const struct sta_document *request = planned_read(planned, json, strlen(json));
+    if (request != NULL)
+        planned_request(planned, request, labels, STA_COUNT_OF(labels));
 }
 
 void planned_fini(struct planned *planned)

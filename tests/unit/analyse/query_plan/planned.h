@@ -14,8 +14,13 @@ struct planned {
     struct sta_arena memory;
 };
 
-/** Plans the request @json of the runs "base" and "next"; planned_fini it. */
-void planned_init(struct planned *planned, const char *json, const struct sta_schema *schema);
+/** Plans the request @json of the runs "base" and "next" against planned_events; planned_fini it. */
+void planned_init(struct planned *planned, const char *json);
+/** Plans a request of runs with these labels, as JSON texts read with @planned. */
+void planned_request(struct planned *planned, const struct sta_document *request, const char *const *labels,
+                     size_t label_count);
+/** A JSON text, read as the server reads requests; lives until planned_fini. */
+struct sta_document *planned_read(struct planned *planned, const char *json, size_t size);
 void planned_fini(struct planned *planned);
 /** "INPUT /then/filter 5", or "" where there is no mistake; static memory. */
 const char *planned_mistake(const struct planned *planned);

@@ -10,7 +10,7 @@ static struct planned planned;
 
 static const struct sta_plan_stage *stage_of(const char *json, size_t index)
 {
-    planned_init(&planned, json, &planned_events);
+    planned_init(&planned, json);
     cr_assert_eq(planned.status, 0, "%s: %s at %s", json, planned.err.text, planned.err.parameter);
     cr_assert_lt(index, planned.plan.stage_count);
     return &planned.plan.stages[index];

@@ -9,7 +9,7 @@
 static void check(const char *json, const char *mistake, const char *said)
 {
     struct planned planned;
-    planned_init(&planned, json, &planned_events);
+    planned_init(&planned, json);
     cr_expect_str_eq(planned_mistake(&planned), mistake, "%.300s: %s (%s), not %s", json,
                      planned_mistake(&planned), planned.err.text, mistake);
     cr_expect(strstr(planned.err.text, said) != NULL, "%.300s: \"%s\" does not say \"%s\"", json,
