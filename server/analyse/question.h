@@ -7,6 +7,8 @@
 #include "analyse/columns.h"
 #include "analyse/scan.h"
 
+#define STA_NO_LAYER UINT32_MAX /* where the number of a layer could stand */
+
 struct sta_bound_question {
     const struct sta_question *question;
     const struct sta_preset *preset; /* as bound: generic has the layers of this trace */

@@ -5,9 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/analyse.h"
-
-#define STA_NO_LAYER UINT32_MAX
+#include "analyse/question.h"
 
 struct sta_exact_shape_layer {
     uint32_t parent;                     /* STA_NO_LAYER: none */
