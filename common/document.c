@@ -39,6 +39,23 @@ const struct sta_document *sta_document_member(const struct sta_document *object
     return NULL;
 }
 
+struct sta_document *sta_document_take(struct sta_document *object, const char *name)
+{
+    struct sta_document *before = NULL;
+    for (struct sta_document *member = object->first; member != NULL;
+         before = member, member = member->next) {
+        if (strcmp(member->name, name) != 0)
+            continue;
+        *(before ? &before->next : &object->first) = member->next;
+        if (object->last == member)
+            object->last = before;
+        object->count--;
+        member->next = NULL;
+        return member;
+    }
+    return NULL;
+}
+
 bool sta_document_number(const struct sta_document *value, double *number)
 {
     if (value->type == STA_DOCUMENT_INT)

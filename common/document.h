@@ -42,6 +42,8 @@ void sta_document_append(struct sta_arena *arena, struct sta_document *parent, c
 struct sta_document *sta_document_text(struct sta_arena *arena, const char *bytes, size_t length);
 /** The member of that name, or NULL; @object may be NULL. */
 const struct sta_document *sta_document_member(const struct sta_document *object, const char *name);
+/** Takes a member out of its object; NULL: it has none of that name. */
+struct sta_document *sta_document_take(struct sta_document *object, const char *name);
 /** INT and FLOAT as a double. */
 bool sta_document_number(const struct sta_document *value, double *number);
 /** "a text", "a list", .. for messages. */

@@ -5,24 +5,6 @@
 #include "serve/document_json.h"
 #include "serve/views.h"
 
-/* A member of the object, to be replaced or taken away; NULL: there is none. */
-static struct sta_document *take_member(struct sta_document *object, const char *name)
-{
-    struct sta_document *before = NULL;
-    for (struct sta_document *member = object->first; member != NULL;
-         before = member, member = member->next) {
-        if (strcmp(member->name, name) != 0)
-            continue;
-        *(before ? &before->next : &object->first) = member->next;
-        if (object->last == member)
-            object->last = before;
-        object->count--;
-        member->next = NULL;
-        return member;
-    }
-    return NULL;
-}
-
 /* ---- parameters as members */
 
 static bool is_name(const char *text, size_t length)
@@ -129,8 +111,18 @@ static int fail_parameter(const char *name, struct sta_error *err)
     return sta_at(err, pointer, err->position);
 }
 
+static int check_order(const struct sta_call *call, struct sta_error *err)
+{
+    if (!call->values[STA_PARAMETER_SORT].given || !call->values[STA_PARAMETER_ORDER_BY].given)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "sort and order_by are two names of the same; give one");
+    return sta_at(err, "/order_by", -1);
+}
+
 static int add_parameters(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
+    if (check_order(call, err) != STA_OK)
+        return err->status;
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
         if (!(view->kind->document_values >> i & 1) || !call->values[i].given)
             continue;
@@ -138,7 +130,7 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
         struct sta_document *value;
         if (value_of(call, i, &view->memory, &value, err) != STA_OK)
             return fail_parameter(sta_parameters[i].name, err);
-        take_member(view->document, name);
+        sta_document_take(view->document, name);
         sta_document_append(&view->memory, view->document, name, value);
         view->plain |= UINT64_C(1) << i;
     }
@@ -149,7 +141,7 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
 
 static int read_format(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
-    const struct sta_document *member = take_member(view->document, "format");
+    const struct sta_document *member = sta_document_take(view->document, "format");
     const char *words = sta_parameters[STA_PARAMETER_FORMAT].words;
     view->page.format = sta_format_of(call->values[STA_PARAMETER_FORMAT].text);
     if (member == NULL || call->values[STA_PARAMETER_FORMAT].given)
@@ -164,7 +156,7 @@ static int read_format(struct sta_view *view, const struct sta_call *call, struc
 
 static int read_cursor(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
-    const struct sta_document *member = take_member(view->document, "cursor");
+    const struct sta_document *member = sta_document_take(view->document, "cursor");
     view->page.cursor = call->values[STA_PARAMETER_CURSOR].text;
     if (member == NULL || view->page.cursor != NULL || member->type == STA_DOCUMENT_NULL)
         return STA_OK;
@@ -178,7 +170,7 @@ static int read_cursor(struct sta_view *view, const struct sta_call *call, struc
 
 static int read_explain(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
-    const struct sta_document *member = take_member(view->document, "explain");
+    const struct sta_document *member = sta_document_take(view->document, "explain");
     const struct sta_parameter_value *value = &call->values[STA_PARAMETER_EXPLAIN];
     if (member != NULL && member->type != STA_DOCUMENT_BOOL) {
         sta_fail(err, STA_EINPUT, "explain must be true or false");
@@ -214,7 +206,7 @@ static int read_limit(struct sta_view *view, const struct sta_call *call, struct
         sta_fail(err, STA_EINPUT, "limit must be a whole number of rows");
         return sta_at(err, "/limit", -1);
     }
-    take_member(stage, "limit");
+    sta_document_take(stage, "limit");
     view->page.has_limit = value->given || good;
     view->page.limit = value->given ? (uint64_t)value->integer : good ? (uint64_t)member->integer : 0;
     return check_limit(view, view->page.limit, err);
@@ -261,10 +253,8 @@ static void take_names(struct sta_view *view, const struct sta_call *call, enum 
 int sta_view_read_order(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     bool sort = call->values[STA_PARAMETER_SORT].given;
-    if (sort && call->values[STA_PARAMETER_ORDER_BY].given) {
-        sta_fail(err, STA_EINPUT, "sort and order_by are two names of the same; give one");
-        return sta_at(err, "/order_by", -1);
-    }
+    if (check_order(call, err) != STA_OK)
+        return err->status;
     take_names(view, call, sort ? STA_PARAMETER_SORT : STA_PARAMETER_ORDER_BY, &view->order);
     view->order.parameter = sort ? "/sort" : "/order_by";
     take_names(view, call, STA_PARAMETER_COLUMNS, &view->columns);

@@ -108,28 +108,6 @@ static struct sta_view *view_create(struct sta_server *server, const struct sta_
     return view;
 }
 
-/* The one trace of the path. */
-static int take_trace(struct sta_view *view, const char *id, struct sta_error *err)
-{
-    if (strlen(id) >= STA_TRACE_ID_SIZE)
-        return sta_fail(err, STA_ENOTFOUND, "There is no trace \"%.40s\"", id);
-    memcpy(view->trace, id, strlen(id) + 1);
-    view->traces = sta_arena_alloc(&view->memory, sizeof *view->traces, _Alignof(struct sta_view_trace));
-    *view->traces = (struct sta_view_trace){0};
-    memcpy(view->traces->id, id, strlen(id) + 1);
-    view->trace_count = 1;
-    if (!view->kind->labelled)
-        return STA_OK;
-    struct sta_trace_entry entry;
-    int status = sta_store_find(view->server->options.store, id, &entry, err);
-    if (status != STA_OK)
-        return status;
-    view->traces->label = sta_arena_copy(&view->memory, entry.name, strlen(entry.name));
-    sta_trace_entry_fini(&entry);
-    return STA_OK;
-}
-
-/* The values of a list, from its parameter or another name of it. */
 /* All that the request says, but for what its traces hold. */
 static int view_read(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
@@ -142,7 +120,8 @@ static int view_read(struct sta_view *view, const struct sta_call *call, struct 
     if (status == STA_OK && kind->arranged)
         status = sta_view_read_order(view, call, err);
     if (status == STA_OK)
-        status = kind->find != NULL ? kind->find(view, err) : take_trace(view, call->captures[0], err);
+        status =
+            kind->find != NULL ? kind->find(view, err) : sta_view_take_trace(view, call->captures[0], err);
     memcpy(view->part, call->captures[1], sizeof view->part);
     return status;
 }
@@ -404,7 +383,7 @@ void sta_view_prepare(struct sta_server *server, const char *trace)
     struct sta_error err = STA_ERROR_INIT;
     STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
     struct sta_view *view = view_create(server, &sta_view_summary, values);
-    if (take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
+    if (sta_view_take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
         view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
     if (view->flight != NULL)
         send_question(view);

@@ -79,6 +79,8 @@ struct sta_answer_names sta_view_names(const struct sta_view *view);
 /** Rows of a table (taken over) with the names and facts of a layered view before it. */
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
                                    const struct sta_facts *facts);
+/** `find` of kinds whose document has a member traces, which it takes out. */
+STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *err);
 /** Splits a list with commas between; free() it.  The texts live in the view's memory. */
 const char **sta_view_list(struct sta_view *view, const char *names, size_t *count);
 
@@ -102,6 +104,10 @@ STA_MUSTCHECK int sta_view_read_order(struct sta_view *view, const struct sta_ca
                                       struct sta_error *err);
 /** A mistake in a member that came from a parameter is one of that parameter: its pointer is cut there.  Return: err->status. */
 int sta_view_blame(const struct sta_view *view, struct sta_error *err);
+
+/* view_traces.c */
+/** The one trace of the path. */
+STA_MUSTCHECK int sta_view_take_trace(struct sta_view *view, const char *id, struct sta_error *err);
 
 /* view_key.c */
 void sta_view_make_key(struct sta_view *view);
