@@ -1,0 +1,290 @@
+/* Runs beside a baseline: rows are brought in the order of the other keys, and each combination of them is given out run by run. */
+#include "analyse/query/rows/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/query/rows/order.h"
+#include "analyse/query/rows/vectors.h"
+#include "common/memory.h"
+
+/* One value of a row that is held while its combination is not complete. */
+struct cell {
+    bool missing;
+    union {
+        int64_t integer;
+        double number;
+        uint32_t code;
+        uint8_t truth;
+    };
+};
+
+struct comparison {
+    const struct sta_plan *plan;
+    const struct sta_relation *sorted;
+    const struct sta_query_column *told; /* of the result */
+    size_t columns;
+    const char *const *labels;
+    size_t label_count;
+    struct sta_dictionary *label_texts;
+    struct cell *cells; /* by run, then column: of the present combination */
+    bool *there;        /* by run */
+    bool open;          /* there is a present combination */
+    struct cell *out;   /* by column of the answer, then row */
+    struct sta_vector *vectors;
+    void **values;
+    uint8_t **missing;
+    uint32_t rows; /* in out */
+    struct sta_relation *compared;
+};
+
+/* ---- one combination */
+
+static struct cell cell_at(const struct sta_vector *vector, uint32_t row)
+{
+    struct cell cell = {.missing = sta_vector_is_missing(vector, row)};
+    size_t width = sta_vector_width(vector->type);
+    const char *values = sta_vector_values(vector);
+    memcpy(&cell.integer, values + (vector->constant ? 0 : row) * width, width);
+    return cell;
+}
+
+static bool same_cell(enum sta_type type, const struct cell *a, const struct cell *b)
+{
+    if (a->missing || b->missing)
+        return a->missing && b->missing;
+    return type == STA_TYPE_FLOAT ? a->number == b->number
+                                  : memcmp(&a->integer, &b->integer, sta_vector_width(type)) == 0;
+}
+
+static struct cell missing_cell(void)
+{
+    return (struct cell){.missing = true};
+}
+
+/* x - baseline, of integers when it fits. */
+static struct cell delta_of(enum sta_type type, const struct cell *own, const struct cell *base)
+{
+    struct cell cell = {.missing = own->missing || base->missing};
+    if (cell.missing)
+        return cell;
+    if (type == STA_TYPE_INT)
+        cell.missing = __builtin_sub_overflow(own->integer, base->integer, &cell.integer);
+    else
+        cell.number = own->number - base->number;
+    return cell;
+}
+
+static struct cell ratio_of(enum sta_type type, const struct cell *own, const struct cell *base)
+{
+    struct cell cell = {.missing = own->missing || base->missing};
+    if (cell.missing)
+        return cell;
+    double value = type == STA_TYPE_INT ? (double)own->integer : own->number;
+    double by = type == STA_TYPE_INT ? (double)base->integer : base->number;
+    cell.number = value / by;
+    cell.missing = !isfinite(cell.number);
+    return cell;
+}
+
+/* ---- rows of the answer */
+
+static int flush(struct comparison *c, struct sta_error *err)
+{
+    for (size_t i = 0; i < c->plan->column_count; i++) {
+        size_t width = sta_vector_width(c->plan->columns[i].type);
+        const struct cell *cells = c->out + i * STA_VECTOR_ROWS;
+        for (uint32_t row = 0; row < c->rows; row++) {
+            memcpy((char *)c->values[i] + row * width, &cells[row].integer, width);
+            c->missing[i][row] = cells[row].missing;
+        }
+        struct sta_vector *vector = &c->vectors[i];
+        *vector = (struct sta_vector){.type = c->plan->columns[i].type, .missing = c->missing[i]};
+        sta_vector_point(vector, c->values[i]);
+        if (!sta_vector_is_codes(vector))
+            continue;
+        vector->texts =
+            i == c->plan->compare.trace_key ? c->label_texts : sta_relation_texts(c->sorted, (uint32_t)i);
+        for (uint32_t row = 0; row < c->rows; row++)
+            if (c->missing[i][row])
+                ((uint32_t *)c->values[i])[row] = STA_NO_CODE;
+    }
+    uint32_t rows = c->rows;
+    c->rows = 0;
+    return sta_relation_append(c->compared, c->vectors, NULL, rows, err);
+}
+
+static void put(struct comparison *c, size_t column, struct cell cell)
+{
+    c->out[column * STA_VECTOR_ROWS + c->rows] = cell;
+}
+
+static void put_compared(struct comparison *c, size_t run)
+{
+    const struct sta_plan_compare *compare = &c->plan->compare;
+    const struct cell *own = c->cells + run * c->columns, *base = c->cells + compare->baseline * c->columns;
+    struct cell nothing = missing_cell();
+    for (size_t i = 0; i < compare->column_count; i++) {
+        uint32_t column = compare->columns[i];
+        const struct cell *x = c->there[run] ? &own[column] : &nothing;
+        const struct cell *b = c->there[compare->baseline] ? &base[column] : &nothing;
+        put(c, c->columns + 3 * i, *b);
+        put(c, c->columns + 3 * i + 1, delta_of(c->told[column].type, x, b));
+        put(c, c->columns + 3 * i + 2, ratio_of(c->told[column].type, x, b));
+    }
+}
+
+static int give_run(struct comparison *c, size_t run, const struct cell *keys, struct sta_error *err)
+{
+    const struct sta_plan_compare *compare = &c->plan->compare;
+    for (size_t i = 0; i < c->columns; i++)
+        put(c, i, c->there[run] ? c->cells[run * c->columns + i] : missing_cell());
+    for (size_t i = 0; i < compare->key_count; i++)
+        put(c, compare->keys[i], keys[compare->keys[i]]);
+    put(c, compare->trace_key, (struct cell){.code = (uint32_t)run});
+    put_compared(c, run);
+    return ++c->rows == STA_VECTOR_ROWS ? flush(c, err) : 0;
+}
+
+/* The present combination, for every run. */
+static int close_combination(struct comparison *c, const struct cell *keys, struct sta_error *err)
+{
+    int rc = 0;
+    for (size_t run = 0; rc == 0 && c->open && run < c->label_count; run++)
+        rc = give_run(c, run, keys, err);
+    memset(c->there, 0, c->label_count * sizeof *c->there);
+    c->open = false;
+    return rc;
+}
+
+/* ---- rows of the result, by their other keys */
+
+static size_t run_of(const struct comparison *c, const struct sta_vector *trace, uint32_t row)
+{
+    if (trace->type != STA_TYPE_TEXT || sta_vector_is_missing(trace, row))
+        return c->label_count;
+    struct sta_text text = sta_dictionary_text(trace->texts, trace->codes[trace->constant ? 0 : row]);
+    uint32_t code = sta_dictionary_find(c->label_texts, text.bytes, text.length);
+    return code == STA_NO_CODE ? c->label_count : code;
+}
+
+static int take_row(struct comparison *c, const struct sta_vector *vectors, uint32_t row, struct cell *keys,
+                    struct sta_error *err)
+{
+    const struct sta_plan_compare *compare = &c->plan->compare;
+    bool same = c->open;
+    int rc = 0;
+    for (size_t i = 0; i < compare->key_count; i++) {
+        uint32_t column = compare->keys[i];
+        struct cell cell = cell_at(&vectors[column], row);
+        same = same && same_cell(c->told[column].type, &keys[column], &cell);
+    }
+    if (!same) {
+        rc = close_combination(c, keys, err);
+        for (size_t i = 0; i < compare->key_count; i++)
+            keys[compare->keys[i]] = cell_at(&vectors[compare->keys[i]], row);
+        c->open = true;
+    }
+    size_t run = run_of(c, &vectors[compare->trace_key], row);
+    if (run == c->label_count)
+        return rc;
+    c->there[run] = true;
+    for (size_t i = 0; i < c->columns; i++)
+        c->cells[run * c->columns + i] = cell_at(&vectors[i], row);
+    return rc;
+}
+
+static int take_all(struct comparison *c, struct sta_error *err)
+{
+    struct sta_relation_batch *batch = sta_relation_batch_create(c->sorted);
+    struct sta_vector *vectors = sta_alloc_array(c->columns + 1, sizeof *vectors);
+    struct cell *keys = sta_alloc_array(c->columns + 1, sizeof *keys);
+    uint32_t rows = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sta_relation_batch_count(c->sorted); i++) {
+        rc = sta_relation_batch_seek(batch, i, &rows, err);
+        for (uint32_t k = 0; rc == 0 && k < c->columns; k++)
+            rc = sta_relation_batch_get(batch, k, &vectors[k], err);
+        for (uint32_t row = 0; rc == 0 && row < rows; row++)
+            rc = take_row(c, vectors, row, keys, err);
+    }
+    if (rc == 0)
+        rc = close_combination(c, keys, err);
+    if (rc == 0)
+        rc = flush(c, err);
+    free(keys);
+    free(vectors);
+    sta_relation_batch_destroy(batch);
+    return rc != 0 ? rc : sta_relation_seal(c->compared, err);
+}
+
+/* ---- start and end */
+
+static void make_room(struct comparison *c)
+{
+    size_t all = c->plan->column_count;
+    c->label_texts = sta_dictionary_create();
+    for (size_t i = 0; i < c->label_count; i++)
+        sta_dictionary_intern(c->label_texts, c->labels[i], strlen(c->labels[i]));
+    c->cells = sta_alloc_array(c->label_count * c->columns + 1, sizeof *c->cells);
+    c->there = sta_alloc_array(c->label_count + 1, sizeof *c->there);
+    c->out = sta_alloc_array(all * STA_VECTOR_ROWS, sizeof *c->out);
+    c->vectors = sta_alloc_array(all, sizeof *c->vectors);
+    c->values = sta_alloc_array(all, sizeof *c->values);
+    c->missing = sta_alloc_array(all, sizeof *c->missing);
+    for (size_t i = 0; i < all; i++) {
+        c->values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
+        c->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
+}
+
+static void free_room(struct comparison *c)
+{
+    for (size_t i = 0; i < c->plan->column_count; i++) {
+        free(c->values[i]);
+        free(c->missing[i]);
+    }
+    sta_dictionary_destroy(c->label_texts);
+    free(c->values);
+    free(c->missing);
+    free(c->vectors);
+    free(c->out);
+    free(c->there);
+    free(c->cells);
+}
+
+static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_relation *result,
+                        size_t columns, const struct sta_workshop *workshop, struct sta_relation **sorted,
+                        struct sta_error *err)
+{
+    struct sta_plan_order *by = sta_alloc_array(compare->key_count + 1, sizeof *by);
+    for (size_t i = 0; i < compare->key_count; i++)
+        by[i] = (struct sta_plan_order){.column = compare->keys[i]};
+    int rc = sta_relation_order(result, by, compare->key_count, UINT64_MAX, columns, workshop, sorted, err);
+    free(by);
+    return rc;
+}
+
+int sta_compare_run(const struct sta_plan *plan, const struct sta_relation *result, const char *const *labels,
+                    size_t label_count, const struct sta_workshop *workshop, struct sta_relation **compared,
+                    struct sta_error *err)
+{
+    struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};
+    struct sta_relation *sorted;
+    c.told = sta_relation_columns(result, &c.columns);
+    int rc = sort_by_keys(&plan->compare, result, c.columns, workshop, &sorted, err);
+    if (rc != 0)
+        return rc;
+    c.sorted = sorted;
+    c.compared = sta_relation_create(plan->columns, plan->column_count, sta_workshop_rows_memory(workshop),
+                                     workshop->spill_folder);
+    make_room(&c);
+    rc = take_all(&c, err);
+    free_room(&c);
+    sta_relation_destroy(sorted);
+    if (rc != 0)
+        sta_relation_destroy(c.compared);
+    *compared = rc == 0 ? c.compared : NULL;
+    return rc;
+}

@@ -1,0 +1,20 @@
+/* compare.h - runs beside a baseline (private to query/rows).  query.md part 4. */
+#ifndef STA_ANALYSE_QUERY_COMPARE_H
+#define STA_ANALYSE_QUERY_COMPARE_H
+
+#include "analyse/query/plan.h"
+#include "analyse/query/rows/relation.h"
+#include "analyse/query/rows/workshop.h"
+
+/**
+ * sta_compare_run - a row for each combination of the other keys and each run, with the values of the baseline beside its own
+ * @result: of the last stage; a row per key
+ * @labels: of the runs, in the order of the request
+ * @compared: of the plan's columns; other keys ascending, then runs as in the request
+ */
+STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_relation *result,
+                                  const char *const *labels, size_t label_count,
+                                  const struct sta_workshop *workshop, struct sta_relation **compared,
+                                  struct sta_error *err);
+
+#endif

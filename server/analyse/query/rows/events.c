@@ -1,0 +1,253 @@
+/* Binding traces: one schema over them, casts, the window in ticks. */
+#include "analyse/query/rows/events.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/classify.h"
+#include "analyse/question.h"
+#include "common/memory.h"
+
+/* ---- one schema */
+
+static enum sta_type unite_types(enum sta_type a, enum sta_type b)
+{
+    bool numbers = (a == STA_TYPE_INT || a == STA_TYPE_FLOAT) && (b == STA_TYPE_INT || b == STA_TYPE_FLOAT);
+    return a == b ? a : numbers ? STA_TYPE_FLOAT : STA_TYPE_TEXT;
+}
+
+/* The args columns of all traces, sorted by name as each trace has them: merged like runs. */
+static void unite_args(struct sta_events *events, const struct sta_schema *other)
+{
+    size_t old = events->schema.count, at = STA_LOGICAL_ARGS, count = STA_LOGICAL_ARGS;
+    const struct sta_schema_column *have = events->schema_columns;
+    struct sta_schema_column *fresh = sta_alloc_array(old + other->count, sizeof *fresh);
+    memcpy(fresh, other->columns, STA_LOGICAL_ARGS * sizeof *fresh);
+    for (size_t i = STA_LOGICAL_ARGS; at < old || i < other->count;) {
+        int order = at >= old ? 1 : i >= other->count ? -1 : strcmp(have[at].name, other->columns[i].name);
+        fresh[count] = order <= 0 ? have[at] : other->columns[i];
+        if (order == 0)
+            fresh[count].type = unite_types(have[at].type, other->columns[i].type);
+        at += order <= 0;
+        i += order >= 0;
+        count++;
+    }
+    free(events->schema_columns);
+    events->schema_columns = fresh;
+    events->schema = (struct sta_schema){.columns = fresh, .count = count};
+}
+
+static uint32_t find_column(const struct sta_schema *schema, const char *name)
+{
+    size_t low = STA_LOGICAL_ARGS, high = schema->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(schema->columns[middle].name, name);
+        if (order == 0)
+            return (uint32_t)middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return STA_NO_COLUMN;
+}
+
+/* args.key of the trace as the type that it has in the query.  A key that can't be named in an expression is never asked for. */
+static int make_cast(const struct sta_events_trace *trace, const struct sta_schema_column *wanted,
+                     struct sta_events_column *column, struct sta_error *err)
+{
+    const char *key = wanted->name + strlen("args.");
+    if (strpbrk(key, "`\"") != NULL)
+        return 0;
+    char *text = sta_sprintf("%s(args.`%s`)", wanted->type == STA_TYPE_FLOAT ? "float" : "str", key);
+    int rc = sta_expression_parse(text, strlen(text), sta_columns_schema(trace->columns), &column->cast, err);
+    if (rc == 0)
+        rc = sta_program_create(column->cast, &column->program, err);
+    free(text);
+    return rc;
+}
+
+static int map_columns(const struct sta_events *events, struct sta_events_trace *trace, struct sta_error *err)
+{
+    const struct sta_schema *own = sta_columns_schema(trace->columns);
+    trace->map = sta_alloc_array(events->schema.count, sizeof *trace->map);
+    for (size_t i = 0; i < events->schema.count; i++) {
+        const struct sta_schema_column *wanted = &events->schema_columns[i];
+        struct sta_events_column *column = &trace->map[i];
+        column->column = i < STA_LOGICAL_ARGS ? (uint32_t)i : find_column(own, wanted->name);
+        if (column->column == STA_NO_COLUMN || own->columns[column->column].type == wanted->type)
+            continue;
+        int rc = make_cast(trace, wanted, column, err);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- the window */
+
+/* The least number of microseconds that is at least @seconds as time_start says it: us / 10^6, the nearest double. */
+static int64_t first_microsecond(double seconds)
+{
+    double most = (double)STA_TIME_LIMIT;
+    if (seconds * 1e6 >= most || seconds * 1e6 <= -most)
+        return seconds > 0 ? STA_TIME_LIMIT : -STA_TIME_LIMIT;
+    int64_t us = (int64_t)floor(seconds * 1e6) - 2;
+    while ((double)us / 1e6 < seconds)
+        us++;
+    return us;
+}
+
+static void set_window(struct sta_events_trace *trace, const struct sta_events_window *window)
+{
+    int64_t per_us = sta_snapshot_info(trace->snapshot)->ticks_per_us;
+    int64_t farthest = INT64_MAX / per_us;
+    trace->scan = (struct sta_scan){
+        .columns = trace->columns, .classes = trace->classes, .from = INT64_MIN, .to = INT64_MAX};
+    if (window->has_from) {
+        int64_t us = first_microsecond(window->from);
+        trace->scan.from = STA_MAX(STA_MIN(us, farthest), -farthest) * per_us;
+    }
+    if (window->has_to) {
+        int64_t us = first_microsecond(window->to);
+        trace->scan.to = STA_MAX(STA_MIN(us, farthest), -farthest) * per_us;
+    }
+}
+
+/* ---- binding */
+
+static int bind_trace(struct sta_events *events, const struct sta_query_trace *asked,
+                      const struct sta_preset *preset, bool filters, struct sta_error *err)
+{
+    struct sta_events_trace *trace = &events->traces[events->trace_count++];
+    trace->label = sta_strdup(asked->label != NULL ? asked->label : "");
+    trace->snapshot = sta_snapshot_retain(asked->snapshot);
+    struct sta_columns_options options = {
+        .presets = events->presets, .preset = preset, .trace = asked->label};
+    int rc = sta_columns_create(trace->snapshot, &options, &trace->columns, err);
+    if (rc == 0 && preset != NULL && filters)
+        rc = sta_classes_create(trace->columns, preset, true, &trace->classes, err);
+    if (rc == 0)
+        unite_args(events, sta_columns_schema(trace->columns));
+    return rc;
+}
+
+static int bind_traces(struct sta_events *events, const struct sta_query *query, const char *name,
+                       bool filters, struct sta_error *err)
+{
+    const struct sta_preset *preset = NULL;
+    int rc = name != NULL ? sta_question_preset(events->presets, name, &preset, err) : 0;
+    for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
+        rc = bind_trace(events, &query->traces[i], preset, filters, err);
+    for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
+        rc = map_columns(events, &events->traces[i], err);
+    return rc;
+}
+
+int sta_events_create(const struct sta_query *query, const char *preset, bool filters,
+                      const struct sta_events_window *window, struct sta_events **events,
+                      struct sta_error *err)
+{
+    struct sta_events *fresh = sta_alloc(sizeof *fresh);
+    fresh->presets = sta_presets_retain(query->presets);
+    fresh->traces = sta_alloc_array(query->trace_count, sizeof *fresh->traces);
+    int rc = bind_traces(fresh, query, preset, filters, err);
+    for (size_t i = 0; rc == 0 && i < fresh->trace_count; i++)
+        set_window(&fresh->traces[i], window);
+    if (rc != 0) {
+        sta_events_destroy(fresh);
+        fresh = NULL;
+    }
+    *events = fresh;
+    return rc;
+}
+
+static void trace_fini(struct sta_events_trace *trace, size_t column_count)
+{
+    for (size_t i = 0; trace->map != NULL && i < column_count; i++) {
+        sta_program_destroy(trace->map[i].program);
+        sta_expression_destroy(trace->map[i].cast);
+    }
+    free(trace->map);
+    if (trace->chunk_ranks != NULL)
+        free(trace->chunk_ranks[0]);
+    free(trace->chunk_ranks);
+    sta_classes_destroy(trace->classes);
+    sta_columns_destroy(trace->columns);
+    sta_snapshot_release(trace->snapshot);
+    free(trace->label);
+}
+
+void sta_events_destroy(struct sta_events *events)
+{
+    if (events == NULL)
+        return;
+    for (size_t i = 0; i < events->trace_count; i++)
+        trace_fini(&events->traces[i], events->schema.count);
+    free(events->traces);
+    free(events->schema_columns);
+    sta_presets_release(events->presets);
+    free(events);
+}
+
+/* ---- the order of chunks */
+
+struct ranked_chunk {
+    const char *path;
+    uint64_t first_line;
+    uint32_t segment, chunk;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ranked_chunk *x = a, *y = b;
+    int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
+    if (order == 0)
+        order = (x->first_line > y->first_line) - (x->first_line < y->first_line);
+    if (order == 0)
+        order = (x->segment > y->segment) - (x->segment < y->segment);
+    return order;
+}
+
+static uint32_t segment_count(const struct sta_snapshot *snapshot)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
+        count = STA_MAX(count, sta_snapshot_block(snapshot, i)->segment + 1);
+    return count;
+}
+
+static void rank_chunks(struct sta_events_trace *trace)
+{
+    uint32_t segments = segment_count(trace->snapshot);
+    size_t total = 0, count;
+    for (uint32_t s = 0; s < segments; s++) {
+        sta_snapshot_chunks(trace->snapshot, s, &count);
+        total += count;
+    }
+    struct ranked_chunk *chunks = sta_alloc_array(total + 1, sizeof *chunks);
+    uint32_t *ranks = sta_alloc_array(total + 1, sizeof *ranks);
+    trace->chunk_ranks = sta_alloc_array((size_t)segments + 1, sizeof *trace->chunk_ranks);
+    trace->chunk_ranks[0] = ranks;
+    total = 0;
+    for (uint32_t s = 0; s < segments; s++) {
+        const struct sta_chunk *own = sta_snapshot_chunks(trace->snapshot, s, &count);
+        trace->chunk_ranks[s] = ranks + total;
+        for (size_t c = 0; c < count; c++)
+            chunks[total++] = (struct ranked_chunk){sta_snapshot_source(trace->snapshot, own[c].source)->path,
+                                                    own[c].first_line, s, (uint32_t)c};
+    }
+    qsort(chunks, total, sizeof *chunks, by_place);
+    for (size_t i = 0; i < total; i++)
+        trace->chunk_ranks[chunks[i].segment][chunks[i].chunk] = (uint32_t)i;
+    free(chunks);
+}
+
+void sta_events_rank_chunks(struct sta_events *events)
+{
+    for (size_t i = 0; i < events->trace_count; i++)
+        if (events->traces[i].chunk_ranks == NULL)
+            rank_chunks(&events->traces[i]);
+}

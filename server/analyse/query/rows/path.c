@@ -1,0 +1,183 @@
+/* Which parts a path has, its programs, and the parallel visit of all parts. */
+#include "analyse/query/rows/path.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include "analyse/budget.h"
+#include "analyse/skipping.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+
+/* ---- parts */
+
+/* Demands that filters make on columns of events reach the statistics of blocks as long as the columns are the trace's own. */
+static void add_demands(const struct sta_path *path, const struct sta_events_trace *trace,
+                        struct sta_skipping *skipping)
+{
+    size_t count = 0;
+    const struct sta_plan_stage *first = &path->stages[0];
+    const struct sta_demand *demands =
+        first->filter != NULL ? sta_expression_demands(first->filter, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (demands[i].column >= path->events->schema.count)
+            continue;
+        const struct sta_events_column *column = &trace->map[demands[i].column];
+        if (column->column == STA_NO_COLUMN)
+            continue;
+        if (column->program == NULL || demands[i].kind == STA_DEMAND_RANGE)
+            sta_skipping_demand(skipping, &demands[i], column->column);
+    }
+}
+
+static void choose_blocks(struct sta_path *path, uint32_t number)
+{
+    const struct sta_events_trace *trace = &path->events->traces[number];
+    struct sta_skipping *skipping = sta_skipping_create(trace->columns);
+    struct sta_scan scan = trace->scan;
+    uint32_t *blocks;
+    add_demands(path, trace, skipping);
+    scan.skip = sta_skipping_rules_out;
+    scan.skip_context = skipping;
+    size_t count = sta_scan_choose(&scan, &blocks);
+    path->parts = sta_realloc_array(path->parts, path->part_count + count + 1, sizeof *path->parts);
+    for (size_t i = 0; i < count; i++) {
+        path->parts[path->part_count++] = (struct sta_path_part){number, blocks[i]};
+        path->part_rows += sta_snapshot_block(trace->snapshot, blocks[i])->rows;
+    }
+    path->skipped += sta_snapshot_block_count(trace->snapshot) - count;
+    free(blocks);
+    sta_skipping_destroy(skipping);
+}
+
+static void choose_parts(struct sta_path *path)
+{
+    if (path->events != NULL) {
+        for (size_t i = 0; i < path->events->trace_count; i++)
+            choose_blocks(path, (uint32_t)i);
+        return;
+    }
+    path->part_count = sta_relation_batch_count(path->relation);
+    path->part_rows = sta_relation_rows(path->relation);
+    path->parts = sta_alloc_array(path->part_count + 1, sizeof *path->parts);
+    for (size_t i = 0; i < path->part_count; i++)
+        path->parts[i].block = (uint32_t)i;
+}
+
+static size_t trace_count(const struct sta_path *path)
+{
+    return path->events != NULL ? path->events->trace_count : 1;
+}
+
+int sta_path_init(struct sta_path *path, struct sta_events *events, const struct sta_relation *relation,
+                  const struct sta_plan_stage *stages, size_t stage_count, struct sta_error *err)
+{
+    *path = (struct sta_path){
+        .events = events, .relation = relation, .stages = stages, .stage_count = stage_count};
+    size_t count = trace_count(path) * stage_count;
+    path->programs = sta_alloc_array(count, sizeof(struct sta_stage_programs *));
+    for (size_t i = 0; i < count; i++) {
+        int rc = sta_stage_programs_create(&stages[i % stage_count], &path->programs[i], err);
+        if (rc != 0)
+            return rc;
+    }
+    choose_parts(path);
+    return 0;
+}
+
+void sta_path_fini(struct sta_path *path)
+{
+    for (size_t i = 0; path->programs != NULL && i < trace_count(path) * path->stage_count; i++)
+        sta_stage_programs_destroy(path->programs[i]);
+    free(path->programs);
+    free(path->parts);
+    *path = (struct sta_path){0};
+}
+
+void sta_path_tell(const struct sta_path *path, struct sta_query_step *step)
+{
+    step->rows_in = path->part_rows;
+    if (path->events == NULL)
+        return;
+    step->blocks_read = path->part_count;
+    step->blocks_skipped = path->skipped;
+}
+
+/* ---- work */
+
+struct working {
+    const struct sta_path *path;
+    const struct sta_path_work *work;
+    const struct sta_budget *budget;
+    _Atomic size_t next;
+    _Atomic bool stop;
+    uv_mutex_t lock; /* over error */
+    struct sta_error error;
+};
+
+static void stop_working(struct working *working, const struct sta_error *err)
+{
+    uv_mutex_lock(&working->lock);
+    if (!atomic_load(&working->stop))
+        working->error = *err;
+    atomic_store(&working->stop, true);
+    uv_mutex_unlock(&working->lock);
+}
+
+static void run_work(void *context, unsigned worker)
+{
+    struct working *working = context;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_lane *lane = sta_lane_create(working->path);
+    int rc = 0;
+    while (rc == 0 && !atomic_load_explicit(&working->stop, memory_order_relaxed)) {
+        size_t number = atomic_fetch_add(&working->next, 1);
+        if (number >= working->work->count)
+            break;
+        rc = sta_budget_check(working->budget, &err);
+        if (rc == 0)
+            rc = working->work->run(working->work->self, worker, lane, number, &err);
+    }
+    if (rc != 0)
+        stop_working(working, &err);
+    sta_lane_destroy(lane);
+}
+
+int sta_path_work(const struct sta_path *path, const struct sta_path_work *work,
+                  const struct sta_budget *budget, struct sta_error *err)
+{
+    struct working working = {.path = path, .work = work, .budget = budget};
+    size_t workers = STA_MIN((size_t)sta_budget_workers(budget), work->count);
+    if (workers == 0)
+        return sta_budget_check(budget, err);
+    STA_ASSERT(uv_mutex_init(&working.lock) == 0);
+    sta_parallel_run((unsigned)workers, run_work, &working);
+    uv_mutex_destroy(&working.lock);
+    if (!working.stop)
+        return 0;
+    *err = working.error;
+    return err->status;
+}
+
+/* ---- visiting all parts */
+
+struct visit {
+    const struct sta_path *path;
+    const struct sta_path_visitor *visitor;
+};
+
+static int visit_part(void *self, unsigned worker, struct sta_lane *lane, size_t part, struct sta_error *err)
+{
+    const struct visit *visit = self;
+    int rc = sta_lane_load(lane, visit->path->parts[part], err);
+    return rc == 0 && lane->count > 0 ? visit->visitor->visit(visit->visitor->self, worker, lane, err) : rc;
+}
+
+int sta_path_run(const struct sta_path *path, const struct sta_path_visitor *visitor,
+                 const struct sta_budget *budget, struct sta_error *err)
+{
+    struct visit visit = {path, visitor};
+    struct sta_path_work work = {&visit, path->part_count, visit_part};
+    return sta_path_work(path, &work, budget, err);
+}

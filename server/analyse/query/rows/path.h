@@ -1,0 +1,87 @@
+/* path.h - rows on their way: from events or a relation through the filters of stages that only pass rows on (private to query/rows).
+ *
+ * A path is what all threads share: which parts (blocks of events, batches of a relation) may matter, and the programs.  A lane is one
+ * thread's view of a part: the rows that are left, and the values of the expressions of the last stage.  Nothing between the
+ * stages is written down. */
+#ifndef STA_ANALYSE_QUERY_PATH_H
+#define STA_ANALYSE_QUERY_PATH_H
+
+#include "analyse/query/plan.h"
+#include "analyse/query/rows/events.h"
+#include "analyse/query/rows/frame.h"
+#include "analyse/query/rows/relation.h"
+
+struct sta_path_part {
+    uint32_t trace; /* 0 of a relation */
+    uint32_t block; /* of the snapshot; or number of the batch */
+};
+
+struct sta_path {
+    struct sta_events *events;           /* borrowed; NULL: of a relation */
+    const struct sta_relation *relation; /* borrowed; NULL: of events */
+    const struct sta_plan_stage *stages; /* all but the last pass rows on; borrowed */
+    size_t stage_count;
+    struct sta_stage_programs **programs; /* by trace, then stage */
+    struct sta_path_part *parts;
+    size_t part_count, skipped; /* blocks that statistics rule out */
+    uint64_t part_rows;         /* of all parts together */
+};
+
+/** @events or @relation, the other NULL.  Fini also after a failure. */
+STA_MUSTCHECK int sta_path_init(struct sta_path *path, struct sta_events *events,
+                                const struct sta_relation *relation, const struct sta_plan_stage *stages,
+                                size_t stage_count, struct sta_error *err);
+void sta_path_fini(struct sta_path *path);
+
+/** Tells of a step that went through all parts: rows in, blocks. */
+void sta_path_tell(const struct sta_path *path, struct sta_query_step *step);
+
+struct sta_lane {
+    struct sta_frame *top; /* of the last stage */
+    uint32_t trace;
+    uint32_t rows;            /* in the vectors */
+    const uint32_t *selected; /* numbers in the vectors of the rows that are left, ascending; NULL: all */
+    uint32_t count;           /* of them */
+};
+
+struct sta_lane *sta_lane_create(const struct sta_path *path);
+void sta_lane_destroy(struct sta_lane *lane); /* NULL allowed */
+/** Goes to a part, and drops the rows that window, preset and filters do not keep. */
+STA_MUSTCHECK int sta_lane_load(struct sta_lane *lane, struct sta_path_part part, struct sta_error *err);
+/** From now on only rows with @from <= ts < @to (ticks) of events are kept; INT64_MIN, INT64_MAX: open. */
+void sta_lane_narrow(struct sta_lane *lane, int64_t from, int64_t to);
+/** Goes to some rows of a block of events, whether filters keep them or not; the vectors hold these rows alone. */
+void sta_lane_load_rows(struct sta_lane *lane, struct sta_path_part part, const uint32_t *rows,
+                        uint32_t count);
+/** From now on the vectors hold the rows that are left alone: selected is NULL. */
+void sta_lane_compact(struct sta_lane *lane);
+
+/* Where the rows of a lane stand in the order of rows: by trace, at, place.  By number in the vectors. */
+struct sta_lane_order {
+    const int64_t *at;     /* ticks; of a relation the number of the row */
+    const uint64_t *place; /* events: sta_events_place, which needs ranked chunks */
+};
+STA_MUSTCHECK int sta_lane_order(struct sta_lane *lane, struct sta_lane_order *order, struct sta_error *err);
+/** Number of a row of the vectors in its part. */
+uint32_t sta_lane_part_row(const struct sta_lane *lane, uint32_t row);
+
+/* Pieces of work, each done once by some worker. */
+struct sta_path_work {
+    void *self;
+    size_t count;
+    int (*run)(void *self, unsigned worker, struct sta_lane *lane, size_t number, struct sta_error *err);
+};
+/** Return: 0, what the work returned, STA_ECANCELLED, STA_ELIMIT past the deadline. */
+STA_MUSTCHECK int sta_path_work(const struct sta_path *path, const struct sta_path_work *work,
+                                const struct sta_budget *budget, struct sta_error *err);
+
+/* Visits all parts in parallel, each once; parts in which no row is left are not shown. */
+struct sta_path_visitor {
+    void *self;
+    int (*visit)(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err);
+};
+/** Return: like sta_path_work; STA_ECORRUPT. */
+STA_MUSTCHECK int sta_path_run(const struct sta_path *path, const struct sta_path_visitor *visitor,
+                               const struct sta_budget *budget, struct sta_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* plain_private.h - shared by the files of plain rows only. */
+#ifndef STA_ANALYSE_QUERY_PLAIN_PRIVATE_H
+#define STA_ANALYSE_QUERY_PLAIN_PRIVATE_H
+
+#include "analyse/budget.h"
+#include "analyse/query/rows/plain.h"
+#include "analyse/query/rows/sorter.h"
+
+struct sta_plain_reader {
+    const struct sta_plain *plain;
+    struct sta_budget budget;
+    char *spill_folder;
+    uint64_t *key;    /* of the last row given out */
+    bool started;     /* key is set: rows up to it are behind us */
+    uint64_t wanted;  /* rows that will be read; 0: unknown */
+    size_t most_rows; /* of a chunk */
+
+    struct sta_piece *pieces;
+    size_t piece_count;
+    struct sta_chunk_row *rows; /* of the present chunk, in order */
+    size_t row_count, row_capacity, at;
+
+    /* event order: slices of time */
+    uint32_t trace;
+    int64_t from;  /* of the next slice, ticks */
+    size_t target; /* rows that it aims at */
+
+    /* sorted */
+    struct sta_sorter *sorter;
+    uint64_t *records;    /* of the rows of the chunk */
+    bool whole;           /* the sorter has all rows, not just the first ones */
+    uint64_t sorted_left; /* that it may still give */
+};
+
+/* Each fills the next chunk, or leaves it empty at the end. */
+STA_MUSTCHECK int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
+STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
+
+/** The values of what order_by number @key names. */
+STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, size_t key,
+                                       struct sta_vector *vector, struct sta_error *err);
+/** Empties the chunk and gives it room for so many pieces. */
+void sta_plain_begin_chunk(struct sta_plain_reader *reader, size_t pieces);
+void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t row);
+
+#endif

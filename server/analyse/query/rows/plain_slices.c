@@ -1,0 +1,244 @@
+/* Plain rows in event order, a slice of time after the other.
+ *
+ * DESIGN.  Blocks overlap in time, as files were written side by side.  A slice is as long as about so many rows last, by the statistics of the
+ * blocks; every block that reaches into it is read by some worker, which takes the rows of the slice out, in order as they lie; then the
+ * takings are merged.  Slices start small, for the first page, and grow to what memory allows, so that a block is seldom read
+ * twice.  A slice that turns out too large is tried again shorter. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "analyse/query/rows/plain_private.h"
+#include "common/memory.h"
+
+#define FIRST_ROWS 4096u /* that the first slice aims at, at least */
+
+struct slice {
+    struct sta_plain_reader *reader;
+    const struct sta_path_part *parts; /* of the trace */
+    size_t part_count;
+    int64_t from, to;
+    const struct sta_path_part **touched; /* parts that reach into it */
+    size_t touched_count;
+    _Atomic size_t rows;
+    _Atomic bool too_many;
+};
+
+static const struct sta_block *block_of(const struct sta_plain_reader *reader,
+                                        const struct sta_path_part *part)
+{
+    return sta_snapshot_block(reader->plain->path->events->traces[part->trace].snapshot, part->block);
+}
+
+/* The parts of a trace follow each other. */
+static void find_parts(const struct sta_plain_reader *reader, struct slice *slice)
+{
+    const struct sta_path *path = reader->plain->path;
+    size_t first = 0;
+    while (first < path->part_count && path->parts[first].trace < reader->trace)
+        first++;
+    slice->parts = path->parts + first;
+    while (first + slice->part_count < path->part_count &&
+           slice->parts[slice->part_count].trace == reader->trace)
+        slice->part_count++;
+}
+
+/* ---- how long a slice is */
+
+/* Rows of a block before @to, as if they lay evenly. */
+static double rows_before(const struct sta_block *block, int64_t to)
+{
+    if (to <= block->ts_min)
+        return 0;
+    if (to > block->ts_max)
+        return block->rows;
+    return block->rows * ((double)to - (double)block->ts_min) /
+           ((double)block->ts_max - (double)block->ts_min + 1);
+}
+
+static double rows_between(const struct slice *slice, int64_t from, int64_t to)
+{
+    double rows = 0;
+    for (size_t i = 0; i < slice->part_count; i++) {
+        const struct sta_block *block = block_of(slice->reader, &slice->parts[i]);
+        if (block->ts_max >= from)
+            rows += rows_before(block, to) - rows_before(block, from);
+    }
+    return rows;
+}
+
+/* The first and last tick of rows at or behind @from; *low > *high when there are none. */
+static void find_reach(const struct slice *slice, int64_t from, int64_t *low, int64_t *high)
+{
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    for (size_t i = 0; i < slice->part_count; i++) {
+        const struct sta_block *block = block_of(slice->reader, &slice->parts[i]);
+        if (block->ts_max < from)
+            continue;
+        *low = STA_MIN(*low, STA_MAX(block->ts_min, from));
+        *high = STA_MAX(*high, block->ts_max);
+    }
+}
+
+/* Sets from and to for about @target rows; false when no block is left. */
+static bool choose_slice(struct slice *slice, double target)
+{
+    int64_t low, high;
+    find_reach(slice, slice->reader->from, &low, &high);
+    if (low > high)
+        return false;
+    slice->from = low;
+    int64_t short_of = low, enough = high + 1; /* times are far from the ends of their range */
+    if (rows_between(slice, low, enough) > target * 1.25)
+        while (enough - short_of > 1) {
+            int64_t middle = short_of + (enough - short_of) / 2;
+            if (rows_between(slice, low, middle) < target)
+                short_of = middle;
+            else
+                enough = middle;
+        }
+    slice->to = enough;
+    return true;
+}
+
+/* ---- taking rows out */
+
+static int take_part(void *self, unsigned worker, struct sta_lane *lane, size_t number, struct sta_error *err)
+{
+    struct slice *slice = self;
+    struct sta_plain_reader *reader = slice->reader;
+    sta_lane_narrow(lane, slice->from, slice->to);
+    int rc = sta_lane_load(lane, *slice->touched[number], err);
+    if (rc != 0 || lane->count == 0)
+        return rc;
+    size_t rows = atomic_fetch_add(&slice->rows, lane->count) + lane->count;
+    if (rows > reader->most_rows * 2 && slice->to - slice->from > 1) {
+        atomic_store(&slice->too_many, true);
+        return 0;
+    }
+    rc = sta_budget_memory(&reader->budget, (double)rows * (double)reader->plain->shown.row_bytes,
+                           "events of one moment", err);
+    if (rc != 0)
+        return rc;
+    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, true, err);
+}
+
+static int take_slice(struct slice *slice, struct sta_error *err)
+{
+    struct sta_plain_reader *reader = slice->reader;
+    slice->touched_count = 0;
+    for (size_t i = 0; i < slice->part_count; i++) {
+        const struct sta_block *block = block_of(reader, &slice->parts[i]);
+        if (block->ts_max >= slice->from && block->ts_min < slice->to)
+            slice->touched[slice->touched_count++] = &slice->parts[i];
+    }
+    sta_plain_begin_chunk(reader, slice->touched_count);
+    atomic_store(&slice->rows, 0);
+    atomic_store(&slice->too_many, false);
+    struct sta_path_work work = {slice, slice->touched_count, take_part};
+    return sta_path_work(reader->plain->path, &work, &reader->budget, err);
+}
+
+/* ---- merging */
+
+struct runner {
+    const struct sta_piece *piece;
+    uint32_t number, row;
+};
+
+static bool runs_before(const struct runner *a, const struct runner *b)
+{
+    int64_t x = a->piece->at[a->row], y = b->piece->at[b->row];
+    return x != y ? x < y : a->piece->place[a->row] < b->piece->place[b->row];
+}
+
+static void sift_down(struct runner *heap, size_t count, size_t at)
+{
+    struct runner moving = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && runs_before(&heap[child + 1], &heap[child]);
+        if (!runs_before(&heap[child], &moving))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+/* Whether a row was given out before: a reader that goes on starts with the slice of its last row. */
+static bool is_behind(const struct sta_plain_reader *reader, const struct runner *runner)
+{
+    if (!reader->started || reader->key[0] != reader->trace)
+        return false;
+    uint64_t at = sta_sort_word(runner->piece->at[runner->row]), place = runner->piece->place[runner->row];
+    return at != reader->key[1] ? at < reader->key[1] : place <= reader->key[2];
+}
+
+static void merge(struct sta_plain_reader *reader)
+{
+    struct runner *heap = sta_alloc_array(reader->piece_count + 1, sizeof *heap);
+    size_t count = 0;
+    for (size_t i = 0; i < reader->piece_count; i++)
+        if (reader->pieces[i].rows > 0)
+            heap[count++] = (struct runner){&reader->pieces[i], (uint32_t)i, 0};
+    for (size_t i = count / 2; i-- > 0;)
+        sift_down(heap, count, i);
+    while (count > 0) {
+        if (!is_behind(reader, &heap[0]))
+            sta_plain_add_row(reader, heap[0].number, heap[0].row);
+        if (++heap[0].row == heap[0].piece->rows)
+            heap[0] = heap[--count];
+        sift_down(heap, count, 0);
+    }
+    free(heap);
+}
+
+/* ---- slice by slice */
+
+/* The next slice of the present trace that has rows.  The chunk stays empty when there is none. */
+static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, struct sta_error *err)
+{
+    double share = 1; /* of the target: less after a slice that was too large */
+    while (choose_slice(slice, (double)reader->target * share)) {
+        int rc = take_slice(slice, err);
+        if (rc != 0)
+            return rc;
+        if (slice->too_many) {
+            share /= 4;
+            continue;
+        }
+        merge(reader);
+        reader->from = slice->to;
+        reader->target = STA_MIN(reader->target * 4, reader->most_rows);
+        if (reader->row_count > 0)
+            return 0;
+    }
+    sta_plain_begin_chunk(reader, 0);
+    return 0;
+}
+
+static void start(struct sta_plain_reader *reader, size_t most)
+{
+    reader->target = STA_MIN(STA_MAX(most * 2, (size_t)FIRST_ROWS), reader->most_rows);
+    if (!reader->started || reader->from != INT64_MIN)
+        return;
+    reader->trace = (uint32_t)reader->key[0];
+    reader->from = (int64_t)(reader->key[1] ^ UINT64_C(1) << 63);
+}
+
+int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
+{
+    if (reader->target == 0)
+        start(reader, most);
+    for (; reader->trace < reader->plain->path->events->trace_count; reader->trace++) {
+        struct slice slice = {.reader = reader};
+        find_parts(reader, &slice);
+        slice.touched = sta_alloc_array(slice.part_count + 1, sizeof(struct sta_path_part *));
+        int rc = next_of_trace(reader, &slice, err);
+        free(slice.touched);
+        if (rc != 0 || reader->row_count > 0)
+            return rc;
+        reader->from = INT64_MIN;
+    }
+    return 0;
+}

@@ -1,0 +1,192 @@
+/* Plain rows, sorted.
+ *
+ * DESIGN.  A pass over all rows makes a record of each: its sort keys, its place in event order, and where it lies.  For the first rows that a reader
+ * asks for the sorter keeps only so many; a reader that goes on has all of them sorted, by way of the disk when they are many.  What
+ * is shown is read late: the next records are put in the order of the blocks, and each block is read once for all of its rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/query/rows/plain_private.h"
+#include "common/memory.h"
+
+/* ---- records */
+
+struct recording {
+    const struct sta_plain_reader *reader;
+    struct sta_sorter *sorter;
+    uint32_t words;     /* of a record */
+    uint64_t **records; /* by worker: room for those of a part */
+};
+
+static bool is_behind(const struct sta_plain_reader *reader, const uint64_t *record)
+{
+    uint32_t words = sta_plain_key_words(reader->plain);
+    for (uint32_t i = 0; reader->started && i < words; i++)
+        if (record[i] != reader->key[i])
+            return record[i] < reader->key[i];
+    return reader->started;
+}
+
+static int put_keys(const struct recording *recording, struct sta_lane *lane, uint64_t *records,
+                    struct sta_error *err)
+{
+    const struct sta_plain *plain = recording->reader->plain;
+    uint32_t word = 0;
+    for (size_t i = 0; i < plain->stage->order_count; i++) {
+        struct sta_vector vector;
+        int rc = sta_plain_key_vector(plain, lane, i, &vector, err);
+        if (rc != 0)
+            return rc;
+        sta_sort_key_put(&plain->keys[i], &vector, lane->selected, lane->count, records + word,
+                         recording->words);
+        word += sta_sort_key_words(&plain->keys[i]);
+    }
+    return 0;
+}
+
+static void put_places(const struct recording *recording, struct sta_lane *lane, size_t part,
+                       const struct sta_lane_order *order, uint64_t *record)
+{
+    uint32_t sort_words = recording->reader->plain->sort_words;
+    for (uint32_t i = 0; i < lane->count; i++, record += recording->words) {
+        uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
+        record[sort_words] = lane->trace;
+        record[sort_words + 1] = sta_sort_word(order->at[row]);
+        record[sort_words + 2] = order->place[row];
+        record[sort_words + 3] = (uint64_t)part << 32 | sta_lane_part_row(lane, row);
+    }
+}
+
+static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_t part, struct sta_error *err)
+{
+    struct recording *recording = self;
+    struct sta_lane_order order;
+    int rc = sta_lane_load(lane, recording->reader->plain->path->parts[part], err);
+    if (rc != 0 || lane->count == 0)
+        return rc;
+    if (recording->records[worker] == NULL)
+        recording->records[worker] = sta_alloc_array(STA_VECTOR_ROWS, recording->words * sizeof(uint64_t));
+    uint64_t *records = recording->records[worker];
+    rc = put_keys(recording, lane, records, err);
+    if (rc == 0)
+        rc = sta_lane_order(lane, &order, err);
+    if (rc == 0)
+        put_places(recording, lane, part, &order, records);
+    for (uint32_t i = 0; rc == 0 && i < lane->count; i++)
+        if (!is_behind(recording->reader, records + i * recording->words))
+            rc = sta_sorter_add(recording->sorter, worker, records + i * recording->words, err);
+    return rc;
+}
+
+/* Sorts the rows behind the reader, at least the first @most of them. */
+static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_error *err)
+{
+    const struct sta_path *path = reader->plain->path;
+    unsigned workers = sta_budget_workers(&reader->budget);
+    struct recording recording = {.reader = reader, .words = sta_plain_key_words(reader->plain) + 1};
+    struct sta_sorter_shape shape = {.words = recording.words,
+                                     .keys = recording.words - 1,
+                                     .most = most,
+                                     .workers = workers,
+                                     .memory = reader->budget.memory / 2,
+                                     .spill_folder = reader->spill_folder};
+    struct sta_path_work work = {&recording, path->part_count, record_part};
+    sta_sorter_destroy(reader->sorter);
+    reader->sorter = recording.sorter = sta_sorter_create(&shape);
+    reader->whole = most == UINT64_MAX;
+    reader->sorted_left = most;
+    recording.records = sta_alloc_array(workers, sizeof(uint64_t *));
+    int rc = sta_path_work(path, &work, &reader->budget, err);
+    for (unsigned i = 0; i < workers; i++)
+        free(recording.records[i]);
+    free(recording.records);
+    return rc != 0 ? rc : sta_sorter_finish(reader->sorter, err);
+}
+
+/* ---- rows of records */
+
+struct wanted {
+    uint64_t where;  /* part, row */
+    uint32_t number; /* of the record */
+};
+
+struct fetching {
+    struct sta_plain_reader *reader;
+    const struct wanted *wanted; /* by where */
+    size_t *first;               /* by piece: its first in wanted; one more at the end */
+};
+
+static int by_where(const void *a, const void *b)
+{
+    uint64_t x = ((const struct wanted *)a)->where, y = ((const struct wanted *)b)->where;
+    return (x > y) - (x < y);
+}
+
+static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_t number,
+                       struct sta_error *err)
+{
+    struct fetching *fetching = self;
+    struct sta_plain_reader *reader = fetching->reader;
+    size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
+    uint32_t *rows = sta_alloc_array(count, sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (uint32_t)fetching->wanted[first + i].where;
+    size_t part = fetching->wanted[first].where >> 32;
+    sta_lane_load_rows(lane, reader->plain->path->parts[part], rows, (uint32_t)count);
+    int rc = sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
+    free(rows);
+    return rc;
+}
+
+/* Reads what is shown of @count records, and lists the rows in the order of the records. */
+static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_error *err)
+{
+    uint32_t words = sta_plain_key_words(reader->plain) + 1;
+    struct wanted *wanted = sta_alloc_array(count + 1, sizeof *wanted);
+    size_t *first = sta_alloc_array(count + 1, sizeof *first), pieces = 0;
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = (struct wanted){reader->records[i * words + words - 1], (uint32_t)i};
+    qsort(wanted, count, sizeof *wanted, by_where);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || wanted[i].where >> 32 != wanted[i - 1].where >> 32)
+            first[pieces++] = i;
+    first[pieces] = count;
+    sta_plain_begin_chunk(reader, pieces);
+    for (size_t i = 0; i < count; i++)
+        sta_plain_add_row(reader, 0, 0); /* room */
+    for (size_t piece = 0; piece < pieces; piece++)
+        for (size_t i = first[piece]; i < first[piece + 1]; i++)
+            reader->rows[wanted[i].number] =
+                (struct sta_chunk_row){(uint32_t)piece, (uint32_t)(i - first[piece])};
+    struct fetching fetching = {reader, wanted, first};
+    struct sta_path_work work = {&fetching, pieces, fetch_piece};
+    int rc = pieces > 0 ? sta_path_work(reader->plain->path, &work, &reader->budget, err) : 0;
+    free(first);
+    free(wanted);
+    return rc;
+}
+
+/* Sorts for the first time, or all rows once the first ones are given out. */
+static int sort_for(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
+{
+    uint64_t wanted = reader->wanted != 0 ? reader->wanted : most;
+    if (reader->sorter == NULL)
+        return sort_rows(reader, wanted < UINT64_MAX ? wanted + 1 : wanted, err); /* does a row follow? */
+    return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : 0;
+}
+
+int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
+{
+    uint32_t words = sta_plain_key_words(reader->plain) + 1;
+    int rc = sort_for(reader, most, err);
+    if (rc != 0)
+        return rc;
+    size_t count = STA_MIN(reader->sorted_left, (uint64_t)reader->most_rows);
+    free(reader->records);
+    reader->records = sta_try_alloc_array(count + 1, words * sizeof(uint64_t));
+    if (reader->records == NULL)
+        return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
+    rc = sta_sorter_next(reader->sorter, reader->records, count, &count, err);
+    reader->sorted_left -= count;
+    return rc == 0 ? fetch_rows(reader, count, err) : rc;
+}

@@ -1,0 +1,294 @@
+/* The facade of queries: results, and readers of them.
+ *
+ * A result is a relation, read by row number, or plain rows, read by the key of a row.  A position is a few bytes: what the result is
+ * made of, so that it fits no other, and that number or key. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+#include <xxhash.h>
+
+#include "analyse/budget.h"
+#include "analyse/presets.h"
+#include "analyse/query/rows/chunk.h"
+#include "analyse/query/rows/stages.h"
+#include "analyse/query/rows/vectors.h"
+#include "common/memory.h"
+
+struct sta_query_result {
+    _Atomic unsigned references;
+    struct sta_events *events;
+    struct sta_plan plan;
+    struct sta_workshop workshop;
+    struct sta_outcome outcome;
+    char *spill_folder;
+    uint64_t fingerprint;
+    uv_mutex_t lock; /* over counting */
+    bool counted;
+    uint64_t row_count;
+};
+
+/* ---- what a position belongs to */
+
+static void hash_text(XXH64_state_t *state, const char *text, size_t length)
+{
+    uint64_t size = length;
+    XXH64_update(state, &size, sizeof size);
+    XXH64_update(state, text, length);
+}
+
+/* @paged: limit says how large pages are, and may change from page to page. */
+static void hash_request(XXH64_state_t *state, const struct sta_document *value, bool paged)
+{
+    XXH64_update(state, &value->type, sizeof value->type);
+    if (value->name != NULL)
+        hash_text(state, value->name, strlen(value->name));
+    if (value->type == STA_DOCUMENT_TEXT)
+        hash_text(state, value->text.bytes, value->text.length);
+    else if (value->type == STA_DOCUMENT_BOOL)
+        XXH64_update(state, &value->truth, sizeof value->truth);
+    else if (value->type == STA_DOCUMENT_INT || value->type == STA_DOCUMENT_FLOAT)
+        XXH64_update(state, &value->integer, sizeof value->integer);
+    for (const struct sta_document *child = value->first; child != NULL; child = child->next) {
+        bool then = paged && child->name != NULL && strcmp(child->name, "then") == 0;
+        bool page_size = paged && child->name != NULL && strcmp(child->name, "limit") == 0 &&
+                         sta_document_member(value, "then") == NULL;
+        if (!page_size)
+            hash_request(state, child, then);
+    }
+}
+
+static uint64_t fingerprint_of(const struct sta_query *query)
+{
+    XXH64_state_t *state = XXH64_createState();
+    STA_ASSERT(state != NULL);
+    XXH64_reset(state, 0);
+    uint64_t presets = sta_presets_fingerprint(query->presets);
+    XXH64_update(state, &presets, sizeof presets);
+    for (size_t i = 0; i < query->trace_count; i++) {
+        const char *label = query->traces[i].label != NULL ? query->traces[i].label : "";
+        uint64_t version = sta_snapshot_info(query->traces[i].snapshot)->version;
+        hash_text(state, label, strlen(label));
+        XXH64_update(state, &version, sizeof version);
+    }
+    hash_request(state, query->request, true);
+    uint64_t hash = XXH64_digest(state);
+    XXH64_freeState(state);
+    return hash;
+}
+
+/* ---- results */
+
+static int run(struct sta_query_result *result, const struct sta_query *query, struct sta_error *err)
+{
+    int rc = sta_plan_begin(query, &result->plan, err);
+    if (rc != 0)
+        return rc;
+    struct sta_plan *plan = &result->plan;
+    struct sta_events_window window = {plan->has_from, plan->has_to, plan->from, plan->to};
+    rc = sta_events_create(query, plan->preset, plan->filters, &window, &result->events, err);
+    if (rc == 0)
+        rc = sta_plan_stages(query, &result->events->schema, plan, err);
+    if (rc == 0)
+        rc = sta_stages_run(plan, result->events, &result->workshop, &result->outcome, err);
+    return rc;
+}
+
+int sta_query_run(const struct sta_query *query, const struct sta_budget *budget,
+                  struct sta_query_result **result, struct sta_error *err)
+{
+    struct sta_query_result *fresh = sta_alloc(sizeof *fresh);
+    atomic_init(&fresh->references, 1);
+    STA_ASSERT(uv_mutex_init(&fresh->lock) == 0);
+    fresh->spill_folder = sta_strdup(query->spill_folder != NULL ? query->spill_folder : "");
+    fresh->workshop = (struct sta_workshop){.budget = budget, .spill_folder = fresh->spill_folder};
+    fresh->fingerprint = fingerprint_of(query);
+    int rc = run(fresh, query, err);
+    fresh->workshop.budget = NULL; /* the caller's */
+    if (rc != 0) {
+        sta_query_result_release(fresh);
+        fresh = NULL;
+    }
+    *result = fresh;
+    return rc;
+}
+
+struct sta_query_result *sta_query_result_retain(struct sta_query_result *result)
+{
+    atomic_fetch_add(&result->references, 1);
+    return result;
+}
+
+void sta_query_result_release(struct sta_query_result *result)
+{
+    if (result == NULL || atomic_fetch_sub(&result->references, 1) != 1)
+        return;
+    sta_outcome_fini(&result->outcome);
+    sta_plan_fini(&result->plan);
+    sta_events_destroy(result->events);
+    sta_workshop_fini(&result->workshop);
+    uv_mutex_destroy(&result->lock);
+    free(result->spill_folder);
+    free(result);
+}
+
+const struct sta_query_column *sta_query_columns(const struct sta_query_result *result, size_t *count)
+{
+    *count = result->plan.column_count;
+    return result->plan.columns;
+}
+
+uint64_t sta_query_result_bytes(const struct sta_query_result *result)
+{
+    const struct sta_relation *relation = result->outcome.relation;
+    return sizeof *result + (relation != NULL ? sta_relation_bytes(relation) : 0);
+}
+
+int sta_query_row_count(struct sta_query_result *result, const struct sta_budget *budget, uint64_t *count,
+                        struct sta_error *err)
+{
+    int rc = 0;
+    if (result->outcome.relation != NULL) {
+        *count = sta_relation_rows(result->outcome.relation);
+        return 0;
+    }
+    uv_mutex_lock(&result->lock);
+    if (!result->counted)
+        rc = sta_plain_count(&result->outcome.plain, budget, &result->row_count, err);
+    result->counted = rc == 0;
+    *count = result->row_count;
+    uv_mutex_unlock(&result->lock);
+    return rc;
+}
+
+const struct sta_query_step *sta_query_steps(const struct sta_query_result *result, size_t *count)
+{
+    *count = result->workshop.step_count;
+    return result->workshop.steps;
+}
+
+/* ---- readers */
+
+struct sta_query_reader {
+    struct sta_query_result *result; /* held */
+    struct sta_plain_reader *plain;  /* NULL: of the relation */
+    struct sta_relation_batch *batch;
+    uint64_t row; /* the next one of the relation */
+};
+
+/* Words of a position: the fingerprint, then the number of the next row or the key of the last one. */
+static uint32_t position_words(const struct sta_query_result *result)
+{
+    return result->outcome.relation != NULL ? 2 : 1 + sta_plain_key_words(&result->outcome.plain);
+}
+
+static int read_position(const struct sta_query_result *result, const void *after, size_t size,
+                         uint64_t *words, struct sta_error *err)
+{
+    uint32_t count = position_words(result);
+    struct sta_cursor cursor = {.at = after, .end = (const unsigned char *)after + size};
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = sta_get_u64(&cursor);
+    if (cursor.failed || cursor.at != cursor.end || words[0] != result->fingerprint)
+        return sta_fail(err, STA_EINPUT, "the position is none of this result's");
+    return 0;
+}
+
+static void start(struct sta_query_reader *reader, const struct sta_budget *budget, const uint64_t *words)
+{
+    struct sta_query_result *result = reader->result;
+    if (result->outcome.relation == NULL) {
+        reader->plain = sta_plain_reader_create(&result->outcome.plain, budget, result->spill_folder, 0,
+                                                words != NULL ? words + 1 : NULL);
+        return;
+    }
+    reader->batch = sta_relation_batch_create(result->outcome.relation);
+    reader->row = words != NULL ? STA_MIN(words[1], sta_relation_rows(result->outcome.relation)) : 0;
+}
+
+int sta_query_reader_create(struct sta_query_result *result, const struct sta_budget *budget,
+                            const void *after, size_t after_size, struct sta_query_reader **reader,
+                            struct sta_error *err)
+{
+    uint64_t *words = NULL;
+    int rc = 0;
+    if (after != NULL) {
+        words = sta_alloc_array(position_words(result), sizeof *words);
+        rc = read_position(result, after, after_size, words, err);
+    }
+    *reader = NULL;
+    if (rc == 0) {
+        *reader = sta_alloc(sizeof **reader);
+        (*reader)->result = sta_query_result_retain(result);
+        start(*reader, budget, words);
+    }
+    free(words);
+    return rc;
+}
+
+void sta_query_reader_destroy(struct sta_query_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    sta_plain_reader_destroy(reader->plain);
+    sta_relation_batch_destroy(reader->batch);
+    sta_query_result_release(reader->result);
+    free(reader);
+}
+
+/* Rows first .. first + count - 1 of the present batch to a table, from row @at on. */
+static int put_batch(struct sta_query_reader *reader, uint32_t first, uint32_t count, struct sta_table *table,
+                     size_t at, struct sta_error *err)
+{
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        struct sta_vector vector;
+        int rc = sta_relation_batch_get(reader->batch, i, &vector, err);
+        if (rc != 0)
+            return rc;
+        for (uint32_t row = 0; row < count; row++)
+            sta_table_put(&table->columns[i], at + row, &vector, first + row);
+    }
+    return 0;
+}
+
+static int read_relation(struct sta_query_reader *reader, size_t most, struct sta_table *table,
+                         struct sta_error *err)
+{
+    const struct sta_plan *plan = &reader->result->plan;
+    uint64_t left = sta_relation_rows(reader->result->outcome.relation) - reader->row;
+    size_t rows = STA_MIN(left, (uint64_t)most);
+    int rc = 0;
+    sta_table_init(table, rows);
+    for (size_t i = 0; i < plan->column_count; i++)
+        sta_table_add(table, plan->columns[i].name, plan->columns[i].type, plan->columns[i].unit);
+    for (size_t at = 0; rc == 0 && at < rows;) {
+        uint32_t first = reader->row % STA_VECTOR_ROWS, batch_rows;
+        rc = sta_relation_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
+        uint32_t now = (uint32_t)STA_MIN(rows - at, (size_t)(batch_rows - first));
+        if (rc == 0)
+            rc = put_batch(reader, first, now, table, at, err);
+        reader->row += now;
+        at += now;
+    }
+    return rc;
+}
+
+int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,
+                   struct sta_error *err)
+{
+    return reader->plain != NULL ? sta_plain_read(reader->plain, most, table, err)
+                                 : read_relation(reader, most, table, err);
+}
+
+bool sta_query_position(struct sta_query_reader *reader, struct sta_buffer *position)
+{
+    const struct sta_query_result *result = reader->result;
+    const struct sta_relation *relation = result->outcome.relation;
+    const uint64_t *words = relation != NULL ? &reader->row : sta_plain_position(reader->plain);
+    if (words == NULL || (relation != NULL && reader->row >= sta_relation_rows(relation)))
+        return false;
+    sta_put_u64(position, result->fingerprint);
+    for (uint32_t i = 0; i + 1 < position_words(result); i++)
+        sta_put_u64(position, words[i]);
+    return true;
+}

@@ -1,0 +1,421 @@
+/* Stage by stage; see stages.h. */
+#include "analyse/query/rows/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/budget.h"
+#include "analyse/query/rows/compare.h"
+#include "analyse/query/rows/groups.h"
+#include "analyse/query/rows/order.h"
+#include "analyse/query/rows/vectors.h"
+#include "common/memory.h"
+
+struct running {
+    const struct sta_plan *plan;
+    struct sta_events *events;
+    struct sta_workshop *workshop;
+    struct sta_relation *relation; /* of the stage before; NULL: events */
+};
+
+static bool is_last(const struct running *running, size_t stage)
+{
+    return stage + 1 == running->plan->stage_count;
+}
+
+/* Rows of a stage that go on as they come. */
+static bool passes_on(const struct running *running, size_t stage)
+{
+    const struct sta_plan_stage *s = &running->plan->stages[stage];
+    return s->kind == STA_PLAN_ROWS && s->order_count == 0 && !s->has_limit && !is_last(running, stage);
+}
+
+/* ---- plain rows that a later stage works on */
+
+struct copying {
+    const struct sta_plan_stage *stage;
+    struct sta_dictionary_cache **texts; /* by output; NULL: no text */
+    struct sta_vector *vectors;
+    uint32_t **codes;
+};
+
+static void copying_init(struct copying *copying, const struct sta_plan_stage *stage)
+{
+    *copying = (struct copying){.stage = stage};
+    copying->texts = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_dictionary_cache *));
+    copying->vectors = sta_alloc_array(stage->output_count + 1, sizeof *copying->vectors);
+    copying->codes = sta_alloc_array(stage->output_count + 1, sizeof(uint32_t *));
+    for (size_t i = 0; i < stage->output_count; i++) {
+        if (stage->result[i].type != STA_TYPE_TEXT && stage->result[i].type != STA_TYPE_LIST)
+            continue;
+        copying->texts[i] = sta_alloc(sizeof **copying->texts);
+        sta_dictionary_cache_init(copying->texts[i], sta_dictionary_create());
+        copying->codes[i] = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
+    }
+}
+
+static void copying_fini(struct copying *copying)
+{
+    for (size_t i = 0; i < copying->stage->output_count; i++) {
+        if (copying->texts[i] != NULL)
+            sta_dictionary_destroy(copying->texts[i]->dictionary);
+        free(copying->texts[i]);
+        free(copying->codes[i]);
+    }
+    free(copying->texts);
+    free(copying->vectors);
+    free(copying->codes);
+}
+
+static void copy_texts(struct copying *copying, size_t i, const struct sta_table_column *column, size_t rows)
+{
+    for (size_t row = 0; row < rows; row++)
+        copying->codes[i][row] =
+            column->missing[row] ? STA_NO_CODE
+                                 : sta_dictionary_cache_intern(copying->texts[i], column->texts[row].bytes,
+                                                               column->texts[row].length);
+    copying->vectors[i] = (struct sta_vector){
+        .type = column->type, .codes = copying->codes[i], .texts = copying->texts[i]->dictionary};
+}
+
+static int append_table(struct copying *copying, const struct sta_table *table, struct sta_relation *relation,
+                        struct sta_error *err)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct sta_table_column *column = &table->columns[i];
+        struct sta_vector *vector = &copying->vectors[i];
+        if (copying->texts[i] != NULL) {
+            copy_texts(copying, i, column, table->rows);
+            continue;
+        }
+        *vector = (struct sta_vector){.type = column->type, .missing = column->missing};
+        if (column->type ==
+            STA_TYPE_BOOL) /* a table has conditions as integers: make bytes of them, in place */
+            for (size_t row = 0; row < table->rows; row++)
+                ((uint8_t *)column->integers)[row] = column->integers[row] != 0;
+        sta_vector_point(vector,
+                         column->type == STA_TYPE_FLOAT ? (void *)column->numbers : (void *)column->integers);
+    }
+    return sta_relation_append(relation, copying->vectors, NULL, (uint32_t)table->rows, err);
+}
+
+static int read_plain(const struct running *running, const struct sta_plain *plain,
+                      struct sta_relation *relation, struct sta_error *err)
+{
+    const struct sta_workshop *workshop = running->workshop;
+    const struct sta_plan_stage *stage = plain->stage;
+    uint64_t left = stage->has_limit ? stage->limit : UINT64_MAX;
+    struct sta_plain_reader *reader =
+        sta_plain_reader_create(plain, workshop->budget, workshop->spill_folder, left, NULL);
+    struct copying copying;
+    size_t rows;
+    int rc;
+    copying_init(&copying, stage);
+    do {
+        struct sta_table table;
+        rc = sta_plain_read(reader, STA_MIN(left, (uint64_t)STA_VECTOR_ROWS), &table, err);
+        rows = table.rows;
+        left -= rows;
+        if (rc == 0)
+            rc = append_table(&copying, &table, relation, err);
+        sta_table_fini(&table);
+    } while (rc == 0 && rows > 0 && left > 0);
+    copying_fini(&copying);
+    sta_plain_reader_destroy(reader);
+    return rc;
+}
+
+/* ---- rows of a relation, in their order; behind them what order_by needs beyond them */
+
+struct rows {
+    const struct sta_plan_stage *stage;
+    struct sta_query_column *columns;
+    struct sta_plan_order *order; /* by columns */
+    size_t count;
+};
+
+/* @comparing: order_by speaks of what compare gives. */
+static void rows_init(struct rows *rows, const struct sta_plan_stage *stage, bool comparing)
+{
+    *rows = (struct rows){.stage = stage, .count = stage->output_count};
+    rows->columns = sta_alloc_array(stage->output_count + stage->order_count + 1, sizeof *rows->columns);
+    rows->order = sta_alloc_array(stage->order_count + 1, sizeof *rows->order);
+    for (size_t i = 0; i < stage->output_count; i++)
+        rows->columns[i] = stage->result[i];
+    for (size_t i = 0; i < stage->order_count && !comparing; i++) {
+        uint32_t column = stage->order[i].column;
+        rows->order[i] = stage->order[i];
+        if (column < stage->output_count)
+            continue;
+        const struct sta_schema_column *more = &stage->schema.columns[column - stage->output_count];
+        rows->order[i].column = (uint32_t)rows->count;
+        rows->columns[rows->count++] = (struct sta_query_column){more->name, more->unit, more->type};
+    }
+}
+
+static void rows_fini(struct rows *rows)
+{
+    free(rows->columns);
+    free(rows->order);
+}
+
+static int append_lane(const struct rows *rows, struct sta_lane *lane, struct sta_vector *vectors,
+                       struct sta_relation *relation, struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = rows->stage;
+    size_t count = stage->output_count;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (stage->outputs[i].unused)
+            vectors[i] = sta_vector_nothing(stage->result[i].type, NULL);
+        else
+            rc = sta_frame_part(lane->top, STA_PART_OUTPUTS, i, &vectors[i], err);
+    }
+    for (size_t i = 0; rc == 0 && count < rows->count; i++)
+        if (stage->order[i].column >= stage->output_count)
+            rc = sta_frame_column(lane->top, stage->order[i].column - (uint32_t)stage->output_count,
+                                  &vectors[count++], err);
+    return rc != 0 ? rc : sta_relation_append(relation, vectors, lane->selected, lane->count, err);
+}
+
+/* @left: rows at most */
+static int copy_rows(const struct rows *rows, const struct sta_path *path, uint64_t left,
+                     const struct sta_budget *budget, struct sta_relation *relation, struct sta_error *err)
+{
+    struct sta_lane *lane = sta_lane_create(path);
+    struct sta_vector *vectors = sta_alloc_array(rows->count + 1, sizeof *vectors);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && left > 0 && i < path->part_count; i++) {
+        rc = sta_budget_check(budget, err);
+        if (rc == 0)
+            rc = sta_lane_load(lane, path->parts[i], err);
+        lane->count = (uint32_t)STA_MIN((uint64_t)lane->count, left);
+        left -= lane->count;
+        if (rc == 0 && lane->count > 0)
+            rc = append_lane(rows, lane, vectors, relation, err);
+    }
+    free(vectors);
+    sta_lane_destroy(lane);
+    return rc;
+}
+
+/* ---- what follows once a stage has its rows */
+
+/* Replaces the relation by another one. */
+static void take_over(struct running *running, struct sta_relation *relation)
+{
+    sta_relation_destroy(running->relation);
+    running->relation = relation;
+}
+
+static int order_rows(struct running *running, const struct sta_plan_order *by, size_t by_count,
+                      uint64_t limit, size_t columns, struct sta_error *err)
+{
+    struct sta_relation *ordered;
+    struct sta_query_step *step =
+        sta_workshop_step(running->workshop, "sort", sta_sprintf("by %zu columns", by_count));
+    step->rows_in = sta_relation_rows(running->relation);
+    int rc =
+        sta_relation_order(running->relation, by, by_count, limit, columns, running->workshop, &ordered, err);
+    if (rc != 0)
+        return rc;
+    step->rows_out = sta_relation_rows(ordered);
+    step->memory = sta_relation_bytes(ordered);
+    step->spilled = sta_relation_spilled(ordered);
+    sta_workshop_end_step(running->workshop);
+    take_over(running, ordered);
+    return 0;
+}
+
+/* order_by and, with a stage behind, limit. */
+static int order_and_cut(struct running *running, size_t number, const struct sta_plan_order *order,
+                         struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = &running->plan->stages[number];
+    size_t columns = is_last(running, number) ? running->plan->column_count : stage->result_count;
+    uint64_t limit = stage->has_limit && !is_last(running, number) ? stage->limit : UINT64_MAX;
+    if (stage->order_count == 0 && limit >= sta_relation_rows(running->relation))
+        return 0;
+    return order_rows(running, order, stage->order_count, limit, columns, err);
+}
+
+static int compare(struct running *running, struct sta_error *err)
+{
+    const struct sta_events *events = running->events;
+    struct sta_relation *compared;
+    const char **labels = sta_alloc_array(events->trace_count, sizeof *labels);
+    struct sta_query_step *step =
+        sta_workshop_step(running->workshop, "compare",
+                          sta_sprintf("to %s", events->traces[running->plan->compare.baseline].label));
+    for (size_t i = 0; i < events->trace_count; i++)
+        labels[i] = events->traces[i].label;
+    step->rows_in = sta_relation_rows(running->relation);
+    int rc = sta_compare_run(running->plan, running->relation, labels, events->trace_count, running->workshop,
+                             &compared, err);
+    free(labels);
+    if (rc != 0)
+        return rc;
+    step->rows_out = sta_relation_rows(compared);
+    sta_workshop_end_step(running->workshop);
+    take_over(running, compared);
+    return 0;
+}
+
+/* The sum of the counts, and each as a share of it. */
+static int put_fractions(struct running *running, const struct sta_plan_stage *stage, struct sta_error *err)
+{
+    const struct sta_relation *counted = running->relation;
+    uint32_t count_column = (uint32_t)stage->key_count, last = (uint32_t)stage->result_count - 1;
+    struct sta_relation_batch *batch = sta_relation_batch_create(counted);
+    struct sta_relation *relation =
+        sta_relation_create(stage->result, stage->result_count, sta_workshop_rows_memory(running->workshop),
+                            running->workshop->spill_folder);
+    struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
+    double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
+    int64_t sum = 0;
+    uint32_t rows = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < 2 * sta_relation_batch_count(counted); i++) {
+        size_t number = i % sta_relation_batch_count(counted);
+        bool summing = i < sta_relation_batch_count(counted);
+        rc = sta_relation_batch_seek(batch, number, &rows, err);
+        for (uint32_t c = 0; rc == 0 && c < last; c++)
+            rc = sta_relation_batch_get(batch, c, &vectors[c], err);
+        for (uint32_t row = 0; rc == 0 && row < rows; row++)
+            if (summing)
+                sum += vectors[count_column].integers[row];
+            else
+                fractions[row] = (double)vectors[count_column].integers[row] / (double)sum;
+        vectors[last] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = fractions};
+        if (rc == 0 && !summing)
+            rc = sta_relation_append(relation, vectors, NULL, rows, err);
+    }
+    if (rc == 0)
+        rc = sta_relation_seal(relation, err);
+    free(fractions);
+    free(vectors);
+    sta_relation_batch_destroy(batch);
+    if (rc != 0) {
+        sta_relation_destroy(relation);
+        return rc;
+    }
+    take_over(running, relation);
+    return 0;
+}
+
+/* ---- stages */
+
+static int run_groups(struct running *running, const struct sta_path *path, size_t number,
+                      struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = &running->plan->stages[number];
+    struct sta_relation *result;
+    int rc = sta_groups_run(path, running->workshop, &result, err);
+    if (rc != 0)
+        return rc;
+    take_over(running, result);
+    return stage->fraction ? put_fractions(running, stage, err) : 0;
+}
+
+/* Rows of events, for a stage behind: sorted and cut as they are read. */
+static int run_rows_of_events(struct running *running, const struct sta_path *path, size_t number,
+                              struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = &running->plan->stages[number];
+    struct sta_plain plain;
+    int rc = sta_plain_init(&plain, path, running->workshop, err);
+    struct sta_query_step *step = sta_workshop_step(
+        running->workshop, "rows", sta_strdup(stage->order_count > 0 ? "sorted" : "in event order"));
+    running->relation =
+        sta_relation_create(stage->result, stage->result_count, sta_workshop_rows_memory(running->workshop),
+                            running->workshop->spill_folder);
+    if (rc == 0)
+        rc = read_plain(running, &plain, running->relation, err);
+    if (rc == 0)
+        rc = sta_relation_seal(running->relation, err);
+    sta_plain_fini(&plain);
+    sta_path_tell(path, step);
+    step->rows_out = sta_relation_rows(running->relation);
+    sta_workshop_end_step(running->workshop);
+    return rc;
+}
+
+static int run_rows(struct running *running, const struct sta_path *path, size_t number,
+                    struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = &running->plan->stages[number];
+    bool comparing = is_last(running, number) && running->plan->compare.asked;
+    bool cuts = stage->has_limit && stage->order_count == 0 && !is_last(running, number);
+    struct rows rows;
+    rows_init(&rows, stage, comparing);
+    struct sta_query_step *step = sta_workshop_step(running->workshop, "rows", sta_strdup("of a result"));
+    struct sta_relation *relation =
+        sta_relation_create(rows.columns, rows.count, sta_workshop_rows_memory(running->workshop),
+                            running->workshop->spill_folder);
+    int rc =
+        copy_rows(&rows, path, cuts ? stage->limit : UINT64_MAX, running->workshop->budget, relation, err);
+    if (rc == 0)
+        rc = sta_relation_seal(relation, err);
+    sta_path_tell(path, step);
+    step->rows_out = sta_relation_rows(relation);
+    sta_workshop_end_step(running->workshop);
+    take_over(running, relation);
+    if (rc == 0 && !comparing)
+        rc = order_and_cut(running, number, rows.order, err);
+    rows_fini(&rows);
+    return rc;
+}
+
+/* A path that ends in stage @last. */
+static int run_path(struct running *running, const struct sta_path *path, size_t last, struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = &running->plan->stages[last];
+    bool comparing = is_last(running, last) && running->plan->compare.asked;
+    if (stage->kind == STA_PLAN_ROWS && path->events != NULL)
+        return run_rows_of_events(running, path, last, err);
+    int rc = stage->kind == STA_PLAN_ROWS ? run_rows(running, path, last, err)
+                                          : run_groups(running, path, last, err);
+    if (rc == 0 && comparing)
+        rc = compare(running, err);
+    if (rc == 0 && (stage->kind != STA_PLAN_ROWS || comparing))
+        rc = order_and_cut(running, last, stage->order, err);
+    return rc;
+}
+
+static bool ends_plain(const struct running *running, size_t last)
+{
+    return running->relation == NULL && is_last(running, last) &&
+           running->plan->stages[last].kind == STA_PLAN_ROWS;
+}
+
+int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struct sta_workshop *workshop,
+                   struct sta_outcome *outcome, struct sta_error *err)
+{
+    struct running running = {.plan = plan, .events = events, .workshop = workshop};
+    int rc = 0;
+    *outcome = (struct sta_outcome){.relation = NULL};
+    for (size_t first = 0, last; rc == 0 && first < plan->stage_count; first = last + 1) {
+        for (last = first; passes_on(&running, last);)
+            last++;
+        struct sta_path path;
+        rc = sta_path_init(&path, running.relation == NULL ? events : NULL, running.relation,
+                           &plan->stages[first], last - first + 1, err);
+        if (rc == 0 && ends_plain(&running, last)) {
+            outcome->path = path;
+            return sta_plain_init(&outcome->plain, &outcome->path, workshop, err);
+        }
+        if (rc == 0)
+            rc = run_path(&running, &path, last, err);
+        sta_path_fini(&path);
+    }
+    outcome->relation = running.relation;
+    return rc;
+}
+
+void sta_outcome_fini(struct sta_outcome *outcome)
+{
+    sta_relation_destroy(outcome->relation);
+    sta_plain_fini(&outcome->plain);
+    if (outcome->path.programs != NULL)
+        sta_path_fini(&outcome->path);
+}
