@@ -11,6 +11,7 @@ const PAGES = [
     { name: 'overview', address: (trace) => `/?page=overview&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'overview lines', address: (trace) => `/?page=overview&trace=${trace.id}&metric=bw_busy&from=5&to=30`, ready: '.chart canvas' },
     { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=table`, ready: '.chart-table' },
+    { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 
 async function pictureOf(browser, daemon, trace, { name, address, ready }, width, colorScheme) {
