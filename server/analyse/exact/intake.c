@@ -284,7 +284,7 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
         uint32_t leaf = find_leaf(intake, worker, &rows, row, &class);
         take_row(intake, worker, &rows, row, leaf, class.kind, &part);
         if (spans != NULL)
-            spans[made++] = (struct sta_span){ts, part.to, leaf};
+            spans[made++] = (struct sta_span){.ts = ts, .te = part.to, .cell = leaf};
     }
     if (spans != NULL)
         *span_count = made;

@@ -212,7 +212,7 @@ void sta_exact_sweep_finish(struct sta_exact_sweep *sweep)
 
 static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t leaf)
 {
-    worker->spans.items[worker->spans.count++] = (struct sta_span){ts, te, leaf};
+    worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = leaf};
 }
 
 /* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  Return: the next span of the slice. */

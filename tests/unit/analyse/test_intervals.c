@@ -71,7 +71,8 @@ static void make_scene(struct scene *scene, uint64_t seed)
         int64_t ts = below(horizon - 1);
         int64_t longest = below(8) == 0 ? horizon - ts - 1 : STA_MIN(horizon - ts - 1, 6);
         uint32_t cell = below(CELLS);
-        scene->spans[i] = (struct sta_span){ts, ts + 1 + below((uint32_t)longest + 1), cell};
+        scene->spans[i] =
+            (struct sta_span){.ts = ts, .te = ts + 1 + below((uint32_t)longest + 1), .cell = cell};
         scene->spans[i].te = STA_MIN(scene->spans[i].te, HORIZON);
         for (int s = 0; s < SLOTS; s++)
             for (int64_t t = ts; scene->member[cell][s] && t < scene->spans[i].te; t++)
@@ -199,7 +200,7 @@ Test(intervals, sorting_orders_any_times)
         size_t count = below(500);
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
-            spans[i] = (struct sta_span){extremes[below(6)] + below(5000), 0, (uint32_t)i};
+            spans[i] = (struct sta_span){.ts = extremes[below(6)] + below(5000), .cell = (uint32_t)i};
             sum += (uint64_t)spans[i].ts;
         }
         struct sta_span *sorted = sta_spans_sort(spans, scratch, count);
