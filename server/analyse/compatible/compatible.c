@@ -80,7 +80,7 @@ static void say_counts(const struct sta_hlm *hlm, struct sta_facts *facts)
 {
     const struct sta_hlm_counts *counts = &hlm->counts;
     const struct sta_snapshot *snapshot = hlm->bound->question->snapshot;
-    sta_facts_number(facts, "job_time", "s", sta_hlm_seconds(hlm, sta_job_ticks(snapshot)));
+    sta_facts_number(facts, "job_time", "s", sta_seconds(sta_job_ticks(snapshot), hlm->bound->ticks_per_us));
     sta_facts_int(facts, "total_count", (int64_t)sta_snapshot_info(snapshot)->events);
     sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
     sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);

@@ -116,13 +116,9 @@ struct merge {
     size_t count; /* of items */
 };
 
-static void add_group(struct sta_hlm *hlm, struct sta_group *to, const struct sta_group *from,
-                      const struct sta_group_sizes *sizes, size_t *size_count)
+static void add_sizes(struct sta_hlm *hlm, struct sta_group *to, const struct sta_group_sizes *sizes,
+                      size_t *size_count)
 {
-    to->count += from->count;
-    to->time = sta_add_capped(to->time, from->time);
-    if (sizes == NULL)
-        return;
     if (to->sizes == STA_NO_SIZES) {
         to->sizes = (uint32_t)*size_count;
         hlm->sizes[(*size_count)++] = *sizes;
@@ -141,8 +137,8 @@ static void list_groups(struct merge *merge)
         const struct sta_pass_worker *worker = &merge->pass->workers[w];
         merge->first[w] = n;
         for (size_t g = 0; g < worker->group_count; g++, n++)
-            merge->items[n] = (struct sta_sort_item){.key = worker->groups[g].sums.key,
-                                                     .minor = merge->common[w][worker->groups[g].sums.kind],
+            merge->items[n] = (struct sta_sort_item){.key = worker->groups[g].key,
+                                                     .minor = merge->common[w][worker->groups[g].kind],
                                                      .at = (uint32_t)n};
     }
 }
@@ -151,18 +147,25 @@ static void unite_groups(struct merge *merge)
 {
     struct sta_hlm *hlm = merge->hlm;
     size_t size_count = 0;
+    sta_fixed time = 0;
     for (size_t i = 0; i < merge->count; i++) {
         const struct sta_sort_item *item = &merge->items[i];
         unsigned w = merge->pass->worker_count - 1;
         while (item->at < merge->first[w])
             w--;
         const struct sta_pass_worker *worker = &merge->pass->workers[w];
-        const struct sta_group *from = &worker->groups[item->at - merge->first[w]].sums;
-        if (i == 0 || item[-1].key != item->key || item[-1].minor != item->minor)
+        const struct sta_pass_group *from = &worker->groups[item->at - merge->first[w]];
+        if (i == 0 || item[-1].key != item->key || item[-1].minor != item->minor) {
             hlm->groups[hlm->count++] =
                 (struct sta_group){.key = item->key, .kind = item->minor, .sizes = STA_NO_SIZES};
-        add_group(hlm, &hlm->groups[hlm->count - 1], from,
-                  from->sizes != STA_NO_SIZES ? &worker->sizes[from->sizes] : NULL, &size_count);
+            time = 0;
+        }
+        struct sta_group *to = &hlm->groups[hlm->count - 1];
+        time = sta_fixed_add(time, from->time);
+        to->time = sta_fixed_number(time);
+        to->count += from->count;
+        if (from->sizes != STA_NO_SIZES)
+            add_sizes(hlm, to, &worker->sizes[from->sizes], &size_count);
         merge->group_of[w][item->at - merge->first[w]] = (uint32_t)hlm->count - 1;
     }
 }

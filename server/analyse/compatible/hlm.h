@@ -7,6 +7,7 @@
 #define STA_ANALYSE_COMPATIBLE_HLM_H
 
 #include "analyse/compatible/axes.h"
+#include "analyse/compatible/sum.h"
 #include "analyse/size_bins.h"
 
 /* What the events of a group have in common beside its key. */
@@ -21,8 +22,9 @@ struct sta_hlm_kind {
 struct sta_group {
     uint64_t key;
     uint32_t kind;
-    uint32_t sizes;      /* index of its struct sta_group_sizes, or STA_NO_SIZES when no event has a size */
-    int64_t count, time; /* time in ticks */
+    uint32_t sizes; /* index of its struct sta_group_sizes, or STA_NO_SIZES when no event has a size */
+    int64_t count;
+    double time; /* s */
 };
 
 struct sta_group_sizes {
@@ -69,19 +71,5 @@ void sta_hlm_fini(struct sta_hlm *hlm);
 
 /** Whether a layer shows sizes and files: those whose name contains "posix". */
 bool sta_layer_has_files(const struct sta_layer *layer);
-/** Seconds of a group's time. */
-static inline double sta_hlm_seconds(const struct sta_hlm *hlm, int64_t ticks)
-{
-    return sta_seconds(ticks, hlm->bound->ticks_per_us);
-}
-
-/** Sums stay at the ends of their range instead of wrapping around. */
-static inline int64_t sta_add_capped(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return a < 0 ? INT64_MIN : INT64_MAX;
-    return sum;
-}
 
 #endif

@@ -85,11 +85,11 @@ static void add_sums(struct sta_table *table, const struct rows *rows)
 {
     struct sta_table_column *time = sta_table_add(table, "time", STA_TYPE_FLOAT, "s");
     for (size_t row = 0; row < rows->count; row++) {
-        int64_t sum = 0;
+        struct sta_sum sum = {0};
         for (size_t g = rows->start[row]; g < rows->start[row + 1]; g++)
-            sum = sta_add_capped(sum, rows->hlm->groups[g].time);
-        if (sum != 0)
-            sta_table_set_number(time, row, sta_hlm_seconds(rows->hlm, sum));
+            sta_sum_add(&sum, rows->hlm->groups[g].time);
+        if (sum.sum != 0)
+            sta_table_set_number(time, row, sum.sum);
     }
     struct sta_table_column *count = sta_table_add(table, "count", STA_TYPE_INT, NULL);
     for (size_t row = 0; row < rows->count; row++) {

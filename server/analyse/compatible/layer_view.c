@@ -89,10 +89,9 @@ void sta_layer_metric_fini(struct sta_layer_metric *metric)
 
 /* ---- units */
 
-/* A metric in one unit: its entries added up. */
+/* A metric in one unit: its entries added up.  Whole numbers up to 2^53 are exact. */
 struct unit {
-    int64_t numbers[STA_MEASURE_NUMBERS]; /* COUNT, SIZE, TIME */
-    struct sta_main_ratios ratios;
+    double numbers[STA_MEASURE_NUMBERS];
 };
 
 /* The units that have the metric, by row of the view. */
@@ -103,15 +102,15 @@ struct units {
     uint32_t *all;                  /* by row: units, whether or not they have the metric */
 };
 
-static void add_entry(struct unit *unit, const struct sta_hlm *hlm, const struct sta_main_entry *entry)
+static void add_entry(struct sta_sum *sums, const struct sta_main_entry *entry)
 {
-    struct sta_main_ratios ratios = sta_main_ratios(hlm, entry);
-    unit->numbers[STA_MEASURE_COUNT] += entry->count;
-    unit->numbers[STA_MEASURE_TIME] = sta_add_capped(unit->numbers[STA_MEASURE_TIME], entry->time);
-    unit->numbers[STA_MEASURE_SIZE] = sta_add_capped(unit->numbers[STA_MEASURE_SIZE], entry->size);
-    unit->ratios.bw += ratios.bw;
-    unit->ratios.intensity += ratios.intensity;
-    unit->ratios.ops += ratios.ops;
+    struct sta_main_ratios ratios = sta_main_ratios(entry);
+    sta_sum_add(&sums[STA_MEASURE_BW], ratios.bw);
+    sta_sum_add(&sums[STA_MEASURE_COUNT], (double)entry->count);
+    sta_sum_add(&sums[STA_MEASURE_INTENSITY], ratios.intensity);
+    sta_sum_add(&sums[STA_MEASURE_OPS], ratios.ops);
+    sta_sum_add(&sums[STA_MEASURE_SIZE], (double)entry->size);
+    sta_sum_add(&sums[STA_MEASURE_TIME], entry->time);
 }
 
 /* Adds the entries of one unit.  Return: whether it has any. */
@@ -119,17 +118,19 @@ static bool add_unit(struct unit *unit, const struct sta_layer_view *view,
                      const struct sta_main_metric *metric, uint32_t number, int64_t *bins)
 {
     const struct sta_by_rows *by_rows = &view->by_rows;
+    struct sta_sum sums[STA_MEASURE_NUMBERS] = {{0}};
     bool any = false;
-    *unit = (struct unit){0};
     for (uint32_t i = by_rows->unit_start[number]; i < by_rows->unit_start[number + 1]; i++) {
         uint32_t entry = metric->entry_of_row[by_rows->order[i]];
         if (entry == STA_NO_ENTRY)
             continue;
         any = true;
-        add_entry(unit, view->rows->hlm, &metric->entries[entry]);
+        add_entry(sums, &metric->entries[entry]);
         for (int b = 0; bins != NULL && b < STA_SIZE_BINS; b++)
             bins[b] += metric->bins[entry][b];
     }
+    for (int n = 0; any && n < STA_MEASURE_NUMBERS; n++)
+        unit->numbers[n] = sums[n].sum;
     return any;
 }
 
@@ -163,78 +164,40 @@ static void units_fini(struct units *units)
 
 /* ---- numbers */
 
-static bool is_integer(enum sta_measure measure)
-{
-    return measure == STA_MEASURE_COUNT || measure == STA_MEASURE_SIZE || measure == STA_MEASURE_TIME;
-}
-
-static double as_number(const struct sta_hlm *hlm, enum sta_measure measure, int64_t value)
-{
-    return measure == STA_MEASURE_TIME ? sta_hlm_seconds(hlm, value) : (double)value;
-}
-
-static double number_of(const struct sta_hlm *hlm, enum sta_measure measure, const struct unit *unit)
-{
-    switch (measure) {
-    case STA_MEASURE_BW:
-        return unit->ratios.bw;
-    case STA_MEASURE_INTENSITY:
-        return unit->ratios.intensity;
-    case STA_MEASURE_OPS:
-        return unit->ratios.ops;
-    default:
-        return as_number(hlm, measure, unit->numbers[measure]);
-    }
-}
-
-/* Memory for the values of one number after the other. */
-struct bench {
-    double *values, *sums;
-    size_t *start;
-};
-
+/* @values: room for one a unit; @start: for one a row and one more */
 static void describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                     const struct units *units, enum sta_measure measure, const struct bench *bench)
+                     const struct units *units, enum sta_measure measure, double *values, size_t *start)
 {
-    const struct sta_hlm *hlm = view->rows->hlm;
     size_t count = 0;
     for (size_t row = 0; row < out->rows; row++) {
-        int64_t sum = 0;
-        bench->start[row] = count;
+        start[row] = count;
         for (size_t u = units->start[row]; u < units->start[row + 1]; u++) {
-            double value = number_of(hlm, measure, &units->items[u]);
-            bench->values[count] = value;
-            count += value != 0;
-            sum = sta_add_capped(sum, units->items[u].numbers[measure]);
+            values[count] = units->items[u].numbers[measure];
+            count += values[count] != 0;
         }
-        bench->sums[row] = as_number(hlm, measure, sum);
     }
-    bench->start[out->rows] = count;
-    struct sta_layer_values values = {.values = bench->values,
-                                      .start = bench->start,
-                                      .units = sta_by_units_are_rows(view->by) ? NULL : units->all,
-                                      .sums = is_integer(measure) ? bench->sums : NULL,
-                                      .rows = out->rows};
-    sta_layer_statistics(out->cells[measure], &values);
+    start[out->rows] = count;
+    struct sta_layer_values of = {.values = values,
+                                  .start = start,
+                                  .units = sta_by_units_are_rows(view->by) ? NULL : units->all,
+                                  .rows = out->rows};
+    sta_layer_statistics(out->cells[measure], &of);
 }
 
 static void describe_all(struct sta_layer_metric *out, const struct sta_layer_view *view,
                          const struct units *units)
 {
-    size_t most = units->start[out->rows];
-    struct bench bench = {.values = sta_alloc_array(most + 1, sizeof *bench.values),
-                          .sums = sta_alloc_array(out->rows + 1, sizeof *bench.sums),
-                          .start = sta_alloc_array(out->rows + 1, sizeof *bench.start)};
+    double *values = sta_alloc_array(units->start[out->rows] + 1, sizeof *values);
+    size_t *start = sta_alloc_array(out->rows + 1, sizeof *start);
     for (int measure = 0; measure < STA_MEASURE_NUMBERS; measure++)
         if (out->cells[measure][STA_STAT_SUM] != NULL)
-            describe(out, view, units, (enum sta_measure)measure, &bench);
+            describe(out, view, units, (enum sta_measure)measure, values, start);
+    free(values);
+    free(start);
     for (int b = 0; units->bins != NULL && b < STA_SIZE_BINS; b++)
         for (size_t row = 0; row < out->rows; row++)
             if (units->bins[row][b] != 0)
                 out->cells[STA_MEASURE_BINS + b][STA_STAT_SUM][row] = (double)units->bins[row][b];
-    free(bench.values);
-    free(bench.sums);
-    free(bench.start);
 }
 
 /* ---- all of it */

@@ -1,7 +1,6 @@
 /* layer_view.h - statistics of one metric of a layer, by the values of a view (private to compatible).
  *
- * metrics.md section 6.  Cells are doubles, missing ones NaN; counts and sizes are added up as integers before they become
- * one. */
+ * metrics.md section 6.  Cells are doubles, missing ones NaN. */
 #ifndef STA_ANALYSE_COMPATIBLE_LAYER_VIEW_H
 #define STA_ANALYSE_COMPATIBLE_LAYER_VIEW_H
 
@@ -72,7 +71,6 @@ struct sta_layer_values {
     const size_t *start; /* by row, and one more */
     const uint32_t
         *units; /* by row: over how many the statistics are; the others are 0.  NULL: over the values */
-    const double *sums; /* by row, exact; NULL: add the values */
     size_t rows;
 };
 /** Fills the columns _max _mean _min _std _sum, and the quantiles where there are columns for them. */

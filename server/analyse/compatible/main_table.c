@@ -66,7 +66,7 @@ static void put_number(struct sta_table_column *column, size_t row, double value
     column->missing[row] = 0;
 }
 
-static void put_entry(struct sta_table_column *column, enum sta_measure measure, const struct sta_hlm *hlm,
+static void put_entry(struct sta_table_column *column, enum sta_measure measure,
                       const struct sta_main_metric *metric, size_t at)
 {
     const struct sta_main_entry *entry = &metric->entries[at];
@@ -78,16 +78,16 @@ static void put_entry(struct sta_table_column *column, enum sta_measure measure,
         put_int(column, entry->row, entry->size);
         break;
     case STA_MEASURE_TIME:
-        put_number(column, entry->row, sta_hlm_seconds(hlm, entry->time));
+        put_number(column, entry->row, entry->time);
         break;
     case STA_MEASURE_BW:
-        put_number(column, entry->row, sta_main_ratios(hlm, entry).bw);
+        put_number(column, entry->row, sta_main_ratios(entry).bw);
         break;
     case STA_MEASURE_INTENSITY:
-        put_number(column, entry->row, sta_main_ratios(hlm, entry).intensity);
+        put_number(column, entry->row, sta_main_ratios(entry).intensity);
         break;
     case STA_MEASURE_OPS:
-        put_number(column, entry->row, sta_main_ratios(hlm, entry).ops);
+        put_number(column, entry->row, sta_main_ratios(entry).ops);
         break;
     default:
         put_int(column, entry->row, metric->bins[at][measure - STA_MEASURE_BINS]);
@@ -132,7 +132,7 @@ static int fill_metric(struct sta_table *table, size_t first, const struct colum
             rc = put_sets(table, column, rows, kinds, (enum sta_axis)(measure - STA_MEASURE_AXES), err);
         else
             for (size_t i = 0; i < values.count; i++)
-                put_entry(column, measure, hlm, &values, i);
+                put_entry(column, measure, &values, i);
     }
     sta_main_metric_fini(&values);
     free(kinds);

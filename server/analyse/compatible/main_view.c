@@ -77,6 +77,7 @@ static void add_sizes(struct sta_main_metric *metric, const struct sta_hlm *hlm,
 static void add_row(struct sta_main_metric *metric, const struct sta_main_rows *rows, size_t row,
                     const uint8_t *kinds)
 {
+    struct sta_sum time = {0};
     metric->entry_of_row[row] = STA_NO_ENTRY;
     for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
         const struct sta_group *group = &rows->hlm->groups[rows->groups[i]];
@@ -88,7 +89,8 @@ static void add_row(struct sta_main_metric *metric, const struct sta_main_rows *
         }
         struct sta_main_entry *entry = &metric->entries[metric->count - 1];
         entry->count += group->count;
-        entry->time = sta_add_capped(entry->time, group->time);
+        sta_sum_add(&time, group->time);
+        entry->time = time.sum;
         if (metric->bins != NULL)
             add_sizes(metric, rows->hlm, group);
     }
@@ -128,12 +130,11 @@ void sta_main_metric_fini(struct sta_main_metric *metric)
     *metric = (struct sta_main_metric){0};
 }
 
-struct sta_main_ratios sta_main_ratios(const struct sta_hlm *hlm, const struct sta_main_entry *entry)
+struct sta_main_ratios sta_main_ratios(const struct sta_main_entry *entry)
 {
-    double seconds = sta_hlm_seconds(hlm, entry->time);
-    struct sta_main_ratios ratios = {.ops = (double)entry->count / seconds};
+    struct sta_main_ratios ratios = {.ops = (double)entry->count / entry->time};
     if (entry->size > 0) {
-        ratios.bw = (double)entry->size / seconds;
+        ratios.bw = (double)entry->size / entry->time;
         ratios.intensity = (double)entry->count / (double)entry->size;
     }
     return ratios;

@@ -30,7 +30,8 @@ uint8_t *sta_metric_kinds(const struct sta_hlm *hlm, uint32_t layer, uint32_t me
 /* A metric in one row. */
 struct sta_main_entry {
     uint32_t row;
-    int64_t count, time, size; /* time in ticks; size 0 where it is missing or not shown */
+    int64_t count, size; /* size 0 where it is missing or not shown */
+    double time;         /* s */
 };
 
 struct sta_main_metric {
@@ -49,7 +50,7 @@ void sta_main_metric_fini(struct sta_main_metric *metric);
 struct sta_main_ratios {
     double bw, intensity, ops;
 };
-struct sta_main_ratios sta_main_ratios(const struct sta_hlm *hlm, const struct sta_main_entry *entry);
+struct sta_main_ratios sta_main_ratios(const struct sta_main_entry *entry);
 
 /**
  * sta_row_has_set - whether the groups of a row that belong to a metric have a set of values of @axis

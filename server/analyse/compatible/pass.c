@@ -83,7 +83,7 @@ static void enlarge(struct sta_pass_worker *worker)
     worker->slot_count = worker->slot_count > 0 ? worker->slot_count * 2 : FIRST_SLOTS;
     worker->slots = sta_alloc_array(worker->slot_count, sizeof *worker->slots);
     for (size_t g = 0; g < worker->group_count; g++) {
-        const struct sta_group *group = &worker->groups[g].sums;
+        const struct sta_pass_group *group = &worker->groups[g];
         size_t slot = slot_of(group->key, group->kind, worker->slot_count);
         while (worker->slots[slot] != 0)
             slot = (slot + 1) & (worker->slot_count - 1);
@@ -95,7 +95,9 @@ static uint32_t add_group(struct sta_pass_worker *worker, uint64_t key, uint32_t
 {
     STA_GROW(worker->groups, worker->group_capacity, worker->group_count + 1);
     worker->groups[worker->group_count] =
-        (struct sta_pass_group){.sums = {.key = key, .kind = kind, .sizes = STA_NO_SIZES},
+        (struct sta_pass_group){.key = key,
+                                .kind = kind,
+                                .sizes = STA_NO_SIZES,
                                 .last = {STA_LAST_NONE, STA_LAST_NONE, STA_LAST_NONE}};
     return (uint32_t)worker->group_count++;
 }
@@ -104,7 +106,7 @@ static inline uint32_t find_group(struct sta_pass_worker *worker, uint64_t key, 
 {
     size_t slot = slot_of(key, kind, worker->slot_count);
     for (; worker->slots[slot] != 0; slot = (slot + 1) & (worker->slot_count - 1)) {
-        const struct sta_group *group = &worker->groups[worker->slots[slot] - 1].sums;
+        const struct sta_pass_group *group = &worker->groups[worker->slots[slot] - 1];
         if (group->key == key && group->kind == kind)
             return worker->slots[slot] - 1;
     }
@@ -115,7 +117,7 @@ static inline uint32_t find_group(struct sta_pass_worker *worker, uint64_t key, 
     return group;
 }
 
-static void add_size(struct sta_pass_worker *worker, struct sta_group *group, int64_t size)
+static void add_size(struct sta_pass_worker *worker, struct sta_pass_group *group, int64_t size)
 {
     if (group->sizes == STA_NO_SIZES) {
         STA_GROW(worker->sizes, worker->sizes_capacity, worker->sizes_count + 1);
@@ -147,6 +149,7 @@ struct block_rows {
     const uint32_t *names, *cats, *procs, *files; /* files NULL: none has one, or nobody asks */
     const int64_t *ts, *dur, *sizes;
     const uint8_t *no_size;
+    double ticks_per_second;
 };
 
 static int read_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
@@ -225,9 +228,9 @@ static inline void take_row(const struct sta_axes *axes, struct sta_pass_worker 
         return;
     }
     uint32_t at = find_group(worker, key_of(axes, file, rows->procs[row], bin), kind);
-    struct sta_group *group = &worker->groups[at].sums;
+    struct sta_pass_group *group = &worker->groups[at];
     group->count++;
-    group->time = sta_add_capped(group->time, rows->dur[row]);
+    group->time = sta_fixed_add(group->time, sta_fixed_of((double)rows->dur[row] / rows->ticks_per_second));
     if (rows->sizes != NULL && (rows->no_size == NULL || !rows->no_size[row]))
         add_size(worker, group, rows->sizes[row]);
     if (meant->with[STA_AXIS_FILE])
@@ -275,7 +278,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
     struct sta_pass_worker *worker = &pass->workers[number];
     const struct sta_axes *axes = pass->hlm->axes;
     struct bin_walk walk = {.ticks = axes->bin_ticks};
-    struct block_rows rows = {0};
+    struct block_rows rows = {.ticks_per_second = 1e6 * (double)pass->hlm->bound->ticks_per_us};
     int rc = read_rows(from->reader, &rows, err);
     for (uint32_t i = 0; rc == 0 && i < from->count; i++) {
         uint32_t row = sta_scan_row(from, i);

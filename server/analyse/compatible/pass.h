@@ -23,7 +23,10 @@ struct sta_pass_kind {
 #define STA_LAST_MISSING (UINT32_MAX - 2)
 
 struct sta_pass_group {
-    struct sta_group sums;
+    uint64_t key;
+    uint32_t kind, sizes; /* as in struct sta_group */
+    int64_t count;
+    sta_fixed time;
     uint32_t last[STA_AXES]; /* value noted last; STA_LAST_MISSING: the group has no set any more */
 };
 

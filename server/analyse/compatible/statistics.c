@@ -41,10 +41,10 @@ static double standard_deviation(const struct sample *sample, double mean, doubl
 
 static double add_up(const double *values, size_t count)
 {
-    double sum = 0;
+    struct sta_sum sum = {0};
     for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum;
+        sta_sum_add(&sum, values[i]);
+    return sum.sum;
 }
 
 static void describe(double *const *cells, size_t row, const struct sample *sample)
@@ -92,15 +92,12 @@ static double quantile(const double *sorted, size_t count, double share)
 /* Pairwise, in the order in which numpy adds: values that are equal but for their last bit keep the mean that they have there. */
 static double add_pairwise(const double *values, size_t count)
 {
-    if (count < 8)
-        return add_up(values, count);
     if (count > 128) {
         size_t half = count / 2 - count / 2 % 8;
         return add_pairwise(values, half) + add_pairwise(values + half, count - half);
     }
-    double parts[8];
-    size_t i = 8;
-    memcpy(parts, values, sizeof parts);
+    double parts[8] = {0};
+    size_t i = 0;
     for (; i + 8 <= count; i += 8)
         for (size_t p = 0; p < 8; p++)
             parts[p] += values[i + p];
@@ -151,7 +148,7 @@ void sta_layer_statistics(double *const *cells, const struct sta_layer_values *v
         struct sample sample = {.values = values->values + values->start[row],
                                 .count = values->start[row + 1] - values->start[row]};
         sample.number = values->units != NULL ? values->units[row] : sample.count;
-        sample.sum = values->sums != NULL ? values->sums[row] : add_up(sample.values, sample.count);
+        sample.sum = add_up(sample.values, sample.count);
         describe(cells, row, &sample);
         if (cells[STA_STAT_Q1] != NULL)
             describe_quantiles(cells, row, &sample, sorted, kept);
