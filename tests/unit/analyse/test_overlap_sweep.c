@@ -1,0 +1,231 @@
+/* The sweep against a timeline of single ticks: which sets are active at each, and how many events of each. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/intervals/pieces.h"
+#include "analyse/intervals/sweep.h"
+#include "common/memory.h"
+
+#define HORIZON 200
+#define MOST_SPANS 120
+#define UNITS 3
+#define SETS 4
+#define MASKS (1u << SETS)
+
+/* A small deterministic generator, so that a failing case can be run again. */
+static uint64_t state;
+
+static uint32_t below(uint32_t limit)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % limit;
+}
+
+struct scene {
+    struct sta_span spans[MOST_SPANS];
+    size_t count;
+    struct sta_timeline_block blocks[MOST_SPANS];
+    size_t first[MOST_SPANS + 1];
+    size_t block_count;
+    int64_t from, to; /* the window */
+    uint32_t active[UNITS][SETS][HORIZON];
+    struct sta_sweep *sweep;
+    struct sta_pieces *pieces; /* a track per combination */
+};
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct sta_span *x = a;
+    const struct sta_span *y = b;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+/* Cuts the spans into blocks that overlap in time, each sorted, as segments of several files have them. */
+static void make_blocks(struct scene *scene)
+{
+    for (size_t at = 0; at < scene->count;) {
+        size_t rows = 1 + below(20);
+        rows = STA_MIN(rows, scene->count - at);
+        qsort(scene->spans + at, rows, sizeof *scene->spans, compare_spans);
+        scene->first[scene->block_count] = at;
+        scene->blocks[scene->block_count++] = (struct sta_timeline_block){
+            .ts_min = scene->spans[at].ts, .ts_max = scene->spans[at + rows - 1].ts, .rows = (uint32_t)rows};
+        at += rows;
+    }
+    scene->first[scene->block_count] = scene->count;
+}
+
+static void note_span(struct scene *scene, const struct sta_span *span)
+{
+    for (uint32_t s = 0; s < SETS; s++)
+        for (int64_t t = STA_MAX(span->ts, scene->from);
+             span->mask >> s & 1 && t < STA_MIN(span->te, scene->to); t++)
+            scene->active[span->cell][s][t]++;
+}
+
+static void make_scene(struct scene *scene, uint64_t seed)
+{
+    memset(scene, 0, sizeof *scene);
+    state = seed;
+    scene->count = below(MOST_SPANS);
+    uint32_t horizon = below(2) ? HORIZON : 16; /* few distinct times make touching and equal spans common */
+    bool window = below(3) == 0;
+    scene->from = window ? below(horizon) : INT64_MIN;
+    scene->to = window ? scene->from + below(horizon) : INT64_MAX;
+    for (size_t i = 0; i < scene->count; i++) {
+        int64_t ts = below(horizon - 1);
+        int64_t longest = below(6) == 0 ? horizon - ts - 1 : STA_MIN(horizon - ts - 1, 6);
+        int64_t te = STA_MIN(ts + 1 + below((uint32_t)longest + 1), HORIZON);
+        scene->spans[i] = (struct sta_span){ts, te, below(UNITS), 1 + below(MASKS - 1)};
+        note_span(scene, &scene->spans[i]);
+    }
+    make_blocks(scene);
+}
+
+static int read_scene(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
+                      struct sta_error *err)
+{
+    const struct scene *scene = context;
+    *count = (uint32_t)(scene->first[block + 1] - scene->first[block]);
+    memcpy(spans, scene->spans + scene->first[block], *count * sizeof *spans);
+    return 0;
+}
+
+static void prepare(void *context, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_prepare(((struct scene *)context)->sweep, worker, slice);
+}
+
+static void carry(void *context, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_carry(((struct scene *)context)->sweep, worker, slice);
+}
+
+static void measure(void *context, unsigned worker, const struct sta_slice *slice)
+{
+    sta_sweep_measure(((struct scene *)context)->sweep, worker, slice);
+}
+
+static void note_stretch(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
+                         int64_t to)
+{
+    sta_pieces_add(((struct scene *)context)->pieces, worker, unit, mask, from, to);
+}
+
+static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
+    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene};
+    struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene};
+    scene->sweep = sta_sweep_create(&options);
+    scene->pieces = sta_pieces_create(MASKS, workers);
+    cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, slice_rows, &budget, &err), 0);
+}
+
+static uint32_t mask_at(const struct scene *scene, uint32_t unit, int64_t t)
+{
+    uint32_t mask = 0;
+    for (uint32_t s = 0; t < HORIZON && s < SETS; s++)
+        mask |= (uint32_t)(scene->active[unit][s][t] > 0) << s;
+    return mask;
+}
+
+static void check_cells(const struct scene *scene, uint64_t seed)
+{
+    int64_t wanted[UNITS][MASKS] = {0};
+    size_t count;
+    struct sta_sweep_cell *cells = sta_sweep_cells(scene->sweep, &count);
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (int64_t t = 0; t < HORIZON; t++)
+            wanted[u][mask_at(scene, u, t)]++;
+    for (size_t c = 0; c < count; c++) {
+        cr_assert(c == 0 || cells[c - 1].unit < cells[c].unit ||
+                  (cells[c - 1].unit == cells[c].unit && cells[c - 1].mask < cells[c].mask));
+        cr_assert_eq(cells[c].time, wanted[cells[c].unit][cells[c].mask], "seed %lu unit %u mask %u: %ld",
+                     (unsigned long)seed, cells[c].unit, cells[c].mask, (long)cells[c].time);
+        wanted[cells[c].unit][cells[c].mask] = 0;
+    }
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (uint32_t mask = 1; mask < MASKS; mask++)
+            cr_assert_eq(wanted[u][mask], 0, "seed %lu unit %u lacks mask %u", (unsigned long)seed, u, mask);
+    free(cells);
+}
+
+static void check_crowds(const struct scene *scene, uint64_t seed)
+{
+    for (uint32_t s = 0; s < SETS; s++) {
+        int64_t wanted[MOST_SPANS + 1] = {0};
+        size_t count;
+        int64_t *crowd = sta_sweep_crowd(scene->sweep, s, &count);
+        for (uint32_t u = 0; u < UNITS; u++)
+            for (int64_t t = 0; t < HORIZON; t++)
+                wanted[scene->active[u][s][t]]++;
+        for (size_t k = 1; k <= MOST_SPANS; k++)
+            cr_assert_eq(k < count ? crowd[k] : 0, wanted[k], "seed %lu set %u, %zu active",
+                         (unsigned long)seed, s, k);
+        free(crowd);
+    }
+}
+
+/* Maximal intervals of each combination, in order. */
+static void check_stretches(const struct scene *scene, uint64_t seed)
+{
+    size_t count;
+    size_t at = 0;
+    struct sta_span *spans = sta_pieces_join(scene->pieces, &count);
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (uint32_t mask = 1; mask < MASKS; mask++)
+            for (int64_t t = 0; t < HORIZON; t++) {
+                if (mask_at(scene, u, t) != mask || (t > 0 && mask_at(scene, u, t - 1) == mask))
+                    continue;
+                int64_t end = t;
+                while (end < HORIZON && mask_at(scene, u, end) == mask)
+                    end++;
+                cr_assert(at < count && spans[at].cell == u && spans[at].mask == mask && spans[at].ts == t &&
+                              spans[at].te == end,
+                          "seed %lu unit %u mask %u at %ld", (unsigned long)seed, u, mask, (long)t);
+                at++;
+            }
+    cr_assert_eq(at, count, "seed %lu: %zu intervals too many", (unsigned long)seed, count - at);
+    free(spans);
+}
+
+static void check_scene(uint64_t seed)
+{
+    static struct scene scene;
+    make_scene(&scene, seed);
+    run_scene(&scene, 1 + below(3), 1 + below(40));
+    check_cells(&scene, seed);
+    check_crowds(&scene, seed);
+    check_stretches(&scene, seed);
+    sta_sweep_destroy(scene.sweep);
+    sta_pieces_destroy(scene.pieces);
+}
+
+Test(overlap_sweep, equals_a_timeline_of_ticks_for_every_cut_window_and_number_of_workers)
+{
+    for (uint64_t seed = 1; seed <= 4000; seed++)
+        check_scene(seed);
+}
+
+Test(overlap_sweep, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_unit)
+{
+    static struct scene scene;
+    memset(&scene, 0, sizeof scene);
+    scene.from = INT64_MIN;
+    scene.to = INT64_MAX;
+    scene.spans[scene.count++] = (struct sta_span){0, HORIZON, 0, 1}; /* one long call .. */
+    for (int64_t t = 1; t < 100; t++)
+        scene.spans[scene.count++] = (struct sta_span){t, t + 1, 1, 2}; /* .. while another unit is busy */
+    for (size_t i = 0; i < scene.count; i++)
+        note_span(&scene, &scene.spans[i]);
+    make_blocks(&scene);
+    run_scene(&scene, 2, 1);
+    check_cells(&scene, 0);
+    check_crowds(&scene, 0);
+    check_stretches(&scene, 0);
+    sta_sweep_destroy(scene.sweep);
+    sta_pieces_destroy(scene.pieces);
+}
