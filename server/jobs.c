@@ -280,13 +280,15 @@ int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request
 }
 
 struct sta_job *sta_jobs_adopt(struct sta_jobs *jobs, const char *kind, const char *trace,
-                               _Atomic bool *cancel)
+                               _Atomic bool *cancel, uint64_t age_ns)
 {
     struct sta_job *job = job_create(jobs, &(struct sta_job_request){.kind = kind, .trace = trace});
     job->adopted = cancel;
     uv_mutex_lock(&jobs->lock);
     jobs->queued++;
     start_job(job);
+    job->view.queued_us = job->view.started_us -= (int64_t)(age_ns / 1000);
+    job->started_ns -= age_ns;
     put_in(jobs, job);
     uv_mutex_unlock(&jobs->lock);
     notify(jobs);

@@ -58,10 +58,11 @@ STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_re
 /**
  * sta_jobs_adopt - make work that runs elsewhere visible as a running job
  * @kind: static.  @cancel: becomes true when someone cancels the job; must live until sta_jobs_release
+ * @age_ns: how long ago it began
  * It is none of those that sta_jobs_of_trace finds.
  */
 struct sta_job *sta_jobs_adopt(struct sta_jobs *jobs, const char *kind, const char *trace,
-                               _Atomic bool *cancel);
+                               _Atomic bool *cancel, uint64_t age_ns);
 /** The work has ended; @err: why, when @status is a failure. */
 void sta_jobs_release(struct sta_job *job, int status, const struct sta_error *err);
 bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *view);

@@ -77,6 +77,29 @@ enum sta_parameter_type {
     X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
       "The member next of the page before, for the same request.")                                           \
     X(PREFIX, "prefix", TEXT, NULL, NULL, "rea", "Only values that begin so, whatever the case.")            \
+    X(SETS, "set", PAIRS, NULL, NULL, "io:cat == \"posix\"",                                                 \
+      "name:condition of a set of events. Repeat it for several. Default: the layers of the preset.")        \
+    X(SET_LAYERS, "layers", LIST, NULL, NULL, "compute,reader",                                              \
+      "Which layers of the preset are sets, with commas between. Default: all but the ancestors of what "    \
+      "I/O hides behind.")                                                                                   \
+    X(SCOPE, "scope", TEXT, NULL, NULL, "process",                                                           \
+      "What a unit is: thread, process, rank_group (default), host or job.")                                 \
+    X(OVERLAP_SEMANTICS, "semantics", CHOICE, "exact|compatible", NULL, "exact",                             \
+      "exact (default): by the intervals of every event. compatible: the numbers of the older analyser, "    \
+      "for sets named compute, io, app_io.")                                                                 \
+    X(VARIANT, "variant", CHOICE, "approximate|intervals", NULL, "approximate",                              \
+      "Of semantics compatible: sums per bin (default), or unions per bin.")                                 \
+    X(BIN_WIDTH, "granularity", WIDTH, NULL, NULL, "5",                                                      \
+      "Seconds. Exact: adds a series over bins of this width. Compatible: width of its bins, default 1.")    \
+    X(EXPOSURE, "exposure", CHOICE, "true|false", NULL, "true",                                              \
+      "Adds how the single events of each set lie in the busy time of each other.")                          \
+    X(OVERLAP_EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                        \
+      "Adds what the bucket method (sums per bin, subtracted) says of the same sets.")                       \
+    X(WHERE, "where", TEXT, NULL, NULL, "io and not compute",                                                \
+      "A condition on the names of the sets, and idle: when no set is active.")                              \
+    X(LONGEST, "longest", COUNT, NULL, NULL, "10", "No more than so many intervals: the longest ones.")      \
+    X(EVENTS, "events", COUNT, NULL, NULL, "3",                                                              \
+      "Shows of each interval so many of the events that fill it.")                                          \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
       "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
       "memory.")

@@ -61,6 +61,6 @@ void sta_running_tick(struct sta_running *running)
     uv_mutex_lock(&running->lock);
     for (struct sta_running_question *at = running->first; at != NULL; at = at->next)
         if (at->job == NULL && now - at->started_ns >= LONG_NS)
-            at->job = sta_jobs_adopt(running->jobs, at->kind, at->trace, at->cancel);
+            at->job = sta_jobs_adopt(running->jobs, at->kind, at->trace, at->cancel, now - at->started_ns);
     uv_mutex_unlock(&running->lock);
 }

@@ -109,14 +109,24 @@ static void put_row_csv(struct sta_buffer *out, const struct sta_table *table, s
     sta_put_text(out, "\r\n");
 }
 
-static void put_row_ndjson(struct sta_buffer *out, const struct sta_table *table, size_t row)
+static void put_row_object(struct sta_buffer *out, const struct sta_table *table, size_t row)
 {
     sta_put_char(out, '{');
     for (size_t c = 0; c < table->column_count; c++) {
         sta_put_member(out, table->columns[c].name);
         sta_put_cell(out, &table->columns[c], row);
     }
-    sta_put_text(out, "}\n");
+    sta_put_char(out, '}');
+}
+
+void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table)
+{
+    sta_put_char(out, '[');
+    for (size_t row = 0; row < table->rows; row++) {
+        sta_put_text(out, row > 0 ? ",\n" : "\n");
+        put_row_object(out, table, row);
+    }
+    sta_put_char(out, ']');
 }
 
 void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,
@@ -132,7 +142,8 @@ void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const st
             put_row_csv(out, table, row);
             break;
         case STA_FORMAT_NDJSON:
-            put_row_ndjson(out, table, row);
+            put_row_object(out, table, row);
+            sta_put_char(out, '\n');
             break;
         }
 }

@@ -14,6 +14,9 @@ void sta_put_cell(struct sta_buffer *out, const struct sta_table_column *column,
 /** The members columns and units. */
 void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table);
 
+/** The rows as a list of objects. */
+void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table);
+
 /* A table in pieces: its begin, any number of times rows, its end.  JSON: the members columns, units, data, row_count, next of an object whose
  * braces are the caller's. */
 void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const struct sta_table *table);

@@ -63,6 +63,25 @@ static struct sta_document *document_of_number(struct sta_arena *arena, double n
     return value;
 }
 
+/* A choice between true and false is a truth value. */
+static struct sta_document *document_of_choice(struct sta_arena *arena, const struct sta_parameter *parameter,
+                                               const char *text)
+{
+    if (strcmp(parameter->words, "true|false") != 0)
+        return sta_document_text(arena, text, strlen(text));
+    struct sta_document *value = sta_document_create(arena, STA_DOCUMENT_BOOL);
+    value->truth = strcmp(text, "true") == 0;
+    return value;
+}
+
+/* The member that a parameter gives; most have its name. */
+static const char *member_of(unsigned parameter)
+{
+    if (parameter == STA_PARAMETER_SORT)
+        return "order_by";
+    return parameter == STA_PARAMETER_SETS ? "sets" : sta_parameters[parameter].name;
+}
+
 static int repeated(const struct sta_call *call, unsigned parameter, struct sta_arena *arena,
                     struct sta_document **value, struct sta_error *err)
 {
@@ -98,6 +117,9 @@ static int value_of(const struct sta_call *call, unsigned parameter, struct sta_
     case STA_PARAMETER_ROWS:
         *value = document_of_number(arena, (double)given->integer);
         return STA_OK;
+    case STA_PARAMETER_CHOICE:
+        *value = document_of_choice(arena, &sta_parameters[parameter], given->text);
+        return STA_OK;
     default:
         *value = sta_document_text(arena, given->text, strlen(given->text));
         return STA_OK;
@@ -126,7 +148,7 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
         if (!(view->kind->document_values >> i & 1) || !call->values[i].given)
             continue;
-        const char *name = i == STA_PARAMETER_SORT ? "order_by" : sta_parameters[i].name;
+        const char *name = member_of(i);
         struct sta_document *value;
         if (value_of(call, i, &view->memory, &value, err) != STA_OK)
             return fail_parameter(sta_parameters[i].name, err);
@@ -168,8 +190,11 @@ static int read_cursor(struct sta_view *view, const struct sta_call *call, struc
     return STA_OK;
 }
 
+/* Where a kind's answers explain themselves, explain stays a member of the document. */
 static int read_explain(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
+    if (view->kind->explain == NULL)
+        return STA_OK;
     const struct sta_document *member = sta_document_take(view->document, "explain");
     const struct sta_parameter_value *value = &call->values[STA_PARAMETER_EXPLAIN];
     if (member != NULL && member->type != STA_DOCUMENT_BOOL) {
@@ -290,7 +315,7 @@ int sta_view_read_document(struct sta_view *view, const struct sta_call *call, s
 int sta_view_blame(const struct sta_view *view, struct sta_error *err)
 {
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
-        const char *name = i == STA_PARAMETER_SORT ? "order_by" : sta_parameters[i].name;
+        const char *name = member_of(i);
         size_t length = strlen(name);
         if (view->plain >> i & 1 && err->parameter[0] == '/' &&
             strncmp(err->parameter + 1, name, length) == 0 &&

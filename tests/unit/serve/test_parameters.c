@@ -18,9 +18,9 @@ Test(parameters, defaults_hold_where_nothing_is_given)
 {
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(
-        sta_parameters_read(NULL, STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(PRESET), values, NULL, &err),
-        STA_OK);
+    cr_assert_eq(sta_parameters_read(NULL, STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(PRESET), values,
+                                     NULL, &err),
+                 STA_OK);
     cr_expect_str_eq(values[STA_PARAMETER_FORMAT].text, "json");
     cr_expect_eq(values[STA_PARAMETER_GRANULARITY].integer, 1000000);
     cr_expect_null(values[STA_PARAMETER_PRESET].text);
