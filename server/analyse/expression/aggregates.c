@@ -230,6 +230,8 @@ static void keep_arguments(struct sta_parser *parser, struct call *call)
     unsigned count = argument_count(call);
     struct sta_buffer key;
     bool is_new;
+    if (count == 0)
+        return;
     sta_buffer_init(&key);
     for (unsigned i = 0; i < count; i++)
         put_argument_key(&key, call, i);
