@@ -170,6 +170,8 @@ void sta_make_groups(struct sta_maker *maker)
         if (!maker->failed)
             make_aggregate(maker, member, sta_point(maker, pointer, member->name), &aggregates);
     sta_close_aggregates(maker, &aggregates);
+    sta_check_limit(maker, pointer, "different calls of aggregates", stage->primitive_count,
+                    STA_MOST_PRIMITIVES);
     if (!maker->failed)
         make_group_result(maker, NULL, 0);
 }

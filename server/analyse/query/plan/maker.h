@@ -14,6 +14,7 @@
 #define STA_MOST_STAGES 8
 #define STA_MOST_BINS 10000
 #define STA_MOST_COLUMNS 1000
+#define STA_MOST_PRIMITIVES 1024
 #define STA_MOST_PAGE_ROWS 100000
 
 struct sta_maker {

@@ -171,6 +171,9 @@ static void check_many(const char *start, const char *piece, unsigned count, con
     free(text);
 }
 
+#define FIVE_SUMS(n) "sum(#" n "0) + sum(#" n "1) + sum(#" n "2) + sum(#" n "3) + sum(#" n "4)"
+#define TWENTY_SUMS FIVE_SUMS("6") " + " FIVE_SUMS("7") " + " FIVE_SUMS("8") " + " FIVE_SUMS("9")
+
 Test(mistakes, limits)
 {
     check_many("{\"derive\": {", "\"d#\": \"1\"", 64, "}}", "", "");
@@ -181,6 +184,8 @@ Test(mistakes, limits)
     check_many("{\"value_counts\": [", "{\"k#\": \"pid\"}", 17, "]}", "LIMIT /value_counts", "17 group keys");
     check_many("{\"aggregate\": {", "\"a#\": \"max(size + #)\"", 64, "}}", "", "");
     check_many("{\"aggregate\": {", "\"a#\": \"count()\"", 65, "}}", "LIMIT /aggregate", "65 aggregates");
+    check_many("{\"aggregate\": {", "\"a#\": \"" TWENTY_SUMS "\"", 64, "}}", "LIMIT /aggregate",
+               "1280 different calls of aggregates are too many; the limit is 1024");
     check_many("{\"filter\": \"", "(", 150, "\"}", "INPUT /filter 1", "expected a value");
     check_many("{\"filter\": \"size in [", "#", 3000, "]\"}", "LIMIT /filter 10000", "the limit is 10000");
     check("{\"then\": {\"then\": {\"then\": {\"then\": {\"then\": {\"then\": {\"then\": {}}}}}}}}", "", "");
