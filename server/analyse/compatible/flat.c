@@ -194,9 +194,7 @@ static void score_time(struct flat *flat, const struct extra *extra)
 {
     const struct sta_table_column *first = &flat->table->columns[*flat->times[0]];
     const struct sta_table_column *own = &flat->table->columns[*flat->times[extra->index]];
-    double total = 0;
-    for (size_t row = 0; row < flat->table->rows; row++)
-        total += first->missing[row] ? 0 : first->numbers[row];
+    double total = sta_sum_pairwise(first->numbers, flat->table->rows); /* 0 where missing */
     for (size_t row = 0; row < flat->table->rows; row++)
         if (!own->missing[row])
             sta_table_set_int(&flat->table->columns[extra->at], row,

@@ -89,25 +89,6 @@ static double quantile(const double *sorted, size_t count, double share)
     return part >= 0.5 ? sorted[above] - step * (1 - part) : sorted[below] + step * part;
 }
 
-/* Pairwise, in the order in which numpy adds: values that are equal but for their last bit keep the mean that they have there. */
-static double add_pairwise(const double *values, size_t count)
-{
-    if (count > 128) {
-        size_t half = count / 2 - count / 2 % 8;
-        return add_pairwise(values, half) + add_pairwise(values + half, count - half);
-    }
-    double parts[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8)
-        for (size_t p = 0; p < 8; p++)
-            parts[p] += values[i + p];
-    double sum =
-        ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
-    for (; i < count; i++)
-        sum += values[i];
-    return sum;
-}
-
 /* @kept: room for all values */
 static void describe_between(double *out, const struct sample *sample, double from, double to, double *kept)
 {
@@ -118,11 +99,11 @@ static void describe_between(double *out, const struct sample *sample, double fr
     }
     if (count == 0)
         return;
-    double mean = add_pairwise(kept, count) / (double)count;
+    double mean = sta_sum_pairwise(kept, count) / (double)count;
     for (size_t i = 0; i < count; i++)
         kept[i] = (kept[i] - mean) * (kept[i] - mean);
     out[0] = mean;
-    out[1] = sqrt(add_pairwise(kept, count) / (double)count);
+    out[1] = sqrt(sta_sum_pairwise(kept, count) / (double)count);
     out[2] = (double)count;
 }
 
@@ -161,9 +142,9 @@ void sta_layer_statistics(double *const *cells, const struct sta_layer_values *v
 
 static void share(double *out, const double *of, size_t rows)
 {
-    double total = 0;
     for (size_t row = 0; row < rows; row++)
-        total += isnan(of[row]) ? 0 : of[row];
+        out[row] = isnan(of[row]) ? 0 : of[row];
+    double total = sta_sum_pairwise(out, rows);
     for (size_t row = 0; row < rows; row++)
         out[row] = of[row] / total;
 }

@@ -6,6 +6,7 @@
 #ifndef STA_ANALYSE_COMPATIBLE_SUM_H
 #define STA_ANALYSE_COMPATIBLE_SUM_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,5 +62,8 @@ static inline void sta_sum_add(struct sta_sum *sum, double value)
     sum->error = error == error ? error : 0; /* not a number: from infinite ones */
     sum->sum = total;
 }
+
+/** The sum of a whole column, in which 0 stands for missing; pairwise, and in the order of the reference's library. */
+double sta_sum_pairwise(const double *values, size_t count);
 
 #endif

@@ -56,16 +56,17 @@ static int64_t largest(const struct cells *cells)
 /* Times: the largest by process, else the sum.  Return: false when there is no value to take the largest of. */
 static bool fold_time(const struct cells *cells, bool by_process, bool above_zero, double *out)
 {
-    bool any = false;
-    *out = 0;
+    size_t count = 0;
+    double *values = sta_alloc_array(cells->rows + 1, sizeof *values);
     for (size_t row = 0; row < cells->rows; row++) {
-        double value = there(cells, row) ? cells->column->numbers[row] : 0;
-        if (!there(cells, row) || (above_zero && !(value > 0)))
-            continue;
-        *out = !by_process ? *out + value : any ? STA_MAX(*out, value) : value;
-        any = true;
+        values[count] = there(cells, row) ? cells->column->numbers[row] : 0;
+        count += above_zero ? values[count] > 0 : !by_process || there(cells, row);
     }
-    return any || !by_process;
+    *out = by_process ? (count > 0 ? values[0] : 0) : sta_sum_pairwise(values, count);
+    for (size_t i = 0; by_process && i < count; i++)
+        *out = STA_MAX(*out, values[i]);
+    free(values);
+    return count > 0 || !by_process;
 }
 
 /* ---- rows */
