@@ -134,6 +134,12 @@ static void put_fact(struct sta_buffer *out, const struct sta_fact *fact)
         sta_put_int(out, fact->integer);
 }
 
+void sta_put_facts(struct sta_buffer *out, const struct sta_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        put_fact(out, &facts->items[i]);
+}
+
 void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
                    const struct sta_facts *facts)
 {
@@ -141,8 +147,7 @@ void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
     if (names->preset != NULL)
         sta_put_member_text(out, "preset", names->preset);
     sta_put_member_text(out, "filters", names->filters ? "on" : "off");
-    for (size_t i = 0; i < facts->count; i++)
-        put_fact(out, &facts->items[i]);
+    sta_put_facts(out, facts);
 }
 
 /* True when the format is one that holds the table alone. */

@@ -51,6 +51,7 @@ struct sta_answer_names {
     bool filters;
 };
 
+void sta_put_facts(struct sta_buffer *out, const struct sta_facts *facts);
 /** The members that they are. */
 void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
                    const struct sta_facts *facts);

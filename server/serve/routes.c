@@ -6,6 +6,25 @@
 #include "common/memory.h"
 #include "serve/views.h"
 
+#define OVERLAP_SETS                                                                                         \
+    (STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |  \
+     STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS_PAGES)
+#define OVERLAP                                                                                              \
+    (OVERLAP_SETS | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) | \
+     STA_HAS(OVERLAP_EXPLAIN))
+#define OVERLAP_INTERVALS                                                                                    \
+    (OVERLAP_SETS | STA_HAS(WHERE) | STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(LONGEST) | STA_HAS(EVENTS))
+#define OVERLAP_TEXT                                                                                         \
+    "Busy time of sets of events, their overlap, each without the other, combinations, idle time and "       \
+    "concurrency, exactly, by the intervals of every event within each unit of the scope; a row per unit. "  \
+    "Beyond that, as asked: exposure of single events, a series over time, the numbers of the older "        \
+    "analyser."
+#define OVERLAP_INTERVALS_TEXT                                                                               \
+    "The maximal intervals in which a condition on the sets holds, such as io and not compute, with the "    \
+    "events that fill them."
+#define OVERLAP_PAGE_TEXT                                                                                    \
+    "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
+
 #define LAYERED                                                                                              \
     (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) |                 \
      STA_HAS(FILTER) | STA_HAS(FORMAT))
@@ -315,6 +334,67 @@ const struct sta_route sta_routes[] = {
      .tabular = true,
      .summary = "Values of a column",
      .text = "The distinct values with their counts, most frequent first, for completion."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/overlap",
+     .id = "overlap_of_layers",
+     .tag = "overlap",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_overlap,
+     .parameters = OVERLAP,
+     .reply = "overlap",
+     .tabular = true,
+     .summary = "Overlap of layers, or of sets",
+     .text = OVERLAP_TEXT},
+    {.method = STA_POST,
+     .path = "/api/v1/traces/{id}/overlap",
+     .id = "overlap",
+     .tag = "overlap",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_overlap,
+     .parameters = STA_HAS_PAGES,
+     .body = "overlap_request",
+     .reply = "overlap",
+     .tabular = true,
+     .summary = "Overlap of sets",
+     .text = OVERLAP_TEXT},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/overlap/intervals",
+     .id = "overlap_intervals_of_layers",
+     .tag = "overlap",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_overlap_intervals,
+     .parameters = OVERLAP_INTERVALS,
+     .reply = "overlap_intervals",
+     .tabular = true,
+     .summary = "Intervals of layers, or of sets",
+     .text = OVERLAP_INTERVALS_TEXT},
+    {.method = STA_POST,
+     .path = "/api/v1/traces/{id}/overlap/intervals",
+     .id = "overlap_intervals",
+     .tag = "overlap",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_overlap_intervals,
+     .parameters = STA_HAS_PAGES,
+     .body = "overlap_intervals_request",
+     .reply = "overlap_intervals",
+     .tabular = true,
+     .summary = "Intervals of sets",
+     .text = OVERLAP_INTERVALS_TEXT},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/overlap/page",
+     .id = "overlap_page",
+     .tag = "overlap",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_overlap_page,
+     .parameters = STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH),
+     .content_type = "text/plain; charset=utf-8",
+     .summary = "The older analyser's page",
+     .text = OVERLAP_PAGE_TEXT},
     {.method = STA_GET,
      .path = "/api/v1/traces/{id}/report",
      .id = "report",

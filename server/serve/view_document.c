@@ -306,6 +306,7 @@ int sta_view_read_document(struct sta_view *view, const struct sta_call *call, s
         return sta_fail(err, STA_EINPUT, "The request needs a body: a JSON object");
     if (call->route->method == STA_POST)
         return parse_document(view, body->data, body->size, "The body", err);
+    view->from_parameters = true;
     view->document = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     if (query != NULL && parse_document(view, query, strlen(query), "q", err) != STA_OK)
         return sta_at(err, "/q", err->position);

@@ -29,8 +29,9 @@ struct sta_view {
     char part[STA_HOST_SIZE];                          /* what the path names below the trace, or "" */
     struct sta_parameter_value values[STA_PARAMETERS]; /* texts in `memory` */
     struct sta_document
-        *document;  /* of kinds that have one: without format, cursor, explain, and the limit of the page */
-    uint64_t plain; /* which of its members came from parameters: STA_HAS bits */
+        *document; /* of kinds that have one: without format, cursor, explain, and the limit of the page */
+    bool from_parameters; /* the request is a GET whose parameters make its document */
+    uint64_t plain;       /* which of its members came from parameters: STA_HAS bits */
     struct sta_page page;
     struct sta_name_list order, columns; /* of kinds that are arranged */
     bool explain;

@@ -18,12 +18,10 @@ struct sta_overlap_question {
     const struct sta_presets *presets;
     const char *label;        /* value of the column `trace`, or NULL */
     const char *trace_preset; /* chosen by content */
-    bool
-        default_sets; /* a request without sets means the layers of its preset, else of trace_preset; it may pick some by a list `layers` */
-    bool explain;     /* adds what the bucket method says */
-    const struct sta_document *
-        request; /* an object: the members of overlap.md sections 3 and 4, without limit, cursor, format and explain; and granularity (seconds),
-                  * which asks for a series; for intervals events, how many to show of each */
+    /* An object: the members of overlap.md sections 3 and 4, without limit, cursor and format.  Beyond them: layers, a list, instead of sets means these
+     * layers of its preset, or of trace_preset (empty: all but the ancestors of what overlap_with names); granularity (seconds) asks for a series, explain (true) for what the bucket method says; for intervals longest (no more than so many) and events (so many shown of
+     * each). */
+    const struct sta_document *request;
 };
 
 /* Tables in whole.  Those that were not asked for have no columns. */
@@ -33,7 +31,8 @@ struct sta_overlap_answer {
     const char *variant;    /* static; NULL but under compatible */
     struct sta_facts facts; /* scope_count, span, idle; or granularity and the totals of compatible */
     struct sta_table sets, pairs, groups, concurrency, exposure, statistics, explain, series, per_scope;
-    struct sta_table phases; /* compatible: what the printed page says of events and threads */
+    struct sta_table
+        phases; /* compatible: name, events, time, threads; and per_scope has the printed lines: printed, value, time, shown */
     char **warnings;
     size_t warning_count;
 };

@@ -101,6 +101,50 @@ static void put_facts(const struct sta_overlap_request *request, const struct ti
         sta_facts_number(facts, said[i].name, "s", sta_overlap_seconds(request, said[i].ticks));
 }
 
+/* ---- the printed lines (overlap.md section 4, its table) */
+
+enum shown { ALWAYS, WHEN_POSITIVE, WHEN_COMPUTE_IS_LEFT };
+
+static const struct {
+    const char *printed, *value;
+    enum shown shown;
+} lines[] = {{"Total Time", "total", ALWAYS},
+             {"Overall App Level I/O", "app_io", WHEN_POSITIVE},
+             {"Unoverlapped App I/O", "only_app_io", WHEN_POSITIVE},
+             {"Unoverlapped App Compute", "only_app_compute", WHEN_POSITIVE},
+             {"Compute", "compute", WHEN_POSITIVE},
+             {"Overall I/O", "io", ALWAYS},
+             {"Unoverlapped I/O", "only_io", WHEN_COMPUTE_IS_LEFT},
+             {"Unoverlapped Compute", "only_compute", WHEN_COMPUTE_IS_LEFT}};
+
+static double fact_of(const struct sta_facts *facts, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(facts->items[i].name, name) != 0)
+        i++;
+    return facts->items[i].number;
+}
+
+static void put_lines(const struct sta_facts *facts, struct sta_table *table)
+{
+    enum { PRINTED, VALUE, TIME, SHOWN };
+    sta_table_init(table, STA_COUNT_OF(lines));
+    sta_table_add(table, "printed", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "value", STA_TYPE_TEXT, NULL);
+    sta_add_seconds(table, "time");
+    sta_table_add(table, "shown", STA_TYPE_BOOL, NULL);
+    for (size_t i = 0; i < STA_COUNT_OF(lines); i++) {
+        double time = fact_of(facts, lines[i].value);
+        bool shown = lines[i].shown == ALWAYS || time > 0;
+        if (lines[i].shown == WHEN_COMPUTE_IS_LEFT)
+            shown = fact_of(facts, "only_compute") > 0;
+        sta_table_set_text(table, &table->columns[PRINTED], i, lines[i].printed, strlen(lines[i].printed));
+        sta_table_set_text(table, &table->columns[VALUE], i, lines[i].value, strlen(lines[i].value));
+        sta_table_set_number(&table->columns[TIME], i, time);
+        sta_table_set_int(&table->columns[SHOWN], i, shown);
+    }
+}
+
 static void put_phases(const struct sta_overlap_request *request, const struct sta_buckets *buckets,
                        struct sta_table *table)
 {
@@ -138,6 +182,7 @@ int sta_overlap_compatible(const struct sta_overlap_request *request, const stru
     fill_absent(request, &times);
     put_facts(request, &times, &answer->facts);
     sta_facts_of_trace(&answer->facts, request->question->snapshot);
+    put_lines(&answer->facts, &answer->per_scope);
     put_phases(request, &buckets, &answer->phases);
     return 0;
 }

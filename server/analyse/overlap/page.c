@@ -1,23 +1,17 @@
-/* The printed page of the older analyser, as its users know it: the same lines, in the same order, shown under the same conditions
- * (overlap.md section 4).  Nodes, processes and files are those of the trace. */
+/* The printed page of the older analyser, as its users know it: the same lines in the same order (overlap.md section 4).  Nodes, processes and files are those of the trace. */
 #include <string.h>
 
 #include "analyse/analyse.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
-static const struct sta_fact *find_fact(const struct sta_overlap_answer *answer, const char *name)
+static long long count_of(const struct sta_overlap_answer *answer, const char *name)
 {
     size_t i = 0;
     while (i < answer->facts.count && strcmp(answer->facts.items[i].name, name) != 0)
         i++;
     STA_ASSERT(i < answer->facts.count);
-    return &answer->facts.items[i];
-}
-
-static double seconds_of(const struct sta_overlap_answer *answer, const char *name)
-{
-    return find_fact(answer, name)->number;
+    return answer->facts.items[i].integer;
 }
 
 /* 93894 is 94K. */
@@ -48,47 +42,30 @@ static int64_t threads_of(const struct sta_overlap_answer *answer, const char *p
 static void put_allocation(struct sta_buffer *page, const struct sta_overlap_answer *answer)
 {
     sta_put_text(page, "Summary\nAllocation    Scheduler Allocation Details\n");
-    sta_put_format(page, "├── Nodes: %lld\n", (long long)find_fact(answer, "hosts")->integer);
-    sta_put_format(page, "├── Processes: %lld\n", (long long)find_fact(answer, "processes")->integer);
+    sta_put_format(page, "├── Nodes: %lld\n", count_of(answer, "hosts"));
+    sta_put_format(page, "├── Processes: %lld\n", count_of(answer, "processes"));
     sta_put_text(page, "├── Thread allocations across nodes (includes dynamically created threads)\n");
     sta_put_format(page, "│   ├── Compute: %lld\n", (long long)threads_of(answer, "compute"));
     sta_put_format(page, "│   └── I/O: %lld\n", (long long)threads_of(answer, "io"));
     sta_put_text(page, "└── Events Recorded: ");
-    put_rounded(page, find_fact(answer, "events")->integer);
+    put_rounded(page, count_of(answer, "events"));
     sta_put_text(page, "\nDataset       Description of Dataset Used\n");
-    sta_put_format(page, "└── Files: %lld\n", (long long)find_fact(answer, "files")->integer);
-}
-
-enum shown { ALWAYS, WHEN_POSITIVE, WHEN_COMPUTE_IS_LEFT };
-
-static bool is_shown(const struct sta_overlap_answer *answer, const char *fact, enum shown shown)
-{
-    if (shown == WHEN_COMPUTE_IS_LEFT)
-        return seconds_of(answer, "only_compute") > 0;
-    return shown == ALWAYS || seconds_of(answer, fact) > 0;
+    sta_put_format(page, "└── Files: %lld\n", count_of(answer, "files"));
 }
 
 static void put_times(struct sta_buffer *page, const struct sta_overlap_answer *answer)
 {
-    static const struct {
-        const char *label, *fact;
-        enum shown shown;
-    } lines[] = {{"Total Time", "total", ALWAYS},
-                 {"Overall App Level I/O", "app_io", WHEN_POSITIVE},
-                 {"Unoverlapped App I/O", "only_app_io", WHEN_POSITIVE},
-                 {"Unoverlapped App Compute", "only_app_compute", WHEN_POSITIVE},
-                 {"Compute", "compute", WHEN_POSITIVE},
-                 {"Overall I/O", "io", ALWAYS},
-                 {"Unoverlapped I/O", "only_io", WHEN_COMPUTE_IS_LEFT},
-                 {"Unoverlapped Compute", "only_compute", WHEN_COMPUTE_IS_LEFT}};
+    const struct sta_table *lines = &answer->per_scope;
+    const struct sta_table_column *printed = sta_table_find(lines, "printed");
+    const struct sta_table_column *time = sta_table_find(lines, "time");
+    const struct sta_table_column *shown = sta_table_find(lines, "shown");
     size_t last = 0;
-    for (size_t i = 0; i < STA_COUNT_OF(lines); i++)
-        if (is_shown(answer, lines[i].fact, lines[i].shown))
-            last = i;
+    for (size_t i = 0; i < lines->rows; i++)
+        last = shown->integers[i] ? i : last;
     for (size_t i = 0; i <= last; i++)
-        if (is_shown(answer, lines[i].fact, lines[i].shown))
-            sta_put_format(page, "    %s %s: %.3f sec\n", i == last ? "└──" : "├──", lines[i].label,
-                           seconds_of(answer, lines[i].fact));
+        if (shown->integers[i])
+            sta_put_format(page, "    %s %s: %.3f sec\n", i == last ? "└──" : "├──", printed->texts[i].bytes,
+                           time->numbers[i]);
 }
 
 char *sta_overlap_page(const struct sta_overlap_answer *answer)

@@ -44,6 +44,7 @@ static const struct {
                {"rank_groups", IN_EXACT},
                {"semantics", IN_EXACT | IN_COMPATIBLE},
                {"exposure", IN_EXACT},
+               {"explain", IN_TOTALS},
                {"granularity", IN_TOTALS | IN_COMPATIBLE},
                {"variant", IN_COMPATIBLE},
                {"where", IN_INTERVALS},
@@ -54,8 +55,6 @@ static const struct {
 
 static bool is_member(const struct sta_overlap_request *request, const char *name)
 {
-    if (strcmp(name, "layers") == 0 && !request->question->default_sets)
-        return false;
     for (size_t i = 0; i < STA_COUNT_OF(members); i++)
         if (strcmp(members[i].name, name) == 0)
             return members[i].calls >> request->call & 1;
@@ -327,6 +326,8 @@ static int read_rest(struct sta_overlap_request *request, struct sta_error *err)
     if (rc == 0)
         rc = sta_member_bool(request->document, "exposure", &request->exposure, err);
     if (rc == 0)
+        rc = sta_member_bool(request->document, "explain", &request->explain, err);
+    if (rc == 0)
         rc = read_granularity(request, err);
     if (rc == 0)
         rc = read_variant(request, err);
@@ -345,7 +346,6 @@ int sta_overlap_request_read(struct sta_overlap_request *request, const struct s
     *request = (struct sta_overlap_request){
         .question = question,
         .document = question->request,
-        .explain = question->explain,
         .ticks_per_us = sta_snapshot_info(question->snapshot)->ticks_per_us,
     };
     size_t filters = 0;

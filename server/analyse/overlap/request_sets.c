@@ -173,10 +173,10 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
 {
     const struct sta_preset *preset = sta_classes_preset(request->classes);
     const struct sta_document *picked = sta_member_given(request->document, "layers");
-    int rc = picked != NULL ? check_picked(preset, picked, err) : 0;
+    int rc = check_picked(preset, picked, err);
     for (size_t l = 0; rc == 0 && l < preset->layer_count; l++) {
         const struct sta_layer *layer = &preset->layers[l];
-        if (picked != NULL ? !is_picked(picked, layer) : is_above_compute(preset, layer))
+        if (picked->count > 0 ? !is_picked(picked, layer) : is_above_compute(preset, layer))
             continue;
         if (request->set_count == STA_OVERLAP_SETS)
             return fail_layers(preset, "more than 16 layers; pick some with layers=a,b", err);
@@ -193,7 +193,11 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
 int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct sta_error *err)
 {
     const struct sta_overlap_question *question = request->question;
-    bool layers = question->default_sets && sta_document_member(request->document, "sets") == NULL;
+    bool layers = sta_member_given(request->document, "layers") != NULL;
+    if (layers && sta_member_given(request->document, "sets") != NULL) {
+        sta_fail(err, STA_EINPUT, "give either sets or layers");
+        return sta_at_member(err, "layers", NULL, -1);
+    }
     const char *name = layers ? question->trace_preset : NULL;
     const struct sta_preset *preset = NULL;
     int rc = sta_member_text(request->document, "preset", &name, err);

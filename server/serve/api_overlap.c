@@ -1,0 +1,170 @@
+/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the printed page of the older analyser. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/views.h"
+
+/* Events and sets that are asked, whatever is made of them. */
+#define SET_VALUES                                                                                           \
+    (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |      \
+     STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE))
+#define TOTALS_VALUES                                                                                        \
+    (SET_VALUES | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |   \
+     STA_HAS(OVERLAP_EXPLAIN))
+#define INTERVALS_VALUES                                                                                     \
+    (SET_VALUES | STA_HAS(WHERE) | STA_HAS(LONGEST) | STA_HAS(EVENTS) | STA_HAS(SORT) | STA_HAS(ORDER_BY))
+#define PAGE_VALUES (STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH))
+
+static struct sta_overlap_question question_of(const struct sta_view *view)
+{
+    return (struct sta_overlap_question){.snapshot = view->snapshot,
+                                         .presets = view->presets,
+                                         .label = view->traces[0].label,
+                                         .trace_preset = view->preset,
+                                         .request = view->document};
+}
+
+/* A GET without sets asks about the layers of the preset named, or of the trace's own. */
+static int default_sets(struct sta_view *view, struct sta_error *err)
+{
+    const char *semantics = view->values[STA_PARAMETER_OVERLAP_SEMANTICS].text;
+    bool exact = semantics == NULL || strcmp(semantics, "exact") == 0;
+    if (view->from_parameters && exact && sta_document_member(view->document, "sets") == NULL &&
+        sta_document_member(view->document, "layers") == NULL)
+        sta_document_append(&view->memory, view->document, "layers",
+                            sta_document_create(&view->memory, STA_DOCUMENT_LIST));
+    return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+}
+
+/* ---- the totals */
+
+static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
+{
+    if (table->column_count == 0)
+        return; /* not asked for */
+    sta_put_member(out, member);
+    sta_put_table_objects(out, table);
+}
+
+static void put_warnings(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+{
+    sta_put_member(out, "warnings");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < answer->warning_count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, answer->warnings[i]);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_series(struct sta_buffer *out, const struct sta_table *series)
+{
+    if (series->column_count == 0)
+        return;
+    sta_put_member(out, "series");
+    sta_put_char(out, '{');
+    sta_put_table_begin(out, STA_FORMAT_JSON, series);
+    sta_put_table_rows(out, STA_FORMAT_JSON, series, true);
+    sta_put_table_end(out, STA_FORMAT_JSON, series->rows, NULL);
+    sta_put_char(out, '}');
+}
+
+static void put_head(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+{
+    sta_put_member_text(out, "semantics", answer->semantics);
+    if (answer->variant != NULL)
+        sta_put_member_text(out, "variant", answer->variant);
+    if (answer->scope != NULL) {
+        sta_put_member(out, "scope");
+        sta_put_text(out, answer->scope);
+    }
+    sta_put_facts(out, &answer->facts);
+    put_objects(out, "sets", &answer->sets);
+    put_objects(out, "pairs", &answer->pairs);
+    put_objects(out, "groups", &answer->groups);
+    put_objects(out, "concurrency", &answer->concurrency);
+    put_objects(out, "exposure", &answer->exposure);
+    put_objects(out, "statistics", &answer->statistics);
+    put_objects(out, "explain", &answer->explain);
+    put_objects(out, "phases", &answer->phases);
+    put_series(out, &answer->series);
+    put_warnings(out, answer);
+}
+
+static int run_totals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                      struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_answer answer;
+    int status = sta_overlap_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_table table = answer.per_scope;
+    bool exact = answer.scope != NULL;
+    answer.per_scope = (struct sta_table){0};
+    *result = sta_result_of_table(&table, NULL, NULL);
+    (*result)->member = exact ? "per_scope" : "lines";
+    put_head(&(*result)->head, &answer);
+    sta_overlap_answer_fini(&answer);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_overlap = {.name = "overlap",
+                                               .labelled = true,
+                                               .document_values = TOTALS_VALUES,
+                                               .check = default_sets,
+                                               .result = run_totals};
+
+/* ---- the intervals */
+
+static int run_intervals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                         struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_table table;
+    int status = sta_overlap_intervals(&question, budget, &table, err);
+    if (status == STA_OK)
+        *result = sta_result_of_table(&table, NULL, NULL);
+    return status;
+}
+
+const struct sta_view_kind sta_view_overlap_intervals = {.name = "overlap_intervals",
+                                                         .labelled = true,
+                                                         .document_values = INTERVALS_VALUES,
+                                                         .check = default_sets,
+                                                         .result = run_intervals};
+
+/* ---- the printed page */
+
+/* It is always that of the older analyser. */
+static int make_compatible(struct sta_view *view, struct sta_error *err)
+{
+    const char word[] = "compatible";
+    sta_document_take(view->document, "semantics");
+    sta_document_append(&view->memory, view->document, "semantics",
+                        sta_document_text(&view->memory, word, strlen(word)));
+    return STA_OK;
+}
+
+static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+                      struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_answer answer;
+    int status = sta_overlap_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return sta_view_blame(view, err);
+    char *page = sta_overlap_page(&answer);
+    reply->content_type = "text/plain; charset=utf-8";
+    sta_put_text(&reply->body, page);
+    free(page);
+    sta_overlap_answer_fini(&answer);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_overlap_page = {.name = "overlap_page",
+                                                    .labelled = true,
+                                                    .document_values = PAGE_VALUES,
+                                                    .check = make_compatible,
+                                                    .compute = print_page};
