@@ -145,10 +145,10 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
 STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
                                     struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
-/* Names that sta_timeseries_exact knows as metrics: count time size bw ops busy bw_busy. */
 struct sta_series {
     const char *const *layers; /* NULL: all of the preset */
     size_t layer_count;
+    /* exact: columns of exact.md section 2; compatible: count, time, size, bw, ops, or columns of the layer view by time */
     const char *const *metrics;
     size_t metric_count;
     int64_t granularity_us; /* bin width */
@@ -167,6 +167,12 @@ struct sta_series {
 STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
                                        const struct sta_budget *budget, struct sta_table *table,
                                        struct sta_facts *facts, struct sta_error *err);
+
+/** The same in the numbers of the reference: an event is where it starts, bw and ops are quotients of sums; from and to pick events. */
+STA_MUSTCHECK int sta_timeseries_compatible(const struct sta_question *question,
+                                            const struct sta_series *series, const struct sta_budget *budget,
+                                            struct sta_table *table, struct sta_facts *facts,
+                                            struct sta_error *err);
 
 /** The preset that fits the content, with the reason ("3 events match layer app of dlio").  *why: free() it. */
 STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot,

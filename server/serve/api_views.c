@@ -1,11 +1,21 @@
-/* Summary and time series. */
+/* Layered tables: summary, time series, and the views of each layer and of all. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "serve/views.h"
 
-#define LAYERED_KEY (STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(FORMAT))
+#define LAYERED_KEY (STA_HAS(SEMANTICS) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
+
+static enum sta_format format_of(const struct sta_view *view)
+{
+    return sta_format_of(view->values[STA_PARAMETER_FORMAT].text);
+}
+
+static bool is_exact(const struct sta_view *view)
+{
+    return strcmp(view->values[STA_PARAMETER_SEMANTICS].text, "exact") == 0;
+}
 
 /* Which member of the request an error of the analysis is about, when it doesn't say. */
 static int blame(const struct sta_view *view, int status, struct sta_error *err)
@@ -15,48 +25,215 @@ static int blame(const struct sta_view *view, int status, struct sta_error *err)
     return status;
 }
 
-static enum sta_format format_of(const struct sta_view *view)
+/* ---- what makes a difference */
+
+/* A parameter that this question does not depend on: who gives it shares the answer with who does not. */
+static void forget(struct sta_view *view, enum sta_parameter_id parameter)
 {
-    return sta_format_of(view->values[STA_PARAMETER_FORMAT].text);
+    view->values[parameter].given = false;
+    view->values[parameter].text = NULL;
 }
+
+static int check_views(struct sta_view *view, struct sta_error *err)
+{
+    static const char allowed[] = "time_range|proc_name|file_name";
+    size_t count;
+    int status = STA_OK;
+    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &count);
+    for (size_t i = 0; i < count && status == STA_OK; i++)
+        if (!sta_word_listed(views[i], allowed)) {
+            sta_fail(err, STA_EINPUT, "There is no view type \"%.60s\"; allowed: %s", views[i], allowed);
+            status = sta_at(err, "/views", -1);
+        }
+    free(views);
+    return status;
+}
+
+static int check_quantiles(struct sta_view *view, struct sta_error *err)
+{
+    const struct sta_parameter_value *quantiles = &view->values[STA_PARAMETER_QUANTILE_STATS];
+    if (!is_exact(view) || quantiles->text == NULL || strcmp(quantiles->text, "false") == 0)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT,
+             "quantile_stats=true is of semantics=compatible; for exact quantiles ask query for "
+             "quantile(time, 0.99)");
+    return sta_at(err, "/quantile_stats", -1);
+}
+
+/* Of exact tables only those by time depend on the granularity, and none on the view types. */
+static int check_table(struct sta_view *view, struct sta_error *err)
+{
+    const char *by = view->values[STA_PARAMETER_BY].text;
+    int status = check_views(view, err);
+    if (status == STA_OK)
+        status = check_quantiles(view, err);
+    if (status != STA_OK || !is_exact(view))
+        return status;
+    forget(view, STA_PARAMETER_VIEWS);
+    forget(view, STA_PARAMETER_QUANTILE_STATS);
+    if (by == NULL || strcmp(by, "time_range") != 0)
+        forget(view, STA_PARAMETER_GRANULARITY);
+    return STA_OK;
+}
+
+static int check_summary(struct sta_view *view, struct sta_error *err)
+{
+    int status = check_table(view, err);
+    forget(view, STA_PARAMETER_QUANTILE_STATS); /* they are no part of the summary */
+    if (is_exact(view)) {
+        forget(view, STA_PARAMETER_BY);
+        forget(view, STA_PARAMETER_GRANULARITY);
+    }
+    view->values[STA_PARAMETER_SEMANTICS].given &= !is_exact(view);
+    return status;
+}
+
+/* Steps of the compatible computation that exact has no like of. */
+static int check_step(struct sta_view *view, struct sta_error *err)
+{
+    view->values[STA_PARAMETER_SEMANTICS] = view->values[STA_PARAMETER_STEP_SEMANTICS];
+    if (!is_exact(view))
+        return check_table(view, err);
+    sta_fail(err, STA_EINPUT,
+             "%s is a step of the compatible computation: ask for it with semantics=compatible; exact has "
+             "the layer "
+             "view, the flat view and the summary",
+             view->kind->name);
+    return sta_at(err, "/semantics", -1);
+}
+
+/* Tables of one layer: the preset's first when none is named. */
+static void choose_layer(struct sta_view *view)
+{
+    const struct sta_preset *preset = sta_presets_find(view->presets, view->preset);
+    if (view->values[STA_PARAMETER_LAYER].text == NULL) /* layers from categories begin with app */
+        view->values[STA_PARAMETER_LAYER].text = preset->layer_count > 0 ? preset->layers[0].name : "app";
+}
+
+static int check_main(struct sta_view *view, struct sta_error *err)
+{
+    choose_layer(view);
+    return check_step(view, err);
+}
+
+static int check_layer(struct sta_view *view, struct sta_error *err)
+{
+    choose_layer(view);
+    return check_table(view, err);
+}
+
+/* ---- tables */
+
+static int compute_table(struct sta_view *view, enum sta_view_table which, const struct sta_budget *budget,
+                         struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_question common = sta_view_question(view);
+    struct sta_view_question question = {
+        .common = &common,
+        .table = which,
+        .layer = view->values[STA_PARAMETER_LAYER].text,
+        .by = view->values[STA_PARAMETER_BY].text,
+        .granularity_us = view->values[STA_PARAMETER_GRANULARITY].integer,
+    };
+    const char *quantiles = view->values[STA_PARAMETER_QUANTILE_STATS].text;
+    question.quantiles = quantiles != NULL && strcmp(quantiles, "true") == 0;
+    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
+    question.views = views;
+    int status = is_exact(view) ? sta_view_exact(&question, budget, table, facts, err)
+                                : sta_view_compatible(&question, budget, table, facts, err);
+    free(views);
+    return blame(view, status, err);
+}
+
+static int result_of(struct sta_view *view, enum sta_view_table which, const struct sta_budget *budget,
+                     struct sta_result **result, struct sta_error *err)
+{
+    struct sta_table table = {0};
+    struct sta_facts facts = {0};
+    int status = compute_table(view, which, budget, &table, &facts, err);
+    if (status == STA_OK)
+        *result = sta_view_result(view, &table, &facts);
+    return status;
+}
+
+static int hlm_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                      struct sta_error *err)
+{
+    return result_of(view, STA_VIEW_HLM, budget, result, err);
+}
+
+static int main_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                       struct sta_error *err)
+{
+    return result_of(view, STA_VIEW_MAIN, budget, result, err);
+}
+
+static int layer_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                        struct sta_error *err)
+{
+    return result_of(view, STA_VIEW_LAYER, budget, result, err);
+}
+
+static int flat_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                       struct sta_error *err)
+{
+    return result_of(view, STA_VIEW_FLAT, budget, result, err);
+}
+
+#define STEP_KEY (LAYERED_KEY | STA_HAS(LAYER) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY))
+#define JOIN_KEY (LAYERED_KEY | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS))
+
+const struct sta_view_kind sta_view_hlm = {.name = "hlm",
+                                           .layered = true,
+                                           .arranged = true,
+                                           .key_values = STEP_KEY,
+                                           .check = check_step,
+                                           .result = hlm_result};
+const struct sta_view_kind sta_view_main = {.name = "views/main",
+                                            .layered = true,
+                                            .arranged = true,
+                                            .key_values = STEP_KEY,
+                                            .check = check_main,
+                                            .result = main_result};
+const struct sta_view_kind sta_view_layer = {.name = "views/layer",
+                                             .layered = true,
+                                             .arranged = true,
+                                             .key_values = JOIN_KEY | STA_HAS(LAYER),
+                                             .check = check_layer,
+                                             .result = layer_result};
+const struct sta_view_kind sta_view_flat = {.name = "views/flat",
+                                            .layered = true,
+                                            .arranged = true,
+                                            .key_values = JOIN_KEY,
+                                            .check = check_table,
+                                            .result = flat_result};
+
+/* ---- summary */
 
 static int compute_summary(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
                            struct sta_error *err)
 {
-    struct sta_question question = sta_view_question(view);
     struct sta_answer_names names = sta_view_names(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    int status = sta_summary_exact(&question, budget, &table, &facts, err);
+    int status = compute_table(view, STA_VIEW_SUMMARY, budget, &table, &facts, err);
     if (status != STA_OK)
-        return blame(view, status, err);
+        return status;
     sta_put_summary(reply, format_of(view), &names, &facts, &table,
                     sta_presets_find(view->presets, view->preset));
     sta_table_fini(&table);
     return STA_OK;
 }
 
-const struct sta_view_kind sta_view_summary = {
-    .name = "summary", .layered = true, .key_values = LAYERED_KEY, .compute = compute_summary, .kept = true};
+const struct sta_view_kind sta_view_summary = {.name = "summary",
+                                               .layered = true,
+                                               .key_values = LAYERED_KEY | STA_HAS(BY) | STA_HAS(VIEWS) |
+                                                             STA_HAS(GRANULARITY) | STA_HAS(FORMAT),
+                                               .check = check_summary,
+                                               .compute = compute_summary,
+                                               .kept = true};
 
 /* ---- time series */
-
-static const char series_metrics[] = "count|time|size|bw|ops|busy|bw_busy";
-
-static int check_metrics(struct sta_view *view, struct sta_error *err)
-{
-    size_t count;
-    int status = STA_OK;
-    const char **metrics = sta_view_list(view, view->values[STA_PARAMETER_METRICS].text, &count);
-    for (size_t i = 0; i < count && status == STA_OK; i++)
-        if (!sta_word_listed(metrics[i], series_metrics)) {
-            sta_fail(err, STA_EINPUT, "There is no metric \"%.60s\"; allowed: %s", metrics[i],
-                     series_metrics);
-            status = sta_at(err, "/metrics", -1);
-        }
-    free(metrics);
-    return status;
-}
 
 /* Seconds that the window covers. */
 static double window_of(const struct sta_view *view)
@@ -74,9 +251,6 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
 {
     uint64_t rows = view->server->options.rows;
     double bins = window_of(view) / ((double)view->values[STA_PARAMETER_GRANULARITY].integer / 1e6);
-    int status = check_metrics(view, err);
-    if (status != STA_OK)
-        return status;
     const struct sta_parameter_value *points = &view->values[STA_PARAMETER_MAX_POINTS];
     if (points->given ? (uint64_t)points->integer <= rows : bins <= (double)rows)
         return STA_OK;
@@ -101,7 +275,8 @@ static int compute_timeseries(struct sta_view *view, const struct sta_budget *bu
         sta_view_list(view, view->values[STA_PARAMETER_METRICS].text, &series.metric_count);
     series.layers = layers;
     series.metrics = metrics;
-    int status = sta_timeseries_exact(&question, &series, budget, &table, &facts, err);
+    int status = is_exact(view) ? sta_timeseries_exact(&question, &series, budget, &table, &facts, err)
+                                : sta_timeseries_compatible(&question, &series, budget, &table, &facts, err);
     if (status == STA_OK) {
         sta_put_table(reply, format_of(view), &names, &facts, &table);
         sta_table_fini(&table);
@@ -114,8 +289,8 @@ static int compute_timeseries(struct sta_view *view, const struct sta_budget *bu
 const struct sta_view_kind sta_view_timeseries = {
     .name = "timeseries",
     .layered = true,
-    .key_values =
-        LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) | STA_HAS(MAX_POINTS),
+    .key_values = LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) |
+                  STA_HAS(MAX_POINTS) | STA_HAS(FORMAT),
     .check = check_timeseries,
     .compute = compute_timeseries,
 };

@@ -26,8 +26,9 @@ enum sta_parameter_type {
       "content.")                                                                                            \
     X(FILTERS, "filters", CHOICE, "on|off", "on", "on", "Whether the preset's dropping filters apply.")      \
     X(SEMANTICS, "semantics", CHOICE, "exact|compatible", "exact", "exact",                                  \
-      "exact: every number means what its name says. compatible: the numbers of the established analysers; " \
-      "not available yet for this call, which then answers 501.")                                            \
+      "exact: every number means what its name says. compatible: the numbers of the established analysers.") \
+    X(STEP_SEMANTICS, "semantics", CHOICE, "exact|compatible", "compatible", "compatible",                   \
+      "This table is a step of the compatible computation; exact has none like it, and answers 400.")        \
     X(FROM, "from", SECONDS, NULL, NULL, "0", "Start of the window, in seconds from the trace's start.")     \
     X(TO, "to", SECONDS, NULL, NULL, "30", "End of the window, in seconds from the trace's start.")          \
     X(FILTER, "filter", TEXT, NULL, NULL, "size > 4096",                                                     \
@@ -35,16 +36,23 @@ enum sta_parameter_type {
     X(FORMAT, "format", CHOICE, "json|csv|ndjson", "json", "json",                                           \
       "json: one document. csv: the table with a header line. ndjson: one object a line.")                   \
     X(GRANULARITY, "granularity", WIDTH, NULL, "1", "5",                                                     \
-      "Width of time bins in seconds, rounded to microseconds.")                                             \
-    X(UNUSED_GRANULARITY, "granularity", WIDTH, NULL, "1", "1",                                              \
-      "Accepted with the other parameters of layered calls; exact totals do not depend on it.")              \
-    X(UNUSED_BY, "by", TEXT, NULL, NULL, "time_range",                                                       \
-      "Accepted with the other parameters of layered calls; exact totals do not depend on it.")              \
-    X(UNUSED_VIEWS, "views", NAMES, NULL, "time_range,proc_name", "time_range,proc_name",                    \
-      "Accepted with the other parameters of layered calls; exact totals do not depend on it.")              \
+      "Width of time bins in seconds, rounded to microseconds. Exact tables that are not by time do not "    \
+      "depend on it.")                                                                                       \
+    X(LAYER, "layer", TEXT, NULL, NULL, "app",                                                               \
+      "Name of a layer of the preset. Default: its first; of hlm: all.")                                     \
+    X(BY, "by", TEXT, NULL, "time_range", "process",                                                         \
+      "What rows are: time_range, proc_name, file_name or a logical view of the preset; exact also has "     \
+      "process, thread, host_name, file_dir, file_pattern, cat, func_name, epoch and step. The exact "       \
+      "summary does not depend on it.")                                                                      \
+    X(VIEWS, "views", NAMES, NULL, "time_range,proc_name", "time_range,proc_name",                           \
+      "View types that compatible groups events by first: time_range, proc_name, file_name. Exact tables "   \
+      "do not depend on it.")                                                                                \
+    X(QUANTILE_STATS, "quantile_stats", CHOICE, "true|false", "false", "false",                              \
+      "Adds statistics between quantiles to each number; compatible only.")                                  \
     X(LAYERS, "layer", NAMES, NULL, NULL, "app", "Layers, with commas between. Default: all of the preset.") \
     X(METRICS, "metrics", NAMES, NULL, "time", "bw,ops,time",                                                \
-      "Metrics, with commas between: count, time, size, bw, ops, busy, bw_busy.")                            \
+      "Metrics, with commas between: columns of the layer view, such as count, time, size, bw, ops, busy, "  \
+      "exposed_group_sum.")                                                                                  \
     X(MAX_POINTS, "max_points", COUNT, NULL, NULL, "500",                                                    \
       "At most so many bins: the granularity grows by a whole factor until they suffice.")                   \
     X(PATH, "path", TEXT, NULL, NULL, "/runs",                                                               \

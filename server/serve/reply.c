@@ -181,7 +181,9 @@ void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct
 
 struct layers {
     const struct sta_table *table;
-    const struct sta_table_column *names, *parents;
+    const struct sta_table_column *names;
+    const struct sta_table_column
+        *parents; /* NULL: the table is compatible, where each layer has all columns */
     const struct sta_preset *preset;
     long overlap_with; /* row, or -1 */
 };
@@ -263,7 +265,7 @@ static bool is_metric_column(const struct layers *layers, const char *column, si
 static bool layer_has_column(const struct layers *layers, const struct sta_table_column *column, size_t row)
 {
     bool has;
-    if (!column->missing[row])
+    if (!column->missing[row] || layers->parents == NULL)
         return true;
     if (strncmp(column->name, "exposed_", 8) == 0 || strcmp(column->name, "hidden_share") == 0)
         return has_exposed(layers, (long)row);
@@ -293,7 +295,7 @@ void sta_put_summary(struct sta_reply *reply, enum sta_format format, const stru
         return;
     struct layers layers = {table, sta_table_find(table, "name"), sta_table_find(table, "parent"), preset,
                             -1};
-    STA_ASSERT(layers.names != NULL && layers.parents != NULL);
+    STA_ASSERT(layers.names != NULL);
     if (preset->overlap_with != NULL)
         layers.overlap_with =
             row_of(&layers, (struct sta_text){preset->overlap_with, (uint32_t)strlen(preset->overlap_with)});

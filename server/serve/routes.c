@@ -25,9 +25,9 @@
 #define OVERLAP_PAGE_TEXT                                                                                    \
     "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
 
-#define LAYERED                                                                                              \
-    (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) |                 \
-     STA_HAS(FILTER) | STA_HAS(FORMAT))
+#define OF_EVENTS                                                                                            \
+    (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(FORMAT))
+#define LAYERED (OF_EVENTS | STA_HAS(SEMANTICS))
 
 const struct sta_route sta_routes[] = {
     {.method = STA_GET,
@@ -250,11 +250,65 @@ const struct sta_route sta_routes[] = {
      .role = STA_ROLE_VIEWER,
      .place = STA_QUESTION,
      .view = &sta_view_summary,
-     .parameters = LAYERED | STA_HAS(UNUSED_GRANULARITY) | STA_HAS(UNUSED_BY) | STA_HAS(UNUSED_VIEWS),
+     .parameters = LAYERED | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
      .reply = "summary",
      .tabular = true,
      .summary = "Summary by layer",
      .text = "Totals of the trace and a row for each layer of the preset."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/hlm",
+     .id = "hlm",
+     .tag = "views",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_hlm,
+     .parameters = OF_EVENTS | STA_HAS(STEP_SEMANTICS) | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) |
+                   STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+     .reply = "view",
+     .tabular = true,
+     .summary = "High-level metrics",
+     .text = "Sums by view types, category, kind of I/O and function, of one layer or of all; "
+             "semantics=compatible only."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/views/main",
+     .id = "view_main",
+     .tag = "views",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_main,
+     .parameters = OF_EVENTS | STA_HAS(STEP_SEMANTICS) | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) |
+                   STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+     .reply = "view",
+     .tabular = true,
+     .summary = "Main view",
+     .text = "A layer's sums by all view types together. Only semantics=compatible has it, which is the "
+             "default here."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/views/layer",
+     .id = "view_layer",
+     .tag = "views",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_layer,
+     .parameters = LAYERED | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) | STA_HAS(BY) | STA_HAS(VIEWS) |
+                   STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
+     .reply = "view",
+     .tabular = true,
+     .summary = "Layer view",
+     .text = "One layer, a row for each bin of time, process, file, .."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/views/flat",
+     .id = "view_flat",
+     .tag = "views",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_flat,
+     .parameters = LAYERED | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(BY) | STA_HAS(VIEWS) |
+                   STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
+     .reply = "view",
+     .tabular = true,
+     .summary = "Flat view",
+     .text = "All layers side by side, a row for each bin of time, process, file, .."},
     {.method = STA_GET,
      .path = "/api/v1/traces/{id}/timeseries",
      .id = "timeseries",

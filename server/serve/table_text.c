@@ -1,6 +1,7 @@
 /* Tables as JSON, CSV and NDJSON. */
 #include "serve/table_text.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "serve/reply.h"
@@ -54,6 +55,8 @@ static void put_cell_csv(struct sta_buffer *out, const struct sta_table_column *
         return;
     if (column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST)
         sta_put_csv_text(out, column->texts[row].bytes, column->texts[row].length);
+    else if (column->type == STA_TYPE_FLOAT && isinf(column->numbers[row])) /* compatible tables have them */
+        sta_put_text(out, column->numbers[row] > 0 ? "inf" : "-inf");
     else
         sta_put_cell(out, column, row);
 }

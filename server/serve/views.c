@@ -62,12 +62,6 @@ static int check_layered(struct sta_view *view, struct sta_error *err)
         return status;
     if (sta_presets_find(view->presets, view->preset) == NULL)
         return fail_preset(view, err);
-    if (strcmp(values[STA_PARAMETER_SEMANTICS].text, "exact") != 0) {
-        sta_fail(
-            err, STA_EUNSUPPORTED,
-            "semantics=compatible is not available yet: it comes with the layered views; semantics=exact is");
-        return sta_at(err, "/semantics", -1);
-    }
     if (values[STA_PARAMETER_FROM].given && values[STA_PARAMETER_TO].given &&
         values[STA_PARAMETER_FROM].number >= values[STA_PARAMETER_TO].number) {
         sta_fail(err, STA_EINPUT, "from=%s is not before to=%s", values[STA_PARAMETER_FROM].text,

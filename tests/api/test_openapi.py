@@ -107,10 +107,13 @@ def test_every_documented_parameter_is_understood(scene):
         if method != "get" or path == "/api/v1/browse":
             continue
         for parameter in operation["parameters"]:
-            if parameter["in"] != "query":
+            if parameter["in"] != "query" or parameter["name"] == "cursor":  # a cursor comes with an answer
                 continue
             from urllib.parse import urlencode
-            status, _, value = server.ask(fill(server, path, "") + "?" + urlencode({parameter["name"]: parameter["example"]}))
+            example = parameter["example"]
+            if parameter["name"] in ("columns", "sort", "order_by"):  # the example names columns of events
+                example = server.get(fill(server, path, ""))["columns"][0]
+            status, _, value = server.ask(fill(server, path, "") + "?" + urlencode({parameter["name"]: example}))
             assert status == 200, (path, parameter["name"], value)
 
 

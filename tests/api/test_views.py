@@ -77,7 +77,7 @@ def test_other_presets_and_windows(scene):
 
 def test_common_parameters_without_effect_are_legal_and_share_the_answer(scene):
     plain = scene.shared.ask(scene.shared.path + "/summary")[1]["ETag"]
-    for query in ["granularity=0.1", "by=time_range", "views=time_range,file_name", "semantics=exact", "filters=on", "format=json"]:
+    for query in ["granularity=0.1", "by=process", "views=time_range,file_name", "semantics=exact", "filters=on", "format=json"]:
         status, head, value = scene.shared.ask(scene.shared.path + "/summary?" + query)
         assert status == 200 and head["ETag"] == plain, (query, value)
 
@@ -97,10 +97,89 @@ def test_a_filter_with_a_mistake_says_where(scene):
     assert problem["position"] == 0 and "func_name" in problem["detail"], problem
 
 
-def test_compatible_is_501_with_a_sentence(scene):
-    for view in ["summary", "timeseries"]:
-        problem = scene.shared.problem(scene.shared.path + f"/{view}?semantics=compatible", 501)
-        assert "exact" in problem["detail"] and problem["parameter"] == "/semantics"
+def test_both_semantics_are_there_and_say_which_they_are(scene):
+    for view in ["summary", "timeseries", "views/flat", "views/layer"]:
+        for semantics in ["exact", "compatible"]:
+            value = scene.shared.get(scene.shared.path + f"/{view}?semantics={semantics}")
+            assert value["semantics"] == semantics, view
+        assert scene.shared.get(scene.shared.path + f"/{view}")["semantics"] == "exact", view
+
+
+# ---- layered views
+
+
+def rows(scene, query, trace=None):
+    """a view as dictionaries by column"""
+    value = scene.shared.get((trace or scene.shared.path) + query)
+    assert value["row_count"] >= len(value["data"]), query
+    return [dict(zip(value["columns"], row)) for row in value["data"]]
+
+
+BY = ["time_range", "process", "thread", "proc_name", "host_name", "file_name", "file_dir", "file_pattern", "cat", "func_name", "epoch", "step",
+      "proc_id", "thread_id"]
+
+
+def test_every_view_adds_up_to_the_summary(scene):
+    whole = layers(summary(scene))
+    for by in BY:
+        flat = rows(scene, f"/views/flat?by={by}&granularity=0.7")
+        for name, layer in whole.items():
+            for column in ["count", "time", "size", "size_bin_0_4kib", "read_count", "read_time", "read_size"]:
+                if column not in layer:
+                    continue
+                total = sum(row[f"{name}_{column}"] or 0 for row in flat)
+                assert abs(total - (layer[column] or 0)) < 1e-9, (by, name, column, total, layer[column])
+
+
+def test_a_layer_view_is_its_part_of_the_flat_view(scene):
+    for by in BY:
+        flat = rows(scene, f"/views/flat?by={by}")
+        layer = rows(scene, f"/views/layer?layer=compute&by={by}")
+        mine = [row for row in flat if row["compute_count"] is not None]
+        assert len(mine) == len(layer) > 0, by
+        for a, b in zip(mine, layer):
+            for column, cell in b.items():
+                assert a.get(f"compute_{column}", a.get(column)) == cell, (by, column)
+
+
+def test_views_by_process_have_keys_that_are_columns_of_their_own(scene):
+    value = scene.shared.get(scene.shared.path + "/views/flat?by=process")
+    assert value["columns"][:2] == ["host_name", "pid"] and [row[:2] for row in value["data"]] == [["node1", 1], ["node1", 2]]
+    assert scene.shared.get(scene.shared.path + "/views/flat?by=thread")["columns"][:3] == ["host_name", "pid", "tid"]
+    steps = rows(scene, "/views/layer?layer=compute&by=step")
+    assert [row["step"] for row in steps] == list(range(1, 9)) and all(row["count"] == 2 for row in steps)
+    nothing = rows(scene, "/views/layer?layer=app&by=file_name")
+    assert [row["file_name"] for row in nothing] == [None]
+
+
+def test_exposed_time_by_process(scene):
+    one = rows(scene, "/views/layer?layer=fetch_data&by=process")
+    assert [row["exposed_group_sum"] for row in one] == [2.4, 2.4] and all(row["hidden_share"] == 0 for row in one)
+
+
+def test_pages_order_and_columns_of_a_view(scene):
+    path = scene.shared.path + "/views/flat?by=step&columns=step,compute_time&sort=-step&limit=3"
+    first = scene.shared.get(path)
+    assert first["columns"] == ["step", "compute_time"] and [row[0] for row in first["data"]] == [8, 7, 6] and first["row_count"] == 9
+    second = scene.shared.get(path + "&cursor=" + first["next"])
+    assert [row[0] for row in second["data"]] == [5, 4, 3]
+
+
+def test_views_refuse_what_they_cannot_give(scene):
+    for query, pointer, says in [("views/flat?by=colour", "/by", "file_pattern"), ("views/layer?layer=nope", "/layer", "compute"),
+                                 ("views/flat?views=nope", "/views", "proc_name"), ("views/flat?quantile_stats=true", "/quantile_stats", "compatible"),
+                                 ("views/flat?granularity=0", "/granularity", "seconds"), ("hlm?semantics=exact", "/semantics", "compatible"),
+                                 ("views/main?layer=app&semantics=exact", "/semantics", "compatible"),
+                                 ("views/flat?by=file_name&semantics=compatible", "/by", "time_range")]:
+        problem = scene.shared.problem(scene.shared.path + "/" + query, 400)
+        assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
+
+
+def test_compatible_steps_are_there(scene):
+    hlm = scene.shared.get(scene.shared.path + "/hlm")
+    assert hlm["semantics"] == "compatible" and {"time_range", "proc_name"} <= set(hlm["columns"]) and hlm["row_count"] > 0
+    main = scene.shared.get(scene.shared.path + "/views/main?layer=compute")
+    assert main["semantics"] == "compatible" and "time" in main["columns"]
 
 
 # ---- time series
@@ -116,6 +195,24 @@ def test_timeseries_is_a_table(scene):
     assert sum(row[at("compute_count")] or 0 for row in value["data"]) == 16
     assert abs(sum(row[at("compute_time")] or 0 for row in value["data"]) - 8) < 1e-9
     assert [row[0] for row in value["data"]] == list(range(11))
+
+
+def test_any_metric_of_any_layer(scene):
+    value = scene.shared.get(scene.shared.path + "/timeseries?layer=fetch_data,app&metrics=exposed_group_sum,busy_process_max,processes")
+    assert value["columns"][2:] == [f"{layer}_{metric}" for layer in ("fetch_data", "app") for metric in ("exposed_group_sum", "busy_process_max", "processes")]
+    at = value["columns"].index
+    assert abs(sum(row[at("fetch_data_exposed_group_sum")] or 0 for row in value["data"]) - 4.8) < 1e-9
+    assert all(row[at("app_exposed_group_sum")] is None for row in value["data"])
+    read = scene.shared.get(scene.shared.path + "/timeseries?layer=other_posix&metrics=read_count,read_size&filters=off")
+    assert read["columns"][2:] == ["read_count", "read_size"]
+
+
+def test_compatible_series_is_the_compatible_view(scene):
+    value = scene.shared.get(scene.shared.path + "/timeseries?layer=compute&metrics=count,time_max,ops&semantics=compatible")
+    assert value["columns"] == ["time_range", "time_start", "count", "time_max", "ops"] and value["semantics"] == "compatible"
+    view = rows(scene, "/views/layer?layer=compute&by=time_range&semantics=compatible")
+    got = {row[0]: row[2:4] for row in value["data"] if row[2] is not None}
+    assert got == {row["time_range"]: [row["count_sum"], row["time_max"]] for row in view}
 
 
 def test_one_layer_has_plain_column_names(scene):

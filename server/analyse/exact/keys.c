@@ -12,7 +12,7 @@ static const struct {
     const char *name, *expression;
 } value_views[] = {
     {"file_name", "file_name"},
-    {"file_dir", "dirname(file_name)"},
+    {"file_dir", "replace(dirname(file_name), \"^$\", \".\")"},
     {"file_pattern", "replace(file_name, \"[0-9]+\", \"[0-9]\")"},
     {"cat", "cat"},
     {"func_name", "func_name"},

@@ -5,6 +5,7 @@
 #include "analyse/exact/asked.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
+#include "analyse/exact/series.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,19 @@
 
 #define MOST_BINS 200000 /* of one answer */
 
+/* A column of layers, or of a derived metric that some of them have. */
+struct choice {
+    const struct sta_exact_column *column;
+    const char *metric; /* NULL: of the layer itself */
+};
+
 struct series {
     const struct sta_series *asked;
     const struct sta_bound_question *bound;
     uint32_t *layers; /* numbers in the preset, as asked */
     uint32_t layer_count;
-    const struct sta_exact_column **columns; /* as asked */
-    bool *wanted;                            /* by layer */
+    struct choice *choices; /* as asked */
+    bool *wanted;           /* by layer */
     unsigned wants;
 };
 
@@ -50,25 +57,59 @@ static int fail_metric(const char *name, struct sta_error *err)
     struct sta_buffer names;
     sta_buffer_init(&names);
     for (size_t i = 0; i < sta_exact_column_count; i++)
-        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", sta_exact_columns[i].name);
+        sta_put_format(&names, "%s, ", sta_exact_columns[i].name);
+    for (size_t i = 0; i < sta_exact_metric_column_count; i++)
+        sta_put_format(&names, "%sM_%s", i > 0 ? ", " : "", sta_exact_metric_columns[i].name);
     sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "there is no metric \"%.100s\"; there are %s", name, names.data);
+    sta_fail(err, STA_EINPUT,
+             "there is no metric \"%.100s\"; there are %s, M being a derived metric of a layer asked for",
+             name, names.data);
     sta_buffer_fini(&names);
     return sta_at(err, "/metrics", -1);
+}
+
+static bool find_column(const char *name, struct choice *choice)
+{
+    size_t c = 0;
+    while (c < sta_exact_column_count && strcmp(sta_exact_columns[c].name, name) != 0)
+        c++;
+    choice->column = c < sta_exact_column_count ? &sta_exact_columns[c] : NULL;
+    choice->metric = NULL;
+    return choice->column != NULL;
+}
+
+/* "read_bw" is column bw of the derived metric read. */
+static bool find_metric_column(const struct sta_layer *layer, const char *name, struct choice *choice)
+{
+    for (size_t m = 0; m < layer->metric_count; m++) {
+        const char *metric = layer->metrics[m].name;
+        size_t length = strlen(metric);
+        if (strncmp(name, metric, length) != 0 || name[length] != '_')
+            continue;
+        for (size_t c = 0; c < sta_exact_metric_column_count; c++) {
+            const struct sta_exact_column *column = &sta_exact_metric_columns[c];
+            if (strcmp(column->name, name + length + 1) != 0 || !sta_exact_metric_has(metric, column))
+                continue;
+            *choice = (struct choice){column, metric};
+            return true;
+        }
+    }
+    return false;
 }
 
 static int choose_columns(struct series *series, struct sta_error *err)
 {
     const struct sta_series *asked = series->asked;
-    series->columns = sta_alloc_array(asked->metric_count + 1, sizeof(void *));
+    series->choices = sta_alloc_array(asked->metric_count + 1, sizeof *series->choices);
     for (size_t i = 0; i < asked->metric_count; i++) {
-        size_t c = 0;
-        while (c < sta_exact_column_count && strcmp(sta_exact_columns[c].name, asked->metrics[i]) != 0)
-            c++;
-        if (c == sta_exact_column_count)
+        struct choice *choice = &series->choices[i];
+        bool found = find_column(asked->metrics[i], choice);
+        for (uint32_t l = 0; !found && l < series->layer_count; l++)
+            found = find_metric_column(&series->bound->preset->layers[series->layers[l]], asked->metrics[i],
+                                       choice);
+        if (!found)
             return fail_metric(asked->metrics[i], err);
-        series->columns[i] = &sta_exact_columns[c];
-        series->wants |= sta_exact_columns[c].wants;
+        series->wants |= choice->column->wants;
     }
     return 0;
 }
@@ -84,18 +125,19 @@ static struct sta_exact_bins whole_bins(const struct sta_bound_question *bound, 
     return bins;
 }
 
-static int choose_bins(const struct series *series, struct sta_exact_bins *bins, struct sta_error *err)
+int sta_exact_series_bins(const struct sta_bound_question *bound, const struct sta_series *asked,
+                          struct sta_exact_bins *bins, struct sta_error *err)
 {
     int64_t g;
-    int rc = sta_exact_granularity(series->bound, series->asked->granularity_us, &g, err);
+    int rc = sta_exact_granularity(bound, asked->granularity_us, &g, err);
     if (rc != 0)
         return rc;
-    uint32_t most = series->asked->max_points;
+    uint32_t most = asked->max_points;
     int64_t factor = 1;
-    *bins = whole_bins(series->bound, g);
+    *bins = whole_bins(bound, g);
     while (most > 0 && bins->count > most) {
         factor = STA_MAX(factor + 1, factor * (int64_t)(bins->count / ((size_t)most + 1)));
-        *bins = whole_bins(series->bound, g * factor);
+        *bins = whole_bins(bound, g * factor);
     }
     if (bins->count <= MOST_BINS)
         return 0;
@@ -107,28 +149,58 @@ static int choose_bins(const struct series *series, struct sta_exact_bins *bins,
 
 /* ---- the table */
 
-static void put_column(const struct sta_exact_result *result, uint32_t layer,
-                       const struct sta_exact_column *column, double ticks_per_second,
-                       struct sta_table_column *to)
+/* Number of the metric in the layer, or -1. */
+static long metric_of(const struct sta_layer *layer, const char *name)
+{
+    for (size_t m = 0; m < layer->metric_count; m++)
+        if (strcmp(layer->metrics[m].name, name) == 0)
+            return (long)m;
+    return -1;
+}
+
+static void put_column(const struct series *series, const struct sta_exact_result *result, uint32_t layer,
+                       const struct choice *choice, struct sta_table_column *to)
 {
     size_t bins = result->bins.count;
+    const struct sta_fields *fields = &result->places;
+    size_t place = layer;
+    if (choice->metric != NULL) {
+        long metric = metric_of(&series->bound->preset->layers[layer], choice->metric);
+        if (metric < 0)
+            return;
+        fields = &result->metrics;
+        place = result->shape.layers[layer].first_metric + (size_t)metric;
+    } else if (!sta_exact_layer_has(&result->shape, layer, choice->column)) {
+        return;
+    }
     for (size_t b = 0; b < bins; b++)
         if (result->places.values[STA_FIELD_EVENTS][layer * bins + b] > 0)
-            sta_exact_put(column, &result->places, layer * bins + b, ticks_per_second, to, b);
+            sta_exact_put(choice->column, fields, place * bins + b, 1e6 * (double)series->bound->ticks_per_us,
+                          to, b);
 }
 
 static void put_layer(const struct series *series, const struct sta_exact_result *result, uint32_t layer,
                       bool alone, struct sta_table *table)
 {
     for (size_t i = 0; i < series->asked->metric_count; i++) {
-        const struct sta_exact_column *column = series->columns[i];
-        const char *of = series->bound->preset->layers[layer].name;
-        char *name = alone ? sta_strdup(column->name) : sta_sprintf("%s_%s", of, column->name);
-        struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
-        if (sta_exact_layer_has(&result->shape, layer, column))
-            put_column(result, layer, column, 1e6 * (double)series->bound->ticks_per_us, to);
+        const struct sta_exact_column *column = series->choices[i].column;
+        const char *metric = series->asked->metrics[i];
+        char *name = alone ? sta_strdup(metric)
+                           : sta_sprintf("%s_%s", series->bound->preset->layers[layer].name, metric);
+        put_column(series, result, layer, &series->choices[i],
+                   sta_table_add(table, name, sta_exact_column_type(column), column->unit));
         free(name);
     }
+}
+
+void sta_exact_put_bins(const struct sta_exact_bins *bins, int64_t ticks_per_us, struct sta_table *table)
+{
+    struct sta_table_column *column = sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
+    for (size_t b = 0; b < bins->count; b++)
+        sta_table_set_int(column, b, bins->first + (int64_t)b);
+    column = sta_table_add(table, "time_start", STA_TYPE_FLOAT, "s");
+    for (size_t b = 0; b < bins->count; b++)
+        sta_table_set_number(column, b, sta_seconds((bins->first + (int64_t)b) * bins->g, ticks_per_us));
 }
 
 static void make_table(const struct series *series, const struct sta_exact_result *result,
@@ -138,13 +210,7 @@ static void make_table(const struct series *series, const struct sta_exact_resul
     bool alone = series->asked->layers != NULL && series->layer_count == 1;
     sta_table_init(table, bins->count);
     table->row_count = bins->count;
-    struct sta_table_column *column = sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
-    for (size_t b = 0; b < bins->count; b++)
-        sta_table_set_int(column, b, bins->first + (int64_t)b);
-    column = sta_table_add(table, "time_start", STA_TYPE_FLOAT, "s");
-    for (size_t b = 0; b < bins->count; b++)
-        sta_table_set_number(column, b,
-                             sta_seconds((bins->first + (int64_t)b) * bins->g, series->bound->ticks_per_us));
+    sta_exact_put_bins(bins, series->bound->ticks_per_us, table);
     for (uint32_t i = 0; i < series->layer_count; i++)
         put_layer(series, result, series->layers[i], alone, table);
 }
@@ -159,7 +225,7 @@ static int run(struct series *series, const struct sta_budget *budget, struct st
     if (rc == 0)
         rc = choose_columns(series, err);
     if (rc == 0)
-        rc = choose_bins(series, &ask.bins, err);
+        rc = sta_exact_series_bins(series->bound, series->asked, &ask.bins, err);
     if (rc != 0)
         return rc;
     ask.layers = series->wanted;
@@ -187,7 +253,7 @@ int sta_timeseries_exact(const struct sta_question *question, const struct sta_s
         struct series series = {.asked = asked, .bound = &bound};
         rc = run(&series, budget, table, facts, err);
         free(series.layers);
-        free(series.columns);
+        free(series.choices);
         free(series.wanted);
     }
     sta_question_release(&bound);
