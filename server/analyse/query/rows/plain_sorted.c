@@ -105,22 +105,13 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
 
 /* ---- rows of records */
 
-struct wanted {
-    uint64_t where;  /* part, row */
-    uint32_t number; /* of the record */
-};
-
+/* The rows of a chunk by the parts that they lie in: those of piece p are number first[p] .. first[p + 1] - 1. */
 struct fetching {
     struct sta_plain_reader *reader;
-    const struct wanted *wanted; /* by where */
-    size_t *first;               /* by piece: its first in wanted; one more at the end */
+    size_t *first;
+    uint32_t *rows;  /* in the part */
+    uint32_t *parts; /* by piece */
 };
-
-static int by_where(const void *a, const void *b)
-{
-    uint64_t x = ((const struct wanted *)a)->where, y = ((const struct wanted *)b)->where;
-    return (x > y) - (x < y);
-}
 
 static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_t number,
                        struct sta_error *err)
@@ -128,41 +119,70 @@ static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_
     struct fetching *fetching = self;
     struct sta_plain_reader *reader = fetching->reader;
     size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
-    uint32_t *rows = sta_alloc_array(count, sizeof *rows);
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (uint32_t)fetching->wanted[first + i].where;
-    size_t part = fetching->wanted[first].where >> 32;
-    sta_lane_load_rows(lane, reader->plain->path->parts[part], rows, (uint32_t)count);
-    int rc = sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
-    free(rows);
-    return rc;
+    sta_lane_load_rows(lane, reader->plain->path->parts[fetching->parts[number]], fetching->rows + first,
+                       (uint32_t)count);
+    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
 }
 
-/* Reads what is shown of @count records, and lists the rows in the order of the records. */
-static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_error *err)
+/* Which part a record's row lies in, and which row it is there. */
+static uint64_t where_of(const struct sta_plain_reader *reader, size_t number)
 {
     uint32_t words = sta_plain_key_words(reader->plain) + 1;
-    struct wanted *wanted = sta_alloc_array(count + 1, sizeof *wanted);
-    size_t *first = sta_alloc_array(count + 1, sizeof *first), pieces = 0;
+    return reader->records[number * words + words - 1];
+}
+
+/* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
+static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *piece_of_part)
+{
+    size_t part_count = fetching->reader->plain->path->part_count, pieces = 0, sum = 0;
     for (size_t i = 0; i < count; i++)
-        wanted[i] = (struct wanted){reader->records[i * words + words - 1], (uint32_t)i};
-    qsort(wanted, count, sizeof *wanted, by_where);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || wanted[i].where >> 32 != wanted[i - 1].where >> 32)
-            first[pieces++] = i;
-    first[pieces] = count;
+        piece_of_part[where_of(fetching->reader, i) >> 32]++;
+    for (size_t part = 0; part < part_count; part++) {
+        size_t rows = piece_of_part[part];
+        if (rows == 0)
+            continue;
+        piece_of_part[part] = (uint32_t)pieces;
+        fetching->parts[pieces] = (uint32_t)part;
+        fetching->first[pieces++] = sum;
+        sum += rows;
+    }
+    fetching->first[pieces] = sum;
+    return pieces;
+}
+
+/* Lists the rows of the chunk in the order of the records, and those of each piece. */
+static void list_rows(struct fetching *fetching, size_t count, size_t pieces, const uint32_t *piece_of_part)
+{
+    struct sta_plain_reader *reader = fetching->reader;
+    size_t *next = sta_alloc_array(pieces + 1, sizeof *next);
+    memcpy(next, fetching->first, pieces * sizeof *next);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t where = where_of(reader, i);
+        uint32_t piece = piece_of_part[where >> 32];
+        sta_plain_add_row(reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
+        fetching->rows[next[piece]++] = (uint32_t)where;
+    }
+    free(next);
+}
+
+/* Reads what is shown of @count records. */
+static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_error *err)
+{
+    size_t part_count = reader->plain->path->part_count;
+    struct fetching fetching = {.reader = reader};
+    uint32_t *piece_of_part = sta_alloc_array(part_count + 1, sizeof *piece_of_part);
+    fetching.first = sta_alloc_array(part_count + 1, sizeof *fetching.first);
+    fetching.parts = sta_alloc_array(part_count + 1, sizeof *fetching.parts);
+    fetching.rows = sta_alloc_array(count + 1, sizeof *fetching.rows);
+    size_t pieces = count_pieces(&fetching, count, piece_of_part);
     sta_plain_begin_chunk(reader, pieces);
-    for (size_t i = 0; i < count; i++)
-        sta_plain_add_row(reader, 0, 0); /* room */
-    for (size_t piece = 0; piece < pieces; piece++)
-        for (size_t i = first[piece]; i < first[piece + 1]; i++)
-            reader->rows[wanted[i].number] =
-                (struct sta_chunk_row){(uint32_t)piece, (uint32_t)(i - first[piece])};
-    struct fetching fetching = {reader, wanted, first};
+    list_rows(&fetching, count, pieces, piece_of_part);
     struct sta_path_work work = {&fetching, pieces, fetch_piece};
-    int rc = pieces > 0 ? sta_path_work(reader->plain->path, &work, &reader->budget, err) : 0;
-    free(first);
-    free(wanted);
+    int rc = sta_path_work(reader->plain->path, &work, &reader->budget, err);
+    free(piece_of_part);
+    free(fetching.first);
+    free(fetching.parts);
+    free(fetching.rows);
     return rc;
 }
 
