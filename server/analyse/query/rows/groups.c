@@ -237,11 +237,7 @@ static int gather_groups(struct pass *pass, struct sta_workshop *workshop, struc
     struct sta_path_visitor visitor = {pass, group_part};
     struct sta_query_step *step = sta_workshop_step(workshop, "group", tell_keys(pass->stage));
     int rc = sta_path_run(pass->path, &visitor, workshop->budget, err);
-    struct sta_grouping_figures figures = sta_grouping_figures(pass->grouping);
     sta_path_tell(pass->path, step);
-    step->rows_out = figures.rows;
-    step->memory = figures.memory;
-    step->spilled = figures.spilled;
     sta_workshop_end_step(workshop);
     return rc;
 }
@@ -260,13 +256,19 @@ static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struc
     if (rc == 0)
         rc = sta_relation_seal(result, err);
     sta_group_rows_fini(&into);
-    struct sta_grouping_figures figures = sta_grouping_figures(pass->grouping);
-    step->rows_in = figures.groups;
-    step->rows_out = sta_relation_rows(result);
-    step->memory = sta_relation_bytes(result);
-    step->spilled = sta_relation_spilled(result);
+    sta_relation_tell(result, step);
     sta_workshop_end_step(workshop);
     return rc;
+}
+
+/* What gathering took is known in the end. */
+static void tell_figures(const struct pass *pass, struct sta_workshop *workshop)
+{
+    struct sta_grouping_figures figures = sta_grouping_figures(pass->grouping);
+    struct sta_query_step *finish = &workshop->steps[workshop->step_count - 1], *gather = finish - 1;
+    gather->rows_out = finish->rows_in = figures.groups;
+    gather->memory = figures.memory;
+    gather->spilled = figures.spilled;
 }
 
 int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, struct sta_relation **result,
@@ -285,6 +287,8 @@ int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, s
         rc = gather_groups(&pass, workshop, err);
     if (rc == 0)
         rc = finish_groups(&pass, workshop, *result, err);
+    if (rc == 0)
+        tell_figures(&pass, workshop);
     pass_fini(&pass);
     if (rc != 0) {
         sta_relation_destroy(*result);

@@ -11,7 +11,8 @@
 #include "analyse/query/rows/plain_private.h"
 #include "common/memory.h"
 
-#define FIRST_ROWS 4096u /* that the first slice aims at, at least */
+#define FIRST_ROWS 4096u    /* that the first slice aims at, at least */
+#define PARTS_PER_WORKER 8u /* that keep all of them busy */
 
 struct slice {
     struct sta_plain_reader *reader;
@@ -113,14 +114,16 @@ static int take_part(void *self, unsigned worker, struct sta_lane *lane, size_t 
     if (rc != 0 || lane->count == 0)
         return rc;
     size_t rows = atomic_fetch_add(&slice->rows, lane->count) + lane->count;
-    if (rows > reader->most_rows * 2 && slice->to - slice->from > 1) {
-        atomic_store(&slice->too_many, true);
-        return 0;
+    if (rows > reader->most_rows * 2) {
+        if (slice->to - slice->from > 1) {
+            atomic_store(&slice->too_many, true);
+            return 0;
+        }
+        rc = sta_budget_memory(&reader->budget, (double)rows * (double)reader->plain->shown.row_bytes,
+                               "events of one moment", err);
+        if (rc != 0)
+            return rc;
     }
-    rc = sta_budget_memory(&reader->budget, (double)rows * (double)reader->plain->shown.row_bytes,
-                           "events of one moment", err);
-    if (rc != 0)
-        return rc;
     return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, true, err);
 }
 
@@ -138,6 +141,17 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     atomic_store(&slice->too_many, false);
     struct sta_path_work work = {slice, slice->touched_count, take_part};
     return sta_path_work(reader->plain->path, &work, &reader->budget, err);
+}
+
+/* Whether longer slices are worth their memory: blocks are shared with the slices around, or too few for all workers. */
+static bool reads_too_much(const struct slice *slice)
+{
+    const struct sta_plain_reader *reader = slice->reader;
+    size_t read = 0;
+    for (size_t i = 0; i < slice->touched_count; i++)
+        read += block_of(reader, slice->touched[i])->rows;
+    return slice->touched_count < PARTS_PER_WORKER * sta_budget_workers(&reader->budget) ||
+           (double)read > 1.125 * rows_between(slice, slice->from, slice->to);
 }
 
 /* ---- merging */
@@ -209,7 +223,8 @@ static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, s
         }
         merge(reader);
         reader->from = slice->to;
-        reader->target = STA_MIN(reader->target * 4, reader->most_rows);
+        if (reads_too_much(slice))
+            reader->target = STA_MIN(reader->target * 4, reader->most_rows);
         if (reader->row_count > 0)
             return 0;
     }

@@ -267,9 +267,11 @@ uint64_t sta_relation_bytes(const struct sta_relation *relation)
     return bytes;
 }
 
-uint64_t sta_relation_spilled(const struct sta_relation *relation)
+void sta_relation_tell(const struct sta_relation *relation, struct sta_query_step *step)
 {
-    return relation->spill != NULL ? sta_spill_size(relation->spill) : 0;
+    step->rows_out = relation->rows;
+    step->memory = sta_relation_bytes(relation);
+    step->spilled = relation->spill != NULL ? sta_spill_size(relation->spill) : 0;
 }
 
 size_t sta_relation_batch_count(const struct sta_relation *relation)

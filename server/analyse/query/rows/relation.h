@@ -19,8 +19,9 @@ STA_MUSTCHECK int sta_relation_seal(struct sta_relation *relation, struct sta_er
 
 const struct sta_query_column *sta_relation_columns(const struct sta_relation *relation, size_t *count);
 uint64_t sta_relation_rows(const struct sta_relation *relation);
-uint64_t sta_relation_bytes(const struct sta_relation *relation);   /* of memory */
-uint64_t sta_relation_spilled(const struct sta_relation *relation); /* on disk */
+uint64_t sta_relation_bytes(const struct sta_relation *relation); /* of memory */
+/** Tells of a step that made the relation: rows out, memory, disk. */
+void sta_relation_tell(const struct sta_relation *relation, struct sta_query_step *step);
 size_t sta_relation_batch_count(const struct sta_relation *relation);
 /** The dictionary of a TEXT or LIST column. */
 const struct sta_dictionary *sta_relation_texts(const struct sta_relation *relation, uint32_t column);

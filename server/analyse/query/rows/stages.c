@@ -219,9 +219,7 @@ static int order_rows(struct running *running, const struct sta_plan_order *by, 
         sta_relation_order(running->relation, by, by_count, limit, columns, running->workshop, &ordered, err);
     if (rc != 0)
         return rc;
-    step->rows_out = sta_relation_rows(ordered);
-    step->memory = sta_relation_bytes(ordered);
-    step->spilled = sta_relation_spilled(ordered);
+    sta_relation_tell(ordered, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, ordered);
     return 0;
@@ -255,7 +253,7 @@ static int compare(struct running *running, struct sta_error *err)
     free(labels);
     if (rc != 0)
         return rc;
-    step->rows_out = sta_relation_rows(compared);
+    sta_relation_tell(compared, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, compared);
     return 0;
@@ -335,7 +333,7 @@ static int run_rows_of_events(struct running *running, const struct sta_path *pa
         rc = sta_relation_seal(running->relation, err);
     sta_plain_fini(&plain);
     sta_path_tell(path, step);
-    step->rows_out = sta_relation_rows(running->relation);
+    sta_relation_tell(running->relation, step);
     sta_workshop_end_step(running->workshop);
     return rc;
 }
@@ -357,7 +355,7 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
     if (rc == 0)
         rc = sta_relation_seal(relation, err);
     sta_path_tell(path, step);
-    step->rows_out = sta_relation_rows(relation);
+    sta_relation_tell(relation, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, relation);
     if (rc == 0 && !comparing)
