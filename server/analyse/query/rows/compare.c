@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
 #include "analyse/query/rows/order.h"
 #include "analyse/query/rows/vectors.h"
 #include "common/memory.h"
@@ -195,7 +196,7 @@ static int take_row(struct comparison *c, const struct sta_vector *vectors, uint
     return rc;
 }
 
-static int take_all(struct comparison *c, struct sta_error *err)
+static int take_all(struct comparison *c, const struct sta_budget *budget, struct sta_error *err)
 {
     struct sta_relation_batch *batch = sta_relation_batch_create(c->sorted);
     struct sta_vector *vectors = sta_alloc_array(c->columns + 1, sizeof *vectors);
@@ -203,7 +204,9 @@ static int take_all(struct comparison *c, struct sta_error *err)
     uint32_t rows = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sta_relation_batch_count(c->sorted); i++) {
-        rc = sta_relation_batch_seek(batch, i, &rows, err);
+        rc = sta_budget_check(budget, err);
+        if (rc == 0)
+            rc = sta_relation_batch_seek(batch, i, &rows, err);
         for (uint32_t k = 0; rc == 0 && k < c->columns; k++)
             rc = sta_relation_batch_get(batch, k, &vectors[k], err);
         for (uint32_t row = 0; rc == 0 && row < rows; row++)
@@ -280,7 +283,7 @@ int sta_compare_run(const struct sta_plan *plan, const struct sta_relation *resu
     c.compared = sta_relation_create(plan->columns, plan->column_count, sta_workshop_rows_memory(workshop),
                                      workshop->spill_folder);
     make_room(&c);
-    rc = take_all(&c, err);
+    rc = take_all(&c, workshop->budget, err);
     free_room(&c);
     sta_relation_destroy(sorted);
     if (rc != 0)

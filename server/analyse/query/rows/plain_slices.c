@@ -188,7 +188,7 @@ static bool is_behind(const struct sta_plain_reader *reader, const struct runner
     return at != reader->key[1] ? at < reader->key[1] : place <= reader->key[2];
 }
 
-static void merge(struct sta_plain_reader *reader)
+static int merge(struct sta_plain_reader *reader, struct sta_error *err)
 {
     struct runner *heap = sta_alloc_array(reader->piece_count + 1, sizeof *heap);
     size_t count = 0;
@@ -197,7 +197,10 @@ static void merge(struct sta_plain_reader *reader)
             heap[count++] = (struct runner){&reader->pieces[i], (uint32_t)i, 0};
     for (size_t i = count / 2; i-- > 0;)
         sift_down(heap, count, i);
-    while (count > 0) {
+    int rc = 0;
+    for (size_t merged = 0; rc == 0 && count > 0; merged++) {
+        if (merged % STA_VECTOR_ROWS == 0)
+            rc = sta_budget_check(&reader->budget, err);
         if (!is_behind(reader, &heap[0]))
             sta_plain_add_row(reader, heap[0].number, heap[0].row);
         if (++heap[0].row == heap[0].piece->rows)
@@ -205,6 +208,7 @@ static void merge(struct sta_plain_reader *reader)
         sift_down(heap, count, 0);
     }
     free(heap);
+    return rc;
 }
 
 /* ---- slice by slice */
@@ -221,7 +225,9 @@ static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, s
             share /= 4;
             continue;
         }
-        merge(reader);
+        rc = merge(reader, err);
+        if (rc != 0)
+            return rc;
         reader->from = slice->to;
         if (reads_too_much(slice))
             reader->target = STA_MIN(reader->target * 4, reader->most_rows);

@@ -195,6 +195,23 @@ static int sort_for(struct sta_plain_reader *reader, size_t most, struct sta_err
     return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : 0;
 }
 
+/* Takes @count records from the sorter, fewer at the end. */
+static int take_records(struct sta_plain_reader *reader, size_t count, size_t *taken, struct sta_error *err)
+{
+    uint32_t words = sta_plain_key_words(reader->plain) + 1;
+    size_t now = 1;
+    int rc = 0;
+    *taken = 0;
+    while (rc == 0 && now > 0 && *taken < count) {
+        rc = sta_budget_check(&reader->budget, err);
+        if (rc == 0)
+            rc = sta_sorter_next(reader->sorter, reader->records + *taken * words,
+                                 STA_MIN(count - *taken, (size_t)STA_VECTOR_ROWS), &now, err);
+        *taken += now;
+    }
+    return rc;
+}
+
 int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
     uint32_t words = sta_plain_key_words(reader->plain) + 1;
@@ -206,7 +223,7 @@ int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct s
     reader->records = sta_try_alloc_array(count + 1, words * sizeof(uint64_t));
     if (reader->records == NULL)
         return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
-    rc = sta_sorter_next(reader->sorter, reader->records, count, &count, err);
+    rc = take_records(reader, count, &count, err);
     reader->sorted_left -= count;
     return rc == 0 ? fetch_rows(reader, count, err) : rc;
 }

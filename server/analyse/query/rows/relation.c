@@ -12,6 +12,8 @@
 #include "analyse/query/spill.h"
 #include "common/memory.h"
 
+#define LEAST_TEXTS ((uint64_t)1 << 20) /* bytes, however short memory is */
+
 /* Codes of another dictionary as codes of ours. */
 struct translation {
     const struct sta_dictionary *from;
@@ -126,8 +128,27 @@ static int put_away(struct sta_relation *relation, const void *bytes, size_t siz
     return sta_spill_write(relation->spill, bytes, size, err);
 }
 
+/* Texts can't go to the disk: they are bounded by what all rows may take. */
+static int check_texts(const struct sta_relation *relation, struct sta_error *err)
+{
+    uint64_t bytes = 0, most = STA_MAX(relation->memory, LEAST_TEXTS) * 4;
+    for (size_t i = 0; i < relation->column_count; i++)
+        if (relation->columns[i].texts != NULL)
+            bytes += sta_dictionary_bytes(relation->columns[i].texts);
+    if (bytes <= most)
+        return 0;
+    return sta_fail(
+        err, STA_ELIMIT,
+        "the distinct texts of a result take more than %.0f MiB (setting query_memory); ask for fewer of "
+        "them, or for shorter ones",
+        (double)most / 1048576);
+}
+
 static int end_batch(struct sta_relation *relation, struct sta_error *err)
 {
+    int rc = check_texts(relation, err);
+    if (rc != 0)
+        return rc;
     size_t need = (relation->batch_count + 1) * relation->column_count, old = relation->piece_capacity;
     STA_GROW(relation->pieces, relation->piece_capacity, need);
     memset(relation->pieces + old, 0, (relation->piece_capacity - old) * sizeof *relation->pieces);
@@ -142,7 +163,7 @@ static int end_batch(struct sta_relation *relation, struct sta_error *err)
             size += relation->filled;
         }
         column->any_missing = false;
-        int rc = put_away(relation, column->values, size, &pieces[i], err);
+        rc = put_away(relation, column->values, size, &pieces[i], err);
         if (rc != 0)
             return rc;
     }
