@@ -1,8 +1,10 @@
 """The same question in other forms: as GET, page by page, as CSV, as lines. Each must give what the POST gave."""
+import copy
 import csv
 import io
 import json
 import urllib.parse
+from questions import stages
 
 REPEATED = ("group_by", "columns", "value_counts", "describe")
 PLAIN = ("filter", "from", "to", "preset", "filters", "limit")
@@ -40,9 +42,11 @@ def as_plain_get(ask, path, request, whole):
 def as_pages(ask, path, request, whole):
     """with small pages: together they are the table, and all say how many rows there are"""
     limit = max(1, whole["row_count"] // 7)
+    request = copy.deepcopy(request)
+    stages(request)[-1]["limit"] = limit  # of a page; in the stages before it cuts
     rows, cursor = [], None
     for _ in range(20):
-        status, _, text = ask("POST", path, {**request, "limit": limit, **({"cursor": cursor} if cursor else {})})
+        status, _, text = ask("POST", path, {**request, **({"cursor": cursor} if cursor else {})})
         if status != 200:
             return f"page after {len(rows)} rows: {status} {text[:300]!r}"
         page = json.loads(text)
@@ -92,8 +96,8 @@ def as_lines(ask, path, request, whole):
 
 def differing(whole, rows, same, form, request):
     """CSV and lines give all rows unless a limit is given"""
-    wanted = len(whole["data"]) if "limit" in request or "then" in request else whole["row_count"]
-    if len(rows) != wanted and len(rows) != whole["row_count"]:
+    wanted = len(whole["data"]) if "limit" in stages(request)[-1] else whole["row_count"]
+    if len(rows) != wanted:
         return f"{form}: {len(rows)} rows, not {wanted}"
     for i, (row, other) in enumerate(zip(whole["data"], rows)):
         if len(row) != len(other) or not all(map(same, row, other)):
