@@ -1,0 +1,266 @@
+/* Whole strips of keys into words.
+ *
+ * DESIGN.  Column by column, one loop without branches for each type, with and without row numbers.  Whether a value fits
+ * is not asked per row: `over` gathers the bits of all, and what lies above the field shows at the end. */
+#include <string.h>
+
+#include "analyse/query/grouping/layout.h"
+#include "common/memory.h"
+
+/* Runs a statement for all rows of a strip; `i` counts them, `row` is where the vectors have them. */
+#define FOR_ROWS(strip, ...)                                                                                 \
+    do {                                                                                                     \
+        const uint32_t count_ = (strip)->count;                                                              \
+        const uint32_t *rows_ = (strip)->rows;                                                               \
+        if (rows_ == NULL)                                                                                   \
+            for (uint32_t i = 0, row = (strip)->first; i < count_; i++, row++) {                             \
+                __VA_ARGS__                                                                                  \
+            }                                                                                                \
+        else                                                                                                 \
+            for (uint32_t i = 0; i < count_; i++) {                                                          \
+                uint32_t row = rows_[i];                                                                     \
+                __VA_ARGS__                                                                                  \
+            }                                                                                                \
+    } while (0)
+
+static void put_constant(const struct sta_key_field *field, const struct sta_strip *strip, uint64_t value,
+                         bool present, uint64_t *words)
+{
+    uint64_t sample[STA_GROUPING_KEYS * 2] = {0};
+    sta_key_put(field, value, present, sample);
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    uint64_t *flags = words + (size_t)field->flag_word * STA_GROUPING_STRIP;
+    for (uint32_t i = 0; i < strip->count; i++)
+        column[i] |= sample[field->word];
+    if (field->flagged && field->flag_word != field->word)
+        for (uint32_t i = 0; i < strip->count; i++)
+            flags[i] |= sample[field->flag_word];
+}
+
+/* Return: bits that must be 0 above the field for all values to fit. */
+static uint64_t pack_integers(const struct sta_key_field *field, const int64_t *values,
+                              const struct sta_strip *strip, uint64_t *column)
+{
+    const uint64_t base = field->base;
+    const unsigned shift = field->shift;
+    uint64_t over = 0;
+    FOR_ROWS(strip, {
+        uint64_t held = (uint64_t)values[row] - base;
+        over |= held | (held + 1);
+        column[i] |= held << shift;
+    });
+    return over;
+}
+
+/* The same where values may be missing or take all bits of a word.  Return: whether all fit. */
+static bool pack_any_integers(const struct sta_key_field *field, const struct sta_vector *key,
+                              const struct sta_strip *strip, uint64_t *words)
+{
+    const uint64_t ones = sta_low_bits(field->bits);
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    uint64_t *flags = words + (size_t)field->flag_word * STA_GROUPING_STRIP;
+    bool over = false;
+    FOR_ROWS(strip, {
+        bool missing = key->missing != NULL && key->missing[row];
+        uint64_t held = missing ? ones : (uint64_t)key->integers[row] - field->base;
+        bool fits = field->bits < 64 ? (held | (held + 1)) >> field->bits == 0 : held != UINT64_MAX;
+        over |= !(missing || field->flagged || fits);
+        column[i] |= held << field->shift;
+        if (field->flagged)
+            flags[i] |= (uint64_t)missing << field->flag_shift;
+    });
+    return !over;
+}
+
+static bool pack_integer_key(const struct sta_key_field *field, const struct sta_vector *key,
+                             const struct sta_strip *strip, uint64_t *words)
+{
+    if (key->missing != NULL || field->bits == 64)
+        return pack_any_integers(field, key, strip, words);
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    return pack_integers(field, key->integers, strip, column) >> field->bits == 0;
+}
+
+static void pack_number_key(const struct sta_key_field *field, const struct sta_vector *key,
+                            const struct sta_strip *strip, uint64_t *words)
+{
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    const double *values = key->numbers;
+    const uint8_t *missing = key->missing;
+    FOR_ROWS(strip, {
+        bool absent = missing != NULL && missing[row];
+        column[i] = absent ? UINT64_MAX : sta_order_number(values[row]);
+    });
+}
+
+static void pack_condition_key(const struct sta_key_field *field, const struct sta_vector *key,
+                               const struct sta_strip *strip, uint64_t *words)
+{
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    const uint8_t *values = key->bools;
+    const uint8_t *missing = key->missing;
+    FOR_ROWS(strip, {
+        bool absent = missing != NULL && missing[row];
+        column[i] |= (absent ? UINT64_C(3) : (uint64_t)values[row]) << field->shift;
+    });
+}
+
+/* STA_NO_CODE is all ones in any number of bits. */
+static bool pack_text_key(const struct sta_key_field *field, const struct sta_vector *key,
+                          uint32_t dictionary, const struct sta_strip *strip, uint64_t *words)
+{
+    uint64_t *column = words + (size_t)field->word * STA_GROUPING_STRIP;
+    const uint32_t *codes = key->codes;
+    const unsigned shift = field->shift;
+    const uint64_t ones = sta_low_bits(field->bits);
+    const uint64_t tag = (uint64_t)dictionary << field->code_bits;
+    uint32_t over = 0;
+    if (dictionary >> (field->bits - field->code_bits) != 0)
+        return false;
+    FOR_ROWS(strip, {
+        uint32_t code = codes[row];
+        uint32_t absent = code == STA_NO_CODE ? UINT32_MAX : 0;
+        over |= (code | (code + 1)) & ~absent;
+        column[i] |= ((code | tag | (uint64_t)(int64_t)(int32_t)absent) & ones) << shift;
+    });
+    return (uint64_t)over >> field->code_bits == 0;
+}
+
+static bool pack_constant(const struct sta_key_field *field, const struct sta_vector *key,
+                          uint32_t dictionary, const struct sta_strip *strip, uint64_t *words)
+{
+    uint64_t value = 0;
+    bool present = key->missing == NULL || !key->missing[0];
+    uint64_t distance;
+    switch (key->type) {
+    case STA_TYPE_INT:
+        value = (uint64_t)key->integers[0];
+        distance = value - field->base;
+        if (present && !field->flagged && (distance >= sta_low_bits(field->bits)))
+            return false;
+        break;
+    case STA_TYPE_FLOAT:
+        value = sta_order_number(key->numbers[0]);
+        break;
+    case STA_TYPE_BOOL:
+        value = key->bools[0];
+        break;
+    case STA_TYPE_TEXT:
+        value = (uint64_t)dictionary << 32 | key->codes[0];
+        present = key->codes[0] != STA_NO_CODE;
+        if (present && (key->codes[0] >= sta_low_bits(field->code_bits) ||
+                        dictionary >> (field->bits - field->code_bits) != 0))
+            return false;
+        break;
+    default:
+        present = false;
+    }
+    put_constant(field, strip, value, present, words);
+    return true;
+}
+
+static bool pack_key(const struct sta_key_field *field, const struct sta_vector *key, uint32_t dictionary,
+                     const struct sta_strip *strip, uint64_t *words)
+{
+    STA_ASSERT(key->type == field->type || key->type == STA_TYPE_NULL);
+    if (key->constant)
+        return pack_constant(field, key, dictionary, strip, words);
+    switch (field->type) {
+    case STA_TYPE_INT:
+        return pack_integer_key(field, key, strip, words);
+    case STA_TYPE_FLOAT:
+        pack_number_key(field, key, strip, words);
+        return true;
+    case STA_TYPE_BOOL:
+        pack_condition_key(field, key, strip, words);
+        return true;
+    default:
+        STA_ASSERT(field->type == STA_TYPE_TEXT);
+        return pack_text_key(field, key, dictionary, strip, words);
+    }
+}
+
+bool sta_keys_pack(const struct sta_key_layout *layout, const struct sta_vector *keys,
+                   const uint32_t *dictionaries, const struct sta_strip *strip, uint64_t *words)
+{
+    for (unsigned w = 0; w < layout->words; w++)
+        memset(words + (size_t)w * STA_GROUPING_STRIP, 0, strip->count * sizeof *words);
+    for (size_t k = 0; k < layout->count; k++)
+        if (!pack_key(&layout->fields[k], &keys[k], dictionaries[k], strip, words))
+            return false;
+    return true;
+}
+
+/* ---- what a strip holds */
+
+static void measure_integers(const struct sta_vector *key, const struct sta_strip *strip,
+                             struct sta_key_range *range)
+{
+    FOR_ROWS(strip, {
+        uint32_t at = key->constant ? 0 : row;
+        if (key->missing != NULL && key->missing[at])
+            continue;
+        int64_t value = key->integers[at];
+        struct sta_key_range single = {.any = true, .low = value, .high = value};
+        sta_key_range_unite(range, &single);
+    });
+}
+
+void sta_keys_measure(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
+                      struct sta_key_range *range)
+{
+    if (key->type == STA_TYPE_INT)
+        measure_integers(key, strip, range);
+    if (key->type != STA_TYPE_TEXT)
+        return;
+    struct sta_key_range seen = {.any = true, .codes = 1, .dictionaries = dictionary + 1};
+    FOR_ROWS(strip, {
+        uint32_t code = key->codes[key->constant ? 0 : row];
+        seen.codes = code == STA_NO_CODE ? seen.codes : STA_MAX(seen.codes, code + 1);
+    });
+    sta_key_range_unite(range, &seen);
+}
+
+/* ---- missing keys */
+
+static bool any_missing(const struct sta_vector *key, const struct sta_strip *strip)
+{
+    uint32_t any = 0;
+    if (key->type == STA_TYPE_NULL)
+        return true;
+    if (key->constant)
+        return key->type == STA_TYPE_TEXT ? key->codes[0] == STA_NO_CODE
+                                          : key->missing != NULL && key->missing[0];
+    if (key->type == STA_TYPE_TEXT) {
+        const uint32_t *codes = key->codes;
+        FOR_ROWS(strip, any |= codes[row] == STA_NO_CODE;);
+    } else if (key->missing != NULL) {
+        const uint8_t *missing = key->missing;
+        FOR_ROWS(strip, any |= missing[row];);
+    }
+    return any != 0;
+}
+
+static void keep_present(const struct sta_vector *key, struct sta_strip *strip, uint32_t *kept)
+{
+    uint32_t count = 0;
+    if (key->constant || key->type == STA_TYPE_NULL) {
+        strip->count = 0;
+        return;
+    }
+    FOR_ROWS(strip, {
+        bool missing = key->type == STA_TYPE_TEXT ? key->codes[row] == STA_NO_CODE : key->missing[row];
+        kept[count] = row; /* never ahead of where @strip->rows is read, should it be the same array */
+        count += !missing;
+    });
+    strip->rows = kept;
+    strip->count = count;
+}
+
+void sta_keys_drop_missing(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
+                           uint32_t *kept)
+{
+    for (size_t k = 0; k < count; k++)
+        if (any_missing(&keys[k], strip))
+            keep_present(&keys[k], strip, kept);
+}

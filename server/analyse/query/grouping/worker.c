@@ -1,0 +1,338 @@
+/* Rows into a worker's table: strip by strip, keys first, then primitive by primitive. */
+#include "analyse/query/grouping/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* ---- making and freeing */
+
+/* Folds that read the same arguments in the same way share what is prepared of them. */
+static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
+{
+    uint32_t other = 0;
+    while (shape->folds[other].leading != shape->folds[number].leading ||
+           shape->folds[other].other != shape->folds[number].other ||
+           shape->folds[other].primitive.aggregate == STA_AGGREGATE_ROWS)
+        other++;
+    return other;
+}
+
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape)
+{
+    *worker = (struct sta_group_worker){.shape = shape};
+    sta_group_table_init(&worker->table, shape);
+    worker->arguments = sta_alloc_array(shape->fold_count, sizeof *worker->arguments);
+    worker->argument_of = sta_alloc_array(shape->fold_count, sizeof *worker->argument_of);
+    for (uint32_t f = 0; f < shape->fold_count; f++)
+        worker->argument_of[f] =
+            shape->folds[f].primitive.aggregate == STA_AGGREGATE_ROWS ? f : first_alike(shape, f);
+    worker->key_dictionaries = sta_alloc_array(shape->key_count, sizeof *worker->key_dictionaries);
+    worker->kept = sta_alloc_array(STA_GROUPING_STRIP, sizeof *worker->kept);
+    worker->groups = sta_alloc_array(STA_GROUPING_STRIP, sizeof *worker->groups);
+}
+
+void sta_group_worker_fini(struct sta_group_worker *worker)
+{
+    if (worker->shape == NULL)
+        return;
+    for (size_t f = 0; f < worker->shape->fold_count; f++) {
+        free(worker->arguments[f].values);
+        free(worker->arguments[f].others);
+        free(worker->arguments[f].other_missing);
+        free(worker->arguments[f].groups);
+        free(worker->arguments[f].rows);
+    }
+    free(worker->arguments);
+    free(worker->argument_of);
+    free(worker->key_dictionaries);
+    free(worker->words);
+    free(worker->kept);
+    free(worker->groups);
+    sta_exact_terms_fini(&worker->terms);
+    sta_group_table_fini(&worker->table);
+    for (size_t r = 0; r < worker->run_count; r++)
+        sta_run_destroy(worker->runs[r]);
+    free(worker->runs);
+    sta_spill_destroy(worker->spill);
+}
+
+/* ---- arguments */
+
+static bool is_missing(const struct sta_vector *vector, uint32_t row)
+{
+    uint32_t at = vector->constant ? 0 : row;
+    if (vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST)
+        return vector->codes[at] == STA_NO_CODE;
+    return vector->type == STA_TYPE_NULL || (vector->missing != NULL && vector->missing[at]);
+}
+
+static bool may_be_missing(const struct sta_vector *vector)
+{
+    return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST || vector->type == STA_TYPE_NULL ||
+           vector->missing != NULL;
+}
+
+/* Values of all rows of a strip as words. */
+static void gather(const struct sta_vector *vector, uint64_t dictionary, const struct sta_strip *strip,
+                   uint64_t *values)
+{
+    const uint32_t step = vector->constant ? 0 : 1;
+    for (uint32_t i = 0; i < strip->count; i++) {
+        uint32_t at = sta_strip_row(strip, i) * step;
+        switch (vector->type) {
+        case STA_TYPE_INT:
+            values[i] = (uint64_t)vector->integers[at];
+            break;
+        case STA_TYPE_FLOAT:
+            values[i] = sta_bits_of(vector->numbers[at]);
+            break;
+        case STA_TYPE_BOOL:
+            values[i] = vector->bools[at];
+            break;
+        case STA_TYPE_TEXT:
+        case STA_TYPE_LIST:
+            values[i] = dictionary << 32 | vector->codes[at];
+            break;
+        default:
+            values[i] = 0;
+        }
+    }
+}
+
+static uint64_t dictionary_of(const struct sta_shape *shape, uint32_t argument,
+                              const struct sta_vector *vector)
+{
+    struct sta_texts *texts = shape->argument_texts[argument];
+    bool is_text = vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;
+    return is_text && texts != NULL ? sta_texts_dictionary(texts, vector->texts) : 0;
+}
+
+static void make_room(struct sta_argument *argument, bool other)
+{
+    if (argument->values == NULL) {
+        argument->values = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->values);
+        argument->groups = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->groups);
+        argument->rows = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->rows);
+    }
+    if (other && argument->others == NULL) {
+        argument->others = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->others);
+        argument->other_missing = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->other_missing);
+    }
+}
+
+/* Leaves out rows without a value. */
+static void drop_missing(struct sta_argument *argument, const struct sta_vector *vector)
+{
+    struct sta_fold_input *input = &argument->input;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < input->strip.count; i++) {
+        uint32_t row = sta_strip_row(&input->strip, i);
+        argument->rows[count] = row;
+        argument->groups[count] = input->groups[i];
+        count += !is_missing(vector, row);
+    }
+    input->strip = (struct sta_strip){.count = count, .rows = argument->rows};
+    input->groups = argument->groups;
+}
+
+static bool lies_as_needed(const struct sta_vector *vector, const struct sta_strip *strip)
+{
+    return strip->rows == NULL && !vector->constant &&
+           (vector->type == STA_TYPE_INT || vector->type == STA_TYPE_FLOAT);
+}
+
+static void prepare_other(const struct sta_fold *fold, struct sta_argument *argument,
+                          const struct sta_shape *shape, const struct sta_vector *vector)
+{
+    struct sta_fold_input *input = &argument->input;
+    gather(vector, dictionary_of(shape, fold->other, vector), &input->strip, argument->others);
+    for (uint32_t i = 0; i < input->strip.count; i++)
+        argument->other_missing[i] = is_missing(vector, sta_strip_row(&input->strip, i));
+    input->others = argument->others;
+    input->other_missing = argument->other_missing;
+}
+
+static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold,
+                    struct sta_argument *argument, const struct sta_fold_input *whole)
+{
+    const struct sta_grouping_rows *batch = whole->batch;
+    argument->input = *whole;
+    argument->ready = true;
+    if (fold->primitive.aggregate == STA_AGGREGATE_ROWS)
+        return;
+    const struct sta_vector *vector = &batch->arguments[fold->leading];
+    struct sta_fold_input *input = &argument->input;
+    make_room(argument, fold->other != fold->leading);
+    if (may_be_missing(vector))
+        drop_missing(argument, vector);
+    if (lies_as_needed(vector, &input->strip)) {
+        input->values = vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
+                                                     : (const uint64_t *)(const void *)vector->numbers;
+        input->values += input->strip.first;
+    } else {
+        gather(vector, dictionary_of(worker->shape, fold->leading, vector), &input->strip, argument->values);
+        input->values = argument->values;
+    }
+    if (fold->other != fold->leading)
+        prepare_other(fold, argument, worker->shape, &batch->arguments[fold->other]);
+}
+
+/* ---- folds */
+
+/* Of several folds that read one list, the first keeps it. */
+static bool keeps_list(const struct sta_shape *shape, uint32_t fold)
+{
+    uint32_t list = shape->folds[fold].list;
+    return list == STA_NO_LIST || shape->lists[list].folds[0] == fold;
+}
+
+static bool is_uniform(const uint32_t *groups, uint32_t count)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differ |= groups[i] ^ groups[0];
+    return differ == 0;
+}
+
+static void fold_strip(struct sta_group_worker *worker, const struct sta_fold_input *whole)
+{
+    const struct sta_shape *shape = worker->shape;
+    for (size_t f = 0; f < shape->fold_count; f++)
+        worker->arguments[f].ready = false;
+    for (uint32_t f = 0; f < shape->fold_count; f++) {
+        const struct sta_fold *fold = &shape->folds[f];
+        struct sta_argument *argument = &worker->arguments[worker->argument_of[f]];
+        if (!keeps_list(shape, f))
+            continue;
+        if (!argument->ready)
+            prepare(worker, fold, argument, whole);
+        struct sta_fold_input input = argument->input;
+        input.log = fold->list == STA_NO_LIST ? NULL : &worker->table.logs[fold->list];
+        input.terms = &worker->terms;
+        if (input.strip.count > 0)
+            fold->kind->update(fold, worker->table.records + fold->offset, shape->record, &input);
+    }
+}
+
+/* ---- keys */
+
+static int widen(struct sta_group_worker *worker, const struct sta_grouping_rows *batch,
+                 const struct sta_strip *strip, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    const struct sta_key_layout *before = worker->table.layout.words > 0 ? &worker->table.layout : NULL;
+    struct sta_key_range ranges[STA_GROUPING_KEYS] = {0};
+    struct sta_key_layout layout;
+    for (size_t k = 0; k < shape->key_count; k++) {
+        if (before != NULL)
+            ranges[k] = sta_key_layout_range(before, k);
+        sta_keys_measure(&batch->keys[k], worker->key_dictionaries[k], strip, &ranges[k]);
+    }
+    sta_key_layout_init_roomy(&layout, shape->key_types, shape->key_count, ranges, before);
+    worker->words =
+        sta_realloc_array(worker->words, layout.words * STA_GROUPING_STRIP, sizeof *worker->words);
+    return sta_group_table_relayout(&worker->table, &layout, err);
+}
+
+static int pack(struct sta_group_worker *worker, const struct sta_grouping_rows *batch,
+                const struct sta_strip *strip, struct sta_error *err)
+{
+    int rc = STA_OK;
+    const struct sta_key_layout *layout = &worker->table.layout;
+    if (layout->words == 0)
+        rc = widen(worker, batch, strip, err);
+    if (rc != 0 || sta_keys_pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words))
+        return rc;
+    rc = widen(worker, batch, strip, err);
+    if (rc == 0)
+        STA_ASSERT(sta_keys_pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words));
+    return rc;
+}
+
+int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err)
+{
+    const struct sta_grouping_rows none = {0};
+    const struct sta_strip one = {.count = 1};
+    int rc = pack(worker, &none, &one, err);
+    if (rc == 0)
+        rc = sta_group_table_reserve(&worker->table, 1, err);
+    if (rc == 0)
+        sta_group_table_find(&worker->table, worker->words, 1, worker->groups);
+    return rc;
+}
+
+/* ---- memory */
+
+static int make_space(struct sta_group_worker *worker, const struct sta_group_limits *limits, uint32_t rows,
+                      struct sta_error *err)
+{
+    size_t bytes = sta_group_table_bytes(&worker->table, rows);
+    int rc = STA_OK;
+    if (bytes > limits->memory && worker->table.count > 0) {
+        rc = sta_group_worker_spill(worker, limits->spill_folder, err);
+        bytes = sta_group_table_bytes(&worker->table, rows);
+    }
+    worker->memory = STA_MAX(worker->memory, bytes);
+    return rc == 0 ? sta_group_table_reserve(&worker->table, rows, err) : rc;
+}
+
+static int take_strip(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+                      const struct sta_grouping_rows *batch, struct sta_strip strip, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    if (!shape->keep_missing)
+        sta_keys_drop_missing(batch->keys, shape->key_count, &strip, worker->kept);
+    if (strip.count == 0)
+        return STA_OK;
+    int rc = pack(worker, batch, &strip, err);
+    if (rc == 0)
+        rc = make_space(worker, limits, strip.count, err);
+    if (rc != 0)
+        return rc;
+    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups);
+    struct sta_fold_input whole = {.strip = strip,
+                                   .groups = worker->groups,
+                                   .uniform = is_uniform(worker->groups, strip.count),
+                                   .batch = batch};
+    fold_strip(worker, &whole);
+    worker->rows += strip.count;
+    return STA_OK;
+}
+
+int sta_group_worker_update(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+                            const struct sta_grouping_rows *rows, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    int rc = STA_OK;
+    for (size_t k = 0; k < shape->key_count; k++)
+        if (rows->keys[k].type == STA_TYPE_TEXT)
+            worker->key_dictionaries[k] = sta_texts_dictionary(shape->key_texts[k], rows->keys[k].texts);
+    for (uint32_t first = 0; rc == 0 && first < rows->count; first += STA_GROUPING_STRIP) {
+        struct sta_strip strip = {.count = STA_MIN(STA_GROUPING_STRIP, rows->count - first), .first = first};
+        if (rows->selected != NULL)
+            strip.rows = rows->selected + first;
+        rc = take_strip(worker, limits, rows, strip, err);
+    }
+    return rc;
+}
+
+/* ---- runs */
+
+int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder, struct sta_error *err)
+{
+    int rc = STA_OK;
+    if (worker->table.count == 0)
+        return STA_OK;
+    if (worker->spill == NULL)
+        rc = sta_spill_create(folder, &worker->spill, err);
+    STA_GROW(worker->runs, worker->run_capacity, worker->run_count + 1);
+    if (rc == 0)
+        rc = sta_run_write_table(&worker->table, worker->spill, &worker->runs[worker->run_count], err);
+    if (rc != 0)
+        return rc;
+    worker->run_count++;
+    sta_group_table_clear(&worker->table);
+    return STA_OK;
+}

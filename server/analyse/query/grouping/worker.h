@@ -1,0 +1,49 @@
+/* worker.h - what one worker of a grouping has: its table, its scratch, and the runs it has written (private to grouping). */
+#ifndef STA_ANALYSE_QUERY_GROUPING_WORKER_H
+#define STA_ANALYSE_QUERY_GROUPING_WORKER_H
+
+#include "analyse/query/grouping/folds.h"
+#include "analyse/query/grouping/run.h"
+#include "analyse/query/grouping/table.h"
+
+/* Values of one argument for the rows of the present strip, those where it is missing left out. */
+struct sta_argument {
+    bool ready;
+    struct sta_fold_input input;
+    uint64_t *values, *others;
+    uint8_t *other_missing;
+    uint32_t *groups, *rows;
+};
+
+struct sta_group_worker {
+    const struct sta_shape *shape;
+    struct sta_group_table table;
+    struct sta_argument *arguments; /* by fold; those of one argument share the first's */
+    uint32_t *argument_of;          /* by fold: whose */
+    uint32_t *key_dictionaries;     /* by key, of the present batch */
+    uint64_t *words;                /* packed keys of a strip */
+    uint32_t *kept, *groups;        /* of a strip */
+    struct sta_exact_terms terms;
+    struct sta_run **runs;
+    size_t run_count, run_capacity;
+    struct sta_spill *spill; /* NULL: nothing was written */
+    uint64_t rows, memory;   /* taken; bytes held at most */
+};
+
+struct sta_group_limits {
+    size_t memory; /* bytes of one worker */
+    const char *spill_folder;
+};
+
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape);
+void sta_group_worker_fini(struct sta_group_worker *worker);
+STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
+                                          const struct sta_group_limits *limits,
+                                          const struct sta_grouping_rows *rows, struct sta_error *err);
+/** Makes the one group that there is without keys, should no row have come. */
+STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
+/** Writes the table out as a run and empties it; nothing if it is empty. */
+STA_MUSTCHECK int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder,
+                                         struct sta_error *err);
+
+#endif
