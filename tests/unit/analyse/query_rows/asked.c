@@ -1,0 +1,185 @@
+/* asked.c - see asked.h. */
+#include "asked.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "serve/document_json.h"
+
+void asked_init(struct asked *asked)
+{
+    static const char *const folders[] = {STA_TEST_CONFIG "/presets"};
+    struct sta_error err = STA_ERROR_INIT;
+    *asked = (struct asked){.budget = {.workers = 3, .memory = (size_t)256 << 20}};
+    cr_assert_eq(sta_presets_load(STA_TEST_CONFIG "/functions.yaml", folders, 1, &asked->presets, &err), 0,
+                 "%s", err.text);
+}
+
+void asked_add(struct asked *asked, const char *label, struct sta_snapshot *snapshot)
+{
+    cr_assert_lt(asked->trace_count, sizeof asked->traces / sizeof *asked->traces);
+    asked->traces[asked->trace_count++] = (struct sta_query_trace){label, snapshot};
+}
+
+void asked_fini(struct asked *asked)
+{
+    sta_presets_release(asked->presets);
+}
+
+/* ---- answers as text */
+
+static void put_value(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
+{
+    if (column->missing[row])
+        sta_put_text(out, "null");
+    else if (column->type == STA_TYPE_INT)
+        sta_put_int(out, column->integers[row]);
+    else if (column->type == STA_TYPE_BOOL)
+        sta_put_text(out, column->integers[row] ? "true" : "false");
+    else if (column->type == STA_TYPE_FLOAT)
+        sta_put_double(out, column->numbers[row]);
+    else if (column->type == STA_TYPE_LIST)
+        sta_put(out, column->texts[row].bytes, column->texts[row].length);
+    else
+        sta_put_json_string(out, column->texts[row].bytes, column->texts[row].length);
+}
+
+static void put_rows(struct sta_buffer *out, const struct sta_table *table)
+{
+    for (size_t row = 0; row < table->rows; row++) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            sta_put_text(out, i > 0 ? ", " : "");
+            put_value(out, &table->columns[i], row);
+        }
+        sta_put_text(out, "\n");
+    }
+}
+
+static int read_all(struct sta_query_result *result, const struct asked *asked, struct sta_buffer *out,
+                    struct sta_error *err)
+{
+    struct sta_query_reader *reader;
+    size_t rows = 1;
+    int rc = sta_query_reader_create(result, &asked->budget, NULL, 0, &reader, err);
+    while (rc == 0 && rows > 0) {
+        struct sta_table table;
+        rc = sta_query_read(reader, 1000, &table, err);
+        put_rows(out, &table);
+        rows = table.rows;
+        sta_table_fini(&table);
+    }
+    sta_query_reader_destroy(reader);
+    return rc;
+}
+
+static int read_pages(struct sta_query_result *result, const struct asked *asked, size_t page,
+                      struct sta_buffer *out, struct sta_error *err)
+{
+    struct sta_buffer position, next;
+    bool more = true;
+    int rc = 0;
+    sta_buffer_init(&position);
+    sta_buffer_init(&next);
+    for (bool first = true; rc == 0 && more; first = false) {
+        struct sta_query_reader *reader;
+        struct sta_table table;
+        rc = sta_query_reader_create(result, &asked->budget, first ? NULL : position.data, position.size,
+                                     &reader, err);
+        cr_assert_eq(rc, 0, "%s", err->text);
+        rc = sta_query_read(reader, page, &table, err);
+        cr_assert_leq(table.rows, page);
+        put_rows(out, &table);
+        sta_buffer_clear(&next);
+        more = rc == 0 && sta_query_position(reader, &next);
+        cr_assert(!more || table.rows == page, "a page in the middle has %zu rows, not %zu", table.rows,
+                  page);
+        sta_buffer_clear(&position);
+        sta_put(&position, next.data, next.size);
+        sta_table_fini(&table);
+        sta_query_reader_destroy(reader);
+    }
+    sta_buffer_fini(&next);
+    sta_buffer_fini(&position);
+    return rc;
+}
+
+static char *mistake(const struct sta_error *err)
+{
+    struct sta_buffer out;
+    sta_buffer_init(&out);
+    sta_put_format(&out, "%s %s %lld: %s\n", sta_status_name(err->status), err->parameter,
+                   (long long)err->position, err->text);
+    return sta_buffer_take_text(&out);
+}
+
+static void check_count(struct sta_query_result *result, const struct asked *asked, const char *text)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    uint64_t count, lines = 0;
+    cr_assert_eq(sta_query_row_count(result, &asked->budget, &count, &err), 0, "%s", err.text);
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    cr_assert_eq(count, lines, "row_count %llu, rows %llu", (unsigned long long)count,
+                 (unsigned long long)lines);
+}
+
+static struct sta_query query_of(const struct asked *asked, const struct sta_document *request)
+{
+    return (struct sta_query){.traces = asked->traces,
+                              .trace_count = asked->trace_count,
+                              .presets = asked->presets,
+                              .request = request,
+                              .spill_folder = "/tmp"};
+}
+
+char *asked_document(const struct asked *asked, const struct sta_document *request, size_t page)
+{
+    struct sta_query query = query_of(asked, request);
+    struct sta_query_result *result;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer out;
+    if (sta_query_run(&query, &asked->budget, &result, &err) != 0)
+        return mistake(&err);
+    sta_buffer_init(&out);
+    int rc = page > 0 ? read_pages(result, asked, page, &out, &err) : read_all(result, asked, &out, &err);
+    char *text = rc == 0 ? sta_buffer_take_text(&out) : mistake(&err);
+    if (rc == 0)
+        check_count(result, asked, text);
+    sta_buffer_fini(&out);
+    sta_query_result_release(result);
+    return text;
+}
+
+static struct sta_document *read_request(const char *request, struct sta_arena *arena)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_document *document;
+    cr_assert_eq(sta_document_parse(request, strlen(request), "The request", arena, &document, &err), 0, "%s",
+                 err.text);
+    return document;
+}
+
+char *asked_pages(const struct asked *asked, const char *request, size_t page)
+{
+    struct sta_arena arena = {0};
+    char *text = asked_document(asked, read_request(request, &arena), page);
+    sta_arena_fini(&arena);
+    return text;
+}
+
+char *asked_rows(const struct asked *asked, const char *request)
+{
+    return asked_pages(asked, request, 0);
+}
+
+struct sta_query_result *asked_result(const struct asked *asked, const char *request, struct sta_error *err)
+{
+    struct sta_arena arena = {0};
+    struct sta_query query = query_of(asked, read_request(request, &arena));
+    struct sta_query_result *result;
+    int rc = sta_query_run(&query, &asked->budget, &result, err);
+    sta_arena_fini(&arena);
+    return rc == 0 ? result : NULL;
+}

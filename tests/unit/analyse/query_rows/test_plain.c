@@ -1,0 +1,193 @@
+/* Plain rows: their order, windows, pages that go on, sorting, several traces; and what a later stage makes of them. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "asked.h"
+#include "common/memory.h"
+#include "../made_trace.h"
+
+/* Files b and a, written side by side; at 20 us both have an event, and b has two. */
+static const struct made_event events[] = {
+    {"b.pfw", 0, 5, "open", "posix", "n1", "/f/b", 10, 10, {{0}}},
+    {"b.pfw", 20, 4, "read", "posix", "n1", "/f/b", 10, 10, {{"ret", NULL, 300}}},
+    {"b.pfw", 20, 3, "read", "posix", "n1", "/f/b", 10, 10, {{"ret", NULL, 100}}},
+    {"b.pfw", 50, 2, "close", "posix", "n1", "/f/b", 10, 10, {{0}}},
+    {"a.pfw", 10, 9, "open", "posix", "n2", "/f/a", 11, 11, {{0}}},
+    {"a.pfw", 20, 8, "write", "posix", "n2", "/f/a", 11, 11, {{"ret", NULL, 200}}},
+    {"a.pfw", 30, 7, "compute", "ai_framework", "n2", NULL, 11, 12, {{"note", "x", 0}}},
+};
+
+struct fixture {
+    struct made_trace trace;
+    struct asked asked;
+};
+
+static void fixture_init(struct fixture *fixture, uint32_t chunk_rows, unsigned workers)
+{
+    made_trace_init(&fixture->trace, events, STA_COUNT_OF(events), chunk_rows, workers);
+    asked_init(&fixture->asked);
+    asked_add(&fixture->asked, "run", fixture->trace.snapshot);
+}
+
+static void fixture_fini(struct fixture *fixture)
+{
+    asked_fini(&fixture->asked);
+    made_trace_fini(&fixture->trace);
+}
+
+static void expect(const struct asked *asked, const char *request, const char *rows)
+{
+    char *got = asked_rows(asked, request);
+    cr_assert_str_eq(got, rows, "%s\ngave\n%swanted\n%s", request, got, rows);
+    free(got);
+    for (size_t page = 1; page <= 3; page++) {
+        got = asked_pages(asked, request, page);
+        cr_assert_str_eq(got, rows, "%s\nin pages of %zu gave\n%swanted\n%s", request, page, got, rows);
+        free(got);
+    }
+}
+
+Test(query_plain, event_order)
+{
+    for (uint32_t chunk_rows = 1; chunk_rows <= 4; chunk_rows++)
+        for (unsigned workers = 1; workers <= 3; workers++) {
+            struct fixture fixture;
+            fixture_init(&fixture, chunk_rows, workers);
+            expect(&fixture.asked, "{\"columns\": [\"ts\", \"func_name\", \"dur\"]}",
+                   "0, \"open\", 5\n10, \"open\", 9\n20, \"write\", 8\n20, \"read\", 4\n20, \"read\", 3\n"
+                   "30, \"compute\", 7\n50, \"close\", 2\n");
+            fixture_fini(&fixture);
+        }
+}
+
+Test(query_plain, window_and_filter)
+{
+    struct fixture fixture;
+    fixture_init(&fixture, 2, 2);
+    expect(&fixture.asked, "{\"from\": 0.00001, \"to\": 0.00003, \"columns\": [\"ts\", \"dur\"]}",
+           "10, 9\n20, 8\n20, 4\n20, 3\n");
+    expect(&fixture.asked, "{\"filter\": \"size > 150\", \"columns\": [\"func_name\", \"size\"]}",
+           "\"write\", 200\n\"read\", 300\n");
+    expect(&fixture.asked, "{\"filter\": \"file_name.str.endswith('a')\", \"columns\": [\"ts\"]}",
+           "10\n20\n");
+    expect(&fixture.asked, "{\"filter\": \"ts > 1000\", \"columns\": [\"ts\"]}", "");
+    fixture_fini(&fixture);
+}
+
+Test(query_plain, sorted)
+{
+    struct fixture fixture;
+    fixture_init(&fixture, 2, 3);
+    expect(&fixture.asked, "{\"columns\": [\"dur\"], \"order_by\": [\"size\"]}", "3\n8\n4\n5\n9\n7\n2\n");
+    expect(&fixture.asked, "{\"columns\": [\"dur\"], \"order_by\": [\"-size\"]}", "4\n8\n3\n5\n9\n7\n2\n");
+    expect(
+        &fixture.asked, "{\"columns\": [\"func_name\", \"dur\"], \"order_by\": [\"func_name\", \"-dur\"]}",
+        "\"close\", 2\n\"compute\", 7\n\"open\", 9\n\"open\", 5\n\"read\", 4\n\"read\", 3\n\"write\", 8\n");
+    expect(
+        &fixture.asked,
+        "{\"derive\": {\"u\": \"upper(file_name)\"}, \"columns\": [\"u\", \"ts\"], \"order_by\": [\"-u\"]}",
+        "\"/F/B\", 0\n\"/F/B\", 20\n\"/F/B\", 20\n\"/F/B\", 50\n\"/F/A\", 10\n\"/F/A\", 20\nnull, 30\n");
+    fixture_fini(&fixture);
+}
+
+Test(query_plain, later_stages)
+{
+    struct fixture fixture;
+    fixture_init(&fixture, 2, 2);
+    expect(&fixture.asked,
+           "{\"derive\": {\"x\": \"dur * 2\"}, \"then\": {\"filter\": \"x > 8\", \"derive\": {\"y\": \"x + "
+           "1\"}, "
+           "\"columns\": [\"y\", \"func_name\"]}}",
+           "11, \"open\"\n19, \"open\"\n17, \"write\"\n15, \"compute\"\n");
+    expect(&fixture.asked,
+           "{\"order_by\": [\"-dur\"], \"limit\": 3, \"then\": {\"columns\": [\"dur\", \"file_name\"]}}",
+           "9, \"/f/a\"\n8, \"/f/a\"\n7, null\n");
+    expect(&fixture.asked, "{\"limit\": 2, \"then\": {\"columns\": [\"dur\"], \"order_by\": [\"-ts\"]}}",
+           "9\n5\n");
+    fixture_fini(&fixture);
+}
+
+Test(query_plain, several_traces)
+{
+    static const struct made_event others[] = {
+        {"c.pfw", 7, 1, "open", "posix", "n3", "/f/c", 12, 12, {{"ret", "abc", 0}, {"note", NULL, 5}}},
+    };
+    struct fixture fixture;
+    struct made_trace other;
+    fixture_init(&fixture, 2, 2);
+    made_trace_init(&other, others, 1, 1, 1);
+    asked_add(&fixture.asked, "other", other.snapshot);
+    expect(
+        &fixture.asked,
+        "{\"columns\": [\"trace\", \"ts\", \"args.ret\", \"args.note\"], \"filter\": \"args.ret.notna() or "
+        "args.note.notna()\"}",
+        "\"run\", 20, \"200\", null\n\"run\", 20, \"300\", null\n\"run\", 20, \"100\", null\n"
+        "\"run\", 30, null, \"x\"\n\"other\", 0, \"abc\", \"5\"\n");
+    expect(&fixture.asked, "{\"filter\": \"trace == 'other'\", \"columns\": [\"func_name\"]}", "\"open\"\n");
+    expect(&fixture.asked,
+           "{\"order_by\": [\"file_name\", \"-ts\"], \"columns\": [\"trace\", \"file_name\"], \"filter\": "
+           "\"ts < 15\"}",
+           "\"run\", \"/f/a\"\n\"run\", \"/f/b\"\n\"other\", \"/f/c\"\n");
+    made_trace_fini(&other);
+    fixture_fini(&fixture);
+}
+
+Test(query_plain, mistakes)
+{
+    struct fixture fixture;
+    fixture_init(&fixture, 2, 2);
+    expect(&fixture.asked, "{\"preset\": \"nope\"}",
+           "INPUT /preset -1: there is no preset \"nope\"; there are dlio, ai, posix, generic\n");
+    fixture_fini(&fixture);
+}
+
+/* A position of one result fits no other. */
+Test(query_plain, foreign_position)
+{
+    struct fixture fixture;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_query_reader *reader;
+    struct sta_table table;
+    struct sta_buffer position;
+    fixture_init(&fixture, 2, 2);
+    sta_buffer_init(&position);
+    struct sta_query_result *one =
+        asked_result(&fixture.asked, "{\"filter\": \"ts >= 0\", \"limit\": 2}", &err);
+    struct sta_query_result *two = asked_result(&fixture.asked, "{\"filter\": \"ts > 0\"}", &err);
+    struct sta_query_result *paged =
+        asked_result(&fixture.asked, "{\"filter\": \"ts >= 0\", \"limit\": 5}", &err);
+    cr_assert_eq(sta_query_reader_create(one, &fixture.asked.budget, NULL, 0, &reader, &err), 0);
+    cr_assert_eq(sta_query_read(reader, 2, &table, &err), 0);
+    cr_assert(sta_query_position(reader, &position));
+    sta_table_fini(&table);
+    sta_query_reader_destroy(reader);
+    cr_assert_eq(
+        sta_query_reader_create(two, &fixture.asked.budget, position.data, position.size, &reader, &err),
+        STA_EINPUT);
+    cr_assert_eq(
+        sta_query_reader_create(one, &fixture.asked.budget, position.data, position.size - 1, &reader, &err),
+        STA_EINPUT);
+    cr_assert_eq(
+        sta_query_reader_create(paged, &fixture.asked.budget, position.data, position.size, &reader, &err),
+        0);
+    sta_query_reader_destroy(reader);
+    sta_query_result_release(paged);
+    sta_query_result_release(two);
+    sta_query_result_release(one);
+    sta_buffer_fini(&position);
+    fixture_fini(&fixture);
+}
+
+Test(query_plain, cancelled)
+{
+    struct fixture fixture;
+    struct sta_error err = STA_ERROR_INIT;
+    _Atomic bool cancel = true;
+    fixture_init(&fixture, 2, 2);
+    fixture.asked.budget.cancel = &cancel;
+    cr_assert_null(asked_result(&fixture.asked, "{\"aggregate\": {\"n\": \"count()\"}}", &err));
+    cr_assert_eq(err.status, STA_ECANCELLED);
+    fixture_fini(&fixture);
+}
