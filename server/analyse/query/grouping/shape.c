@@ -14,30 +14,6 @@ static const unsigned argument_counts[] = {
 #undef X
 };
 
-enum sta_type sta_primitive_type(const struct sta_primitive *primitive)
-{
-    switch (primitive->aggregate) {
-    case STA_AGGREGATE_SUM:
-        return primitive->types[0] == STA_TYPE_FLOAT ? STA_TYPE_FLOAT : STA_TYPE_INT;
-    case STA_AGGREGATE_MIN:
-    case STA_AGGREGATE_MAX:
-    case STA_AGGREGATE_FIRST:
-    case STA_AGGREGATE_LAST:
-    case STA_AGGREGATE_ARGMAX:
-        return primitive->types[0];
-    case STA_AGGREGATE_MEAN:
-    case STA_AGGREGATE_MEDIAN:
-    case STA_AGGREGATE_STD:
-    case STA_AGGREGATE_VAR:
-    case STA_AGGREGATE_QUANTILE:
-        return STA_TYPE_FLOAT;
-    case STA_AGGREGATE_UNIQUE:
-        return STA_TYPE_LIST;
-    default:
-        return STA_TYPE_INT;
-    }
-}
-
 bool sta_primitive_needs_order(const struct sta_primitive *primitive)
 {
     return primitive->aggregate == STA_AGGREGATE_FIRST || primitive->aggregate == STA_AGGREGATE_LAST ||
