@@ -27,6 +27,11 @@
 
 #define OF_EVENTS                                                                                            \
     (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(FORMAT))
+/* What events a query is about, and how its answer is given. */
+#define EVENTS                                                                                               \
+    (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
+     STA_HAS(FILTER) | STA_HAS_ORDER | STA_HAS_PAGES | STA_HAS(EXPLAIN))
+
 #define LAYERED (OF_EVENTS | STA_HAS(SEMANTICS))
 
 const struct sta_route sta_routes[] = {
@@ -321,6 +326,65 @@ const struct sta_route sta_routes[] = {
      .tabular = true,
      .summary = "Time series",
      .text = "Metrics of layers over time bins, for charts."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/events",
+     .id = "events",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_events,
+     .parameters = EVENTS,
+     .reply = "table",
+     .tabular = true,
+     .summary = "Events as they are",
+     .text = "The rows of the trace, filtered, in the order of time or another, with the columns that are "
+             "wanted."},
+    {.method = STA_GET,
+     .path = "/api/v1/traces/{id}/query",
+     .id = "query",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_query,
+     .parameters = STA_HAS(QUERY) | EVENTS | STA_HAS(GROUP_BY) | STA_HAS(AGGREGATE) | STA_HAS(VALUE_COUNTS) |
+                   STA_HAS(DESCRIBE),
+     .reply = "table",
+     .tabular = true,
+     .summary = "Ask a question by parameters",
+     .text = "Filter, derive, group, aggregate, order, next stage: the request as JSON in q, as plain "
+             "parameters, or both."},
+    {.method = STA_POST,
+     .path = "/api/v1/traces/{id}/query",
+     .id = "query_post",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_query,
+     .parameters = STA_HAS_PAGES | STA_HAS(EXPLAIN),
+     .body = "query",
+     .reply = "table",
+     .tabular = true,
+     .summary = "Ask a question",
+     .text = "Filter, derive, group, aggregate, order, next stage, as a JSON object. A question that takes "
+             "more than a "
+             "second is a job, and can be cancelled as one; so can it by closing the connection."},
+    {.method = STA_POST,
+     .path = "/api/v1/query",
+     .id = "query_traces",
+     .tag = "queries",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_query_traces,
+     .parameters = STA_HAS_PAGES | STA_HAS(EXPLAIN),
+     .body = "query_traces",
+     .reply = "table",
+     .tabular = true,
+     .summary = "Ask several traces",
+     .text = "The same of the traces that the member traces names: a list of ids, or an object of ids by "
+             "label. In a list, "
+             "{\"tag\": \"nightly\"} and {\"name\": \"unet3d-*\"} stand for all traces with that tag, or "
+             "such a name. With the "
+             "member compare, a comparison to one of them."},
     {.method = STA_GET,
      .path = "/api/v1/queries",
      .id = "saved_queries",

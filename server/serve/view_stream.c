@@ -269,7 +269,8 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
     int status = find_result(answer, &budget, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
-    budget.deadline_ns = 0; /* from here on it takes as long as the client takes */
+    budget.deadline_ns = 0;              /* from here on it takes as long as the client takes */
+    budget.memory /= STREAMS_PER_THREAD; /* all streams together: what as many questions may hold */
     reply->content_type = sta_format_content_type(view->page.format);
     status = sta_page_writer_create(answer->result, &view->page, &budget, &answer->writer, err);
     while (status == STA_OK && !*ended && !reply->body.failed &&

@@ -1,0 +1,104 @@
+"""Layered tables: those stored in ../shared/golden, and those that its oracle makes of generated traces (needs pandas 2)."""
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.parse
+from daemon import SHARED, generate
+
+ORACLE = SHARED / "oracles/layered_oracle.py"
+SEEDS, DIALECTS = (31, 32, 33), ("hashed", "plain")
+# preset, granularity, view types, further options of the oracle: by time and process, by file as well, by process alone
+SHAPES = [("dlio", 0.5, "time_range,proc_name", ["--quantiles"]),
+          ("dlio", 3, "time_range,proc_name,file_name", ["--logical"]),
+          ("posix", 7, "proc_name", ["--logical"])]
+
+
+def python_with_pandas():
+    """an interpreter that the oracle works with, or None"""
+    for python in filter(None, (os.environ.get("STRATA_ORACLE_PYTHON"), sys.executable)):
+        probe = "import pandas, sys; sys.exit(int(pandas.__version__.split('.')[0]) < 2)"
+        if subprocess.run([python, "-c", probe], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+# ---- stored tables
+
+def check_stored(checks, daemon):
+    ids = {folder.name: daemon.ingest(folder)["id"] for folder in sorted((SHARED / "traces").iterdir())}
+    command = [sys.executable, str(SHARED / "golden/run_tables.py"), daemon.base, *(f"{name}={id}" for name, id in ids.items())]
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+    passed, failed = map(int, re.search(r"^(\d+) passed, (\d+) failed$", output, re.M).groups())
+    checks.passed += passed
+    checks.check(failed == 0 and passed > 0, f"{failed} stored tables: " + "; ".join(re.findall(r"^    (.*)", output, re.M)[:5]))
+
+
+# ---- tables of the oracle
+
+def request_of(name, views):
+    """path and parameters of one of the oracle's files, or None"""
+    kind, _, rest = name.partition("_")
+    view = next((v for v in views if rest == v or rest.startswith(v + "_")), None)
+    if kind == "hlm":
+        return "hlm", {}
+    if kind == "main":
+        return "views/main", {"layer": rest}
+    if kind == "flat":
+        return "views/flat", {"by": view}
+    return ("views/layer", {"by": view, "layer": rest[len(view) + 1:]}) if kind == "layer" else None
+
+
+def check_summaries(checks, daemon, base, parameters, expected, what):
+    from run_tables import equal
+    for view, part in expected["views"].items():
+        got = daemon.get(f"{base}/summary?" + urllib.parse.urlencode({**parameters, "by": view}))
+        layers = {layer["name"]: layer for layer in got["layers"]}
+        wanted = {**expected["raw_stats"], **part}
+        bad = [key for key, value in wanted.items() if key != "layers" and not equal(value, got[key])]
+        bad += [f"{name}.{key}" for name, layer in part["layers"].items() for key, value in layer.items() if not equal(value, layers[name][key])]
+        checks.check(not bad, f"{what}: summary by {view}: {bad[:5]}")
+
+
+def check_shape(checks, daemon, python, folder, trace, shape):
+    from compare import compare, read
+    preset, granularity, views, options = shape
+    what = f"{folder.name} {preset} {granularity} s {views}"
+    out = folder.with_name(f"{folder.name}-{preset}-{granularity}")
+    command = [python, "-W", "ignore", str(ORACLE), str(folder), str(out), "--preset", preset, "--granularity", str(granularity), "--views", views]
+    subprocess.run([*command, *options], check=True)
+    expected = json.loads((out / "summary.json").read_text())
+    base = f"/api/v1/traces/{trace}"
+    parameters = {"semantics": "compatible", "preset": preset, "granularity": granularity, "views": views}
+    quantiles = {"quantile_stats": "true"} if "--quantiles" in options else {}
+    for file in sorted(out.glob("*.csv")):
+        asked = request_of(file.stem, list(expected["views"]))
+        if asked is None:
+            continue
+        more = quantiles if asked[0] in ("views/layer", "views/flat") else {}
+        url = f"{daemon.base}{base}/{asked[0]}?" + urllib.parse.urlencode({**parameters, **asked[1], **more, "format": "csv"})
+        report, _ = compare(read(str(file)), read(url), reference=True)
+        checks.check(not report, f"{what}: {file.stem}: {report[:2]}")
+    check_summaries(checks, daemon, base, parameters, expected, what)
+
+
+def check_generated(checks, daemon, folder):
+    python = python_with_pandas()
+    if python is None:
+        return checks.skip("tables of the oracle", "no Python with pandas 2 (STRATA_ORACLE_PYTHON)")
+    for seed in SEEDS:
+        for dialect in DIALECTS:
+            trace = folder / f"oracle-{dialect}-{seed}"
+            generate(trace, events=5000, ranks=3, hosts=2, dialect=dialect, seed=seed)
+            id = daemon.ingest(trace)["id"]
+            for shape in SHAPES:
+                check_shape(checks, daemon, python, trace, id, shape)
+
+
+def run(checks, daemon, folder):
+    if not (SHARED / "golden").is_dir():
+        return checks.skip("layered tables", f"{SHARED / 'golden'} is not there")
+    sys.path.append(str(SHARED / "golden"))
+    checks.attempt("stored tables", check_stored, daemon)
+    checks.attempt("tables of the oracle", check_generated, daemon, folder)
