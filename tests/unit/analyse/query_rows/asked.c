@@ -152,11 +152,11 @@ char *asked_document(const struct asked *asked, const struct sta_document *reque
     return text;
 }
 
-static struct sta_document *read_request(const char *request, struct sta_arena *arena)
+struct sta_document *asked_read(const char *json, size_t size, struct sta_arena *arena)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_document *document;
-    cr_assert_eq(sta_document_parse(request, strlen(request), "The request", arena, &document, &err), 0, "%s",
+    cr_assert_eq(sta_document_parse(json, size, "The text", arena, &document, &err), 0, "%s: %s", json,
                  err.text);
     return document;
 }
@@ -164,7 +164,7 @@ static struct sta_document *read_request(const char *request, struct sta_arena *
 char *asked_pages(const struct asked *asked, const char *request, size_t page)
 {
     struct sta_arena arena = {0};
-    char *text = asked_document(asked, read_request(request, &arena), page);
+    char *text = asked_document(asked, asked_read(request, strlen(request), &arena), page);
     sta_arena_fini(&arena);
     return text;
 }
@@ -177,7 +177,7 @@ char *asked_rows(const struct asked *asked, const char *request)
 struct sta_query_result *asked_result(const struct asked *asked, const char *request, struct sta_error *err)
 {
     struct sta_arena arena = {0};
-    struct sta_query query = query_of(asked, read_request(request, &arena));
+    struct sta_query query = query_of(asked, asked_read(request, strlen(request), &arena));
     struct sta_query_result *result;
     int rc = sta_query_run(&query, &asked->budget, &result, err);
     sta_arena_fini(&arena);

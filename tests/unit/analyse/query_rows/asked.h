@@ -22,6 +22,8 @@ char *asked_rows(const struct asked *asked, const char *request);
 char *asked_pages(const struct asked *asked, const char *request, size_t page);
 /** The result; NULL and *err after a failure. */
 struct sta_query_result *asked_result(const struct asked *asked, const char *request, struct sta_error *err);
+/** A JSON text as a document, as the server reads it. */
+struct sta_document *asked_read(const char *json, size_t size, struct sta_arena *arena);
 /** The answer of a request that is a document already. */
 char *asked_document(const struct asked *asked, const struct sta_document *request, size_t page);
 

@@ -10,7 +10,6 @@
 #include "common/files.h"
 #include "common/memory.h"
 #include "../decoded_trace.h"
-#include "serve/document_json.h"
 
 /* ---- traces, opened once */
 
@@ -99,12 +98,9 @@ static void compare(const char *name, const char *title, const struct sta_docume
     const struct sta_document *want = sta_document_member(expected, "data")->first;
     size_t number = 0;
     for (char *line = strtok(rows, "\n"); line != NULL; line = strtok(NULL, "\n"), number++) {
-        struct sta_error err = STA_ERROR_INIT;
-        struct sta_document *got;
         char *list = sta_sprintf("[%s]", line);
         cr_assert_not_null(want, "%s (%s): a row too many: %s", name, title, line);
-        cr_assert_eq(sta_document_parse(list, strlen(list), "", &arena, &got, &err), 0, "%s (%s): %s", name,
-                     title, line);
+        const struct sta_document *got = asked_read(list, strlen(list), &arena);
         cr_assert(same_value(want, got), "%s (%s): row %zu differs: %s", name, title, number, line);
         want = want->next;
         free(list);
@@ -180,11 +176,10 @@ static void check_file(const char *folder, const char *name)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_arena arena = {0};
-    struct sta_document *document;
     char *path = sta_path_join(folder, name), *bytes;
     size_t size;
     cr_assert_eq(sta_file_read(path, SIZE_MAX, &bytes, &size, &err), 0, "%s", err.text);
-    cr_assert_eq(sta_document_parse(bytes, size, path, &arena, &document, &err), 0, "%s", err.text);
+    const struct sta_document *document = asked_read(bytes, size, &arena);
     if (document->type == STA_DOCUMENT_LIST)
         for (const struct sta_document *item = document->first; item != NULL; item = item->next)
             check_case(name, item);
