@@ -26,14 +26,23 @@ static void put_media(struct sta_buffer *out, const char *schema)
 
 /* ---- parameters */
 
+static bool is_whole(const struct sta_parameter *parameter)
+{
+    return parameter->type == STA_PARAMETER_COUNT || parameter->type == STA_PARAMETER_ROWS;
+}
+
 static void put_parameter_schema(struct sta_buffer *out, const struct sta_parameter *parameter)
 {
     bool number = parameter->type == STA_PARAMETER_SECONDS || parameter->type == STA_PARAMETER_WIDTH;
+    bool list = parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
     sta_put_char(out, '{');
     sta_put_member_text(out, "type",
-                        number                                   ? "number"
-                        : parameter->type == STA_PARAMETER_COUNT ? "integer"
-                                                                 : "string");
+                        number                ? "number"
+                        : is_whole(parameter) ? "integer"
+                        : list                ? "array"
+                                              : "string");
+    if (list)
+        sta_put_text(out, ",\"items\":{\"type\":\"string\"}");
     if (parameter->type == STA_PARAMETER_CHOICE) {
         sta_put_member(out, "enum");
         for (const char *at = parameter->words; *at;) {
@@ -46,8 +55,8 @@ static void put_parameter_schema(struct sta_buffer *out, const struct sta_parame
     }
     if (parameter->type == STA_PARAMETER_WIDTH)
         sta_put_member_uint(out, "exclusiveMinimum", 0);
-    if (parameter->type == STA_PARAMETER_COUNT)
-        sta_put_member_uint(out, "minimum", 1);
+    if (is_whole(parameter))
+        sta_put_member_uint(out, "minimum", parameter->type == STA_PARAMETER_COUNT);
     if (parameter->fallback != NULL) {
         sta_put_member(out, "default");
         if (number)
@@ -61,7 +70,8 @@ static void put_parameter_schema(struct sta_buffer *out, const struct sta_parame
 static void put_query_parameter(struct sta_buffer *out, const struct sta_parameter *parameter)
 {
     bool quoted = parameter->type != STA_PARAMETER_SECONDS && parameter->type != STA_PARAMETER_WIDTH &&
-                  parameter->type != STA_PARAMETER_COUNT;
+                  !is_whole(parameter);
+    bool list = parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
     sta_put_char(out, '{');
     sta_put_member_text(out, "name", parameter->name);
     sta_put_member_text(out, "in", "query");
@@ -70,19 +80,32 @@ static void put_query_parameter(struct sta_buffer *out, const struct sta_paramet
     sta_put_member(out, "schema");
     put_parameter_schema(out, parameter);
     sta_put_member(out, "example");
+    sta_put_text(out, list ? "[" : "");
     if (quoted)
         sta_put_json_text(out, parameter->example);
     else
         sta_put_text(out, parameter->example);
-    sta_put_char(out, '}');
+    sta_put_text(out, list ? "]}" : "}");
 }
 
-static void put_path_parameter(struct sta_buffer *out, const char *name, size_t length)
+/* What stands for a {..}, by the first part of the path that fits. */
+static const char *path_example(const char *path)
 {
+    static const char *const examples[][2] = {
+        {"/presets/", "dlio"}, {"/columns/", "func_name"}, {"/queries/", "slowest reads"}};
+    for (size_t i = 0; i < STA_COUNT_OF(examples); i++)
+        if (strstr(path, examples[i][0]) != NULL)
+            return examples[i][1];
+    return "0f1e2d3c4b5a6978";
+}
+
+static void put_path_parameter(struct sta_buffer *out, const char *path, const char *name, size_t length)
+{
+    bool id = length == 2;
     sta_put_text(out, "{\"name\":");
     sta_put_json_string(out, name, length);
     sta_put_text(out, ",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"},\"example\":");
-    sta_put_text(out, length == 2 ? "\"0f1e2d3c4b5a6978\"" : "\"dlio\"");
+    sta_put_json_text(out, path_example(id ? "" : path));
     sta_put_char(out, '}');
 }
 
@@ -94,7 +117,7 @@ static void put_parameters(struct sta_buffer *out, const struct sta_route *route
     for (const char *at = strchr(route->path, '{'); at != NULL; at = strchr(at, '{')) {
         size_t length = strcspn(++at, "}");
         sta_put_text(out, comma);
-        put_path_parameter(out, at, length);
+        put_path_parameter(out, route->path, at, length);
         comma = ",";
     }
     for (unsigned i = 0; i < STA_PARAMETERS; i++)
@@ -212,12 +235,12 @@ char *sta_openapi_create(const char *version)
     sta_put_text(&out, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Strata\",\"version\":");
     sta_put_json_text(&out, version);
     sta_put_text(
-        &out,
-        ",\"description\":\"Analysis of DFTracer and DLIO Profiler traces. Every GET answers HEAD and "
-        "OPTIONS "
-        "too. In a query, + is a blank, and each parameter may be given once. Errors are RFC 9457 problem "
-        "documents.\",\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},"
-        "\"servers\":[{\"url\":\"/\"}],\"security\":[{\"token\":[]},{\"session\":[]}]");
+        &out, ",\"description\":\"Analysis of DFTracer and DLIO Profiler traces. Every GET answers HEAD and "
+              "OPTIONS "
+              "too. In a query, + is a blank, and each parameter may be given once, but for those that say "
+              "otherwise. Errors are RFC 9457 problem "
+              "documents.\",\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},"
+              "\"servers\":[{\"url\":\"/\"}],\"security\":[{\"token\":[]},{\"session\":[]}]");
     put_paths(&out);
     put_components(&out);
     sta_put_char(&out, '}');

@@ -82,8 +82,10 @@ def test_schemas_use_keywords_that_the_tests_know(scene):
 
 def fill(server, path, name):
     job = server.get("/api/v1/jobs")["jobs"][0]["id"]
-    value = {"trace": server.trace["id"], "job": job, "preset": "dlio"}
-    return re.sub(r"\{(\w+)\}", lambda m: value["job" if "/jobs/" in path else "preset" if "/presets/" in path else "trace"], path)
+    if "/queries/" in path:
+        server.ask("/api/v1/queries/mine", "PUT", {"text": "{}"})
+    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name"}.items() if k in path), None)
+    return re.sub(r"\{(\w+)\}", lambda m: server.trace["id"] if "/traces/" in path and m[1] == "id" else named, path)
 
 
 def test_every_get_answers_as_its_schema_says(scene):
@@ -113,7 +115,7 @@ def test_every_documented_parameter_is_understood(scene):
             example = parameter["example"]
             if parameter["name"] in ("columns", "sort", "order_by"):  # the example names columns of events
                 example = server.get(fill(server, path, ""))["columns"][0]
-            status, _, value = server.ask(fill(server, path, "") + "?" + urlencode({parameter["name"]: example}))
+            status, _, value = server.ask(fill(server, path, "") + "?" + urlencode({parameter["name"]: example}, doseq=True))
             assert status == 200, (path, parameter["name"], value)
 
 
