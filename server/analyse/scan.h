@@ -43,6 +43,7 @@ struct sta_ordered_accumulator {
     void (*prepare)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*carry)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *self, unsigned worker, const struct sta_slice *slice);
+    bool any_order; /* as that of the work */
 };
 
 struct sta_scan {

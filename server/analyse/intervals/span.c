@@ -1,14 +1,14 @@
 /* Spans in order of time.
  *
- * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first, 11 bits a digit)
- * needs two or three passes over memory that fits a core's cache, whatever the number of runs that came together. */
+ * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first) needs two or three passes over
+ * memory that fits a core's cache, whatever the number of runs that came together.  Its digits are as wide as the passes need. */
 #include "analyse/intervals/span.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
+#define DIGIT_BITS 13 /* at most: counters in half a core's nearest cache */
+#define FEW 48        /* that are sorted by insertion */
 
 struct range {
     int64_t low, high;
@@ -29,26 +29,43 @@ static struct range range_of(const struct sta_span *spans, size_t count)
     return range;
 }
 
-static uint32_t digit_of(const struct sta_span *span, int64_t low, unsigned shift)
+static void insert_each(struct sta_span *spans, size_t count)
 {
-    return (uint32_t)(((uint64_t)span->ts - (uint64_t)low) >> shift) & (DIGITS - 1);
+    for (size_t i = 1; i < count; i++) {
+        struct sta_span span = spans[i];
+        size_t at = i;
+        for (; at > 0 && spans[at - 1].ts > span.ts; at--)
+            spans[at] = spans[at - 1];
+        spans[at] = span;
+    }
 }
 
-static void one_pass(const struct sta_span *from, struct sta_span *to, size_t count, int64_t low,
-                     unsigned shift)
+/* A digit of the times: bits [shift, shift + bits). */
+struct digit {
+    int64_t low;
+    unsigned shift, bits;
+};
+
+static inline uint32_t value_of(const struct digit *digit, const struct sta_span *span)
 {
-    size_t place[DIGITS];
-    memset(place, 0, sizeof place);
+    return (uint32_t)(((uint64_t)span->ts - (uint64_t)digit->low) >> digit->shift) &
+           ((1u << digit->bits) - 1);
+}
+
+static void one_pass(const struct sta_span *from, struct sta_span *to, size_t count, struct digit digit)
+{
+    size_t place[1u << DIGIT_BITS];
+    memset(place, 0, sizeof *place << digit.bits);
     for (size_t i = 0; i < count; i++)
-        place[digit_of(&from[i], low, shift)]++;
+        place[value_of(&digit, &from[i])]++;
     size_t sum = 0;
-    for (unsigned d = 0; d < DIGITS; d++) {
+    for (unsigned d = 0; d < 1u << digit.bits; d++) {
         size_t here = place[d];
         place[d] = sum;
         sum += here;
     }
     for (size_t i = 0; i < count; i++)
-        to[place[digit_of(&from[i], low, shift)]++] = from[i];
+        to[place[value_of(&digit, &from[i])]++] = from[i];
 }
 
 struct sta_span *sta_spans_sort(struct sta_span *spans, struct sta_span *scratch, size_t count)
@@ -58,9 +75,15 @@ struct sta_span *sta_spans_sort(struct sta_span *spans, struct sta_span *scratch
     struct range range = range_of(spans, count);
     if (range.sorted)
         return spans;
-    uint64_t width = (uint64_t)range.high - (uint64_t)range.low;
-    for (unsigned shift = 0; shift < 64 && width >> shift != 0; shift += DIGIT_BITS) {
-        one_pass(spans, scratch, count, range.low, shift);
+    if (count <= FEW) {
+        insert_each(spans, count);
+        return spans;
+    }
+    unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)range.high - (uint64_t)range.low);
+    unsigned passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    unsigned width = (bits + passes - 1) / passes;
+    for (unsigned pass = 0; pass < passes; pass++) {
+        one_pass(spans, scratch, count, (struct digit){range.low, pass * width, width});
         struct sta_span *sorted = scratch;
         scratch = spans;
         spans = sorted;

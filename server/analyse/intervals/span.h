@@ -7,11 +7,11 @@
 
 struct sta_span {
     int64_t ts, te; /* [ts, te) in ticks, ts < te */
-    uint32_t cell;  /* what it counts towards: a cell of cells.h; of a sweep the unit .. */
-    uint32_t mask;  /* .. and its sets; unions do not look at it */
+    uint32_t cell;  /* what it counts towards; of a sweep the unit .. */
+    uint32_t mask;  /* .. and its sets */
 };
 
-/** Sorts by ts; the order of equals is arbitrary, since no union depends on it.
+/** Sorts by ts; equals keep their order.
  * @scratch: room for as many.  Return: where the result is, @spans or @scratch. */
 struct sta_span *sta_spans_sort(struct sta_span *spans, struct sta_span *scratch, size_t count);
 

@@ -38,7 +38,7 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work, for a work whose context holds the sweep. */
+/* The three steps of struct sta_timeline_work, for a work whose context holds the sweep.  Spans of a slice may come in any order. */
 void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);

@@ -157,7 +157,8 @@ static int gather(struct pass *pass, unsigned worker, struct sta_slice *slice, s
             memcpy(bench->spans + slice->count, first, rows * sizeof *first);
         slice->count += rows;
     }
-    slice->spans = sta_spans_sort(bench->spans, bench->scratch, slice->count);
+    slice->spans =
+        pass->work->any_order ? bench->spans : sta_spans_sort(bench->spans, bench->scratch, slice->count);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef STA_ANALYSE_INTERVALS_TIMELINE_H
 #define STA_ANALYSE_INTERVALS_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ struct sta_timeline_block {
     uint32_t rows;
 };
 
-/* All spans with from <= ts < to, ascending by ts. */
+/* All spans with from <= ts < to, ascending by ts unless the work takes them in any order. */
 struct sta_slice {
     size_t number; /* 0 .. in order of time */
     int64_t from, to;
@@ -39,6 +40,8 @@ struct sta_timeline_work {
     void (*carry)(void *context, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *context, unsigned worker, const struct sta_slice *slice);
     void *context;
+    bool
+        any_order; /* spans of a slice may come in runs, each ascending, for a work that sorts parts of them itself */
 };
 
 #define STA_SLICE_ROWS 16384 /* sorts within a core's cache, and is large beside what a slice costs */

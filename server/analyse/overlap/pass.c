@@ -259,7 +259,7 @@ int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta
                         .entities = sta_snapshot_entities(binding->request->question->snapshot),
                         .worker_count = sta_budget_workers(budget)};
     pass_init(&pass);
-    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure};
+    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure, true};
     struct sta_scan scan = sta_overlap_scan(binding->request);
     scan.ordered = &ordered;
     int rc = sta_scan_run(&scan, budget, err);

@@ -1,17 +1,17 @@
-/* Unions measured by slices and workers against a timeline of single ticks. */
+/* The sweep, fed by slices and workers, against a timeline of single ticks: which sets are active at each, and how many events of each. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/intervals/cells.h"
-#include "analyse/intervals/timeline.h"
-#include "analyse/intervals/unions.h"
+#include "analyse/intervals/pieces.h"
+#include "analyse/intervals/sweep.h"
 #include "common/memory.h"
 
-#define HORIZON 400
-#define MOST_SPANS 300
-#define SLOTS 7
-#define CELLS 5
+#define HORIZON 200
+#define MOST_SPANS 120
+#define UNITS 3
+#define SETS 4
+#define MASKS (1u << SETS)
 
 /* A small deterministic generator, so that a failing case can be run again. */
 static uint64_t state;
@@ -28,11 +28,10 @@ struct scene {
     struct sta_timeline_block blocks[MOST_SPANS];
     size_t first[MOST_SPANS + 1];
     size_t block_count;
-    bool member[CELLS][SLOTS];
-    bool covered[SLOTS][HORIZON]; /* by the union */
-    struct sta_cells *cells;
-    struct sta_unions *unions;
-    uint32_t *pieces; /* worker, slot, tick: how often a piece covered it */
+    int64_t from, to; /* the window */
+    uint32_t active[UNITS][SETS][HORIZON];
+    struct sta_sweep *sweep;
+    struct sta_pieces *pieces; /* a track per combination */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -45,9 +44,8 @@ static int compare_spans(const void *a, const void *b)
 /* Cuts the spans into blocks that overlap in time, each sorted, as segments of several files have them. */
 static void make_blocks(struct scene *scene)
 {
-    size_t at = 0;
-    while (at < scene->count) {
-        size_t rows = 1 + below(40);
+    for (size_t at = 0; at < scene->count;) {
+        size_t rows = 1 + below(20);
         rows = STA_MIN(rows, scene->count - at);
         qsort(scene->spans + at, rows, sizeof *scene->spans, compare_spans);
         scene->first[scene->block_count] = at;
@@ -55,7 +53,15 @@ static void make_blocks(struct scene *scene)
             .ts_min = scene->spans[at].ts, .ts_max = scene->spans[at + rows - 1].ts, .rows = (uint32_t)rows};
         at += rows;
     }
-    scene->first[scene->block_count] = at;
+    scene->first[scene->block_count] = scene->count;
+}
+
+static void note_span(struct scene *scene, const struct sta_span *span)
+{
+    for (uint32_t s = 0; s < SETS; s++)
+        for (int64_t t = STA_MAX(span->ts, scene->from);
+             span->mask >> s & 1 && t < STA_MIN(span->te, scene->to); t++)
+            scene->active[span->cell][s][t]++;
 }
 
 static void make_scene(struct scene *scene, uint64_t seed)
@@ -63,20 +69,16 @@ static void make_scene(struct scene *scene, uint64_t seed)
     memset(scene, 0, sizeof *scene);
     state = seed;
     scene->count = below(MOST_SPANS);
-    uint32_t horizon = below(2) ? HORIZON : 20; /* few distinct times make touching and equal spans common */
-    for (int c = 0; c < CELLS; c++)
-        for (int s = 0; s < SLOTS; s++)
-            scene->member[c][s] = below(3) == 0;
+    uint32_t horizon = below(2) ? HORIZON : 16; /* few distinct times make touching and equal spans common */
+    bool window = below(3) == 0;
+    scene->from = window ? below(horizon) : INT64_MIN;
+    scene->to = window ? scene->from + below(horizon) : INT64_MAX;
     for (size_t i = 0; i < scene->count; i++) {
         int64_t ts = below(horizon - 1);
-        int64_t longest = below(8) == 0 ? horizon - ts - 1 : STA_MIN(horizon - ts - 1, 6);
-        uint32_t cell = below(CELLS);
-        scene->spans[i] =
-            (struct sta_span){.ts = ts, .te = ts + 1 + below((uint32_t)longest + 1), .cell = cell};
-        scene->spans[i].te = STA_MIN(scene->spans[i].te, HORIZON);
-        for (int s = 0; s < SLOTS; s++)
-            for (int64_t t = ts; scene->member[cell][s] && t < scene->spans[i].te; t++)
-                scene->covered[s][t] = true;
+        int64_t longest = below(6) == 0 ? horizon - ts - 1 : STA_MIN(horizon - ts - 1, 6);
+        int64_t te = STA_MIN(ts + 1 + below((uint32_t)longest + 1), HORIZON);
+        scene->spans[i] = (struct sta_span){ts, te, below(UNITS), 1 + below(MASKS - 1)};
+        note_span(scene, &scene->spans[i]);
     }
     make_blocks(scene);
 }
@@ -84,120 +86,157 @@ static void make_scene(struct scene *scene, uint64_t seed)
 static int read_scene(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
                       struct sta_error *err)
 {
-    (void)worker;
-    (void)err;
-    struct scene *scene = context;
-    *count = 0;
-    for (size_t i = scene->first[block]; i < scene->first[block + 1]; i++) {
-        struct sta_span span = scene->spans[i];
-        uint64_t keys[SLOTS];
-        size_t key_count = 0;
-        for (uint32_t s = 0; s < SLOTS; s++)
-            if (scene->member[span.cell][s])
-                keys[key_count++] = sta_slot_key(s, 0);
-        span.cell = sta_cells_add(scene->cells, span.cell, keys, key_count);
-        spans[(*count)++] = span;
-    }
+    const struct scene *scene = context;
+    *count = (uint32_t)(scene->first[block + 1] - scene->first[block]);
+    memcpy(spans, scene->spans + scene->first[block], *count * sizeof *spans);
     return 0;
 }
 
 static void prepare(void *context, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_prepare(((struct scene *)context)->unions, worker, slice);
+    sta_sweep_prepare(((struct scene *)context)->sweep, worker, slice);
 }
 
 static void carry(void *context, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_carry(((struct scene *)context)->unions, worker, slice);
+    sta_sweep_carry(((struct scene *)context)->sweep, worker, slice);
 }
 
 static void measure(void *context, unsigned worker, const struct sta_slice *slice)
 {
-    sta_unions_measure(((struct scene *)context)->unions, worker, slice);
+    sta_sweep_measure(((struct scene *)context)->sweep, worker, slice);
 }
 
-static void note_piece(void *context, unsigned worker, uint32_t slot, int64_t from, int64_t to)
+static void note_stretch(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
+                         int64_t to)
 {
-    struct scene *scene = context;
-    for (int64_t t = from; t < to; t++)
-        scene->pieces[(worker * SLOTS + slot) * HORIZON + (size_t)t]++;
+    sta_pieces_add(((struct scene *)context)->pieces, worker, unit, mask, from, to);
 }
 
-static int run_scene(struct scene *scene, unsigned workers, size_t slice_rows, bool pieces,
-                     struct sta_error *err)
+static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows)
 {
+    struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
-    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene};
-    scene->cells = sta_cells_create();
-    scene->unions = sta_unions_create(scene->cells, workers, pieces ? note_piece : NULL, scene);
-    return sta_timeline_run(scene->blocks, scene->block_count, &work, slice_rows, &budget, err);
+    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene, below(2) == 0};
+    struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene};
+    scene->sweep = sta_sweep_create(&options);
+    scene->pieces = sta_pieces_create(MASKS, workers);
+    cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, slice_rows, &budget, &err), 0);
 }
 
-static void end_scene(struct scene *scene)
+static uint32_t mask_at(const struct scene *scene, uint32_t unit, int64_t t)
 {
-    sta_unions_destroy(scene->unions);
-    sta_cells_destroy(scene->cells);
+    uint32_t mask = 0;
+    for (uint32_t s = 0; t < HORIZON && s < SETS; s++)
+        mask |= (uint32_t)(scene->active[unit][s][t] > 0) << s;
+    return mask;
 }
 
-static int64_t ticks_covered(const struct scene *scene, uint32_t slot)
+static void check_cells(const struct scene *scene, uint64_t seed)
 {
-    int64_t sum = 0;
-    for (int t = 0; t < HORIZON; t++)
-        sum += scene->covered[slot][t];
-    return sum;
-}
-
-Test(intervals, unions_equal_a_timeline_of_ticks_for_every_cut_and_number_of_workers)
-{
-    struct scene *scene = sta_alloc(sizeof *scene);
-    for (uint64_t seed = 1; seed <= 2500; seed++) {
-        make_scene(scene, seed);
-        struct sta_error err = STA_ERROR_INIT;
-        unsigned workers = 1 + (unsigned)(seed % 4);
-        size_t slice_rows = 1 + seed % 97;
-        cr_assert_eq(run_scene(scene, workers, slice_rows, false, &err), 0, "%s", err.text);
-        for (uint32_t s = 0; s < SLOTS; s++)
-            cr_assert_eq(sta_unions_of(scene->unions, s, 0), ticks_covered(scene, s), "seed %lu slot %u",
-                         (unsigned long)seed, s);
-        end_scene(scene);
+    int64_t wanted[UNITS][MASKS] = {0};
+    size_t count;
+    struct sta_sweep_cell *cells = sta_sweep_cells(scene->sweep, &count);
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (int64_t t = 0; t < HORIZON; t++)
+            wanted[u][mask_at(scene, u, t)]++;
+    for (size_t c = 0; c < count; c++) {
+        cr_assert(c == 0 || cells[c - 1].unit < cells[c].unit ||
+                  (cells[c - 1].unit == cells[c].unit && cells[c - 1].mask < cells[c].mask));
+        cr_assert_eq(cells[c].time, wanted[cells[c].unit][cells[c].mask], "seed %lu unit %u mask %u: %ld",
+                     (unsigned long)seed, cells[c].unit, cells[c].mask, (long)cells[c].time);
+        wanted[cells[c].unit][cells[c].mask] = 0;
     }
-    free(scene);
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (uint32_t mask = 1; mask < MASKS; mask++)
+            cr_assert_eq(wanted[u][mask], 0, "seed %lu unit %u lacks mask %u", (unsigned long)seed, u, mask);
+    free(cells);
 }
 
-Test(intervals, pieces_cover_each_tick_of_a_union_once)
+static void check_crowds(const struct scene *scene, uint64_t seed)
 {
-    struct scene *scene = sta_alloc(sizeof *scene);
-    for (uint64_t seed = 1; seed <= 400; seed++) {
-        make_scene(scene, seed);
-        struct sta_error err = STA_ERROR_INIT;
-        unsigned workers = 1 + (unsigned)(seed % 3);
-        scene->pieces = sta_alloc_array((size_t)workers * SLOTS * HORIZON, sizeof *scene->pieces);
-        cr_assert_eq(run_scene(scene, workers, 1 + seed % 31, true, &err), 0, "%s", err.text);
-        for (uint32_t s = 0; s < SLOTS; s++) {
-            uint32_t slot;
-            bool any = sta_cells_find_slot(scene->cells, sta_slot_key(s, 0), &slot);
-            for (size_t t = 0; any && t < HORIZON; t++) {
-                uint32_t times = 0;
-                for (unsigned w = 0; w < workers; w++)
-                    times += scene->pieces[(w * SLOTS + slot) * HORIZON + t];
-                cr_assert_eq(times, scene->covered[s][t], "seed %lu slot %u tick %zu", (unsigned long)seed, s,
-                             t);
+    for (uint32_t s = 0; s < SETS; s++) {
+        int64_t wanted[MOST_SPANS + 1] = {0};
+        size_t count;
+        int64_t *crowd = sta_sweep_crowd(scene->sweep, s, &count);
+        for (uint32_t u = 0; u < UNITS; u++)
+            for (int64_t t = 0; t < HORIZON; t++)
+                wanted[scene->active[u][s][t]]++;
+        for (size_t k = 1; k <= MOST_SPANS; k++)
+            cr_assert_eq(k < count ? crowd[k] : 0, wanted[k], "seed %lu set %u, %zu active",
+                         (unsigned long)seed, s, k);
+        free(crowd);
+    }
+}
+
+/* Maximal intervals of each combination, in order. */
+static void check_stretches(const struct scene *scene, uint64_t seed)
+{
+    size_t count;
+    size_t at = 0;
+    struct sta_span *spans = sta_pieces_join(scene->pieces, &count);
+    for (uint32_t u = 0; u < UNITS; u++)
+        for (uint32_t mask = 1; mask < MASKS; mask++)
+            for (int64_t t = 0; t < HORIZON; t++) {
+                if (mask_at(scene, u, t) != mask || (t > 0 && mask_at(scene, u, t - 1) == mask))
+                    continue;
+                int64_t end = t;
+                while (end < HORIZON && mask_at(scene, u, end) == mask)
+                    end++;
+                cr_assert(at < count && spans[at].cell == u && spans[at].mask == mask && spans[at].ts == t &&
+                              spans[at].te == end,
+                          "seed %lu unit %u mask %u at %ld", (unsigned long)seed, u, mask, (long)t);
+                at++;
             }
-        }
-        free(scene->pieces);
-        end_scene(scene);
-    }
-    free(scene);
+    cr_assert_eq(at, count, "seed %lu: %zu intervals too many", (unsigned long)seed, count - at);
+    free(spans);
+}
+
+static void check_scene(uint64_t seed)
+{
+    static struct scene scene;
+    make_scene(&scene, seed);
+    run_scene(&scene, 1 + below(3), 1 + below(40));
+    check_cells(&scene, seed);
+    check_crowds(&scene, seed);
+    check_stretches(&scene, seed);
+    sta_sweep_destroy(scene.sweep);
+    sta_pieces_destroy(scene.pieces);
+}
+
+Test(intervals, equals_a_timeline_of_ticks_for_every_cut_window_and_number_of_workers)
+{
+    for (uint64_t seed = 1; seed <= 4000; seed++)
+        check_scene(seed);
+}
+
+Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_unit)
+{
+    static struct scene scene;
+    memset(&scene, 0, sizeof scene);
+    scene.from = INT64_MIN;
+    scene.to = INT64_MAX;
+    scene.spans[scene.count++] = (struct sta_span){0, HORIZON, 0, 1}; /* one long call .. */
+    for (int64_t t = 1; t < 100; t++)
+        scene.spans[scene.count++] = (struct sta_span){t, t + 1, 1, 2}; /* .. while another unit is busy */
+    for (size_t i = 0; i < scene.count; i++)
+        note_span(&scene, &scene.spans[i]);
+    make_blocks(&scene);
+    run_scene(&scene, 2, 1);
+    check_cells(&scene, 0);
+    check_crowds(&scene, 0);
+    check_stretches(&scene, 0);
+    sta_sweep_destroy(scene.sweep);
+    sta_pieces_destroy(scene.pieces);
 }
 
 Test(intervals, sorting_orders_any_times)
 {
     static const int64_t extremes[] = {INT64_MIN / 2, -1, 0, 1, 1 << 11, INT64_MAX / 2};
     state = 7;
-    struct sta_span spans[500];
-    struct sta_span scratch[500];
-    for (int round = 0; round < 200; round++) {
-        size_t count = below(500);
+    static struct sta_span spans[500], scratch[500];
+    for (int round = 0; round < 400; round++) {
+        size_t count = below(round % 2 ? 500 : 60);
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
             spans[i] = (struct sta_span){.ts = extremes[below(6)] + below(5000), .cell = (uint32_t)i};
@@ -222,33 +261,30 @@ static int fail_on_third(void *context, unsigned worker, size_t block, struct st
 
 Test(intervals, a_failure_of_one_block_ends_the_pass_with_its_sentence)
 {
-    struct scene *scene = sta_alloc(sizeof *scene);
+    static struct scene scene;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        make_scene(scene, seed);
-        if (scene->block_count < 4)
+        make_scene(&scene, seed);
+        if (scene.block_count < 4)
             continue;
         struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 4), .memory = 1 << 20};
-        struct sta_timeline_work work = {fail_on_third, prepare, carry, measure, scene};
+        struct sta_timeline_work work = {fail_on_third, prepare, carry, measure, &scene, true};
+        struct sta_sweep_options options = {.sets = SETS, .workers = budget.workers, .to = HORIZON};
         struct sta_error err = STA_ERROR_INIT;
-        scene->cells = sta_cells_create();
-        scene->unions = sta_unions_create(scene->cells, budget.workers, NULL, NULL);
-        cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err),
+        scene.sweep = sta_sweep_create(&options);
+        cr_assert_eq(sta_timeline_run(scene.blocks, scene.block_count, &work, 5, &budget, &err),
                      STA_ECORRUPT);
         cr_assert_str_eq(err.text, "block 3 is damaged");
-        end_scene(scene);
+        sta_sweep_destroy(scene.sweep);
     }
-    free(scene);
 }
 
 Test(intervals, a_cancelled_pass_says_so)
 {
-    struct scene *scene = sta_alloc(sizeof *scene);
-    make_scene(scene, 5);
+    static struct scene scene;
+    make_scene(&scene, 5);
     _Atomic bool cancel = true;
     struct sta_budget budget = {.workers = 2, .memory = 1 << 20, .cancel = &cancel};
-    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene};
+    struct sta_timeline_work work = {read_scene, prepare, carry, measure, &scene, false};
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, 5, &budget, &err),
-                 STA_ECANCELLED);
-    free(scene);
+    cr_assert_eq(sta_timeline_run(scene.blocks, scene.block_count, &work, 5, &budget, &err), STA_ECANCELLED);
 }

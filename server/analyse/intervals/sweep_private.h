@@ -1,0 +1,132 @@
+/* sweep_private.h - shared by the files of the sweep only. */
+#ifndef STA_ANALYSE_INTERVALS_SWEEP_PRIVATE_H
+#define STA_ANALYSE_INTERVALS_SWEEP_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "analyse/intervals/sweep.h"
+#include "common/map.h"
+#include "common/memory.h"
+
+#define STA_SWEEP_NOWHERE UINT32_MAX
+#define STA_SWEEP_RECENT 64 /* combinations of a unit whose times are held back; a power of two */
+
+struct sta_sweep_set {
+    int64_t since; /* count has been the same */
+    uint32_t count;
+};
+
+/* A unit that the present slice touches. */
+struct sta_sweep_unit {
+    uint32_t unit, mask;
+    int64_t since;       /* mask has been the same */
+    size_t first, count; /* its spans, in order */
+    int64_t last;        /* start of the latest one seen */
+    bool unsorted;
+    uint32_t arriving; /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
+    struct sta_sweep_set sets[];
+};
+
+/* The end of an active span. */
+struct sta_sweep_end {
+    int64_t te;
+    uint32_t unit, mask;
+};
+
+struct sta_sweep_ends {
+    struct sta_sweep_end *items;
+    size_t count, capacity;
+};
+
+struct sta_sweep_crowd {
+    int64_t *times; /* by number of active spans */
+    size_t capacity;
+};
+
+/* Times of a unit's combinations that are not in its cells yet. */
+struct sta_sweep_recent {
+    uint64_t used; /* bit per slot */
+    uint32_t masks[STA_SWEEP_RECENT];
+    int64_t times[STA_SWEEP_RECENT];
+};
+
+struct sta_sweep_worker {
+    uint32_t *place; /* by unit: where its state is, or STA_SWEEP_NOWHERE */
+    size_t place_capacity;
+    char *states;
+    size_t state_count, state_capacity;
+    struct sta_span *dealt, *scratch; /* the slice's spans, unit by unit */
+    uint32_t *places;                 /* by span of the slice: its unit's state */
+    size_t span_capacity, scratch_capacity, places_capacity;
+    struct sta_sweep_ends leaving;  /* of spans that end beyond the slice */
+    struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
+    uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */
+    size_t next_capacity;
+    struct sta_sweep_ends ahead; /* a heap: of the unit being swept */
+    struct sta_sweep_recent recent;
+
+    struct sta_map cells_by_key; /* unit and mask -> place in cells */
+    struct sta_sweep_cell *cells;
+    size_t cell_count, cell_capacity;
+    struct sta_sweep_crowd crowds[STA_SWEEP_SETS];
+    _Atomic size_t bytes;
+    char padding[64]; /* a cache line of its own */
+};
+
+struct sta_sweep {
+    struct sta_sweep_options options;
+    size_t state_size;
+    struct sta_sweep_worker *workers;
+    /* Used in turn only: as all slices that have carried leave it. */
+    struct sta_sweep_ends pending; /* a heap: of spans that are active, and end later */
+    uint32_t *counts;              /* by unit, then set */
+    int64_t *since;                /* by unit: up to where it has been swept */
+    size_t unit_capacity;
+    _Atomic size_t bytes;
+};
+
+static inline struct sta_sweep_unit *sta_sweep_unit_at(const struct sta_sweep *sweep,
+                                                       const struct sta_sweep_worker *worker, uint32_t place)
+{
+    return (struct sta_sweep_unit *)(void *)(worker->states + place * sweep->state_size);
+}
+
+/* Heaps by te. */
+static inline void sta_ends_add(struct sta_sweep_ends *ends, struct sta_sweep_end end)
+{
+    STA_GROW(ends->items, ends->capacity, ends->count + 1);
+    ends->items[ends->count++] = end;
+}
+
+static inline void sta_ends_push(struct sta_sweep_ends *heap, struct sta_sweep_end end)
+{
+    sta_ends_add(heap, end);
+    struct sta_sweep_end *items = heap->items;
+    size_t at = heap->count - 1;
+    for (size_t above; at > 0 && items[above = (at - 1) / 2].te > end.te; at = above)
+        items[at] = items[above];
+    items[at] = end;
+}
+
+static inline struct sta_sweep_end sta_ends_pop(struct sta_sweep_ends *heap)
+{
+    struct sta_sweep_end *items = heap->items;
+    struct sta_sweep_end least = items[0];
+    struct sta_sweep_end last = items[--heap->count];
+    size_t count = heap->count;
+    size_t at = 0;
+    for (size_t below; (below = at * 2 + 1) < count; at = below) {
+        below += below + 1 < count && items[below + 1].te < items[below].te;
+        if (items[below].te >= last.te)
+            break;
+        items[at] = items[below];
+    }
+    items[at] = last;
+    return least;
+}
+
+/** Bytes that a worker holds. */
+size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sweep_worker *worker);
+
+#endif
