@@ -1,6 +1,7 @@
 /* Values as words; see sort_keys.h.
  *
- * A missing value is the largest word.  Integers need all words for themselves and have one more in front, which says that they are missing. */
+ * A missing value is the largest word; no other value is, nor is it 0, which would be the largest one descending.  Integers need all words for
+ * themselves and have one more in front, which says that they are missing. */
 #include "analyse/query/rows/sort_keys.h"
 
 #include <stdlib.h>
@@ -105,11 +106,11 @@ static uint64_t word_of(const struct sta_vector *vector, uint32_t row, const str
         return word_of_number(vector->numbers[row]);
     case STA_TYPE_TEXT:
         STA_ASSERT(ranked != NULL && vector->codes[row] < ranked->count);
-        return ranked->ranks[vector->codes[row]];
+        return (uint64_t)ranked->ranks[vector->codes[row]] + 1;
     case STA_TYPE_BOOL:
-        return vector->bools[row];
+        return (uint64_t)vector->bools[row] + 1;
     default:
-        return 0;
+        return 1;
     }
 }
 
