@@ -129,6 +129,30 @@ static void begin_unit(const struct going *going)
             grow_crowd(&worker->crowds[s], (size_t)going->state->sets[s].count + 1);
 }
 
+/* A span during which no other begins or ends: the state behind it is that before it, and its end need not wait. */
+static inline void pass_span(const struct going *going, const struct sta_span *span)
+{
+    struct sta_sweep_unit *state = going->state;
+    int64_t time = cut(going->sweep, span->te) - cut(going->sweep, span->ts);
+    for (uint32_t mask = span->mask; mask != 0; mask &= mask - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(mask);
+        struct sta_sweep_crowd *crowd = &going->worker->crowds[s];
+        settle_set(going->sweep, crowd, &state->sets[s], span->ts);
+        size_t active = (size_t)state->sets[s].count + 1;
+        if (active >= crowd->capacity)
+            grow_crowd(crowd, active + 1);
+        crowd->times[active] += time;
+        state->sets[s].since = span->te;
+    }
+    uint32_t fresh = span->mask & ~state->mask;
+    if (fresh == 0)
+        return;
+    settle_mask(going, span->ts);
+    state->mask |= fresh;
+    settle_mask(going, span->te);
+    state->mask &= ~fresh;
+}
+
 /* Where starts and ends fall together starts go first, so that touching spans make one stretch. */
 static void sweep_unit(const struct going *going, int64_t slice_end)
 {
@@ -137,6 +161,12 @@ static void sweep_unit(const struct going *going, int64_t slice_end)
     for (const struct sta_span *last = span + going->state->count; span < last; span++) {
         while (worker->ahead.count > 0 && worker->ahead.items[0].te < span->ts)
             span_ends(going, sta_ends_pop(&worker->ahead));
+        int64_t next_start = span + 1 < last ? span[1].ts : slice_end;
+        int64_t next_end = worker->ahead.count > 0 ? worker->ahead.items[0].te : INT64_MAX;
+        if (span->te < next_start && span->te <= next_end) {
+            pass_span(going, span);
+            continue;
+        }
         span_starts(going, span);
         if (span->te < slice_end)
             sta_ends_push(&worker->ahead, (struct sta_sweep_end){span->te, span->cell, span->mask});

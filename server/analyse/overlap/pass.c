@@ -13,7 +13,7 @@
 struct worker {
     struct sta_overlap_reader *reader;
     struct sta_host_span *threads; /* by thread code: from when to when it has events */
-    struct sta_host_span *units;   /* by unit */
+    struct sta_host_span *units;   /* by unit: the same, where it does not follow from the threads */
     int64_t *counts;               /* by unit, then set */
     size_t unit_capacity;
     struct sta_set_sums sets[STA_OVERLAP_SETS];
@@ -76,16 +76,22 @@ static inline void count_sets(struct worker *worker, int64_t *counts, uint32_t m
     for (; mask != 0; mask &= mask - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(mask);
         counts[s]++;
-        worker->sets[s].events++;
         worker->sets[s].instant += time == 0;
         worker->sets[s].time += time;
     }
+}
+
+/* Whether a unit's span is that of its threads. */
+static bool follows_threads(const struct sta_overlap_request *request)
+{
+    return request->scope.kind <= STA_SCOPE_JOB;
 }
 
 static uint32_t take_events(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
                             struct sta_span *spans)
 {
     const size_t sets = pass->request->set_count;
+    const bool by_thread = follows_threads(pass->request);
     uint32_t made = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         uint32_t row = events->selected != NULL ? events->selected[i] : i;
@@ -96,7 +102,8 @@ static uint32_t take_events(struct pass *pass, struct worker *worker, const stru
         uint32_t unit = events->units[row];
         if (unit >= worker->unit_capacity)
             grow_units(pass, worker, (size_t)unit + 1);
-        widen(&worker->units[unit], &part);
+        if (!by_thread)
+            widen(&worker->units[unit], &part);
         widen(&worker->threads[events->threads[row]], &part);
         count_sets(worker, worker->counts + unit * sets, mask, part.to - part.from);
         if (mask != 0 && part.to > part.from)
@@ -176,21 +183,40 @@ static void add_units(const struct worker *worker, struct sta_overlap_results *r
         struct sta_unit_sums *sums = &results->sums[u];
         sums->start = STA_MIN(sums->start, worker->units[u].start);
         sums->end = STA_MAX(sums->end, worker->units[u].end);
-        for (uint32_t s = 0; s < sets; s++)
+        for (uint32_t s = 0; s < sets; s++) {
             sums->events[s] += worker->counts[(size_t)u * sets + s];
+            results->sets[s].events += worker->counts[(size_t)u * sets + s];
+        }
     }
 }
 
 static void add_sets(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
 {
     for (uint32_t s = 0; s < sets; s++) {
-        results->sets[s].events += worker->sets[s].events;
         results->sets[s].instant += worker->sets[s].instant;
         results->sets[s].time += worker->sets[s].time;
     }
 }
 
-/* From threads to hosts, and to the processes of each unit where units follow from threads. */
+static void join(struct sta_host_span *to, struct sta_host_span span)
+{
+    to->start = STA_MIN(to->start, span.start);
+    to->end = STA_MAX(to->end, span.end);
+}
+
+static void add_thread(const struct sta_overlap_request *request, struct sta_overlap_results *results,
+                       uint32_t code, struct sta_host_span span, bool first_of_process)
+{
+    if (!follows_threads(request))
+        return;
+    uint32_t unit = sta_scope_unit_of_thread(results->scope, code);
+    struct sta_unit_sums *sums = &results->sums[unit];
+    sums->start = STA_MIN(sums->start, span.start);
+    sums->end = STA_MAX(sums->end, span.end);
+    results->processes[unit] += first_of_process;
+}
+
+/* From threads to hosts, and to units where these follow from threads. */
 static void fold_threads(const struct pass *pass, struct sta_overlap_results *results)
 {
     const struct sta_entities *entities = pass->entities;
@@ -200,18 +226,13 @@ static void fold_threads(const struct pass *pass, struct sta_overlap_results *re
     fill_nothing(results->hosts, 0, (size_t)host_limit + 1);
     for (uint32_t code = 0; code < entities->thread_code_count; code++) {
         struct sta_host_span span = nothing;
-        for (unsigned w = 0; w < pass->worker_count; w++) {
-            span.start = STA_MIN(span.start, pass->workers[w].threads[code].start);
-            span.end = STA_MAX(span.end, pass->workers[w].threads[code].end);
-        }
+        for (unsigned w = 0; w < pass->worker_count; w++)
+            join(&span, pass->workers[w].threads[code]);
         if (span.start > span.end)
             continue;
         const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
-        struct sta_host_span *host = &results->hosts[STA_MIN(thread->host, host_limit)];
-        host->start = STA_MIN(host->start, span.start);
-        host->end = STA_MAX(host->end, span.end);
-        if (pass->request->scope.kind < STA_SCOPE_JOB && !met[thread->process])
-            results->processes[sta_scope_unit_of_thread(results->scope, code)]++;
+        join(&results->hosts[STA_MIN(thread->host, host_limit)], span);
+        add_thread(pass->request, results, code, span, !met[thread->process]);
         met[thread->process] = 1;
     }
     free(met);

@@ -336,7 +336,7 @@ uint32_t sta_scope_unit_count(const struct sta_scope *scope)
 
 uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code)
 {
-    return scope->unit_of_thread[code];
+    return scope->unit_of_thread != NULL ? scope->unit_of_thread[code] : 0;
 }
 
 static int compare_texts(struct sta_text a, struct sta_text b)

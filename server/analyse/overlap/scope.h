@@ -54,7 +54,7 @@ STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_co
 /* ---- after the pass */
 
 uint32_t sta_scope_unit_count(const struct sta_scope *scope);
-/** The unit of a thread code; for scopes from THREAD to HOST. */
+/** The unit of a thread code; for scopes from THREAD to JOB. */
 uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code);
 /** Puts units in the order of their keys, missing last. */
 void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count);
