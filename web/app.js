@@ -5,7 +5,7 @@ import { fill, h, icon } from './dom.js';
 import { attempt, failure } from './parts/notice.js';
 import { openHelp } from './parts/help.js';
 import { switchTheme } from './parts/palette.js';
-import { here, link, onChange, visit } from './state.js';
+import { here, link, onChange, pageLink, visit } from './state.js';
 
 /**
  * A page's module exports `title` and open(host, place), which gives
@@ -17,9 +17,6 @@ const PAGES = [
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
-
-/* What a place keeps when another page of the same trace is opened. */
-const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity'];
 
 const host = h('main', { id: 'main', tabindex: -1 });
 const who = h('span', { class: 'who' });
@@ -33,8 +30,8 @@ function pageOf(place) {
 }
 
 function addressOf(page, place) {
-    const shared = page.ofTrace ? Object.fromEntries(SHARED.filter((key) => place[key] !== undefined).map((key) => [key, place[key]])) : {};
-    return page === PAGES[0] ? link({}, {}) : link({ page: page.name }, shared);
+    if (page === PAGES[0]) return link({}, {});
+    return page.ofTrace ? pageLink(page.name, {}, place) : link({ page: page.name }, {});
 }
 
 async function render(place) {
@@ -78,7 +75,7 @@ async function signIn() {
 
 /** Asks who is there first, so that whoever must sign in is not shown refusals. */
 async function begin() {
-    const { sign_in_needed: needed, name, role } = await session().catch(() => ({}));
+    const { sign_in_needed: needed, name, role } = await session().catch(() => ({ sign_in_needed: false, name: null, role: null }));
     if (needed && !role) { signIn(); return; }
     fill(who, needed && [h('span', { title: `Role: ${role}` }, name), h('button', { class: 'button small', onclick: leave }, 'Sign out')]);
     render(here());

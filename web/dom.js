@@ -3,10 +3,11 @@
 /**
  * An element.  Attributes: `class`, `on<event>` (a listener), `style` (an object of CSS properties), `data` (an object), any
  * other by its name; true is an empty attribute; null, undefined and false leave it out.
- * @param {string} tag
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
  * @param {Object<string, any>} [attributes]
  * @param {...(Node|string|number|null|undefined|false|Array)} children
- * @returns {HTMLElement}
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
@@ -40,6 +41,16 @@ export function fill(element, ...children) {
     return element;
 }
 
+const FOCUSABLE = 'a[href], button, input, select, [tabindex]';
+
+/** Replaces all children by ones of the same make: what had the focus has it again. */
+export function refill(element, ...children) {
+    const at = [...element.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+    fill(element, ...children);
+    if (at >= 0) /** @type {HTMLElement} */ (element.querySelectorAll(FOCUSABLE)[at])?.focus({ preventScroll: true });
+    return element;
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** Line icons on a 16-px grid, each one path. */
@@ -57,10 +68,15 @@ const ICONS = {
     theme: 'M8 1.5a6.5 6.5 0 1 0 0 13zM8 1.5a6.5 6.5 0 0 1 0 13',
     help: 'M5.5 6a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7M8 12.8v.01',
     check: 'M3 8.5l3.3 3.3 6.7-7.5',
+    columns: 'M2.5 2.5h11v11h-11zM6 2.5v11M10 2.5v11',
+    open: 'M6 3.5l4.5 4.5L6 12.5',
     trace: 'M2 4h9M4.5 8h9.5M3 12h6',
 };
 
-/** @param {keyof typeof ICONS} name */
+/**
+ * @typedef {keyof typeof ICONS} IconName
+ * @param {IconName} name
+ */
 export function icon(name) {
     const svg = document.createElementNS(SVG, 'svg');
     svg.setAttribute('viewBox', '0 0 16 16');

@@ -24,6 +24,15 @@ export function link(change, base = here()) {
     return '?' + place;
 }
 
+/* What a place keeps when another page of the same trace is opened. */
+const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity', 'semantics', 'layer'];
+
+/** The address of another page about the same trace, range and filter. */
+export function pageLink(page, change = {}, place = here()) {
+    const shared = SHARED.filter((key) => place[key] !== undefined).map((key) => [key, place[key]]);
+    return link({ page, ...Object.fromEntries(shared), ...change }, {});
+}
+
 /** Goes there.  `replace` leaves no step for the back button: for typing and for dragging. */
 export function go(change, { base = here(), replace = false } = {}) {
     visit(link(change, base), replace);

@@ -7,12 +7,13 @@ import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
 import { tests as report } from './report.mjs';
 import { tests as traces } from './traces.mjs';
+import { tests as types } from './types.mjs';
 
 const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...traces, ...overview, ...report, ...frame, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...report, ...frame, ...pictures]);
 } finally {
     await browser.close();
     await daemon.stop();

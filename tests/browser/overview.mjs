@@ -68,7 +68,7 @@ async function ledgerAddsUp(page, daemon) {
 }
 
 async function tableViewIsTheSeries(page, daemon) {
-    const trace = await openOverview(page, daemon, '&as=table&granularity=1&metric=busy');
+    const trace = await openOverview(page, daemon, '&as=series&granularity=1&metric=busy');
     const series = await daemon.get(`traces/${trace.id}/timeseries?metrics=busy&granularity=1`);
     await page.locator('.chart-table').waitFor();
     const cells = await page.locator('.chart-table table').evaluate((table) => ({
@@ -163,13 +163,13 @@ async function controlsAskTheApi(page, daemon) {
     await compareLayers(page, filtered);
     await page.reload();
     await shown(page);
-    assert.equal(await page.getByRole('textbox', { name: 'Filter' }).inputValue(), 'size > 4096');
+    assert.equal(await page.getByRole('combobox', { name: 'Filter' }).inputValue(), 'size > 4096');
     assert.equal(await page.getByLabel('Preset').inputValue(), 'posix');
 }
 
 async function wrongFilterIsMarked(page, daemon) {
     await openOverview(page, daemon);
-    const input = page.getByRole('textbox', { name: 'Filter' });
+    const input = page.getByRole('combobox', { name: 'Filter' });
     await input.fill('cat == "posix" and');
     await input.press('Enter');
     await page.locator('.filter-problem .caret').waitFor();

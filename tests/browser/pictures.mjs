@@ -10,7 +10,7 @@ const PAGES = [
     { name: 'add a trace', address: (trace) => `/?add=${encodeURIComponent(path.dirname(trace.path))}`, ready: '.folder-list li' },
     { name: 'overview', address: (trace) => `/?page=overview&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'overview lines', address: (trace) => `/?page=overview&trace=${trace.id}&metric=bw_busy&from=5&to=30`, ready: '.chart canvas' },
-    { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=table`, ready: '.chart-table' },
+    { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=series`, ready: '.chart-table' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 

@@ -4,7 +4,7 @@ import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, moment, plural, text } from '../format.js';
 import { breakdown, breakdownView } from '../parts/breakdown.js';
-import { questionOf } from '../parts/control_bar.js';
+import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { layerTree } from '../parts/layers.js';
@@ -72,25 +72,26 @@ function summaryPicture(trace, bar) {
     async function ask(parameters, place, signal) {
         const path = `traces/${trace.id}/summary`;
         const [summary, io, preset] = await Promise.all([
-            get(path, parameters, signal), get(path, { ...parameters, preset: 'posix' }, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
-        return { summary, io: io.layers[0], preset };
+            get(path, parameters, signal), isCompatible(place) ? null : get(path, { ...parameters, preset: 'posix' }, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+        return { summary, io: io?.layers[0], preset };
     }
 
     function draw(place, parameters, granularity) {
         const { summary, io, preset } = answer;
+        const compatible = isCompatible(place);
         const tree = layerTree(summary.layers, preset);
         const present = new Set(summary.layers.filter((layer) => layer.count > 0).map((layer) => layer.name));
         const chosen = new Set(place.layers?.split(',') ?? []);
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
-        fill(figures, tiles(figuresOf(trace, summary, io)));
-        const parts = breakdown(summary.layers, tree, preset.overlap_with, (place.to ?? trace.job_time) - (place.from ?? 0));
+        fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io)));
+        const parts = compatible ? null : breakdown(summary.layers, tree, preset.overlap_with, (place.to ?? trace.job_time) - (place.from ?? 0));
         where.hidden = !parts;
         fill(where, breakdownCard(parts));
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
             h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer))));
+            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time }))));
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
@@ -114,6 +115,18 @@ function figuresOf(trace, summary, io) {
         { label: 'Read', number: io?.read_size, unit: 'B', note: stream(io?.read_bw), title: 'By POSIX and STDIO calls' },
         { label: 'Written', number: io?.write_size, unit: 'B', note: stream(io?.write_bw), title: 'By POSIX and STDIO calls' },
         { label: 'I/O share', number: io?.time_share, unit: 'share', note: 'of job time', title: 'Busy time of POSIX and STDIO calls in the busiest process over job time' },
+    ];
+}
+
+/** The totals of the established analysers; what they call processes are threads. */
+function compatibleFigures(summary) {
+    return [
+        { label: 'Job time', number: summary.job_time, unit: 's' },
+        { label: 'Events', number: summary.total_count },
+        { label: 'Events in layers', number: summary.layer_count_total, title: 'Summed over layers' },
+        { label: 'Threads', number: summary.num_processes, title: 'Distinct (host, process, thread)' },
+        { label: 'Hosts', number: summary.num_hosts },
+        { label: 'Files', number: summary.num_files },
     ];
 }
 

@@ -66,7 +66,7 @@ function flowCard({ totals }, trace) {
         setStyle(element, { '--share': totals.lines ? totals[kind] / totals.lines : 0, '--color': color });
         return element;
     };
-    const row = ({ kind, words, color, bad }) => {
+    const row = ({ kind, words, color, bad = false }) => {
         const mark = h('span', { class: 'swatch' });
         setStyle(mark, { '--color': color });
         return h('li', {}, mark, h('strong', { class: bad && totals[kind] > 0 ? 'bad-text' : null }, grouped(totals[kind])), h('span', { class: 'name' }, kind), h('span', { class: 'kind words' }, words));
@@ -75,7 +75,7 @@ function flowCard({ totals }, trace) {
         h('p', { class: 'answer' }, verdict(totals)),
         h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': kinds.map(({ kind }) => `${grouped(totals[kind])} ${kind}`).join(', ') }, kinds.filter(({ kind }) => totals[kind] > 0).map(segment)),
         h('ul', { class: 'breakdown-legend' }, kinds.map(row)));
-    section.firstChild.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
+    section.firstElementChild.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
     return section;
 }
 

@@ -9,7 +9,7 @@ import { fill, h } from '../dom.js';
  */
 export function open(host, done) {
     const complaint = h('p', { class: 'bad-text', role: 'alert' });
-    const token = /** @type {HTMLInputElement} */ (h('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true, autofocus: true }));
+    const token = h('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true, autofocus: true });
     const submit = async (event) => {
         event.preventDefault();
         try {

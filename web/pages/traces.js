@@ -36,8 +36,8 @@ const COLUMNS = [
  */
 export function open(host, place) {
     const list = h('div', { class: 'traces' });
-    const search = /** @type {HTMLInputElement} */ (h('input', { id: 'filter', type: 'search', class: 'search', placeholder: 'Name, tag or path', 'aria-label': 'Filter traces', value: place.q ?? '',
-        oninput: () => go({ q: search.value }, { replace: true }) }));
+    const search = h('input', { id: 'filter', type: 'search', class: 'search', placeholder: 'Name, tag or path', 'aria-label': 'Filter traces', value: place.q ?? '',
+        oninput: () => go({ q: search.value }, { replace: true }) });
     const tools = h('div', { class: 'card-tools' }, search);
     const watched = new Map();
     const fresh = new Set();

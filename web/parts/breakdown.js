@@ -30,6 +30,7 @@ export function breakdown(rows, tree, compute, span) {
     return { root: path[0], whole, parts: parts.sort((a, b) => b.seconds - a.seconds), below: orphans(tree, byName, path) };
 }
 
+/** @returns {Part|null} */
 function partOf(layer, row, path, compute) {
     if (layer.name === compute) return { layer, kind: 'busy', seconds: row.busy_group_sum };
     if (path.includes(layer.name)) return { layer, kind: 'self', seconds: row.self_group_sum };
@@ -40,6 +41,7 @@ function partOf(layer, row, path, compute) {
 /** The topmost layers with events below those beside compute that have none. */
 function orphans(tree, byName, path) {
     const absent = new Set();
+    /** @type {Part[]} */
     const found = [];
     for (const layer of tree) {
         const beside = !path.includes(layer.name) && (path.includes(layer.parent) || absent.has(layer.parent));

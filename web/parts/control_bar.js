@@ -1,35 +1,71 @@
-/* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, filter, time range. */
+/* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, processes, time range, filter. */
 
-import { fill, h, icon } from '../dom.js';
+import { h, icon, refill } from '../dom.js';
 import { text } from '../format.js';
 import { go } from '../state.js';
-import { niceGranularity } from './series.js';
+import { expressionBox } from './expression_box.js';
+import { processPicker } from './processes.js';
+import { segmented } from './segmented.js';
+import { niceGranularity } from './time.js';
 
 const STEPS = [0.1, 1, 10];
 
-/** The parameters of layered calls that the place names. */
-export function questionOf(place) {
-    return { preset: place.preset, filters: place.filters, filter: place.filter, from: place.from, to: place.to };
+const SEMANTICS = [
+    { key: 'exact', words: 'Exact: every event counts once, each bin gets its part of it, and overlap comes from the intervals themselves.' },
+    { key: 'compatible', words: 'Compatible: the numbers of the established analysers. An event counts in the bin it starts in, and overlap comes from sums per bin.' },
+];
+
+/** Whether the place asks for the numbers of the established analysers. */
+export function isCompatible(place) {
+    return place.semantics === 'compatible';
 }
 
-export function controlBar() {
+/** The parameters of layered calls that the place names. */
+export function questionOf(place) {
+    const numbers = isCompatible(place) ? { semantics: 'compatible', granularity: place.granularity ?? usualGranularity(place, 0) } : {};
+    return { preset: place.preset, filters: place.filters, filter: place.filter, from: place.from, to: place.to, ...numbers };
+}
+
+/**
+ * The bin width where none was chosen: for the established analysers, whose numbers depend on it, theirs.
+ * @param {Object} place
+ * @param {number} span  seconds that are shown
+ */
+export function usualGranularity(place, span) {
+    return isCompatible(place) ? 1 : niceGranularity(span);
+}
+
+/**
+ * @param {{without?: ('granularity'|'semantics')[]}} [options]  controls that the page has no use for
+ */
+export function controlBar({ without = [] } = {}) {
+    let about = null;
     const controls = h('div', { class: 'controls' });
-    const filter = filterBox();
-    const element = h('form', { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() }, controls, filter.element);
+    const processes = processPicker(() => about.trace);
+    const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }),
+        trace: () => about && { id: about.trace.id, version: about.trace.version, seenWith: about.place.preset ?? about.trace.preset?.name } });
+    const meaning = h('p', { class: 'meaning' });
+    const element = h('form', { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() }, controls, filter.element, meaning);
 
     /**
      * @param {{trace: Object, presets: {name: string}[], place: Object, granularity: number, span: number}} view
      */
-    function update({ trace, presets, place, granularity, span }) {
-        fill(controls,
-            field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layers: null }) },
+    function update(view) {
+        const { trace, presets, place, granularity, span } = about = view;
+        const semantics = SEMANTICS.find(({ key }) => key === place.semantics) ?? SEMANTICS[0];
+        const has = (control) => !without.includes(control);
+        processes.update(place);
+        refill(controls,
+            field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layers: null, layer: null }) },
                 presets.map(({ name }) => h('option', { value: name === trace.preset?.name ? '' : name, selected: name === (place.preset ?? trace.preset?.name) }, name)))),
-            field('Granularity', granularitySelect(place, granularity, span)),
+            has('granularity') && field('Granularity', granularitySelect(place, granularity, span)),
             field('Dropping filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
                 h('option', { value: '', selected: place.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: place.filters === 'off' }, 'off'))),
-            h('div', { class: 'field' }, h('span', {}, 'Semantics'),
-                h('span', { class: 'chip', title: 'Every number comes from the events themselves: unions of intervals, each event counted once, its time given to each bin it covers' }, 'exact')),
+            has('semantics') && h('div', { class: 'field' }, h('span', {}, 'Semantics'),
+                segmented('Semantics', SEMANTICS.map(({ key, words }) => [key, key, words]), semantics.key, (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }))),
+            h('div', { class: 'field' }, h('label', { for: 'processes' }, 'Processes'), processes.element),
             h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(place)));
+        meaning.textContent = has('semantics') ? semantics.words : '';
         filter.update(place.filter ?? '');
     }
     return { element, update, mark: filter.mark, clear: filter.clear };
@@ -40,7 +76,7 @@ function field(label, control) {
 }
 
 function granularitySelect(place, granularity, span) {
-    const usual = niceGranularity(span);
+    const usual = usualGranularity(place, span);
     const chosen = place.granularity ? granularity : null;
     const steps = [...new Set([...STEPS.map((factor) => Number((usual * factor).toPrecision(3))), ...(chosen ? [chosen] : [])])].sort((a, b) => a - b);
     return h('select', { id: 'granularity', title: 'Width of a time bin', onchange: (event) => go({ granularity: event.target.value }) },
@@ -49,33 +85,11 @@ function granularitySelect(place, granularity, span) {
 }
 
 function rangeChip(place) {
-    if (place.from === undefined && place.to === undefined) return h('span', { class: 'chip plain', title: 'Drag over the chart to choose a range' }, 'whole job');
+    if (place.from === undefined && place.to === undefined) return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
     const words = `${place.from === undefined ? 'start' : text(Number(place.from), 's')} \u2013 ${place.to === undefined ? 'end' : text(Number(place.to), 's')}`;
     return h('button', { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange }, words, icon('close'));
 }
 
 export function clearRange() {
     go({ from: null, to: null });
-}
-
-/** The filter expression: applied by Enter; the server's complaint stands under it, with a mark at its position. */
-function filterBox() {
-    const input = /** @type {HTMLInputElement} */ (h('input', { id: 'filter', type: 'text', placeholder: 'Filter events, such as cat == "posix" and size > 4096', autocomplete: 'off', spellcheck: 'false',
-        'aria-describedby': 'filter-problem', onchange: () => go({ filter: input.value.trim() }) }));
-    const complaint = h('p', { id: 'filter-problem', class: 'filter-problem', role: 'alert' });
-    const element = h('div', { class: 'filter' }, h('label', { class: 'visually-hidden', for: 'filter' }, 'Filter'), input,
-        h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, '/'), complaint);
-    return {
-        element,
-        update: (words) => { if (document.activeElement !== input || words !== input.value.trim()) input.value = words; },
-        mark(problem) {
-            input.setAttribute('aria-invalid', 'true');
-            const at = problem.position;
-            fill(complaint, Number.isInteger(at) && h('span', { class: 'caret' }, input.value.slice(0, at).replace(/./g, '\u2007'), '^ '), problem.message);
-        },
-        clear() {
-            input.removeAttribute('aria-invalid');
-            fill(complaint);
-        },
-    };
 }

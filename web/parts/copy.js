@@ -32,9 +32,10 @@ export function pandasOf(path, parameters) {
  * @param {string} path
  * @param {Object} parameters
  * @param {string|null} name  of the file that CSV is saved as; null: the answer is no table
- * @param {{text: string, icon?: string, action: () => void}[]} [more]
+ * @param {import('./menu.js').Item[]} [more]
  */
 export function copyMenu(path, parameters, name, more = []) {
+    /** @type {import('./menu.js').Item[]} */
     const tabular = name === null ? [] : [
         { text: 'Copy as pandas', action: () => copyText(pandasOf(path, parameters), 'as pandas') },
         { text: 'Save as CSV', href: url(path, { ...parameters, format: 'csv' }), download: `${name}.csv` },

@@ -9,10 +9,10 @@ import { h, icon } from '../dom.js';
  */
 export function openDialog({ title, body, buttons = [], wide = false, onClose }) {
     const cross = h('button', { class: 'button icon-only', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close'));
-    const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: wide ? 'wide' : '', 'aria-label': title },
+    const dialog = h('dialog', { class: wide ? 'wide' : '', 'aria-label': title },
         h('header', {}, h('h2', {}, title), cross),
         h('div', { class: 'dialog-body' }, body),
-        buttons.length > 0 && h('footer', {}, buttons)));
+        buttons.length > 0 && h('footer', {}, buttons));
     dialog.addEventListener('close', () => { dialog.remove(); onClose?.(); });
     dialog.addEventListener('mousedown', (event) => { if (event.target === dialog) dialog.close(); });
     document.body.append(dialog);

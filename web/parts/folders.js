@@ -14,7 +14,7 @@ import { attempt, failure, waiting } from './notice.js';
 export function folderDialog({ onAdded, onClose }) {
     const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Folder' });
     const list = h('div', { class: 'folder-list' });
-    const input = /** @type {HTMLInputElement} */ (h('input', { name: 'path', class: 'path-input', autofocus: true, 'aria-label': 'Path of a folder or file', placeholder: 'or type the path of a folder or file', autocomplete: 'off', spellcheck: 'false' }));
+    const input = h('input', { name: 'path', class: 'path-input', autofocus: true, 'aria-label': 'Path of a folder or file', placeholder: 'or type the path of a folder or file', autocomplete: 'off', spellcheck: 'false' });
     const form = h('form', { class: 'path-form', onsubmit: (event) => { event.preventDefault(); addPath(input.value.trim()); } },
         input, h('button', { class: 'button primary' }, 'Add'));
     const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form], onClose });

@@ -8,7 +8,8 @@ export function openHelp(pages) {
     const keys = [
         ['/', 'Go to the filter'],
         ...pages.map((page) => [`g ${page.key}`, page.label]),
-        ['\u2191 \u2193', 'Walk through a table, Enter opens the row'],
+        ['\u2191 \u2193', 'Walk through a table or the completions of the filter; in an empty filter: what was typed before'],
+        ['Enter', 'Open the row; take the completion; apply the filter'],
         ['Esc', 'Show the whole job again'],
         ['?', 'This help'],
     ];

@@ -1,7 +1,8 @@
 /* layer_tree.js - the summary as a table: every layer under its parent, on the clock and summed over ranks. */
 
-import { h } from '../dom.js';
+import { h, icon } from '../dom.js';
 import { text } from '../format.js';
+import { pageLink } from '../state.js';
 import { swatch } from './layers.js';
 import { bar, table } from './table.js';
 
@@ -11,6 +12,7 @@ const GROUPS = {
     ranks: { label: 'Summed over ranks', title: 'Each rank counted for itself, then added up' },
     events: { label: 'Events', title: 'Each event counted for itself, then added up' },
     bandwidth: { label: 'Bandwidth', title: 'While data was read or written' },
+    uncovered: { label: 'Unoverlapped', title: 'In time bins in which the layer took longer than compute, as the established analysers see it' },
 };
 
 /**
@@ -18,15 +20,17 @@ const GROUPS = {
  * @param {import('./layers.js').Layer[]} tree
  * @param {Set<string>} chosen  layers to mark
  * @param {(name: string) => void} onLayer
+ * @param {{compatible?: boolean, jobTime?: number}} [semantics]  compatible: rows are those of the established analysers
  */
-export function layerTable(rows, tree, chosen, onLayer) {
+export function layerTable(rows, tree, chosen, onLayer, { compatible = false, jobTime } = {}) {
     const byName = new Map(rows.map((row) => [row.name, row]));
     const ordered = tree.filter((layer) => byName.has(layer.name)).map((layer) => ({ ...byName.get(layer.name), layer }));
     const decorate = (row, element) => {
         element.classList.toggle('absent', row.count === 0);
         element.classList.toggle('chosen', chosen.has(row.name));
     };
-    const columns = columnsOf(onLayer, chosen).filter((column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null));
+    const name = { key: 'name', label: 'Layer', class: 'head', cell: (row) => nameCell(row, onLayer, chosen) };
+    const columns = [name, ...(compatible ? compatibleColumns(jobTime) : EXACT)].filter((column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null));
     return table({ columns, rows: ordered, caption: 'Layers', groups: groupsOf(columns), decorate, class: 'layers' });
 }
 
@@ -41,32 +45,46 @@ function groupsOf(columns) {
     return heads;
 }
 
-function columnsOf(onLayer, chosen) {
+const EXACT = [
+    { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over job time; pale: hidden behind compute', cell: (row) => shareCell(row, row.time_share, row.hidden_share) },
+    { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
+    { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
+    { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
+    { key: 'self_group_sum', group: 'ranks', label: 'Self', unit: 's', title: 'Busy while none of its children was' },
+    { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum of the durations of all events' },
+    { key: 'count', group: 'events', label: 'Count', unit: 'count', title: 'Number of events' },
+    { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written', get: (row) => row.size || null },
+    { key: 'bw', group: 'bandwidth', label: 'Per stream', unit: 'B/s', title: 'Size over time: what one call got' },
+    { key: 'bw_busy', group: 'bandwidth', label: 'Job', unit: 'B/s', title: 'Size over busy time: what the job got while it was transferring' },
+];
+
+/* metrics.md section 8. */
+function compatibleColumns(jobTime) {
     return [
-        { key: 'name', label: 'Layer', class: 'head', cell: (row) => nameCell(row, onLayer, chosen) },
-        { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over job time; pale: hidden behind compute', cell: shareCell },
-        { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
-        { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
-        { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
-        { key: 'self_group_sum', group: 'ranks', label: 'Self', unit: 's', title: 'Busy while none of its children was' },
-        { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum of the durations of all events' },
+        { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Time over job time; pale: overlapped by compute', cell: (row) => shareCell(row, row.time / jobTime, row.overlap) },
+        { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum over time bins of the longest time of any thread' },
         { key: 'count', group: 'events', label: 'Count', unit: 'count', title: 'Number of events' },
-        { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written', get: (row) => row.size || null },
-        { key: 'bw', group: 'bandwidth', label: 'Per stream', unit: 'B/s', title: 'Size over time: what one call got' },
-        { key: 'bw_busy', group: 'bandwidth', label: 'Job', unit: 'B/s', title: 'Size over busy time: what the job got while it was transferring' },
+        { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written' },
+        { key: 'ops', group: 'events', label: 'Calls/s', unit: '1/s', title: 'Count over time' },
+        { key: 'bandwidth', group: 'events', label: 'Bandwidth', unit: 'B/s', title: 'Size over time' },
+        { key: 'u_time', group: 'uncovered', label: 'Exposed', unit: 's', title: 'Beyond the time of compute in the same bin' },
+        { key: 'overlap', group: 'uncovered', label: 'Overlap', unit: 'share', title: 'Part of the time that is not unoverlapped' },
+        { key: 'num_files', label: 'Files', unit: 'count' },
+        { key: 'num_processes', label: 'Threads', unit: 'count', title: 'Distinct (host, process, thread) in the busiest bin' },
     ];
 }
 
 function nameCell(row, onLayer, chosen) {
-    const button = h('button', { class: 'layer-name', data: { layer: row.name }, 'aria-pressed': String(chosen.has(row.name)), title: `${row.layer.label}: click to show only this layer in the chart`,
-        style: { '--depth': row.layer.depth }, onclick: () => onLayer(row.name) }, swatch(row.layer), row.name);
-    return button;
+    return [
+        h('button', { class: 'layer-name', data: { layer: row.name }, 'aria-pressed': String(chosen.has(row.name)), title: `${row.layer.label}: click to show only this layer in the chart`,
+            style: { '--depth': row.layer.depth }, onclick: () => onLayer(row.name) }, swatch(row.layer), row.name),
+        row.count > 0 && h('a', { class: 'layer-open', href: pageLink('layer', { layer: row.name }), title: `${row.layer.label}: by time, process and file`, 'aria-label': `Page of ${row.name}` }, icon('open')),
+    ];
 }
 
-function shareCell(row) {
-    const share = row.time_share;
-    if (share === null || share === undefined) return null;
-    const hidden = row.hidden_share ? `, ${text(row.hidden_share, 'share')} of it hidden behind compute` : '';
-    return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, row.hidden_share, `${text(share, 'share')} of the job time${hidden}`),
+function shareCell(row, share, hiddenShare) {
+    if (!Number.isFinite(share)) return null;
+    const hidden = hiddenShare ? `, ${text(hiddenShare, 'share')} of it hidden behind compute` : '';
+    return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, hiddenShare, `${text(share, 'share')} of the job time${hidden}`),
         h('span', { class: 'figure' }, text(share, 'share')));
 }

@@ -18,7 +18,7 @@ const HUES = 12;
 /**
  * Describes layers in tree order: children follow their parent, siblings keep the preset's order.
  * @param {{name: string, parent?: string|null}[]} rows  as the summary has them
- * @param {{layers?: {name: string, label?: string, color?: string}[]}} preset
+ * @param {{layers?: {name: string, label?: string, color?: string, parent?: string|null}[]}} preset
  * @returns {Layer[]}
  */
 export function layerTree(rows, preset) {
@@ -26,7 +26,7 @@ export function layerTree(rows, preset) {
     return inTreeOrder(rows.map((row, index) => ({
         name: row.name,
         label: given.get(row.name)?.label ?? row.name,
-        parent: row.parent ?? null,
+        parent: row.parent ?? given.get(row.name)?.parent ?? null,
         color: fitted(given.get(row.name)?.color) ?? `var(--layer-${index % HUES + 1})`,
         hatched: /posix|stdio/.test(row.name),
         depth: 0,

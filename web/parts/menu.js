@@ -3,7 +3,9 @@
 import { h, icon } from '../dom.js';
 
 /**
- * @param {{label: string, icon?: string, text?: string, items: {text: string, icon?: string, danger?: boolean, href?: string, download?: string, action?: () => void}[]}} options
+ * @typedef {import('../dom.js').IconName} IconName
+ * @typedef {{text: string, icon?: IconName, danger?: boolean, href?: string, download?: string, action?: () => void}} Item
+ * @param {{label: string, icon?: IconName, text?: string, items: Item[]}} options
  */
 export function menu({ label, icon: sign, text, items }) {
     const list = h('div', { class: 'menu', role: 'menu', popover: 'auto' }, items.map((item) => entry(item, close)));
@@ -12,7 +14,7 @@ export function menu({ label, icon: sign, text, items }) {
     list.addEventListener('toggle', (event) => {
         const open = event.newState === 'open';
         button.setAttribute('aria-expanded', String(open));
-        if (open) { place(list, button); list.firstElementChild.focus(); }
+        if (open) { placeBelow(list, button); /** @type {HTMLElement} */ (list.firstElementChild).focus(); }
     });
     list.addEventListener('keydown', (event) => move(event, list));
 
@@ -30,7 +32,7 @@ function entry(item, close) {
 }
 
 /** Below the button, right edges aligned, kept inside the window. */
-function place(list, button) {
+export function placeBelow(list, button) {
     const at = button.getBoundingClientRect();
     const below = at.bottom + 4 + list.offsetHeight < window.innerHeight;
     list.style.setProperty('left', `${Math.max(8, at.right - list.offsetWidth)}px`);

@@ -21,7 +21,7 @@ export function waiting({ what, height = 120, onCancel }) {
 
 /**
  * The server's own sentence, and a way to try again.
- * @param {Error} problem
+ * @param {Error & {title?: string}} problem
  * @param {() => void} [retry]
  */
 export function failure(problem, retry) {

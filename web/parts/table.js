@@ -38,12 +38,12 @@ export function table({ columns, rows, caption, groups, sort, onSort, decorate, 
         body);
 }
 
-function groupRow(groups) {
+export function groupRow(groups) {
     return h('tr', { class: 'groups' }, groups.map((group) =>
         h('th', { colspan: group.span, scope: 'colgroup', title: group.title, class: group.label ? 'named' : '' }, group.label)));
 }
 
-function headCell(column, sort, onSort) {
+export function headCell(column, sort, onSort) {
     const up = sort === column.key, down = sort === '-' + column.key;
     const attributes = { scope: 'col', title: column.title, class: classOf(column), 'aria-sort': up ? 'ascending' : down ? 'descending' : null };
     if (!onSort || column.sortable === false) return h('th', attributes, column.label);
@@ -60,7 +60,7 @@ function read(column, row) {
     return column.get ? column.get(row) : row[column.key];
 }
 
-function rowElement(columns, row, decorate) {
+export function rowElement(columns, row, decorate) {
     const element = h('tr', { tabindex: -1 }, columns.map((column) => {
         const content = column.cell ? column.cell(row) : column.unit ? value(read(column, row), column.unit) : read(column, row);
         return h(column.class === 'head' ? 'th' : 'td', { class: classOf(column), scope: column.class === 'head' ? 'row' : null,
@@ -83,7 +83,7 @@ function walk(event, body) {
         rows[to].tabIndex = 0;
         rows[to].focus();
     } else if (event.key === 'Enter') {
-        row.querySelector('a, button')?.click();
+        /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
     }
 }
 
@@ -96,9 +96,34 @@ export function sorted(rows, columns, sort) {
     const compare = (a, b) => typeof a === 'string' ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
     return [...rows].sort((left, right) => {
         const a = read(column, left), b = read(column, right);
-        if (none(a) || none(b)) return none(a) - none(b);
+        if (none(a) || none(b)) return Number(none(a)) - Number(none(b));
         return down ? compare(b, a) : compare(a, b);
     });
+}
+
+/** A column of an answer, or null. */
+export function columnOf(answer, name) {
+    const index = answer.columns.indexOf(name);
+    return index < 0 ? null : answer.data.map((row) => row[index]);
+}
+
+/** The rows of an answer as objects. */
+export function recordsOf(answer) {
+    return answer.data.map((row) => Object.fromEntries(answer.columns.map((name, index) => [name, row[index]])));
+}
+
+const CHART_ROWS = 1000;
+
+/**
+ * The numbers of a chart.
+ * @param {string} label
+ * @param {any[]} rows
+ * @param {Column[]} columns
+ */
+export function chartTable(label, rows, columns) {
+    return h('div', { class: 'chart-table', tabindex: 0, role: 'region', 'aria-label': label },
+        table({ columns, rows: rows.slice(0, CHART_ROWS), caption: label }),
+        rows.length > CHART_ROWS && h('p', { class: 'hint padded' }, `The first ${CHART_ROWS} of ${rows.length}; the CSV has them all.`));
 }
 
 /**

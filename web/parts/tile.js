@@ -14,5 +14,5 @@ export function tile({ label, number, unit = 'count', note, title }) {
 
 /** Tiles in a row that wraps. */
 export function tiles(figures) {
-    return fill(h('dl', { class: 'tiles' }), figures.map(tile));
+    return fill(h('dl', { class: 'tiles', style: { '--tiles': figures.length } }), figures.map(tile));
 }

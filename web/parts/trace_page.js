@@ -2,10 +2,9 @@
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
-import { clearRange, controlBar } from './control_bar.js';
+import { clearRange, controlBar, usualGranularity } from './control_bar.js';
 import { jobProgress } from './job.js';
 import { empty, failure, waiting } from './notice.js';
-import { niceGranularity } from './series.js';
 import { link } from '../state.js';
 
 /**
@@ -20,9 +19,9 @@ import { link } from '../state.js';
  * @param {HTMLElement} host
  * @param {Object} place
  * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
- * @param {{bar?: boolean}} [options]  bar: false leaves the control bar out
+ * @param {{bar?: boolean, without?: ('granularity'|'semantics')[]}} [options]  bar: false leaves the control bar out; without: some of its controls
  */
-export function tracePage(host, place, paint, { bar: hasBar = true } = {}) {
+export function tracePage(host, place, paint, { bar: hasBar = true, without = [] } = {}) {
     const control = new AbortController();
     let now = place, trace = null, presets = [], picture = null, bar = null, progress = null;
     fill(host, waiting({ what: 'Opening the trace', height: 480 }));
@@ -52,7 +51,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true } = {}) {
 
     function show() {
         picture?.close();
-        bar = controlBar();
+        bar = controlBar({ without });
         picture = paint(trace, bar);
         fill(host, headOf(trace), hasBar && bar.element, picture.boxes);
         update(now);
@@ -62,7 +61,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true } = {}) {
         now = next;
         if (!picture) return;
         const span = (now.to ?? trace.job_time) - (now.from ?? 0);
-        const granularity = Number(now.granularity) || niceGranularity(span);
+        const granularity = Number(now.granularity) || usualGranularity(now, span);
         bar.update({ trace, presets, place: now, granularity, span });
         picture.update(now, granularity);
     }

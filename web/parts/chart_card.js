@@ -1,0 +1,78 @@
+/* chart_card.js - a card with one chart: its choices, its legend, waiting and errors, and export. */
+
+import { fill, h, refill } from '../dom.js';
+import { go, here } from '../state.js';
+import { copyMenu } from './copy.js';
+import { empty, loading } from './notice.js';
+import { plot } from './plot.js';
+import { segmented } from './segmented.js';
+
+/**
+ * @typedef {Object} ChartView
+ * @property {string} what  is computed, for whoever waits
+ * @property {string} path  of the call
+ * @property {Object} parameters
+ * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path or parameters changed
+ * @property {(answer: any) => Object|null} draw  what the chart is given; null: there is nothing to show
+ * @property {string} file  name of what is saved, without its ending
+ * @property {any} [tools]  choices in the head
+ * @property {any} [above]  what stands between head and chart, such as a legend
+ * @property {any|((answer: any) => any)} [note]  beside the title
+ * @property {any} [nothing]  why there is nothing
+ */
+
+/**
+ * @param {{name: string, title: string, kind: import('./plot.js').Kind, height?: number}} options  name: in the URL's list of charts that are shown as tables
+ */
+export function chartCard({ name, title, kind, height = 260 }) {
+    const head = h('div', { class: 'card-tools' }), note = h('small', {}), heading = h('h2', {}, title);
+    const above = h('div', { hidden: true }), box = h('div', { class: 'chart-box' });
+    const picture = plot(kind);
+    const element = h('section', { class: 'card', 'aria-label': title }, h('header', { class: 'card-head' }, heading, note, head), above, box);
+    let work = null, asked = null, answer = null;
+
+    /** @param {ChartView} view */
+    function update(view) {
+        const asTable = tablesOf(here()).includes(name);
+        refill(head, view.tools,
+            segmented('Show as', [['chart', 'Chart'], ['table', 'Table']], asTable ? 'table' : 'chart', () => go({ as: toggleTable(name) })),
+            copyMenu(view.path, view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
+        above.hidden = !view.above;
+        refill(above, view.above);
+        const question = JSON.stringify([view.path, view.parameters]);
+        if (question === asked && answer) { show(view, asTable); return; }
+        asked = question;
+        answer = null;
+        work?.abort();
+        work = loading(box, {
+            what: view.what, height, load: view.load,
+            show: (received) => { answer = received; show(view, asTable); },
+            retry: () => { asked = null; update(view); },
+        });
+    }
+
+    function show(view, asTable) {
+        const data = view.draw(answer);
+        fill(note, typeof view.note === 'function' ? view.note(answer) : view.note);
+        if (!data) { fill(box, view.nothing ?? empty('No events here', h('p', {}, 'No event in this time range passes the filter.'))); return; }
+        if (picture.element.parentElement !== box) fill(box, picture.element);
+        picture.update(data, asTable);
+    }
+
+    function savePng(file) {
+        const address = picture.png();
+        if (address) h('a', { href: address, download: `${file}.png` }).click();
+    }
+
+    return { element, update, close() { work?.abort(); picture.close(); } };
+}
+
+/** The charts that a place shows as tables. */
+function tablesOf(place) {
+    return (place.as ?? '').split(',').filter(Boolean);
+}
+
+function toggleTable(name) {
+    const now = tablesOf(here()), left = now.filter((one) => one !== name);
+    return (left.length < now.length ? left : [...now, name]).join(',');
+}

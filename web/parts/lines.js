@@ -1,0 +1,76 @@
+/* lines.js - a kind of chart: lines or stacked areas over the job's time. */
+
+import { h } from '../dom.js';
+import { text, value } from '../format.js';
+import { decalOf, GRID, timeAxis, tooltip, valueAxis } from './axes.js';
+import { swatch } from './layers.js';
+import { resolved } from './palette.js';
+import { chartTable } from './table.js';
+
+/**
+ * @typedef {Object} Series
+ * @property {string} name
+ * @property {import('./layers.js').Layer} layer
+ * @property {(number|null)[]} values  one per time
+ *
+ * @typedef {Object} LinesData
+ * @property {number[]} times  start of each bin, seconds
+ * @property {number} width  of a bin, seconds
+ * @property {string} unit  of the values
+ * @property {boolean} stacked
+ * @property {Series[]} series
+ * @property {string} label  what is shown, for screen readers and the table
+ */
+
+/** @type {import('./plot.js').Kind} */
+export const lines = { option, table, timeAt: (data, x) => x, placeOf: (data, time) => time };
+
+/** @param {LinesData} data */
+function option(data) {
+    const first = data.times[0] ?? 0, last = (data.times[data.times.length - 1] ?? 0) + data.width;
+    return {
+        grid: GRID, xAxis: timeAxis(first, last), yAxis: valueAxis(data.unit, highestOf(data)),
+        tooltip: { ...tooltip('axis', (hits) => content(data, hits)), axisPointer: { type: 'line' } },
+        series: data.series.map((series) => seriesOption(series, data)),
+    };
+}
+
+function highestOf(data) {
+    const at = (index) => data.series.map((series) => series.values[index] ?? 0);
+    const heights = data.times.map((_, index) => data.stacked ? at(index).reduce((sum, part) => sum + part, 0) : Math.max(0, ...at(index)));
+    return heights.reduce((a, b) => Math.max(a, b), 0);
+}
+
+/** A bin is a step from its start to its end; the last one is closed by a repeated value. */
+function seriesOption(series, data) {
+    const points = data.times.map((time, index) => [time, data.stacked ? series.values[index] ?? 0 : series.values[index]]);
+    if (points.length > 0) points.push([points[points.length - 1][0] + data.width, points[points.length - 1][1]]);
+    const color = resolved(series.layer.color);
+    return {
+        name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: data.stacked ? undefined : 'minmax',
+        color, itemStyle: { color, decal: decalOf(series.layer) }, stack: data.stacked ? 'all' : undefined, connectNulls: false, silent: true,
+        lineStyle: { color, width: data.stacked ? 0.5 : 1.5, type: !data.stacked && series.layer.hatched ? [4, 2] : 'solid' },
+        areaStyle: data.stacked ? { color, opacity: 1 } : undefined,
+        emphasis: { disabled: true },
+    };
+}
+
+function content(data, hits) {
+    const index = Math.min(hits[0].dataIndex, data.times.length - 1);
+    const rows = data.series.map((series) => ({ series, number: series.values[index] ?? null })).filter((row) => row.number !== null);
+    if (data.stacked) rows.reverse();
+    const total = rows.reduce((sum, row) => sum + row.number, 0);
+    return h('div', { class: 'chart-tip' },
+        h('p', {}, text(data.times[index], 's'), ' \u2013 ', text(data.times[index] + data.width, 's')),
+        rows.length === 0 && h('p', {}, 'no events'),
+        h('table', {}, h('tbody', {},
+            rows.map((row) => h('tr', {}, h('th', {}, swatch(row.series.layer), row.series.name), h('td', {}, text(row.number, data.unit)))),
+            data.stacked && rows.length > 1 && h('tr', { class: 'total' }, h('th', {}, 'together'), h('td', {}, text(total, data.unit))))));
+}
+
+function table(data) {
+    return chartTable(data.label, data.times.map((_, index) => index), [
+        { key: 'time', label: 'From', class: 'head', cell: (row) => value(data.times[row], 's') },
+        ...data.series.map((series) => ({ key: series.name, label: series.name, unit: data.unit, get: (row) => series.values[row] })),
+    ]);
+}

@@ -1,0 +1,105 @@
+/* plot.js - a chart in a box, by ECharts; its numbers as a table for whoever prefers or needs one.
+ *
+ * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  ECharts is loaded when the first chart is
+ * shown.  Tooltips are elements, not HTML text, and all styles go through the object model: the Content-Security-Policy
+ * forbids the rest.  Charts over the job's time share their hover line, and a drag over one sets the page's time range. */
+
+import { fill, h } from '../dom.js';
+import { brushOption } from './axes.js';
+import { isDark, onTheme, resolved } from './palette.js';
+import { onHover, showRange, tellHover } from './time.js';
+
+/**
+ * @typedef {Object} Kind
+ * @property {(data: any) => Object} option  of ECharts
+ * @property {(data: any) => HTMLElement} table  the same numbers
+ * @property {(data: any) => number} [height]  in pixels; the stylesheet's when left out
+ * @property {(data: any, x: number) => number} [timeAt]  seconds at a place of the x axis: the chart is over the job's time
+ * @property {(data: any, time: number) => number} [placeOf]  the reverse
+ */
+
+let library = null;
+function loadLibrary() {
+    library ??= import('../vendor/echarts.js');
+    return library;
+}
+
+/**
+ * A chart; update() draws, close() frees.
+ * @param {Kind} kind
+ */
+export function plot(kind) {
+    const canvas = h('div', { class: 'chart-canvas' });
+    const line = h('div', { class: 'hover-line', hidden: true });
+    const box = h('div', { class: 'chart' });
+    let drawing = null, data = null, asTable = false, closed = false;
+
+    const resize = new ResizeObserver(() => { if (drawing?.getWidth() !== canvas.clientWidth) drawing?.resize(); });
+    resize.observe(box);
+    const forgetTheme = onTheme(() => { if (data) draw(); });
+    const forgetHover = kind.timeAt ? onHover(showHover) : () => {};
+
+    async function draw() {
+        const echarts = await loadLibrary();
+        if (closed) return;
+        if (asTable || echarts.missing) {
+            drawing?.dispose();
+            drawing = null;
+            fill(box, echarts.missing && h('p', { class: 'notice' }, 'This server was built without its chart library; here are the numbers.'), kind.table(data));
+            return;
+        }
+        if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
+        if (!drawing) {
+            fill(box, canvas, line);
+            drawing = start(echarts);
+        } else if (kind.height) {
+            drawing.resize();
+        }
+        canvas.setAttribute('role', 'img');
+        canvas.setAttribute('aria-label', `${data.label}. The same numbers are available as a table.`);
+        drawing.setOption({ animation: false, darkMode: isDark(), toolbox: { show: false }, ...(kind.timeAt && { brush: brushOption() }), ...kind.option(data) }, { notMerge: true });
+        if (kind.timeAt) drawing.dispatchAction({ type: 'takeGlobalCursor', key: 'brush', brushOption: { brushType: 'lineX', brushMode: 'single' } });
+    }
+
+    function start(echarts) {
+        const made = echarts.init(canvas, null, { renderer: 'canvas' });
+        made.on('click', ({ dataIndex }) => data.onPick?.(dataIndex));
+        if (!kind.timeAt) return made;
+        made.on('brushEnd', ({ areas }) => {
+            const range = areas[0]?.coordRange?.map((x) => kind.timeAt(data, x));
+            made.dispatchAction({ type: 'brush', areas: [] });
+            if (range?.[1] > range?.[0]) showRange(range[0], range[1]);
+        });
+        made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
+            const inside = made.containPixel('grid', [x, y]);
+            tellHover(inside ? kind.timeAt(data, made.convertFromPixel({ xAxisIndex: 0 }, x)) : null, made);
+        });
+        made.getZr().on('globalout', () => tellHover(null, made));
+        return made;
+    }
+
+    /** Where the pointer is over another chart of the page. */
+    function showHover(time, source) {
+        const x = time === null || source === drawing ? undefined : drawing?.convertToPixel({ xAxisIndex: 0 }, kind.placeOf(data, time));
+        line.hidden = !(x >= 0 && x <= canvas.clientWidth);
+        if (!line.hidden) line.style.setProperty('transform', `translateX(${Math.round(x)}px)`);
+    }
+
+    return {
+        element: box,
+        update(next, showTable) {
+            data = next;
+            asTable = showTable;
+            return draw();
+        },
+        /** The picture as the address of a PNG; null while a table is shown. */
+        png: () => drawing?.getDataURL({ pixelRatio: 2, backgroundColor: resolved('var(--paper)') }) ?? null,
+        close() {
+            closed = true;
+            resize.disconnect();
+            forgetTheme();
+            forgetHover();
+            drawing?.dispose();
+        },
+    };
+}
