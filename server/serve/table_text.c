@@ -102,13 +102,17 @@ static void put_row_json(struct sta_buffer *out, const struct sta_table *table, 
     sta_put_char(out, ']');
 }
 
+/* A record of one empty field is quoted: readers skip blank lines. */
 static void put_row_csv(struct sta_buffer *out, const struct sta_table *table, size_t row)
 {
+    size_t start = out->length;
     for (size_t c = 0; c < table->column_count; c++) {
         if (c > 0)
             sta_put_char(out, ',');
         put_cell_csv(out, &table->columns[c], row);
     }
+    if (out->length == start)
+        sta_put_text(out, "\"\"");
     sta_put_text(out, "\r\n");
 }
 
