@@ -138,7 +138,7 @@ static int find_edges(struct pass *pass, struct sta_workshop *workshop, struct s
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
     struct sta_path_visitor visitor = {pass, widen_range};
     double low = INFINITY, high = -INFINITY;
-    struct sta_query_step *step = sta_workshop_step(workshop, "range", sta_strdup("of the histogram"));
+    sta_path_step(pass->path, workshop, "range");
     for (unsigned i = 0; i < pass->workers; i++) {
         pass->benches[i].low = low;
         pass->benches[i].high = high;
@@ -148,7 +148,6 @@ static int find_edges(struct pass *pass, struct sta_workshop *workshop, struct s
         low = fmin(low, pass->benches[i].low);
         high = fmax(high, pass->benches[i].high);
     }
-    sta_path_tell(pass->path, step);
     sta_workshop_end_step(workshop);
     if (rc != 0)
         return rc;
@@ -235,9 +234,8 @@ static char *tell_keys(const struct sta_plan_stage *stage)
 static int gather_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_error *err)
 {
     struct sta_path_visitor visitor = {pass, group_part};
-    struct sta_query_step *step = sta_workshop_step(workshop, "group", tell_keys(pass->stage));
+    sta_path_step(pass->path, workshop, "scan");
     int rc = sta_path_run(pass->path, &visitor, workshop->budget, err);
-    sta_path_tell(pass->path, step);
     sta_workshop_end_step(workshop);
     return rc;
 }
@@ -247,7 +245,7 @@ static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struc
 {
     struct sta_group_rows into;
     struct sta_grouping_sink sink = {&into, sta_group_rows_take};
-    struct sta_query_step *step = sta_workshop_step(workshop, "finish", sta_strdup("groups to rows"));
+    sta_workshop_step(workshop, "group", tell_keys(pass->stage));
     int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
     if (rc == 0)
         rc = sta_grouping_finish(pass->grouping, &sink, err);
@@ -256,19 +254,20 @@ static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struc
     if (rc == 0)
         rc = sta_relation_seal(result, err);
     sta_group_rows_fini(&into);
-    sta_relation_tell(result, step);
     sta_workshop_end_step(workshop);
     return rc;
 }
 
-/* What gathering took is known in the end. */
-static void tell_figures(const struct pass *pass, struct sta_workshop *workshop)
+/* What scanning kept and gathering took is known in the end. */
+static void tell_figures(const struct pass *pass, struct sta_workshop *workshop,
+                         const struct sta_relation *result)
 {
     struct sta_grouping_figures figures = sta_grouping_figures(pass->grouping);
-    struct sta_query_step *finish = &workshop->steps[workshop->step_count - 1], *gather = finish - 1;
-    gather->rows_out = finish->rows_in = figures.groups;
-    gather->memory = figures.memory;
-    gather->spilled = figures.spilled;
+    struct sta_query_step *group = &workshop->steps[workshop->step_count - 1], *scan = group - 1;
+    sta_relation_tell(result, group);
+    scan->rows_out = group->rows_in = figures.rows;
+    group->memory += figures.memory;
+    group->spilled += figures.spilled;
 }
 
 int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, struct sta_relation **result,
@@ -288,7 +287,7 @@ int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, s
     if (rc == 0)
         rc = finish_groups(&pass, workshop, *result, err);
     if (rc == 0)
-        tell_figures(&pass, workshop);
+        tell_figures(&pass, workshop, *result);
     pass_fini(&pass);
     if (rc != 0) {
         sta_relation_destroy(*result);

@@ -95,13 +95,33 @@ void sta_path_fini(struct sta_path *path)
     *path = (struct sta_path){0};
 }
 
-void sta_path_tell(const struct sta_path *path, struct sta_query_step *step)
+/* What happens to the rows on the way, for people. */
+static char *describe(const struct sta_path *path)
 {
+    size_t filters = 0, derived = 0;
+    for (size_t i = 0; i < path->stage_count; i++) {
+        filters += path->stages[i].filter != NULL;
+        derived += path->stages[i].derived_count;
+    }
+    char *from = path->events != NULL ? sta_sprintf("events of %zu trace%s", path->events->trace_count,
+                                                    path->events->trace_count == 1 ? "" : "s")
+                                      : sta_strdup("rows of the stage before");
+    char *text = sta_sprintf("%s, %zu filter%s, %zu derived column%s", from, filters, filters == 1 ? "" : "s",
+                             derived, derived == 1 ? "" : "s");
+    free(from);
+    return text;
+}
+
+struct sta_query_step *sta_path_step(const struct sta_path *path, struct sta_workshop *workshop,
+                                     const char *name)
+{
+    struct sta_query_step *step = sta_workshop_step(workshop, name, describe(path));
     step->rows_in = path->part_rows;
-    if (path->events == NULL)
-        return;
-    step->blocks_read = path->part_count;
-    step->blocks_skipped = path->skipped;
+    if (path->events != NULL) {
+        step->blocks_read = path->part_count;
+        step->blocks_skipped = path->skipped;
+    }
+    return step;
 }
 
 /* ---- work */

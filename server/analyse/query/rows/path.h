@@ -10,6 +10,7 @@
 #include "analyse/query/rows/events.h"
 #include "analyse/query/rows/frame.h"
 #include "analyse/query/rows/relation.h"
+#include "analyse/query/rows/workshop.h"
 
 struct sta_path_part {
     uint32_t trace; /* 0 of a relation */
@@ -33,8 +34,9 @@ STA_MUSTCHECK int sta_path_init(struct sta_path *path, struct sta_events *events
                                 size_t stage_count, struct sta_error *err);
 void sta_path_fini(struct sta_path *path);
 
-/** Tells of a step that went through all parts: rows in, blocks. */
-void sta_path_tell(const struct sta_path *path, struct sta_query_step *step);
+/** Begins to tell of a step that goes through all parts. */
+struct sta_query_step *sta_path_step(const struct sta_path *path, struct sta_workshop *workshop,
+                                     const char *name);
 
 struct sta_lane {
     struct sta_frame *top; /* of the last stage */

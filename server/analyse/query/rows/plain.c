@@ -79,7 +79,7 @@ static int rank_texts(struct sta_plain *plain, struct sta_workshop *workshop, st
     size_t keys = plain->stage->order_count;
     struct meeting meeting = {plain, sta_alloc_array(workers * keys, sizeof(struct met))};
     struct sta_path_visitor visitor = {&meeting, meet_texts};
-    struct sta_query_step *step = sta_workshop_step(workshop, "rank", sta_strdup("texts that are sorted by"));
+    sta_path_step(plain->path, workshop, "rank");
     int rc = sta_path_run(plain->path, &visitor, workshop->budget, err);
     for (size_t i = 0; rc == 0 && i < keys; i++)
         if (is_text(plain, i))
@@ -87,7 +87,6 @@ static int rank_texts(struct sta_plain *plain, struct sta_workshop *workshop, st
     for (size_t i = 0; i < workers * keys; i++)
         free(meeting.met[i].dictionaries);
     free(meeting.met);
-    sta_path_tell(plain->path, step);
     sta_workshop_end_step(workshop);
     return rc;
 }

@@ -322,8 +322,8 @@ static int run_rows_of_events(struct running *running, const struct sta_path *pa
     const struct sta_plan_stage *stage = &running->plan->stages[number];
     struct sta_plain plain;
     int rc = sta_plain_init(&plain, path, running->workshop, err);
-    struct sta_query_step *step = sta_workshop_step(
-        running->workshop, "rows", sta_strdup(stage->order_count > 0 ? "sorted" : "in event order"));
+    struct sta_query_step *step =
+        sta_path_step(path, running->workshop, stage->order_count > 0 ? "sort rows" : "rows");
     running->relation =
         sta_relation_create(stage->result, stage->result_count, sta_workshop_rows_memory(running->workshop),
                             running->workshop->spill_folder);
@@ -332,7 +332,6 @@ static int run_rows_of_events(struct running *running, const struct sta_path *pa
     if (rc == 0)
         rc = sta_relation_seal(running->relation, err);
     sta_plain_fini(&plain);
-    sta_path_tell(path, step);
     sta_relation_tell(running->relation, step);
     sta_workshop_end_step(running->workshop);
     return rc;
@@ -346,7 +345,7 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
     bool cuts = stage->has_limit && stage->order_count == 0 && !is_last(running, number);
     struct rows rows;
     rows_init(&rows, stage, comparing);
-    struct sta_query_step *step = sta_workshop_step(running->workshop, "rows", sta_strdup("of a result"));
+    struct sta_query_step *step = sta_path_step(path, running->workshop, "rows");
     struct sta_relation *relation =
         sta_relation_create(rows.columns, rows.count, sta_workshop_rows_memory(running->workshop),
                             running->workshop->spill_folder);
@@ -354,7 +353,6 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
         copy_rows(&rows, path, cuts ? stage->limit : UINT64_MAX, running->workshop->budget, relation, err);
     if (rc == 0)
         rc = sta_relation_seal(relation, err);
-    sta_path_tell(path, step);
     sta_relation_tell(relation, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, relation);
@@ -400,6 +398,7 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
                            &plan->stages[first], last - first + 1, err);
         if (rc == 0 && ends_plain(&running, last)) {
             outcome->path = path;
+            sta_path_step(&path, workshop, "read");
             return sta_plain_init(&outcome->plain, &outcome->path, workshop, err);
         }
         if (rc == 0)

@@ -165,6 +165,7 @@ Test(query_large, blocks_left_out)
         {"{\"filter\": \"args.ret < -1\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"pid == 999\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"host_name == 'n3' or host_name == 'n4'\", \"aggregate\": {\"n\": \"count()\"}}", 0},
+        {"{\"filter\": \"file_name == '/data/42'\", \"columns\": [\"ts\"]}", 50},
         {"{\"filter\": \"dur >= 0\", \"aggregate\": {\"n\": \"count()\"}}", 100},
     };
     struct fixture fixture;
@@ -193,13 +194,15 @@ Test(query_large, steps_are_told)
                      &err);
     const struct sta_query_step *steps = sta_query_steps(result, &count);
     cr_assert_eq(count, 3);
-    cr_assert_str_eq(steps[0].name, "group");
+    cr_assert_str_eq(steps[0].name, "scan");
     cr_assert_eq(steps[0].rows_in, EVENTS / SOURCES * SOURCES);
-    cr_assert_gt(steps[0].spilled, 0);
-    cr_assert_gt(steps[0].rows_out, 100000);
+    cr_assert_eq(steps[0].rows_out, steps[0].rows_in);
+    cr_assert_str_eq(steps[1].name, "group");
+    cr_assert_gt(steps[1].spilled, 0);
+    cr_assert_gt(steps[1].rows_out, 100000);
     cr_assert_str_eq(steps[2].name, "sort");
-    cr_assert_eq(steps[2].rows_in, steps[0].rows_out);
-    cr_assert_eq(steps[2].rows_out, steps[0].rows_out);
+    cr_assert_eq(steps[2].rows_in, steps[1].rows_out);
+    cr_assert_eq(steps[2].rows_out, steps[1].rows_out);
     sta_query_result_release(result);
     fixture_fini(&fixture);
 }
