@@ -1,4 +1,4 @@
-/* Times the exact summary and a time series of a trace, without a daemon: ingests into a scratch store, then asks again and again.
+/* Times the exact summary, a time series and flat views of a trace, without a daemon: ingests into a scratch store, then asks again and again.
  *
  *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
  *
@@ -155,6 +155,24 @@ static void ask_series(const struct sta_question *question, const struct options
     }
 }
 
+static void ask_view(const struct sta_question *question, const struct options *options, const char *by)
+{
+    struct sta_budget budget = {.workers = options->workers, .memory = (size_t)2 << 30};
+    struct sta_view_question view = {
+        .common = question, .table = STA_VIEW_FLAT, .by = by, .granularity_us = 5000000};
+    for (unsigned i = 0; i < options->rounds; i++) {
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_table table;
+        struct sta_facts facts;
+        struct moment start = now();
+        must(sta_view_exact(&view, &budget, &table, &facts, &err), &err);
+        say(by, start);
+        if (i == 0)
+            fprintf(stderr, "%-12s %zu rows, %zu columns\n", "", table.rows, table.column_count);
+        sta_table_fini(&table);
+    }
+}
+
 static struct sta_snapshot *open_trace(struct sta_store *store, const struct options *options)
 {
     struct sta_error err = STA_ERROR_INIT;
@@ -233,6 +251,9 @@ int main(int argc, char **argv)
         .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = options.filters};
     ask_summary(&question, &options);
     ask_series(&question, &options);
+    ask_view(&question, &options, "time_range");
+    ask_view(&question, &options, "process");
+    ask_view(&question, &options, "file_name");
     sta_snapshot_release(snapshot);
     sta_presets_release(presets);
     sta_store_close(store);

@@ -45,6 +45,13 @@ static bool is_outside(void *context, const struct sta_block *block)
     return block->ts_min >= bins->to || (block->te_max <= bins->from && block->ts_max < bins->from);
 }
 
+/* A slice costs some steps for every thread whose long events reach into it: with many threads slices are larger. */
+static size_t slice_rows(const struct sta_snapshot *snapshot)
+{
+    size_t threads = sta_snapshot_entities(snapshot)->thread_count;
+    return STA_MIN(STA_MAX(threads * 4, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
+}
+
 static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
                 struct sta_error *err)
 {
@@ -55,7 +62,7 @@ static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct
     scan.to = INT64_MAX;
     scan.skip = is_outside;
     scan.skip_context = (void *)&ask->bins;
-    scan.slice_rows = ask->slice_rows;
+    scan.slice_rows = ask->slice_rows != 0 ? ask->slice_rows : slice_rows(ask->bound->question->snapshot);
     if (ask->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
     } else {

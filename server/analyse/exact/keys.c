@@ -59,6 +59,17 @@ struct sta_exact_keys {
 
 /* ---- what there is */
 
+static bool is_built_in(const char *name)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(entity_views); i++)
+        if (strcmp(entity_views[i].name, name) == 0)
+            return true;
+    for (size_t i = 0; i < STA_COUNT_OF(value_views); i++)
+        if (strcmp(value_views[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static int fail_unknown(const struct sta_bound_question *bound, const char *by, struct sta_error *err)
 {
     struct sta_buffer names;
@@ -69,7 +80,7 @@ static int fail_unknown(const struct sta_bound_question *bound, const char *by, 
     for (size_t i = 0; i < STA_COUNT_OF(value_views); i++)
         sta_put_format(&names, ", %s", value_views[i].name);
     for (size_t i = 0; i < bound->preset->view_count; i++)
-        if (strstr(names.data, bound->preset->views[i].name) == NULL)
+        if (!is_built_in(bound->preset->views[i].name))
             sta_put_format(&names, ", %s", bound->preset->views[i].name);
     sta_put_char(&names, '\0');
     sta_fail(err, STA_EINPUT, "there is no view by \"%.100s\" of preset %s; there are %.900s", by,

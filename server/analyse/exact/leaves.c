@@ -2,23 +2,6 @@
 #include "analyse/exact/leaves.h"
 
 #include <stdlib.h>
-#include <uv.h>
-
-#include "common/map.h"
-
-struct sta_leaves {
-    struct sta_leaves_options options;
-    uv_mutex_t lock;
-    struct sta_map streams;                  /* (kind, thread) -> number, counting up */
-    struct sta_map by_key;                   /* (stream, key) -> leaf */
-    struct sta_map places_by_key;            /* (layer, key) -> place */
-    struct sta_map units[STA_SLOT_HOST + 1]; /* by slot kind: (place, unit) -> slot */
-    struct sta_pile leaves, slots, places;
-    struct sta_arena lists;
-    uint32_t metric_places;
-    uint32_t *scratch; /* slots of a leaf being made */
-    uint32_t scratch_count;
-};
 
 struct sta_leaves *sta_leaves_create(const struct sta_leaves_options *options)
 {
@@ -161,8 +144,6 @@ uint32_t sta_leaves_add_place(struct sta_leaves *leaves, uint32_t layer, uint32_
     return place;
 }
 
-/* ---- looking */
-
 struct sta_leaf_counts sta_leaves_count(struct sta_leaves *leaves)
 {
     uv_mutex_lock(&leaves->lock);
@@ -170,19 +151,4 @@ struct sta_leaf_counts sta_leaves_count(struct sta_leaves *leaves)
                                      leaves->metric_places};
     uv_mutex_unlock(&leaves->lock);
     return counts;
-}
-
-const struct sta_leaf *sta_leaves_at(const struct sta_leaves *leaves, uint32_t leaf)
-{
-    return sta_pile_at(&leaves->leaves, leaf);
-}
-
-const struct sta_exact_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot)
-{
-    return sta_pile_at(&leaves->slots, slot);
-}
-
-const struct sta_place *sta_leaves_place(const struct sta_leaves *leaves, uint32_t place)
-{
-    return sta_pile_at(&leaves->places, place);
 }

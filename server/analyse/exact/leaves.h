@@ -9,10 +9,13 @@
 #ifndef STA_ANALYSE_EXACT_LEAVES_H
 #define STA_ANALYSE_EXACT_LEAVES_H
 
+#include <uv.h>
+
 #include "analyse/exact/fields.h"
 #include "analyse/exact/kinds.h"
 #include "analyse/exact/pile.h"
 #include "analyse/rank_groups.h"
+#include "common/map.h"
 #include "store/store.h"
 
 enum sta_exact_slot_kind {
@@ -47,13 +50,26 @@ struct sta_leaf {
     uint32_t group;
 };
 
-struct sta_leaves;
-
 struct sta_leaves_options {
     const struct sta_exact_shape *shape;
     const struct sta_entities *entities;
     const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
     unsigned wants;
+};
+
+/* Read through the functions below; one lock guards the maps and all growth. */
+struct sta_leaves {
+    struct sta_leaves_options options;
+    uv_mutex_t lock;
+    struct sta_map streams;                  /* (kind, thread) -> number, counting up */
+    struct sta_map by_key;                   /* (stream, key) -> leaf */
+    struct sta_map places_by_key;            /* (layer, key) -> place */
+    struct sta_map units[STA_SLOT_HOST + 1]; /* by slot kind: (place, unit) -> slot */
+    struct sta_pile leaves, slots, places;
+    struct sta_arena lists;
+    uint32_t metric_places;
+    uint32_t *scratch; /* slots of a leaf being made */
+    uint32_t scratch_count;
 };
 
 /** All in @options are borrowed. */
@@ -70,8 +86,20 @@ struct sta_leaf_counts {
     uint32_t leaves, slots, places, metric_places;
 };
 struct sta_leaf_counts sta_leaves_count(struct sta_leaves *leaves);
-const struct sta_leaf *sta_leaves_at(const struct sta_leaves *leaves, uint32_t leaf);
-const struct sta_exact_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot);
-const struct sta_place *sta_leaves_place(const struct sta_leaves *leaves, uint32_t place);
+
+static inline const struct sta_leaf *sta_leaves_at(const struct sta_leaves *leaves, uint32_t leaf)
+{
+    return sta_pile_at(&leaves->leaves, leaf);
+}
+
+static inline const struct sta_exact_slot *sta_leaves_slot(const struct sta_leaves *leaves, uint32_t slot)
+{
+    return sta_pile_at(&leaves->slots, slot);
+}
+
+static inline const struct sta_place *sta_leaves_place(const struct sta_leaves *leaves, uint32_t place)
+{
+    return sta_pile_at(&leaves->places, place);
+}
 
 #endif

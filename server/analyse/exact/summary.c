@@ -1,6 +1,7 @@
 /* The exact summary: the view of one row, turned so that layers are rows (exact.md section 3). */
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
+#include "analyse/exact/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,12 +105,20 @@ static void make_table(const struct sta_exact_result *result, const struct sta_b
 int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
                       struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
+    return sta_exact_summary(question, 0, budget, table, facts, err);
+}
+
+int sta_exact_summary(const struct sta_question *question, size_t slice_rows, const struct sta_budget *budget,
+                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
     struct sta_bound_question bound;
     facts->count = 0;
     int rc = sta_question_bind(&bound, question, err);
     if (rc == 0) {
-        struct sta_exact_ask ask = {
-            .bound = &bound, .bins = sta_exact_bins_one(bound.from, bound.to), .wants = STA_WANT_ALL};
+        struct sta_exact_ask ask = {.bound = &bound,
+                                    .bins = sta_exact_bins_one(bound.from, bound.to),
+                                    .wants = STA_WANT_ALL,
+                                    .slice_rows = slice_rows};
         struct sta_exact_result result;
         rc = sta_exact_run(&ask, budget, &result, err);
         if (rc == 0) {

@@ -2,6 +2,7 @@
 #include "analyse/exact/asked.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
+#include "analyse/exact/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -254,17 +255,25 @@ static int fail_table(struct sta_error *err)
 int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
                    struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
+    return sta_exact_view(question, 0, budget, table, facts, err);
+}
+
+int sta_exact_view(const struct sta_view_question *question, size_t slice_rows,
+                   const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                   struct sta_error *err)
+{
     struct sta_bound_question bound;
     facts->count = 0;
     if (question->table == STA_VIEW_SUMMARY)
-        return sta_summary_exact(question->common, budget, table, facts, err);
+        return sta_exact_summary(question->common, slice_rows, budget, table, facts, err);
     if (question->table != STA_VIEW_LAYER && question->table != STA_VIEW_FLAT)
         return fail_table(err);
     int rc = sta_question_bind(&bound, question->common, err);
     if (rc == 0) {
         bool flat = question->table == STA_VIEW_FLAT;
         bool *wanted = sta_alloc_array(bound.preset->layer_count + 1, sizeof *wanted);
-        struct sta_exact_ask ask = {.bound = &bound, .by = question->by, .wants = STA_WANT_ALL};
+        struct sta_exact_ask ask = {
+            .bound = &bound, .by = question->by, .wants = STA_WANT_ALL, .slice_rows = slice_rows};
         if (!flat) {
             rc = choose_layer(&bound, question->layer, wanted, err);
             ask.layers = wanted;
