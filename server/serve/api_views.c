@@ -233,6 +233,19 @@ const struct sta_view_kind sta_view_summary = {.name = "summary",
                                                .compute = compute_summary,
                                                .kept = true};
 
+static int summary_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                          struct sta_error *err)
+{
+    return result_of(view, STA_VIEW_SUMMARY, budget, result, err);
+}
+
+const struct sta_view_kind sta_view_summary_table = {.name = "summary table",
+                                                     .layered = true,
+                                                     .key_values = LAYERED_KEY | STA_HAS(BY) |
+                                                                   STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+                                                     .check = check_summary,
+                                                     .result = summary_result};
+
 /* ---- time series */
 
 /* Seconds that the window covers. */

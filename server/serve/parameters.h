@@ -103,11 +103,16 @@ enum sta_parameter_type {
       "Adds how the single events of each set lie in the busy time of each other.")                          \
     X(OVERLAP_EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                        \
       "Adds what the bucket method (sums per bin, subtracted) says of the same sets.")                       \
-    X(WHERE, "where", TEXT, NULL, NULL, "io and not compute",                                                \
-      "A condition on the names of the sets, and idle: when no set is active.")                              \
+    X(WHERE, "where", TEXT, NULL, NULL, "reader and not compute",                                            \
+      "A condition on the names of the sets, and idle (default): when no set is active.")                    \
     X(LONGEST, "longest", COUNT, NULL, NULL, "10", "No more than so many intervals: the longest ones.")      \
     X(EVENTS, "events", COUNT, NULL, NULL, "3",                                                              \
       "Shows of each interval so many of the events that fill it.")                                          \
+    X(TRACES, "traces", NAMES, NULL, NULL, "0f1e2d3c4b5a6978,1e2d3c4b5a69780f",                              \
+      "Ids of the runs to compare, with commas between.")                                                    \
+    X(BASELINE, "baseline", TEXT, NULL, NULL, "0f1e2d3c4b5a6978",                                            \
+      "The run that all are compared to, by id or name. Default: the first.")                                \
+    X(VIEW, "view", CHOICE, "summary|layer|flat", "summary", "layer", "Which view is compared.")             \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
       "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
       "memory.")

@@ -46,6 +46,8 @@ uint64_t sta_result_bytes(const struct sta_result *result);
  * @owner: what its texts point into, given to @release with the last reference; both may be NULL
  */
 struct sta_result *sta_result_of_table(struct sta_table *table, void *owner, void (*release)(void *owner));
+/** The whole table of such a result, in its own order. */
+const struct sta_table *sta_result_table(const struct sta_result *result);
 /** The rows of a query; takes over the reference. */
 struct sta_result *sta_result_of_query(struct sta_query_result *result);
 

@@ -135,6 +135,12 @@ struct sta_result *sta_result_of_table(struct sta_table *table, void *owner, voi
     return sta_result_create(&table_class, rows);
 }
 
+const struct sta_table *sta_result_table(const struct sta_result *result)
+{
+    STA_ASSERT(result->class == &table_class);
+    return &((const struct arranged *)result->self)->held->table;
+}
+
 /* ---- another order */
 
 struct sort_key {

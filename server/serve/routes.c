@@ -10,7 +10,7 @@
     (STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |  \
      STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS_PAGES)
 #define OVERLAP                                                                                              \
-    (OVERLAP_SETS | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) | \
+    (OVERLAP_SETS | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |                    \
      STA_HAS(OVERLAP_EXPLAIN))
 #define OVERLAP_INTERVALS                                                                                    \
     (OVERLAP_SETS | STA_HAS(WHERE) | STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(LONGEST) | STA_HAS(EVENTS))
@@ -385,6 +385,22 @@ const struct sta_route sta_routes[] = {
              "{\"tag\": \"nightly\"} and {\"name\": \"unet3d-*\"} stand for all traces with that tag, or "
              "such a name. With the "
              "member compare, a comparison to one of them."},
+    {.method = STA_GET,
+     .path = "/api/v1/compare",
+     .id = "compare",
+     .tag = "views",
+     .role = STA_ROLE_VIEWER,
+     .place = STA_QUESTION,
+     .view = &sta_view_compare,
+     .parameters = STA_HAS(TRACES) | STA_HAS(BASELINE) | STA_HAS(VIEW) | LAYERED | STA_HAS_PAGES |
+                   STA_HAS_ORDER | STA_HAS(LAYER) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+     .reply = "comparison",
+     .tabular = true,
+     .summary = "Compare runs",
+     .text = "A layered view of several traces, run by run under each key, and for each number x its "
+             "x_baseline, x_delta = "
+             "x - baseline and x_ratio = x / baseline. The preset of the baseline is that of all, unless one "
+             "is named."},
     {.method = STA_GET,
      .path = "/api/v1/queries",
      .id = "saved_queries",

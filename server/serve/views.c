@@ -71,6 +71,20 @@ static int check_layered(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
+/* With snapshots and presets at hand. */
+static int view_prepare(struct sta_view *view, struct sta_error *err)
+{
+    int status = STA_OK;
+    view->snapshot = view->trace_count > 0 ? view->traces[0].snapshot : NULL;
+    if (view->kind->layered)
+        status = check_layered(view, err);
+    if (status == STA_OK && view->kind->check != NULL)
+        status = view->kind->check(view, err);
+    if (status == STA_OK)
+        sta_view_make_key(view);
+    return status;
+}
+
 int sta_view_open(struct sta_view *view, struct sta_error *err)
 {
     struct sta_library *library = view->server->options.library;
@@ -79,16 +93,8 @@ int sta_view_open(struct sta_view *view, struct sta_error *err)
         status = sta_library_snapshot(library, view->traces[i].id, &view->traces[i].snapshot, err);
     if (status != STA_OK)
         return status;
-    view->snapshot = view->trace_count > 0 ? view->traces[0].snapshot : NULL;
     view->presets = sta_library_presets(library);
-    if (view->kind->layered)
-        status = check_layered(view, err);
-    if (status == STA_OK && view->kind->check != NULL)
-        status = view->kind->check(view, err);
-    if (status != STA_OK)
-        return status;
-    sta_view_make_key(view);
-    return STA_OK;
+    return view_prepare(view, err);
 }
 
 static struct sta_view *view_create(struct sta_server *server, const struct sta_view_kind *kind,
@@ -401,6 +407,23 @@ struct sta_question sta_view_question(const struct sta_view *view)
         .to = values[STA_PARAMETER_TO].number,
         .filter = values[STA_PARAMETER_FILTER].text,
     };
+}
+
+int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
+                    const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)
+{
+    struct sta_view *one = view_create(view->server, kind, view->values);
+    one->values[STA_PARAMETER_PRESET].text = view->preset;
+    int status = sta_view_take_trace(one, view->traces[trace].id, err);
+    if (status == STA_OK) {
+        one->traces[0].snapshot = sta_snapshot_retain(view->traces[trace].snapshot);
+        one->presets = sta_presets_retain(view->presets);
+        status = view_prepare(one, err);
+    }
+    if (status == STA_OK)
+        status = sta_view_find_result(one, budget, result, err);
+    sta_view_destroy(one);
+    return status;
 }
 
 struct sta_answer_names sta_view_names(const struct sta_view *view)

@@ -82,8 +82,18 @@ struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table
                                    const struct sta_facts *facts);
 /** `find` of kinds whose document has a member traces, which it takes out. */
 STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *err);
+/**
+ * sta_view_ask_of - the result of another kind, of one of the view's traces, with the view's parameters and preset
+ * Context: the view's `result`.
+ */
+STA_MUSTCHECK int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
+                                  const struct sta_budget *budget, struct sta_result **result,
+                                  struct sta_error *err);
 /** Splits a list with commas between; free() it.  The texts live in the view's memory. */
 const char **sta_view_list(struct sta_view *view, const char *names, size_t *count);
+
+/** The rows of the summary, as a table. */
+extern const struct sta_view_kind sta_view_summary_table;
 
 /* ---- between the view*.c files */
 

@@ -203,8 +203,8 @@ def is_type(value, name):
     return isinstance(value, TYPES[name])
 
 
-KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "maxItems", "minimum", "maximum", "format", "description",
-         "examples"}
+KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "maxItems", "minProperties", "maxProperties", "minimum", "maximum",
+         "format", "default", "description", "examples"}
 
 
 def violations(value, schema, document, where="$"):
@@ -230,6 +230,8 @@ def violations(value, schema, document, where="$"):
     if schema.get("format") == "date-time" and value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value):
         found.append(f"{where}: {value!r} is not a time")
     if isinstance(value, dict):
+        if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+            found.append(f"{where}: {len(value)} members")
         found += [f"{where}: {name} is missing" for name in schema.get("required", []) if name not in value]
         others = schema.get("additionalProperties", True)
         for name, member in value.items():

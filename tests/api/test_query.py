@@ -154,7 +154,7 @@ def test_limits_of_pages(scene):
 
 def test_mistakes_of_parameters_name_the_parameter(scene):
     for parameters, pointer, position in [
-            ({"filter": "size >"}, "/filter", 6), ({"group_by": "pid,nosuch"}, "/group_by", 0), ({"aggregate": "x:1 + nosuch(size)"}, "/aggregate", 4),
+            ({"filter": "size >"}, "/filter", 6), ({"group_by": "pid,nosuch"}, "/group_by", 0), ({"aggregate": "x:1 + nosuch(1)"}, "/aggregate", 4),
             ({"derive": "x:size * func_name"}, "/derive", 5), ({"order_by": "-nosuch"}, "/order_by", None), ({"columns": "func_name,nosuch"}, "/columns", 0),
             ({"describe": "func_name"}, "/describe", None), ({"value_counts": "nosuch"}, "/value_counts", None), ({"preset": "nosuch"}, "/preset", None),
             ({"filters": "perhaps"}, "/filters", None), ({"from": "x"}, "/from", None), ({"aggregate": "count()"}, "/aggregate", None),
@@ -218,7 +218,7 @@ def two_runs(scene):
     root = scene.new("root")
     server = scene.server([root])
     ids = []
-    for name, lines in [("first", small_trace()), ("second", small_trace() + [event("read", "POSIX", 1_700_000_001_000_000, 250_000, 1, 1, ret=100)])]:
+    for name, lines in [("first", small_trace()), ("second", small_trace() + [event("TorchFramework.compute", "ai_framework", 1_700_000_001_000_000, 250_000, 1, 1, hhash=77)])]:
         ids.append(server.ingest(write_trace(root / name, lines))["id"])
     return server, ids
 
@@ -244,10 +244,10 @@ def test_several_traces_by_id_label_name_and_tag(scene):
 
 def test_a_comparison_has_a_row_for_each_key_and_run(scene):
     server, (a, b) = two_runs(scene)
-    value = post(server, "/api/v1/query", {"traces": {"old": a, "new": b}, "filter": "cat == 'posix'", "group_by": ["func_name", "trace"],
+    value = post(server, "/api/v1/query", {"traces": {"old": a, "new": b}, "filter": "cat == 'ai_framework'", "group_by": ["func_name", "trace"],
                                            "aggregate": {"n": "count()"}, "compare": {"baseline": "old"}})
     assert value["columns"] == ["func_name", "trace", "n", "n_baseline", "n_delta", "n_ratio"]
-    assert value["data"] == [["read", "old", 16, 16, 0, 1.0], ["read", "new", 17, 16, 1, 1.0625]]
+    assert value["data"] == [["TorchFramework.compute", "old", 16, 16, 0, 1.0], ["TorchFramework.compute", "new", 17, 16, 1, 1.0625]]
 
 
 # ---- saved queries
@@ -268,3 +268,38 @@ def test_saved_queries_outlive_the_daemon(scene):
     for body, pointer in [({}, "/text"), ({"text": 5}, "/text"), ({"text": "x" * 100_001}, "/text"), ({"text": "x", "y": 1}, "/y")]:
         assert server.problem("/api/v1/queries/c", 400, "PUT", body)["parameter"] == pointer
     assert server.problem("/api/v1/queries/" + "n" * 101, 400, "PUT", {"text": "x"})
+
+
+# ---- comparison of views
+
+
+def test_views_of_two_runs_compared(scene):
+    server, (a, b) = two_runs(scene)
+    base = f"/api/v1/compare?traces={a},{b}"
+    summary = server.get(base + "&limit=1000")
+    assert summary["view"] == "summary" and summary["baseline"] == "first" and summary["preset"] == "dlio" and summary["columns"][:3] == ["name", "trace", "parent"]
+    layers = server.get(f"/api/v1/traces/{a}/summary")["layers"]
+    assert [row[0] for row in summary["data"][::2]] == [layer["name"] for layer in layers] and [row[1] for row in summary["data"][:2]] == ["first", "second"]
+    at = {name: i for i, name in enumerate(summary["columns"])}
+    for row, layer in zip(summary["data"][::2], layers):
+        assert row[at["count"]] == row[at["count_baseline"]] == layer["count"] and row[at["count_delta"]] == 0 and row[at["time"]] == layer["time"]
+    grown = [row for row in summary["data"] if row[at["count_delta"]]]
+    assert grown and all(row[1] == "second" and row[at["count"]] == row[at["count_baseline"]] + 1 for row in grown)
+    assert all(row[at["count_ratio"]] == (row[at["count"]] / row[at["count_baseline"]] if row[at["count_baseline"]] else None) for row in grown)
+    layer = server.get(base + "&view=layer&layer=compute&by=process&columns=host_name,pid,trace,time,time_ratio&baseline=second")
+    assert layer["baseline"] == "second" and layer["row_count"] == 4 and [row[3:] for row in layer["data"]] == [[4.0, 4.0 / 4.25], [4.25, 1.0], [4.0, 1.0], [4.0, 1.0]]
+    column = grown[0][0] + "_time_delta"
+    flat = server.get(base + f"&view=flat&by=func_name&sort=-{column}&limit=1&columns=func_name,trace,{column}")
+    assert flat["data"][0][:2] == ["TorchFramework.compute", "second"] and abs(flat["data"][0][2] - 0.25) < 1e-9, flat
+    text = server.ask(base + "&view=flat&by=process&format=csv")[2].decode()
+    assert len(text.splitlines()) == 1 + 4
+
+
+def test_comparisons_refuse_what_they_cannot_give(scene):
+    server, (a, b) = two_runs(scene)
+    for query, status, pointer in [("", 400, "/traces"), ("?traces=no", 404, "/traces"), (f"?traces={a},{a}", 400, "/traces"), (f"?traces={a},{b}&view=main", 400, "/view"),
+                                   (f"?traces={a},{b}&baseline=no", 400, "/baseline"), (f"?traces={a},{b}&layer=compute", 400, "/layer"),
+                                   (f"?traces={a},{b}&view=layer&layer=no", 400, "/layer"), (f"?traces={a},{b}&view=layer&by=no", 400, "/by"),
+                                   (f"?traces={a},{b}&preset=no", 400, "/preset"), (f"?traces={a},{b}&filter=size+>", 400, "/filter"),
+                                   (f"?traces={a},{b}&columns=no", 400, "/columns")]:
+        assert server.problem("/api/v1/compare" + query, status)["parameter"] == pointer, query
