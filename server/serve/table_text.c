@@ -105,13 +105,13 @@ static void put_row_json(struct sta_buffer *out, const struct sta_table *table, 
 /* A record of one empty field is quoted: readers skip blank lines. */
 static void put_row_csv(struct sta_buffer *out, const struct sta_table *table, size_t row)
 {
-    size_t start = out->length;
+    size_t start = out->size;
     for (size_t c = 0; c < table->column_count; c++) {
         if (c > 0)
             sta_put_char(out, ',');
         put_cell_csv(out, &table->columns[c], row);
     }
-    if (out->length == start)
+    if (out->size == start)
         sta_put_text(out, "\"\"");
     sta_put_text(out, "\r\n");
 }
