@@ -10,7 +10,7 @@
     (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |      \
      STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE))
 #define TOTALS_VALUES                                                                                        \
-    (SET_VALUES | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |   \
+    (SET_VALUES | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |                      \
      STA_HAS(OVERLAP_EXPLAIN))
 #define INTERVALS_VALUES                                                                                     \
     (SET_VALUES | STA_HAS(WHERE) | STA_HAS(LONGEST) | STA_HAS(EVENTS) | STA_HAS(SORT) | STA_HAS(ORDER_BY))
@@ -25,16 +25,46 @@ static struct sta_overlap_question question_of(const struct sta_view *view)
                                          .request = view->document};
 }
 
-/* A GET without sets asks about the layers of the preset named, or of the trace's own. */
+/* ---- what a GET asks about when it does not say: a body says everything */
+
+static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
+{
+    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
+}
+
+static bool has_member(const struct sta_view *view, const char *name)
+{
+    return sta_document_member(view->document, name) != NULL;
+}
+
+/* The conditions that the older analyser comes with. */
+static void add_usual_sets(struct sta_view *view)
+{
+    struct sta_document *sets = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    add_text(view, sets, "compute", "name.str.contains(\"compute\")");
+    add_text(view, sets, "io", "cat in [\"posix\", \"stdio\"]");
+    add_text(view, sets, "app_io", "cat.str.contains(\"reader\") or cat.str.contains(\"checkpoint\")");
+    sta_document_append(&view->memory, view->document, "sets", sets);
+}
+
+/* The layers of the preset named, or of the trace's own. */
 static int default_sets(struct sta_view *view, struct sta_error *err)
 {
     const char *semantics = view->values[STA_PARAMETER_OVERLAP_SEMANTICS].text;
-    bool exact = semantics == NULL || strcmp(semantics, "exact") == 0;
-    if (view->from_parameters && exact && sta_document_member(view->document, "sets") == NULL &&
-        sta_document_member(view->document, "layers") == NULL)
+    bool said = has_member(view, "sets") || has_member(view, "layers") || !view->from_parameters;
+    if (!said && semantics != NULL && strcmp(semantics, "compatible") == 0)
+        add_usual_sets(view);
+    else if (!said)
         sta_document_append(&view->memory, view->document, "layers",
                             sta_document_create(&view->memory, STA_DOCUMENT_LIST));
     return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+}
+
+static int default_where(struct sta_view *view, struct sta_error *err)
+{
+    if (view->from_parameters && !has_member(view, "where"))
+        add_text(view, view->document, "where", "idle");
+    return default_sets(view, err);
 }
 
 /* ---- the totals */
@@ -132,18 +162,17 @@ static int run_intervals(struct sta_view *view, const struct sta_budget *budget,
 const struct sta_view_kind sta_view_overlap_intervals = {.name = "overlap_intervals",
                                                          .labelled = true,
                                                          .document_values = INTERVALS_VALUES,
-                                                         .check = default_sets,
+                                                         .check = default_where,
                                                          .result = run_intervals};
 
 /* ---- the printed page */
 
-/* It is always that of the older analyser. */
 static int make_compatible(struct sta_view *view, struct sta_error *err)
 {
-    const char word[] = "compatible";
-    sta_document_take(view->document, "semantics");
-    sta_document_append(&view->memory, view->document, "semantics",
-                        sta_document_text(&view->memory, word, strlen(word)));
+    (void)err;
+    add_text(view, view->document, "semantics", "compatible");
+    if (!has_member(view, "sets"))
+        add_usual_sets(view);
     return STA_OK;
 }
 

@@ -36,7 +36,8 @@ struct sta_overlap_request {
 
     struct sta_overlap_set sets[STA_OVERLAP_SETS];
     uint32_t set_count;
-    bool first_only; /* COMPATIBLE: an event is in the first set that holds, and in no other */
+    uint32_t layers_left_out; /* of a preset with more layers than sets */
+    bool first_only;          /* COMPATIBLE: an event is in the first set that holds, and in no other */
     struct sta_scope_request scope;
     struct sta_expression *filter;
     int64_t from, to; /* ticks; INT64_MIN, INT64_MAX when open */

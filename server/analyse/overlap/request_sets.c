@@ -2,6 +2,7 @@
 #include "analyse/overlap/request_sets.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/overlap/members.h"
@@ -159,14 +160,29 @@ static int check_picked(const struct sta_preset *preset, const struct sta_docume
     return 0;
 }
 
-/* A layer's name as that of a set: categories may have dots and more in it. */
+static bool is_taken(const struct sta_overlap_request *request, const char *name)
+{
+    for (uint32_t s = 0; s < request->set_count; s++)
+        if (strcmp(request->sets[s].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A layer's name as that of a set: layers made from categories may be named with dots and more. */
 static const char *set_name_of(struct sta_overlap_request *request, const char *layer)
 {
-    char *name = sta_arena_copy(&request->memory, layer, strlen(layer));
+    char *name = sta_sprintf("%s%.90s", isalpha((unsigned char)layer[0]) ? "" : "layer_", layer);
     for (char *at = name; *at != '\0'; at++)
         if (!isalnum((unsigned char)*at))
             *at = '_';
-    return name;
+    for (unsigned number = 2; is_taken(request, name); number++) {
+        char *other = sta_sprintf("%.95s_%u", name, number);
+        free(name);
+        name = other;
+    }
+    const char *kept = sta_arena_copy(&request->memory, name, strlen(name));
+    free(name);
+    return kept;
 }
 
 static int take_layers(struct sta_overlap_request *request, struct sta_error *err)
@@ -178,12 +194,17 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
         const struct sta_layer *layer = &preset->layers[l];
         if (picked->count > 0 ? !is_picked(picked, layer) : is_above_compute(preset, layer))
             continue;
-        if (request->set_count == STA_OVERLAP_SETS)
-            return fail_layers(preset, "more than 16 layers; pick some with layers=a,b", err);
-        request->sets[request->set_count++] =
+        if (request->set_count == STA_OVERLAP_SETS && picked->count > 0)
+            return fail_layers(preset, "more than 16 layers; ask about fewer at a time", err);
+        if (request->set_count == STA_OVERLAP_SETS) {
+            request->layers_left_out++;
+            continue;
+        }
+        request->sets[request->set_count] =
             (struct sta_overlap_set){.name = set_name_of(request, layer->name),
                                      .text = layer->condition != NULL ? layer->condition : "true",
                                      .layer_bit = sta_classes_layer_bit(request->classes, l)};
+        request->set_count++;
     }
     return rc == 0 && request->set_count == 0 ? fail_layers(preset, "no layer was picked", err) : rc;
 }

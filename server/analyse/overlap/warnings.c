@@ -49,6 +49,15 @@ static void warn_of_empty_sets(const struct sta_overlap_request *request,
     free(cats);
 }
 
+static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_answer *answer)
+{
+    if (request->layers_left_out > 0)
+        warn(answer,
+             sta_sprintf(
+                 "These are the first %u layers; %u more do not fit into one answer. Pick some with layers.",
+                 request->set_count, request->layers_left_out));
+}
+
 static void warn_of_single_group(const struct sta_overlap_request *request,
                                  const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
 {
@@ -104,6 +113,7 @@ static void warn_of_clocks(const struct sta_overlap_request *request,
 void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
                       struct sta_overlap_answer *answer)
 {
+    warn_of_layers(request, answer);
     warn_of_empty_sets(request, results, answer);
     warn_of_single_group(request, results, answer);
     warn_of_clocks(request, results, answer);
