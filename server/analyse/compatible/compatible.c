@@ -87,6 +87,7 @@ static void say_counts(const struct sta_hlm *hlm, struct sta_facts *facts)
     sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
     sta_facts_int(facts, "unmatched", counts->unmatched);
     sta_facts_int(facts, "multiple", counts->multiple);
+    sta_facts_int(facts, "taken", counts->taken);
     sta_facts_int(facts, "keyless", counts->keyless);
 }
 

@@ -83,20 +83,27 @@ static void unite_kinds(struct sta_hlm *hlm, const struct sta_pass *pass, uint32
 
 /* ---- what became of the events */
 
-static void count_events(struct sta_hlm *hlm, const struct sta_pass_kind *kind)
+static void count_events(struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
+                         const struct sta_pass_kind *kind)
 {
     struct sta_class class = sta_classes_get(hlm->bound->classes, kind->class);
     size_t layers = 0;
+    bool taken = false;
     if (class.fate == STA_FATE_FILE)
         hlm->counts.filtered_by_file += kind->count;
     if (class.fate == STA_FATE_FUNCTION)
         hlm->counts.filtered_by_function += kind->count;
     if (class.fate != STA_FATE_KEPT)
         return;
-    for (size_t l = 0; l < hlm->bound->preset->layer_count; l++)
-        layers += sta_class_has(&class, sta_classes_layer_bit(hlm->bound->classes, l));
+    for (size_t l = 0; l < hlm->bound->preset->layer_count; l++) {
+        bool has = sta_class_has(&class, sta_classes_layer_bit(hlm->bound->classes, l));
+        layers += has;
+        taken |= has && (wish->layer == STA_NO_LAYER || wish->layer == l);
+    }
     if (layers == 0)
         hlm->counts.unmatched += kind->count;
+    if (taken)
+        hlm->counts.taken += kind->count;
     if (layers > 1)
         hlm->counts.multiple += kind->count;
     if (kind->name == STA_NO_CODE || kind->cat == STA_NO_CODE)
@@ -237,7 +244,7 @@ static int finish(struct sta_hlm *hlm, const struct sta_pass *pass, struct sta_e
     unite_kinds(hlm, pass, common);
     for (unsigned w = 0; w < pass->worker_count; w++) {
         for (size_t k = 0; k < pass->workers[w].kind_count; k++)
-            count_events(hlm, &pass->workers[w].kinds[k]);
+            count_events(hlm, pass->wish, &pass->workers[w].kinds[k]);
         hlm->counts.keyless += pass->workers[w].no_file;
     }
     int rc = merge_groups(hlm, pass, common, err);

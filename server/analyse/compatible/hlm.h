@@ -41,6 +41,7 @@ struct sta_members {
 /* Events of the trace by what became of them. */
 struct sta_hlm_counts {
     int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+    int64_t taken;   /* by the layer that was asked for, or by any */
     int64_t keyless; /* kept, but without file, category or function to be grouped by */
 };
 
