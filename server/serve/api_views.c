@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/taken.h"
 #include "serve/views.h"
 
 #define LAYERED_KEY (STA_HAS(SEMANTICS) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
@@ -150,10 +151,20 @@ static int result_of(struct sta_view *view, enum sta_view_table which, const str
 {
     struct sta_table table = {0};
     struct sta_facts facts = {0};
+    struct sta_buffer taken;
+    const char *layer = which == STA_VIEW_FLAT ? NULL : view->values[STA_PARAMETER_LAYER].text;
     int status = compute_table(view, which, budget, &table, &facts, err);
-    if (status == STA_OK)
-        *result = sta_view_result(view, &table, &facts);
-    return status;
+    if (status != STA_OK)
+        return status;
+    sta_buffer_init(&taken);
+    if (which == STA_VIEW_FLAT || layer != NULL)
+        sta_put_taken(&taken, &table, sta_presets_find(view->presets, view->preset), layer);
+    *result = sta_view_result(view, &table, &facts);
+    if (taken.size > 0)
+        sta_put_char(&(*result)->head, ',');
+    sta_put(&(*result)->head, taken.data, taken.size);
+    sta_buffer_fini(&taken);
+    return STA_OK;
 }
 
 static int hlm_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,

@@ -131,6 +131,21 @@ def test_every_view_adds_up_to_the_summary(scene):
                 assert abs(total - (layer[column] or 0)) < 1e-9, (by, name, column, total, layer[column])
 
 
+def test_events_are_conserved(scene):
+    for semantics in ["exact", "compatible"]:
+        for by in ["time_range", "proc_name"]:
+            value = scene.shared.get(scene.shared.path + f"/views/flat?by={by}&semantics={semantics}&limit=1")
+            taken = value["taken"]
+            assert list(taken) == [layer["name"] for layer in summary(scene)["layers"]]
+            if value["multiple"] == 0:
+                assert sum(taken.values()) + value["unmatched"] + value["filtered"] == SMALL_EVENTS
+            assert taken["compute"] == 16 and taken["checkpoint"] == 0
+            one = scene.shared.get(scene.shared.path + f"/views/layer?layer=compute&by={by}&semantics={semantics}")
+            assert one["taken"] == {"compute": 16}
+    generic = scene.shared.get(scene.shared.path + "/views/flat?preset=generic&by=process")["taken"]
+    assert generic["app"] == SMALL_EVENTS and sum(generic.values()) == 2 * SMALL_EVENTS
+
+
 def test_a_layer_view_is_its_part_of_the_flat_view(scene):
     for by in BY:
         flat = rows(scene, f"/views/flat?by={by}")
