@@ -5,6 +5,8 @@
 
 #include "common/memory.h"
 
+#define AHEAD 16 /* places between asking for a record and looking at it */
+
 void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct sta_group_order *order,
                                  const struct sta_sorted_table *table, uint32_t begin, uint32_t end)
 {
@@ -46,8 +48,10 @@ static void next_place(struct sta_group_cursor *cursor)
     if (cursor->place == cursor->end)
         return;
     uint32_t place = cursor->place++;
-    cursor->words = &table->words[(size_t)place * cursor->order->layout.words];
-    cursor->record = sta_group_record(table->table, table->groups[place]);
+    if (place + AHEAD < cursor->end)
+        __builtin_prefetch(sta_group_key(table->table, sta_sorted_group(table, place + AHEAD)));
+    cursor->words = sta_sorted_words(table, place);
+    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
     for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
         const struct sta_sorted_list *list = &table->lists[l];
         cursor->lists[l].words = list->words + list->offsets[place] * list->width;

@@ -107,7 +107,7 @@ static const uint64_t **sort_samples(const struct pipeline *line, size_t *count)
     for (unsigned t = 0; t < line->finish->worker_count; t++)
         for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP) {
             STA_GROW(samples, capacity, *count + 1);
-            samples[(*count)++] = &line->tables[t].words[(size_t)p * width];
+            samples[(*count)++] = sta_sorted_words(&line->tables[t], p);
         }
     if (*count > 0)
         qsort_r(samples, *count, sizeof *samples, compare_samples, &width);
@@ -121,7 +121,7 @@ static uint32_t lower_bound(const struct sta_sorted_table *table, const uint64_t
     uint32_t high = table->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (sta_words_compare(&table->words[(size_t)middle * width], words, width) < 0)
+        if (sta_words_compare(sta_sorted_words(table, middle), words, width) < 0)
             low = middle + 1;
         else
             high = middle;

@@ -11,17 +11,15 @@ struct count {
     uint64_t count;
 };
 
-static void update_count(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                         const struct sta_fold_input *input)
+static void update_count(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    const uint32_t *groups = input->groups;
     const uint32_t count = input->strip.count;
     if (input->uniform) {
-        ((struct count *)(void *)(states + groups[0] * stride))->count += count;
+        ((struct count *)sta_fold_state(fold, input, 0))->count += count;
         return;
     }
     for (uint32_t i = 0; i < count; i++)
-        ((struct count *)(void *)(states + groups[i] * stride))->count++;
+        ((struct count *)sta_fold_state(fold, input, i))->count++;
 }
 
 static void merge_count(const struct sta_fold *fold, void *state, const void *other,
@@ -276,23 +274,20 @@ static inline void take_text(const struct sta_fold *fold, struct extreme *state,
         *state = (struct extreme){number, 1};
 }
 
-static inline void take_texts(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                              const struct sta_fold_input *input, bool least)
+static inline void take_texts(const struct sta_fold *fold, const struct sta_fold_input *input, bool least)
 {
     for (uint32_t i = 0; i < input->strip.count; i++)
-        take_text(fold, (void *)(states + input->groups[i] * stride), input->values[i], least);
+        take_text(fold, sta_fold_state(fold, input, i), input->values[i], least);
 }
 
-static void update_least_text(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                              const struct sta_fold_input *input)
+static void update_least_text(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    take_texts(fold, states, stride, input, true);
+    take_texts(fold, input, true);
 }
 
-static void update_greatest_text(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                                 const struct sta_fold_input *input)
+static void update_greatest_text(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    take_texts(fold, states, stride, input, false);
+    take_texts(fold, input, false);
 }
 
 static void merge_least_text(const struct sta_fold *fold, void *state, const void *other,

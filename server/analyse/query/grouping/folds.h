@@ -9,7 +9,8 @@
 struct sta_fold_input {
     struct sta_strip strip; /* where they are in the vectors */
     bool uniform;           /* all of one group */
-    const uint32_t *groups; /* by row */
+    const uint32_t *groups; /* by row .. */
+    uint8_t *const *states; /* .. and the states of their records */
     const uint64_t *values; /* of the leading argument: int64, double, 0 or 1, or the number of a text */
     const uint64_t *others; /* of the other argument, where there is one .. */
     const uint8_t *other_missing; /* .. and where that is missing */
@@ -20,9 +21,8 @@ struct sta_fold_input {
 
 struct sta_fold_kind {
     size_t size; /* of the state, a multiple of 8; all zero: nothing seen */
-    /** @states: where the state of group 0 is; @stride: to the next. */
-    void (*update)(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                   const struct sta_fold_input *input);
+    /** At least one row. */
+    void (*update)(const struct sta_fold *fold, const struct sta_fold_input *input);
     /** @terms: takes what exact sums can't hold. */
     void (*merge)(const struct sta_fold *fold, void *state, const void *other, struct sta_exact_terms *terms);
     /** @word: int64, double, 0 or 1, the number of a text, or the code of a list.  Return: whether there is a result. */
@@ -84,25 +84,31 @@ static inline uint64_t sta_fold_word(enum sta_type type, uint64_t value)
     return type == STA_TYPE_INT ? sta_order_integer((int64_t)value) : value;
 }
 
+/* The state of a row's group. */
+static inline void *sta_fold_state(const struct sta_fold *fold, const struct sta_fold_input *input,
+                                   uint32_t i)
+{
+    return input->states[i] + fold->offset;
+}
+
 /* Defines the update of a fold whose `take(struct state *, uint64_t value)` looks at one value.  Where all rows are of one group its
  * state stays in registers. */
 #define STA_DEFINE_UPDATE(name, type, take)                                                                  \
-    static void name(const struct sta_fold *fold, uint8_t *states, size_t stride,                            \
-                     const struct sta_fold_input *input)                                                     \
+    static void name(const struct sta_fold *fold, const struct sta_fold_input *input)                        \
     {                                                                                                        \
         const uint32_t count = input->strip.count;                                                           \
         const uint64_t *values = input->values;                                                              \
-        const uint32_t *groups = input->groups;                                                              \
+        uint8_t *const *states = input->states;                                                              \
+        const size_t offset = fold->offset;                                                                  \
         if (input->uniform) {                                                                                \
-            type *state = (void *)(states + groups[0] * stride);                                             \
-            type local = *state;                                                                             \
+            type local = *(type *)(void *)(states[0] + offset);                                              \
             for (uint32_t i = 0; i < count; i++)                                                             \
                 take(&local, values[i]);                                                                     \
-            *state = local;                                                                                  \
+            *(type *)(void *)(states[0] + offset) = local;                                                   \
             return;                                                                                          \
         }                                                                                                    \
         for (uint32_t i = 0; i < count; i++)                                                                 \
-            take((type *)(void *)(states + groups[i] * stride), values[i]);                                  \
+            take((type *)(void *)(states[i] + offset), values[i]);                                           \
     }
 
 #endif

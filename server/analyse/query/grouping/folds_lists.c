@@ -34,11 +34,10 @@ static void log_terms(const struct sta_fold_input *input, uint32_t group, uint64
     input->terms->count = 0;
 }
 
-static void update_exact_sum(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                             const struct sta_fold_input *input)
+static void update_exact_sum(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     for (uint32_t i = 0; i < input->strip.count; i++) {
-        struct exact *state = (void *)(states + input->groups[i] * stride);
+        struct exact *state = sta_fold_state(fold, input, i);
         struct sta_exact_parts parts;
         sta_exact_split(sta_number_of(input->values[i]), &parts);
         sta_exact_add(&state->sum, STA_EXACT_SUM_WINDOW, STA_EXACT_VALUE_DIGITS, &parts, input->terms);
@@ -48,12 +47,11 @@ static void update_exact_sum(const struct sta_fold *fold, uint8_t *states, size_
     }
 }
 
-static void update_exact_moments(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                                 const struct sta_fold_input *input)
+static void update_exact_moments(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    update_exact_sum(fold, states, stride, input);
+    update_exact_sum(fold, input);
     for (uint32_t i = 0; i < input->strip.count; i++) {
-        struct exact *state = (void *)(states + input->groups[i] * stride);
+        struct exact *state = sta_fold_state(fold, input, i);
         struct sta_exact_parts parts;
         sta_exact_split_square(sta_number_of(input->values[i]), &parts);
         sta_exact_add(squares_of(state), STA_EXACT_SQUARES_WINDOW, STA_EXACT_SQUARE_DIGITS, &parts,
@@ -135,8 +133,7 @@ static void merge_nothing(const struct sta_fold *fold, void *state, const void *
 {
 }
 
-static void update_values(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                          const struct sta_fold_input *input)
+static void update_values(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     const enum sta_type type = fold->primitive.types[0];
     for (uint32_t i = 0; i < input->strip.count; i++) {
@@ -163,11 +160,10 @@ static void log_span(struct sta_list_log *log, uint32_t group, const struct span
     sta_list_log_add(log, group, words);
 }
 
-static void update_spans(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                         const struct sta_fold_input *input)
+static void update_spans(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     for (uint32_t i = 0; i < input->strip.count; i++) {
-        struct span *state = (void *)(states + input->groups[i] * stride);
+        struct span *state = sta_fold_state(fold, input, i);
         struct span row = {(int64_t)input->values[i], (int64_t)input->others[i], 1};
         if (input->other_missing[i] || row.te <= row.ts)
             continue;

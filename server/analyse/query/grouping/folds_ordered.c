@@ -37,24 +37,22 @@ static inline void take_held(struct held *state, const struct held *row, bool fi
         *state = *row;
 }
 
-static inline void take_all(uint8_t *states, size_t stride, const struct sta_fold_input *input, bool first)
+static inline void take_all(const struct sta_fold *fold, const struct sta_fold_input *input, bool first)
 {
     for (uint32_t i = 0; i < input->strip.count; i++) {
         struct held row = {standing_of(input, i), input->values[i]};
-        take_held((void *)(states + input->groups[i] * stride), &row, first);
+        take_held(sta_fold_state(fold, input, i), &row, first);
     }
 }
 
-static void update_first(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                         const struct sta_fold_input *input)
+static void update_first(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    take_all(states, stride, input, true);
+    take_all(fold, input, true);
 }
 
-static void update_last(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                        const struct sta_fold_input *input)
+static void update_last(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    take_all(states, stride, input, false);
+    take_all(fold, input, false);
 }
 
 static void merge_first(const struct sta_fold *fold, void *state, const void *other,
@@ -102,14 +100,13 @@ static inline bool is_better(const struct sta_fold *fold, const struct best *row
     return order > 0 || (order == 0 && is_before(&row->held.standing, &state->held.standing));
 }
 
-static void update_argmax(const struct sta_fold *fold, uint8_t *states, size_t stride,
-                          const struct sta_fold_input *input)
+static void update_argmax(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     for (uint32_t i = 0; i < input->strip.count; i++) {
         struct best row = {{standing_of(input, i), input->others[i]},
                            sta_fold_word(fold->primitive.types[1], input->values[i]),
                            !input->other_missing[i]};
-        struct best *state = (void *)(states + input->groups[i] * stride);
+        struct best *state = sta_fold_state(fold, input, i);
         if (is_better(fold, &row, state))
             *state = row;
     }

@@ -102,16 +102,17 @@ void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *typ
     place_fields(layout);
 }
 
-static void add_room(struct sta_key_field *field, const struct sta_key_range *range,
+static void add_room(struct sta_key_field *field, unsigned bits, const struct sta_key_range *range,
                      const struct sta_key_field *before)
 {
-    if (field->type == STA_TYPE_TEXT && field->code_bits < 32) {
-        field->code_bits++;
-        field->bits++;
+    if (field->type == STA_TYPE_TEXT) {
+        unsigned more = STA_MIN(32u - field->code_bits, (bits + 3) / 4);
+        field->code_bits = (uint8_t)(field->code_bits + more);
+        field->bits = (uint8_t)(field->bits + more);
     }
-    if (field->type != STA_TYPE_INT || field->bits >= 63)
+    if (field->type != STA_TYPE_INT || field->bits + bits > 63)
         return;
-    field->bits++;
+    field->bits = (uint8_t)(field->bits + bits);
     bool downwards = before != NULL && range->low < (int64_t)before->base;
     if (downwards) /* wraps below the least integer, which decoding undoes */
         field->base = (uint64_t)range->high - (sta_low_bits(field->bits) - 1);
@@ -120,13 +121,19 @@ static void add_room(struct sta_key_field *field, const struct sta_key_range *ra
 void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                                const struct sta_key_range *ranges, const struct sta_key_layout *before)
 {
+    static const unsigned rooms[] = {12, 4, 1};
     sta_key_layout_init(layout, types, count, ranges);
-    struct sta_key_layout roomy = *layout;
-    for (size_t k = 0; k < count; k++)
-        add_room(&roomy.fields[k], &ranges[k], before != NULL ? &before->fields[k] : NULL);
-    place_fields(&roomy);
-    if (roomy.words == layout->words)
+    for (size_t r = 0; r < STA_COUNT_OF(rooms); r++) {
+        struct sta_key_layout roomy = *layout;
+        for (size_t k = 0; k < count; k++)
+            add_room(&roomy.fields[k], rooms[r], &ranges[k], before != NULL ? &before->fields[k] : NULL);
+        place_fields(&roomy);
+        if (roomy.words > layout->words ||
+            sta_key_layout_is_direct(&roomy) != sta_key_layout_is_direct(layout))
+            continue;
         *layout = roomy;
+        return;
+    }
 }
 
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key)
@@ -142,19 +149,6 @@ struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, s
     range.codes = (uint32_t)sta_low_bits(field->code_bits);
     range.dictionaries = 1u << (field->bits - field->code_bits);
     return range;
-}
-
-bool sta_key_get(const struct sta_key_field *field, const uint64_t *words, uint64_t *value)
-{
-    uint64_t ones = sta_low_bits(field->bits);
-    uint64_t held = words[field->word] >> field->shift & ones;
-    bool missing = field->flagged ? words[field->flag_word] >> field->flag_shift & 1 : held == ones;
-    if (field->type == STA_TYPE_INT)
-        held += field->base;
-    else if (field->type == STA_TYPE_TEXT)
-        held = held >> field->code_bits << 32 | (held & sta_low_bits(field->code_bits));
-    *value = held;
-    return !missing;
 }
 
 void sta_key_put(const struct sta_key_field *field, uint64_t value, bool present, uint64_t *words)

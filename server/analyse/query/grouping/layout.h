@@ -15,6 +15,7 @@
 #include "analyse/expression/expression.h"
 
 #define STA_GROUPING_KEYS 20 /* most keys: those of a request, and what histogram adds */
+#define STA_DIRECT_BITS 16   /* keys of so few bits are an index */
 #define STA_GROUPING_STRIP                                                                                   \
     1024u /* rows worked on at a time, so that what one step writes is near when the next reads it */
 
@@ -43,6 +44,11 @@ struct sta_key_layout {
     unsigned bits;  /* used of the last word, from the bottom */
 };
 
+static inline bool sta_key_layout_is_direct(const struct sta_key_layout *layout)
+{
+    return layout->words == 1 && layout->bits <= STA_DIRECT_BITS;
+}
+
 static inline uint64_t sta_low_bits(unsigned bits)
 {
     return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
@@ -51,15 +57,26 @@ static inline uint64_t sta_low_bits(unsigned bits)
 /** The least layout for some ranges. */
 void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                          const struct sta_key_range *ranges);
-/** One with room for what may follow: twice the range of integers, growing away from where @before began, and twice the codes, where that takes no
- * further word.  @before: NULL: none. */
+/** One with room for values that may follow, as far as that takes no further word and leaves an index an index; integers get it on the side to
+ * which they have grown.  @before: the layout so far; NULL: none. */
 void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                                const struct sta_key_range *ranges, const struct sta_key_layout *before);
 /** What the layout holds of a key. */
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key);
 
-/* A single value: INT as it is, BOOL 0 or 1, FLOAT as sta_order_number, TEXT dictionary << 32 | code. */
-bool sta_key_get(const struct sta_key_field *field, const uint64_t *words, uint64_t *value);
+/* A single value: INT as it is, BOOL 0 or 1, FLOAT as sta_order_number, TEXT dictionary << 32 | code.  Return: whether there is one. */
+static inline bool sta_key_get(const struct sta_key_field *field, const uint64_t *words, uint64_t *value)
+{
+    uint64_t ones = sta_low_bits(field->bits);
+    uint64_t held = words[field->word] >> field->shift & ones;
+    bool missing = field->flagged ? words[field->flag_word] >> field->flag_shift & 1 : held == ones;
+    if (field->type == STA_TYPE_INT)
+        held += field->base;
+    else if (field->type == STA_TYPE_TEXT)
+        held = held >> field->code_bits << 32 | (held & sta_low_bits(field->code_bits));
+    *value = held;
+    return !missing;
+}
 /** Into words that are 0 there.  @present: whether there is a value. */
 void sta_key_put(const struct sta_key_field *field, uint64_t value, bool present, uint64_t *words);
 

@@ -33,33 +33,75 @@ void sta_group_order_fini(struct sta_group_order *order)
     free(order->list_ranks);
 }
 
+/* ---- keys of a table, some at a time in one place */
+
+#define TILE 512u
+
+struct tile {
+    uint64_t *keys;
+    uint32_t first, count;
+};
+
+static void load_tile(const struct sta_group_table *table, struct tile *tile, uint32_t first)
+{
+    const unsigned words = table->layout.words;
+    tile->first = first;
+    tile->count = STA_MIN(TILE, table->count - first);
+    for (uint32_t i = 0; i < tile->count; i++) {
+        const uint64_t *key = sta_group_key(table, first + i);
+        for (unsigned w = 0; w < words; w++)
+            tile->keys[i * words + w] = key[w];
+    }
+}
+
 /* ---- what occurs */
 
-static void survey_key(const struct sta_group_table *table, size_t key, struct sta_ranks *ranks,
-                       struct sta_key_range *range)
+static void survey_integers(const struct sta_key_layout *layout, size_t key, const struct tile *tile,
+                            struct sta_key_range *range)
 {
-    const struct sta_key_field *field = &table->layout.fields[key];
-    struct sta_key_range seen = {.low = INT64_MAX, .high = INT64_MIN, .dictionaries = 1};
-    uint64_t value;
-    for (uint32_t g = 0; g < table->count; g++) {
-        if (!sta_key_get(field, &table->keys[(size_t)g * table->layout.words], &value))
-            continue;
-        seen.any = true;
-        if (field->type == STA_TYPE_TEXT)
-            sta_ranks_mark(ranks, value);
-        seen.low = STA_MIN(seen.low, (int64_t)value);
-        seen.high = STA_MAX(seen.high, (int64_t)value);
+    const struct sta_key_field field = layout->fields[key];
+    struct sta_key_range seen = {.low = INT64_MAX, .high = INT64_MIN};
+    for (uint32_t i = 0; i < tile->count; i++) {
+        uint64_t value;
+        bool present = sta_key_get(&field, &tile->keys[i * layout->words], &value);
+        seen.low = present && (int64_t)value < seen.low ? (int64_t)value : seen.low;
+        seen.high = present && (int64_t)value > seen.high ? (int64_t)value : seen.high;
+        seen.any = seen.any || present;
     }
     sta_key_range_unite(range, &seen);
+}
+
+static void survey_texts(const struct sta_key_layout *layout, size_t key, const struct tile *tile,
+                         struct sta_ranks *ranks)
+{
+    const struct sta_key_field field = layout->fields[key];
+    uint64_t value;
+    for (uint32_t i = 0; i < tile->count; i++)
+        if (sta_key_get(&field, &tile->keys[i * layout->words], &value))
+            sta_ranks_mark(ranks, value);
+}
+
+static void survey_keys(struct sta_group_order *order, const struct sta_group_table *table,
+                        struct sta_key_range *ranges)
+{
+    const struct sta_shape *shape = order->shape;
+    struct tile tile = {.keys = sta_alloc_array(TILE * table->layout.words, sizeof *tile.keys)};
+    for (uint32_t first = 0; first < table->count; first += TILE) {
+        load_tile(table, &tile, first);
+        for (size_t k = 0; k < shape->key_count; k++)
+            if (shape->key_types[k] == STA_TYPE_INT)
+                survey_integers(&table->layout, k, &tile, &ranges[k]);
+            else if (shape->key_types[k] == STA_TYPE_TEXT)
+                survey_texts(&table->layout, k, &tile, &order->key_ranks[k]);
+    }
+    free(tile.keys);
 }
 
 void sta_group_order_survey(struct sta_group_order *order, const struct sta_group_table *table,
                             struct sta_key_range *ranges)
 {
     const struct sta_shape *shape = order->shape;
-    for (size_t k = 0; k < shape->key_count; k++)
-        if (shape->key_types[k] == STA_TYPE_INT || shape->key_types[k] == STA_TYPE_TEXT)
-            survey_key(table, k, &order->key_ranks[k], &ranges[k]);
+    survey_keys(order, table, ranges);
     for (size_t l = 0; l < shape->list_count; l++)
         for (size_t i = 0; shape->lists[l].texts != NULL && i < table->logs[l].count; i++)
             sta_ranks_mark(&order->list_ranks[l], table->logs[l].words[i]);
@@ -91,6 +133,27 @@ void sta_group_order_settle(struct sta_group_order *order, const struct sta_key_
     sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
 }
 
+/* A column of keys from one field to another.  @missing: of the target. */
+#define MOVE_FIELD(source, target, from, value)                                                              \
+    do {                                                                                                     \
+        const uint64_t ones = sta_low_bits((source).bits);                                                   \
+        const uint64_t missing = sta_low_bits((target).bits);                                                \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            uint64_t held = keys[i * (from)->words + (source).word] >> (source).shift & ones;                \
+            words[i * width + (target).word] |= (held == ones ? missing : (value)) << (target).shift;        \
+        }                                                                                                    \
+    } while (0)
+
+static void move_any_field(const struct sta_key_field *source, const struct sta_key_field *target,
+                           const struct sta_ranks *ranks, const uint64_t *key, uint64_t *words)
+{
+    uint64_t value;
+    bool present = sta_key_get(source, key, &value);
+    if (present && source->type == STA_TYPE_TEXT)
+        value = sta_ranks_of(ranks, value);
+    sta_key_put(target, value, present, words);
+}
+
 void sta_group_order_words(const struct sta_group_order *order, const struct sta_key_layout *from,
                            const uint64_t *keys, size_t count, uint64_t *words)
 {
@@ -100,41 +163,91 @@ void sta_group_order_words(const struct sta_group_order *order, const struct sta
         const struct sta_key_field source = from->fields[k];
         const struct sta_key_field target = order->layout.fields[k];
         const struct sta_ranks *ranks = &order->key_ranks[k];
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value;
-            bool present = sta_key_get(&source, &keys[i * from->words], &value);
-            if (present && source.type == STA_TYPE_TEXT)
-                value = sta_ranks_of(ranks, value);
-            sta_key_put(&target, value, present, &words[i * width]);
-        }
+        if (source.type == STA_TYPE_INT && !source.flagged && !target.flagged)
+            MOVE_FIELD(source, target, from, held + (source.base - target.base));
+        else if (source.type == STA_TYPE_TEXT && ranks->dictionary_count == 1)
+            MOVE_FIELD(source, target, from, (uint64_t)ranks->of_code[0][held]);
+        else
+            for (size_t i = 0; i < count; i++)
+                move_any_field(&source, &target, ranks, &keys[i * from->words], &words[i * width]);
     }
 }
 
 /* ---- sorted tables */
 
+_Static_assert(sizeof(struct sta_sort_pair) == 2 * sizeof(uint64_t), "a pair is an entry of one word");
+
 struct sorter {
-    const uint64_t *words; /* by group */
-    unsigned width;
-    struct sta_sort_pair *pairs, *scratch;
+    const uint64_t *entries; /* by group */
+    unsigned width;          /* words of a key */
 };
 
-/* Sorts pairs whose words before @word are equal. */
-static void sort_by_word(const struct sorter *sorter, size_t begin, size_t count, unsigned word)
+/* Sorts pairs of groups that hold a word of their keys, and whose words before it are equal.  Return: where they are then. */
+static struct sta_sort_pair *sort_by_word(const struct sorter *sorter, struct sta_sort_pair *pairs,
+                                          struct sta_sort_pair *scratch, size_t count, unsigned word)
 {
-    struct sta_sort_pair *pairs = sorter->pairs + begin;
-    for (size_t i = 0; i < count; i++)
-        pairs[i].word = sorter->words[(size_t)pairs[i].item * sorter->width + word];
-    struct sta_sort_pair *sorted = sta_sort_pairs(pairs, sorter->scratch, count);
-    if (sorted != pairs)
-        memcpy(pairs, sorted, count * sizeof *pairs);
+    struct sta_sort_pair *sorted = sta_sort_pairs(pairs, scratch, count);
+    struct sta_sort_pair *spare = sorted == pairs ? scratch : pairs;
     if (word + 1 == sorter->width)
-        return;
+        return sorted;
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && pairs[end].word == pairs[first].word;)
+        for (end = first + 1; end < count && sorted[end].word == sorted[first].word;)
             end++;
-        if (end - first > 1)
-            sort_by_word(sorter, begin + first, end - first, word + 1);
+        if (end - first == 1)
+            continue;
+        for (size_t i = first; i < end; i++)
+            sorted[i].word = sorter->entries[sorted[i].item * (sorter->width + 1) + word + 1];
+        struct sta_sort_pair *range =
+            sort_by_word(sorter, sorted + first, spare + first, end - first, word + 1);
+        if (range != sorted + first)
+            memcpy(sorted + first, range, (end - first) * sizeof *range);
     }
+    return sorted;
+}
+
+/* Entries by group. */
+static void fill_entries(const struct sta_group_table *table, const struct sta_group_order *order,
+                         uint64_t *entries)
+{
+    const unsigned width = order->layout.words;
+    struct tile tile = {.keys = sta_alloc_array(TILE * table->layout.words, sizeof *tile.keys)};
+    uint64_t *words = sta_alloc_array(TILE * width, sizeof *words);
+    for (uint32_t first = 0; first < table->count; first += TILE) {
+        load_tile(table, &tile, first);
+        sta_group_order_words(order, &table->layout, tile.keys, tile.count, words);
+        for (uint32_t i = 0; i < tile.count; i++) {
+            uint64_t *entry = &entries[(size_t)(first + i) * (width + 1)];
+            for (unsigned w = 0; w < width; w++)
+                entry[w] = words[i * width + w];
+            entry[width] = first + i;
+        }
+    }
+    free(tile.keys);
+    free(words);
+}
+
+/* Entries of one word are the pairs that are sorted.  Return: them, one of the two. */
+static uint64_t *sort_short(uint64_t *entries, uint64_t *scratch, size_t count)
+{
+    return (uint64_t *)sta_sort_pairs((struct sta_sort_pair *)entries, (struct sta_sort_pair *)scratch,
+                                      count);
+}
+
+/* Longer ones are brought in the order of pairs.  Return: @entries, or NULL when memory is short. */
+static uint64_t *sort_long(uint64_t *entries, uint64_t *scratch, size_t count, unsigned width)
+{
+    const struct sorter sorter = {entries, width};
+    const size_t step = width + 1;
+    struct sta_sort_pair *pairs = sta_try_alloc_array(count, 2 * sizeof *pairs);
+    if (pairs == NULL)
+        return NULL;
+    for (size_t g = 0; g < count; g++)
+        pairs[g] = (struct sta_sort_pair){entries[g * step], g};
+    const struct sta_sort_pair *sorted = sort_by_word(&sorter, pairs, pairs + count, count, 0);
+    for (size_t p = 0; p < count; p++)
+        memcpy(&scratch[p * step], &entries[sorted[p].item * step], step * sizeof *entries);
+    free(pairs);
+    return scratch;
 }
 
 /* Groups of one key: those whose texts lie in two dictionaries. */
@@ -144,58 +257,66 @@ static void unite(struct sta_group_table *table, uint32_t group, uint32_t other,
     const struct sta_shape *shape = table->shape;
     for (size_t f = 0; f < shape->fold_count; f++) {
         const struct sta_fold *fold = &shape->folds[f];
-        fold->kind->merge(fold, sta_group_record(table, group) + fold->offset,
-                          sta_group_record(table, other) + fold->offset, terms);
+        fold->kind->merge(fold, sta_group_states(table, group) + fold->offset,
+                          sta_group_states(table, other) + fold->offset, terms);
         for (size_t t = 0; t < terms->count; t++)
             sta_list_log_add(&table->logs[fold->list], group, &terms->terms[t]);
         terms->count = 0;
     }
 }
 
-/* From sorted pairs and words by group to words and groups by place. */
-static void take_places(struct sta_sorted_table *sorted, struct sta_group_table *table,
-                        const struct sorter *sorter, uint32_t *places)
+/* Leaves one entry for each key.  @places: by group; or NULL. */
+static void unite_equals(struct sta_sorted_table *sorted, struct sta_group_table *table, uint32_t *places)
 {
-    const unsigned width = sorter->width;
+    const size_t step = sorted->words + 1;
     struct sta_exact_terms terms = {0};
-    uint32_t place = 0;
+    uint32_t kept = 0;
     for (size_t p = 0; p < table->count; p++) {
-        uint32_t group = sorter->pairs[p].item;
-        const uint64_t *words = &sorter->words[(size_t)group * width];
-        if (place > 0 && sta_words_compare(words, &sorted->words[(place - 1) * (size_t)width], width) == 0) {
-            unite(table, sorted->groups[place - 1], group, &terms);
-        } else {
-            sorted->groups[place] = group;
-            memcpy(&sorted->words[place * (size_t)width], words, width * sizeof *words);
-            place++;
-        }
-        places[group] = place - 1;
+        uint64_t *entry = &sorted->entries[p * step];
+        uint32_t group = (uint32_t)entry[sorted->words];
+        if (kept > 0 && sta_words_compare(entry, sta_sorted_words(sorted, kept - 1), sorted->words) == 0)
+            unite(table, sta_sorted_group(sorted, kept - 1), group, &terms);
+        else
+            memmove(&sorted->entries[kept++ * step], entry, step * sizeof *entry);
+        if (places != NULL)
+            places[group] = kept - 1;
     }
-    sorted->count = place;
+    sorted->count = kept;
     sta_exact_terms_fini(&terms);
+}
+
+static bool may_have_equals(const struct sta_group_order *order)
+{
+    bool several = false;
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        several = several || order->key_ranks[k].dictionary_count > 1;
+    return several;
 }
 
 static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *table,
                        const struct sta_group_order *order, uint32_t *places)
 {
-    const unsigned width = order->layout.words;
-    struct sorter sorter = {.width = width};
-    uint64_t *words = sta_try_alloc_array(table->count, width * sizeof *words);
-    sorter.words = words;
-    sorter.pairs = sta_try_alloc_array(table->count, sizeof *sorter.pairs);
-    sorter.scratch = sta_try_alloc_array(table->count, sizeof *sorter.scratch);
-    bool enough = words != NULL && sorter.pairs != NULL && sorter.scratch != NULL;
-    if (enough) {
-        sta_group_order_words(order, &table->layout, table->keys, table->count, words);
-        for (uint32_t g = 0; g < table->count; g++)
-            sorter.pairs[g].item = g;
-        sort_by_word(&sorter, 0, table->count, 0);
-        take_places(sorted, table, &sorter, places);
+    const size_t step = sorted->words + 1;
+    uint64_t *entries = sta_try_alloc_array(table->count, step * sizeof *entries);
+    uint64_t *scratch = sta_try_alloc_array(table->count, step * sizeof *scratch);
+    if (entries != NULL && scratch != NULL) {
+        fill_entries(table, order, entries);
+        sorted->entries = sorted->words == 1 ? sort_short(entries, scratch, table->count)
+                                             : sort_long(entries, scratch, table->count, sorted->words);
     }
-    free(words);
-    free(sorter.pairs);
-    free(sorter.scratch);
-    return enough ? STA_OK : STA_ENOMEM;
+    if (sorted->entries != entries)
+        free(entries);
+    if (sorted->entries != scratch)
+        free(scratch);
+    if (sorted->entries == NULL)
+        return STA_ENOMEM;
+    sorted->count = table->count;
+    if (may_have_equals(order))
+        unite_equals(sorted, table, places);
+    else
+        for (uint32_t p = 0; places != NULL && p < sorted->count; p++)
+            places[sta_sorted_group(sorted, p)] = p;
+    return STA_OK;
 }
 
 static void flush_folds(struct sta_group_table *table)
@@ -204,7 +325,7 @@ static void flush_folds(struct sta_group_table *table)
     for (size_t f = 0; f < shape->fold_count; f++) {
         const struct sta_fold *fold = &shape->folds[f];
         for (uint32_t g = 0; fold->kind->flush != NULL && g < table->count; g++)
-            fold->kind->flush(fold, sta_group_record(table, g) + fold->offset, g, &table->logs[fold->list]);
+            fold->kind->flush(fold, sta_group_states(table, g) + fold->offset, g, &table->logs[fold->list]);
     }
 }
 
@@ -223,15 +344,13 @@ static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_or
 int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_table *table,
                           const struct sta_group_order *order, struct sta_error *err)
 {
-    *sorted = (struct sta_sorted_table){.table = table};
+    *sorted = (struct sta_sorted_table){.table = table, .words = order->layout.words};
     sorted->lists = sta_alloc_array(order->shape->list_count, sizeof *sorted->lists);
-    sorted->words = sta_try_alloc_array(table->count, order->layout.words * sizeof *sorted->words);
-    sorted->groups = sta_try_alloc_array(table->count, sizeof *sorted->groups);
-    uint32_t *places = sta_try_alloc_array(table->count, sizeof *places);
-    flush_folds(table);
+    bool has_lists = order->shape->list_count > 0;
+    uint32_t *places = has_lists ? sta_try_alloc_array(table->count, sizeof *places) : NULL;
     int rc = STA_OK;
-    if (sorted->words == NULL || sorted->groups == NULL || places == NULL ||
-        sort_groups(sorted, table, order, places) != 0)
+    flush_folds(table);
+    if ((has_lists && places == NULL) || sort_groups(sorted, table, order, places) != 0)
         rc = sta_fail(err, STA_ENOMEM, "no memory to sort %u groups", table->count);
     if (rc == 0)
         rc = sort_lists(sorted, order, places, err);
@@ -246,7 +365,6 @@ void sta_sorted_table_fini(struct sta_sorted_table *sorted)
     for (size_t l = 0; l < sorted->table->shape->list_count; l++)
         sta_sorted_list_fini(&sorted->lists[l]);
     free(sorted->lists);
-    free(sorted->words);
-    free(sorted->groups);
+    free(sorted->entries);
     *sorted = (struct sta_sorted_table){0};
 }

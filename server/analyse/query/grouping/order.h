@@ -34,14 +34,25 @@ static inline int sta_words_compare(const uint64_t *a, const uint64_t *b, unsign
     return 0;
 }
 
-/* A table in order: places 0 .. count - 1. */
+/* A table in order.  Places 0 .. count - 1 have an entry each: the words of the key, then the number of the group. */
 struct sta_sorted_table {
     const struct sta_group_table *table;
     uint32_t count;
-    uint64_t *words;               /* by place, order->layout.words each */
-    uint32_t *groups;              /* by place */
+    unsigned words; /* of a key */
+    uint64_t *entries;
     struct sta_sorted_list *lists; /* by list of the shape */
 };
+
+static inline const uint64_t *sta_sorted_words(const struct sta_sorted_table *sorted, size_t place)
+{
+    return &sorted->entries[place * (sorted->words + 1)];
+}
+
+static inline uint32_t sta_sorted_group(const struct sta_sorted_table *sorted, size_t place)
+{
+    return (uint32_t)sorted->entries[place * (sorted->words + 1) + sorted->words];
+}
+
 /** @table: folds move to its lists what belongs there.  Return: 0 or STA_ENOMEM.  Fini also after a failure. */
 STA_MUSTCHECK int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_table *table,
                                         const struct sta_group_order *order, struct sta_error *err);

@@ -182,12 +182,12 @@ static int write_places(struct sta_run_writer *writer, const struct sta_sorted_t
     const struct sta_group_table *table = sorted->table;
     int rc = STA_OK;
     for (uint32_t p = 0; rc == 0 && p < sorted->count; p++) {
-        uint32_t group = sorted->groups[p];
+        uint32_t group = sta_sorted_group(sorted, p);
         for (size_t l = 0; rc == 0 && l < table->shape->list_count; l++)
             rc = write_list(writer, sorted, order, l, p, err);
         if (rc == 0)
-            rc = sta_run_writer_add_group(writer, &table->keys[(size_t)group * table->layout.words],
-                                          sta_group_record(table, group), err);
+            rc = sta_run_writer_add_group(writer, sta_group_key(table, group), sta_group_states(table, group),
+                                          err);
     }
     return rc;
 }

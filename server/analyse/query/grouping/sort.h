@@ -8,7 +8,7 @@
 /* A word to sort by, and what it belongs to. */
 struct sta_sort_pair {
     uint64_t word;
-    uint32_t item;
+    uint64_t item;
 };
 
 /** Ascending and stable.  @scratch: room for as many.  Return: where the result is, @pairs or @scratch. */

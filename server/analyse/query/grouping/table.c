@@ -1,8 +1,9 @@
 /* A worker's groups.
  *
- * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table with open addressing holds keys of one word in its slots, so
- * that a row costs one line of memory there and one in its record; both are asked for ahead of time, a strip of rows at once.  Keys of
- * several words are found by their hash and compared beside.  Records and keys grow by remapping, not copying. */
+ * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table with open addressing holds 32 bits of each hash and the
+ * number of the group; the key stands in the group's record, before its states.  So a row costs one line of memory in the table and one
+ * or two in the record, and both are asked for ahead of time, for all rows of a strip.  Records lie in chunks, so that growing copies nothing;
+ * growing the slots reads no key. */
 #include "analyse/query/grouping/table.h"
 
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 #include "analyse/query/grouping/sort.h"
 #include "common/memory.h"
 
-#define DIRECT_BITS 16 /* widest key that is an index */
-#define FIRST_GROUPS 64
-#define AHEAD 24 /* rows between asking for a slot and looking at it */
-#define HUGE_BYTES ((size_t)4 << 20)
+#define CHUNK_GROUPS ((size_t)1 << STA_TABLE_CHUNK_BITS)
+#define FIRST_SLOTS 256
+#define FAR_BYTES ((size_t)1 << 20) /* a table of so many does not lie near the processor */
+#define HUGE_PAGE ((size_t)2 << 20)
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape)
 {
@@ -25,177 +26,136 @@ void sta_group_table_init(struct sta_group_table *table, const struct sta_shape 
         sta_list_log_init(&table->logs[l], &shape->lists[l]);
 }
 
+static void free_chunks(uint8_t **chunks, size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        free(chunks[c]);
+    free(chunks);
+}
+
 void sta_group_table_fini(struct sta_group_table *table)
 {
     for (size_t l = 0; table->logs != NULL && l < table->shape->list_count; l++)
         sta_list_log_fini(&table->logs[l]);
     free(table->logs);
-    free(table->keys);
-    free(table->records);
+    free_chunks(table->chunks, table->chunk_count);
     free(table->slots);
     free(table->direct);
     *table = (struct sta_group_table){0};
 }
 
-/* ---- room */
+/* ---- sizes */
 
-static bool is_direct(const struct sta_key_layout *layout)
+/* Groups there may be once @rows more were taken. */
+static size_t most_groups(const struct sta_group_table *table, uint32_t rows)
 {
-    return layout->words == 1 && layout->bits <= DIRECT_BITS;
+    size_t most = (size_t)table->count + rows;
+    return sta_key_layout_is_direct(&table->layout) ? STA_MIN(most, (size_t)1 << table->layout.bits) : most;
 }
 
-/* Groups for which there is room once @rows more fit. */
-static size_t capacity_for(const struct sta_group_table *table, uint32_t rows)
+/* At least a quarter of the slots stays free. */
+static size_t slots_for(const struct sta_group_table *table, size_t groups)
 {
-    size_t need = (size_t)table->count + rows;
-    if (is_direct(&table->layout))
-        need = STA_MIN(need, (size_t)1 << table->layout.bits);
-    size_t capacity = STA_MAX(table->capacity, (uint32_t)FIRST_GROUPS);
-    while (capacity < need)
-        capacity *= 2;
-    return capacity;
-}
-
-/* Half of the slots stay free. */
-static size_t slots_for(const struct sta_key_layout *layout, size_t capacity)
-{
-    return is_direct(layout) ? 0 : capacity * 2;
-}
-
-static size_t direct_for(const struct sta_key_layout *layout)
-{
-    return is_direct(layout) ? (size_t)1 << layout->bits : 0;
+    size_t slots = STA_MAX(table->slot_count, (size_t)FIRST_SLOTS);
+    if (sta_key_layout_is_direct(&table->layout))
+        return 0;
+    while (slots < groups + groups / 3)
+        slots *= 2;
+    return slots;
 }
 
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 {
-    size_t capacity = capacity_for(table, rows);
-    size_t in_order = 2 * sizeof(struct sta_sort_pair) + table->layout.words * sizeof(uint64_t);
-    size_t bytes = capacity * (table->layout.words * sizeof *table->keys + table->shape->record) +
-                   slots_for(&table->layout, capacity) * sizeof *table->slots +
-                   direct_for(&table->layout) * sizeof *table->direct +
-                   ((size_t)table->count + rows) * in_order;
-    for (size_t l = 0; l < table->shape->list_count; l++) {
+    const struct sta_shape *shape = table->shape;
+    size_t groups = most_groups(table, rows);
+    size_t in_order = 2 * sizeof(struct sta_sort_pair) + (table->layout.words + 1) * sizeof(uint64_t);
+    size_t bytes = groups * (table->stride + in_order);
+    if (sta_key_layout_is_direct(&table->layout))
+        bytes += sizeof *table->direct << table->layout.bits;
+    bytes += slots_for(table, groups) * sizeof *table->slots;
+    for (size_t l = 0; l < shape->list_count; l++) {
         const struct sta_list_log *log = &table->logs[l];
-        bool may_grow = table->shape->lists[l].kind != STA_LIST_TERMS;
+        bool may_grow = shape->lists[l].kind != STA_LIST_TERMS;
         bytes += sta_list_log_bytes(log, may_grow ? rows : 0) + log->count * log->width * sizeof *log->words;
     }
     return bytes;
 }
 
-/* Large tables are touched all over: huge pages spare most of the misses of address translation. */
-static void *grow_array(void *old, size_t count, size_t size)
+/* ---- room */
+
+/* Huge pages spare most of the misses of address translation, and of the faults; a table that stays small takes small ones. */
+static uint8_t *create_chunk(size_t bytes, bool huge)
 {
-    void *grown = reallocarray(old, count, size);
-    uintptr_t page = (uintptr_t)grown & ~(uintptr_t)4095;
-    if (grown != NULL && count * size >= HUGE_BYTES)
-        (void)madvise((void *)page, count * size, MADV_HUGEPAGE);
-    return grown;
+    if (!huge)
+        return sta_try_alloc(bytes);
+    bytes = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    uint8_t *chunk = aligned_alloc(HUGE_PAGE, bytes);
+    if (chunk != NULL)
+        (void)madvise(chunk, bytes, MADV_HUGEPAGE);
+    return chunk;
 }
 
-static uint64_t hash_words(const uint64_t *words, size_t step, unsigned count)
+static int add_chunks(struct sta_group_table *table, size_t groups)
 {
-    uint64_t hash = 0;
-    for (unsigned w = 0; w < count; w++) {
-        hash = (hash ^ words[w * step]) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-static size_t slot_of(uint64_t hash, size_t mask)
-{
-    return (hash * UINT64_C(0xD6E8FEB86659FD93)) >> 24 & mask;
-}
-
-static void put_slot(struct sta_group_table *table, uint64_t key, uint64_t hash, uint32_t group)
-{
-    size_t mask = table->slot_count - 1;
-    size_t slot = slot_of(hash, mask);
-    while (table->slots[slot].group != 0)
-        slot = (slot + 1) & mask;
-    table->slots[slot] = (struct sta_table_slot){key, group + 1};
-}
-
-/* What slots hold of a key. */
-static uint64_t slot_key(const struct sta_group_table *table, const uint64_t *key, uint64_t hash)
-{
-    return table->layout.words == 1 ? key[0] : hash;
-}
-
-static int rebuild_slots(struct sta_group_table *table, size_t capacity)
-{
-    const unsigned words = table->layout.words;
-    free(table->slots);
-    free(table->direct);
-    table->slot_count = slots_for(&table->layout, capacity);
-    table->direct_count = direct_for(&table->layout);
-    table->direct = table->direct_count > 0 ? calloc(table->direct_count, sizeof *table->direct) : NULL;
-    table->slots = table->slot_count > 0 ? grow_array(NULL, table->slot_count, sizeof *table->slots) : NULL;
-    if (table->direct == NULL && table->slots == NULL)
-        return STA_ENOMEM;
-    if (table->slots != NULL)
-        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
-    for (uint32_t g = 0; g < table->count; g++) {
-        const uint64_t *key = &table->keys[(size_t)g * words];
-        uint64_t hash = hash_words(key, 1, words);
-        if (table->direct != NULL)
-            table->direct[key[0]] = g + 1;
-        else
-            put_slot(table, slot_key(table, key, hash), hash, g);
+    while (table->chunk_count * CHUNK_GROUPS < groups) {
+        uint8_t *chunk = create_chunk(CHUNK_GROUPS * table->stride, table->chunk_count > 0);
+        if (chunk == NULL)
+            return STA_ENOMEM;
+        STA_GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1);
+        table->chunks[table->chunk_count++] = chunk;
     }
     return STA_OK;
 }
 
-static int grow_groups(struct sta_group_table *table, size_t capacity)
+static struct sta_table_slot *create_slots(size_t count)
 {
-    uint64_t *keys = grow_array(table->keys, capacity, table->layout.words * sizeof *keys);
-    table->keys = keys != NULL ? keys : table->keys;
-    uint8_t *records =
-        grow_array(table->records, capacity, table->shape->record + (table->shape->record == 0));
-    table->records = records != NULL ? records : table->records;
-    if (keys == NULL || records == NULL)
+    struct sta_table_slot *slots = calloc(count, sizeof *slots);
+    uintptr_t first = ((uintptr_t)slots + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)slots + count * sizeof *slots) & ~(HUGE_PAGE - 1);
+    if (slots != NULL && first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    return slots;
+}
+
+static void put_slot(struct sta_group_table *table, uint32_t hash, uint32_t group)
+{
+    const size_t mask = table->slot_count - 1;
+    size_t slot = hash & mask;
+    while (table->slots[slot].group != 0)
+        slot = (slot + 1) & mask;
+    table->slots[slot] = (struct sta_table_slot){hash, group + 1};
+}
+
+static int grow_slots(struct sta_group_table *table, size_t count)
+{
+    struct sta_table_slot *old = table->slots;
+    const size_t old_count = table->slot_count;
+    struct sta_table_slot *slots = create_slots(count);
+    if (slots == NULL)
         return STA_ENOMEM;
-    table->capacity = (uint32_t)capacity;
-    return rebuild_slots(table, capacity);
+    table->slots = slots;
+    table->slot_count = count;
+    for (size_t s = 0; s < old_count; s++)
+        if (old[s].group != 0)
+            put_slot(table, old[s].hash, old[s].group - 1);
+    free(old);
+    return STA_OK;
 }
 
 int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows, struct sta_error *err)
 {
-    size_t capacity = capacity_for(table, rows);
-    if ((capacity > table->capacity || (table->slots == NULL && table->direct == NULL)) &&
-        grow_groups(table, capacity) != 0)
-        return sta_fail(err, STA_ENOMEM, "no memory for %zu groups", capacity);
-    for (size_t l = 0; l < table->shape->list_count; l++) {
-        int rc = 0;
-        if (table->shape->lists[l].kind != STA_LIST_TERMS)
+    const struct sta_shape *shape = table->shape;
+    size_t groups = most_groups(table, rows);
+    size_t slots = slots_for(table, groups);
+    int rc = add_chunks(table, groups);
+    if (rc == 0 && slots > table->slot_count)
+        rc = grow_slots(table, slots);
+    if (rc != 0 || groups >= UINT32_MAX)
+        return sta_fail(err, STA_ENOMEM, "no memory for %zu groups", groups);
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
+        if (shape->lists[l].kind != STA_LIST_TERMS)
             rc = sta_list_log_reserve(&table->logs[l], rows, err);
-        if (rc != 0)
-            return rc;
-    }
-    return STA_OK;
-}
-
-int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
-                             struct sta_error *err)
-{
-    uint64_t *keys = grow_array(NULL, STA_MAX(table->capacity, 1u), layout->words * sizeof *keys);
-    if (keys == NULL)
-        return sta_fail(err, STA_ENOMEM, "no memory for the keys of %u groups", table->capacity);
-    memset(keys, 0, (size_t)table->count * layout->words * sizeof *keys);
-    for (uint32_t g = 0; g < table->count; g++)
-        for (size_t k = 0; k < layout->count; k++) {
-            uint64_t value;
-            bool present =
-                sta_key_get(&table->layout.fields[k], &table->keys[(size_t)g * table->layout.words], &value);
-            sta_key_put(&layout->fields[k], value, present, &keys[(size_t)g * layout->words]);
-        }
-    free(table->keys);
-    table->keys = keys;
-    table->layout = *layout;
-    if (rebuild_slots(table, STA_MAX(table->capacity, 1u)) != 0)
-        return sta_fail(err, STA_ENOMEM, "no memory to find %u groups", table->count);
-    return STA_OK;
+    return rc;
 }
 
 void sta_group_table_clear(struct sta_group_table *table)
@@ -204,9 +164,100 @@ void sta_group_table_clear(struct sta_group_table *table)
     if (table->slots != NULL)
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     if (table->direct != NULL)
-        memset(table->direct, 0, table->direct_count * sizeof *table->direct);
+        memset(table->direct, 0, sizeof *table->direct << table->layout.bits);
     for (size_t l = 0; l < table->shape->list_count; l++)
         sta_list_log_clear(&table->logs[l]);
+}
+
+/* ---- hashes */
+
+static inline uint64_t mix(uint64_t hash)
+{
+    hash *= UINT64_C(0x9E3779B97F4A7C15);
+    hash ^= hash >> 32;
+    return hash * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* Words of a key lie @step apart. */
+static inline uint32_t hash_key(const uint64_t *words, size_t step, unsigned count)
+{
+    uint64_t hash = mix(words[0]);
+    for (unsigned w = 1; w < count; w++)
+        hash = mix(hash ^ hash >> 32 ^ words[w * step]);
+    return (uint32_t)(hash >> 32);
+}
+
+/* ---- layouts */
+
+static void move_key(const struct sta_key_layout *from, const uint64_t *old, const struct sta_key_layout *to,
+                     uint64_t *key)
+{
+    uint64_t made[2 * STA_GROUPING_KEYS] = {0};
+    for (size_t k = 0; k < to->count; k++) {
+        uint64_t value;
+        bool present = sta_key_get(&from->fields[k], old, &value);
+        sta_key_put(&to->fields[k], value, present, made);
+    }
+    memcpy(key, made, to->words * sizeof *key);
+}
+
+/* Records of other sizes, in chunks of their own. */
+static int move_records(struct sta_group_table *table, const struct sta_key_layout *layout)
+{
+    struct sta_group_table wide = *table;
+    wide.layout = *layout;
+    wide.stride = layout->words * sizeof(uint64_t) + table->shape->record;
+    wide.chunks = NULL;
+    wide.chunk_count = wide.chunk_capacity = 0;
+    if (add_chunks(&wide, table->count) != 0) {
+        free_chunks(wide.chunks, wide.chunk_count);
+        return STA_ENOMEM;
+    }
+    for (uint32_t g = 0; g < table->count; g++) {
+        move_key(&table->layout, sta_group_key(table, g), layout, sta_group_key(&wide, g));
+        memcpy(sta_group_states(&wide, g), sta_group_states(table, g), table->shape->record);
+    }
+    free_chunks(table->chunks, table->chunk_count);
+    *table = wide;
+    return STA_OK;
+}
+
+/* Finds all groups anew. */
+static int index_groups(struct sta_group_table *table)
+{
+    const unsigned words = table->layout.words;
+    free(table->slots);
+    free(table->direct);
+    table->slots = NULL;
+    table->direct = NULL;
+    table->slot_count = 0;
+    if (sta_key_layout_is_direct(&table->layout)) {
+        table->direct = calloc((size_t)1 << table->layout.bits, sizeof *table->direct);
+        for (uint32_t g = 0; table->direct != NULL && g < table->count; g++)
+            table->direct[sta_group_key(table, g)[0]] = g + 1;
+        return table->direct != NULL ? STA_OK : STA_ENOMEM;
+    }
+    if (grow_slots(table, slots_for(table, table->count)) != 0)
+        return STA_ENOMEM;
+    for (uint32_t g = 0; g < table->count; g++)
+        put_slot(table, hash_key(sta_group_key(table, g), 1, words), g);
+    return STA_OK;
+}
+
+int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
+                             struct sta_error *err)
+{
+    int rc = STA_OK;
+    if (layout->words != table->layout.words) {
+        rc = move_records(table, layout);
+    } else {
+        for (uint32_t g = 0; g < table->count; g++)
+            move_key(&table->layout, sta_group_key(table, g), layout, sta_group_key(table, g));
+        table->layout = *layout;
+    }
+    if (rc == 0)
+        rc = index_groups(table);
+    return rc == 0 ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory to find %u groups", table->count);
 }
 
 /* ---- rows to groups */
@@ -214,15 +265,15 @@ void sta_group_table_clear(struct sta_group_table *table)
 static uint32_t add_group(struct sta_group_table *table, const uint64_t *words, size_t step)
 {
     uint32_t group = table->count++;
-    STA_ASSERT(group < table->capacity);
+    uint64_t *key = sta_group_key(table, group);
     for (unsigned w = 0; w < table->layout.words; w++)
-        table->keys[(size_t)group * table->layout.words + w] = words[w * step];
-    memset(sta_group_record(table, group), 0, table->shape->record);
+        key[w] = words[w * step];
+    memset(key + table->layout.words, 0, table->shape->record);
     return group;
 }
 
 static void find_directly(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups)
+                          uint32_t *groups, uint8_t **states)
 {
     uint32_t *direct = table->direct;
     for (uint32_t i = 0; i < count; i++) {
@@ -230,71 +281,64 @@ static void find_directly(struct sta_group_table *table, const uint64_t *words, 
         if (held == 0)
             held = direct[words[i]] = add_group(table, &words[i], STA_GROUPING_STRIP) + 1;
         groups[i] = held - 1;
+        states[i] = sta_group_states(table, held - 1);
     }
 }
 
-static void find_words(struct sta_group_table *table, const uint64_t *words, uint32_t count, uint32_t *groups)
+static inline bool has_key(const uint64_t *key, const uint64_t *words, unsigned count)
 {
-    struct sta_table_slot *slots = table->slots;
+    bool same = true;
+    for (unsigned w = 0; w < count; w++)
+        same = same && key[w] == words[(size_t)w * STA_GROUPING_STRIP];
+    return same;
+}
+
+/* Asks for the slots of a strip, then for the records that they most likely lead to. */
+static void ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
+{
+    const struct sta_table_slot *slots = table->slots;
     const size_t mask = table->slot_count - 1;
-    uint32_t wanted[STA_GROUPING_STRIP + AHEAD];
     for (uint32_t i = 0; i < count; i++)
-        wanted[i] = (uint32_t)slot_of(hash_words(&words[i], 1, 1), mask);
-    for (uint32_t i = 0; i < AHEAD; i++)
-        wanted[count + i] = wanted[count - 1];
+        __builtin_prefetch(&slots[hashes[i] & mask]);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t key = words[i];
-        size_t slot = wanted[i];
-        __builtin_prefetch(&slots[wanted[i + AHEAD]]);
-        while (slots[slot].group != 0 && slots[slot].key != key)
-            slot = (slot + 1) & mask;
-        if (slots[slot].group == 0)
-            slots[slot] = (struct sta_table_slot){key, add_group(table, &words[i], STA_GROUPING_STRIP) + 1};
-        groups[i] = slots[slot].group - 1;
-        __builtin_prefetch(sta_group_record(table, groups[i]), 1);
+        const struct sta_table_slot *slot = &slots[hashes[i] & mask];
+        if (slot->group != 0)
+            __builtin_prefetch(sta_group_key(table, slot->group - 1), 1);
     }
 }
 
-static bool has_key(const struct sta_group_table *table, uint32_t group, const uint64_t *words)
-{
-    for (unsigned w = 0; w < table->layout.words; w++)
-        if (table->keys[(size_t)group * table->layout.words + w] != words[(size_t)w * STA_GROUPING_STRIP])
-            return false;
-    return true;
-}
-
-static void find_long_words(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                            uint32_t *groups)
+/* @width: words of the key; a constant where this is inlined. */
+static inline void find_hashed(struct sta_group_table *table, const uint64_t *words, uint32_t count,
+                               uint32_t *groups, uint8_t **states, const unsigned width)
 {
     struct sta_table_slot *slots = table->slots;
     const size_t mask = table->slot_count - 1;
-    uint64_t hashes[STA_GROUPING_STRIP];
+    uint32_t hashes[STA_GROUPING_STRIP];
+    for (uint32_t i = 0; i < count; i++)
+        hashes[i] = hash_key(&words[i], STA_GROUPING_STRIP, width);
+    if (table->slot_count * sizeof *slots + table->count * table->stride > FAR_BYTES)
+        ask_ahead(table, hashes, count);
     for (uint32_t i = 0; i < count; i++) {
-        hashes[i] = hash_words(&words[i], STA_GROUPING_STRIP, table->layout.words);
-        __builtin_prefetch(&slots[slot_of(hashes[i], mask)]);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        size_t slot = slot_of(hashes[i], mask);
-        while (slots[slot].group != 0 &&
-               !(slots[slot].key == hashes[i] && has_key(table, slots[slot].group - 1, &words[i])))
-            slot = (slot + 1) & mask;
-        if (slots[slot].group == 0)
-            slots[slot] =
-                (struct sta_table_slot){hashes[i], add_group(table, &words[i], STA_GROUPING_STRIP) + 1};
-        groups[i] = slots[slot].group - 1;
-        __builtin_prefetch(sta_group_record(table, groups[i]), 1);
+        const uint32_t hash = hashes[i];
+        size_t at = hash & mask;
+        while (
+            slots[at].group != 0 &&
+            !(slots[at].hash == hash && has_key(sta_group_key(table, slots[at].group - 1), &words[i], width)))
+            at = (at + 1) & mask;
+        if (slots[at].group == 0)
+            slots[at] = (struct sta_table_slot){hash, add_group(table, &words[i], STA_GROUPING_STRIP) + 1};
+        groups[i] = slots[at].group - 1;
+        states[i] = (uint8_t *)(sta_group_key(table, groups[i]) + width);
     }
 }
 
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups)
+                          uint32_t *groups, uint8_t **states)
 {
-    if (count == 0)
-        return;
     if (table->direct != NULL)
-        find_directly(table, words, count, groups);
+        find_directly(table, words, count, groups, states);
     else if (table->layout.words == 1)
-        find_words(table, words, count, groups);
+        find_hashed(table, words, count, groups, states, 1);
     else
-        find_long_words(table, words, count, groups);
+        find_hashed(table, words, count, groups, states, table->layout.words);
 }

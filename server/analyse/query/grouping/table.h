@@ -5,43 +5,54 @@
 #include "analyse/query/grouping/lists.h"
 #include "analyse/query/grouping/shape.h"
 
+#define STA_TABLE_CHUNK_BITS 15 /* of the groups in a chunk of records */
+
 struct sta_table_slot {
-    uint64_t key;   /* of one word; of several their hash */
+    uint32_t hash;
     uint32_t group; /* + 1; 0: free */
 };
 
 struct sta_group_table {
     const struct sta_shape *shape;
-    struct sta_key_layout layout;
-    uint32_t count, capacity;
-    uint64_t *keys;   /* layout.words a group */
-    uint8_t *records; /* shape->record a group */
+    struct sta_key_layout layout; /* of no words: none yet */
+    uint32_t count;
+    size_t stride;    /* bytes of a record: the words of the key, then the states */
+    uint8_t **chunks; /* of records; they never move */
+    size_t chunk_count, chunk_capacity;
     struct sta_table_slot *slots;
-    size_t slot_count;         /* a power of two; 0 while keys index directly */
-    uint32_t *direct;          /* group + 1 by key */
-    size_t direct_count;       /* a power of two, or 0 */
+    size_t slot_count;         /* a power of two; 0 while keys are indexes */
+    uint32_t *direct;          /* group + 1 by key; or NULL */
     struct sta_list_log *logs; /* by list of the shape */
 };
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape);
 void sta_group_table_fini(struct sta_group_table *table);
-/** Bytes that it holds once there is room for @rows more rows, what bringing it in order will take included. */
+/** Bytes that it holds once @rows more rows are in it, what bringing it in order will take included. */
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows);
-/** Makes that room.  Return: 0 or STA_ENOMEM. */
+/** Makes room for them.  Return: 0 or STA_ENOMEM. */
 STA_MUSTCHECK int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows,
                                           struct sta_error *err);
 /** Takes on a layout that holds all keys that are there. */
 STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                                            struct sta_error *err);
-/** Groups of packed keys, as sta_keys_pack leaves them; new ones are added, for which there must be room. */
+/**
+ * sta_group_table_find - the groups of packed keys, as sta_keys_pack leaves them; new ones are added, for which there must be room
+ * @groups, @states: by row
+ */
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups);
+                          uint32_t *groups, uint8_t **states);
 /** Forgets all groups, keeps the memory. */
 void sta_group_table_clear(struct sta_group_table *table);
 
-static inline uint8_t *sta_group_record(const struct sta_group_table *table, uint32_t group)
+static inline uint64_t *sta_group_key(const struct sta_group_table *table, uint32_t group)
 {
-    return table->records + group * table->shape->record;
+    const uint32_t inside = group & ((1u << STA_TABLE_CHUNK_BITS) - 1);
+    return (uint64_t *)(void *)(table->chunks[group >> STA_TABLE_CHUNK_BITS] + inside * table->stride);
+}
+
+static inline uint8_t *sta_group_states(const struct sta_group_table *table, uint32_t group)
+{
+    return (uint8_t *)(sta_group_key(table, group) + table->layout.words);
 }
 
 #endif

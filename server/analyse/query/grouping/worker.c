@@ -31,6 +31,7 @@ void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_sha
     worker->key_dictionaries = sta_alloc_array(shape->key_count, sizeof *worker->key_dictionaries);
     worker->kept = sta_alloc_array(STA_GROUPING_STRIP, sizeof *worker->kept);
     worker->groups = sta_alloc_array(STA_GROUPING_STRIP, sizeof *worker->groups);
+    worker->states = sta_alloc_array(STA_GROUPING_STRIP, sizeof *worker->states);
 }
 
 void sta_group_worker_fini(struct sta_group_worker *worker)
@@ -43,6 +44,7 @@ void sta_group_worker_fini(struct sta_group_worker *worker)
         free(worker->arguments[f].other_missing);
         free(worker->arguments[f].groups);
         free(worker->arguments[f].rows);
+        free(worker->arguments[f].states);
     }
     free(worker->arguments);
     free(worker->argument_of);
@@ -50,6 +52,7 @@ void sta_group_worker_fini(struct sta_group_worker *worker)
     free(worker->words);
     free(worker->kept);
     free(worker->groups);
+    free(worker->states);
     sta_exact_terms_fini(&worker->terms);
     sta_group_table_fini(&worker->table);
     for (size_t r = 0; r < worker->run_count; r++)
@@ -115,6 +118,7 @@ static void make_room(struct sta_argument *argument, bool other)
         argument->values = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->values);
         argument->groups = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->groups);
         argument->rows = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->rows);
+        argument->states = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->states);
     }
     if (other && argument->others == NULL) {
         argument->others = sta_alloc_array(STA_GROUPING_STRIP, sizeof *argument->others);
@@ -131,10 +135,12 @@ static void drop_missing(struct sta_argument *argument, const struct sta_vector 
         uint32_t row = sta_strip_row(&input->strip, i);
         argument->rows[count] = row;
         argument->groups[count] = input->groups[i];
+        argument->states[count] = input->states[i];
         count += !is_missing(vector, row);
     }
     input->strip = (struct sta_strip){.count = count, .rows = argument->rows};
     input->groups = argument->groups;
+    input->states = argument->states;
 }
 
 static bool lies_as_needed(const struct sta_vector *vector, const struct sta_strip *strip)
@@ -212,7 +218,7 @@ static void fold_strip(struct sta_group_worker *worker, const struct sta_fold_in
         input.log = fold->list == STA_NO_LIST ? NULL : &worker->table.logs[fold->list];
         input.terms = &worker->terms;
         if (input.strip.count > 0)
-            fold->kind->update(fold, worker->table.records + fold->offset, shape->record, &input);
+            fold->kind->update(fold, &input);
     }
 }
 
@@ -259,7 +265,7 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
     if (rc == 0)
         rc = sta_group_table_reserve(&worker->table, 1, err);
     if (rc == 0)
-        sta_group_table_find(&worker->table, worker->words, 1, worker->groups);
+        sta_group_table_find(&worker->table, worker->words, 1, worker->groups, worker->states);
     return rc;
 }
 
@@ -291,9 +297,10 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
         rc = make_space(worker, limits, strip.count, err);
     if (rc != 0)
         return rc;
-    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups);
+    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups, worker->states);
     struct sta_fold_input whole = {.strip = strip,
                                    .groups = worker->groups,
+                                   .states = worker->states,
                                    .uniform = is_uniform(worker->groups, strip.count),
                                    .batch = batch};
     fold_strip(worker, &whole);

@@ -13,6 +13,7 @@ struct sta_argument {
     uint64_t *values, *others;
     uint8_t *other_missing;
     uint32_t *groups, *rows;
+    uint8_t **states;
 };
 
 struct sta_group_worker {
@@ -23,6 +24,7 @@ struct sta_group_worker {
     uint32_t *key_dictionaries;     /* by key, of the present batch */
     uint64_t *words;                /* packed keys of a strip */
     uint32_t *kept, *groups;        /* of a strip */
+    uint8_t **states;               /* likewise */
     struct sta_exact_terms terms;
     struct sta_run **runs;
     size_t run_count, run_capacity;
