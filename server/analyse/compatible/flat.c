@@ -165,16 +165,14 @@ static void compute_overhead(struct flat *flat, const struct extra *extra)
 {
     struct sta_table_column *out = &flat->table->columns[extra->at];
     const struct sta_table_column *own = &flat->table->columns[*flat->times[extra->index]];
-    for (size_t row = 0; row < flat->table->rows; row++)
-        if (!own->missing[row])
-            put_number(out, row, own->numbers[row]);
     for (size_t l = 0; l < flat->preset->layer_count; l++) {
         const struct sta_table_column *child = &flat->table->columns[*flat->times[l]];
         for (size_t row = 0; is_child(flat->preset, l, extra->index) && row < flat->table->rows; row++)
-            out->numbers[row] -= child->missing[row] ? 0 : child->numbers[row];
+            out->numbers[row] += child->missing[row] ? 0 : child->numbers[row];
     }
     for (size_t row = 0; row < flat->table->rows; row++)
-        out->numbers[row] = STA_MAX(out->numbers[row], 0);
+        if (!own->missing[row])
+            put_number(out, row, STA_MAX(own->numbers[row] - out->numbers[row], 0));
 }
 
 static void compute_unoverlapped(struct flat *flat, const struct extra *extra)

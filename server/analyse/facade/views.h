@@ -30,8 +30,9 @@ struct sta_view_question {
 /**
  * sta_view_compatible - a table as the reference analysers compute it (metrics.md sections 4 to 8)
  * @table: as the golden tables: keys first, then columns in their order.  Infinite numbers are infinite here
- * @facts: job_time, total_count ..; filtered and unmatched
- * Mistakes: STA_EINPUT with parameter /layer, /by, /views.
+ * @facts: job_time and total_count of the trace; filtered, unmatched, multiple as in the summary, taken (by the layer, or by any), keyless (left out for
+ * want of a file, category or function to group by); of the summary what metrics.md section 8 says of the whole trace
+ * Mistakes: STA_EINPUT with parameter /layer, /by, /views, /granularity; STA_ELIMIT too.
  */
 STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
                                       const struct sta_budget *budget, struct sta_table *table,
