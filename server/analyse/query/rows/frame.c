@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/budget.h"
 #include "analyse/query/plan.h"
 #include "common/memory.h"
 
@@ -97,17 +98,19 @@ struct sta_frame {
     struct sta_frame *below;
     sta_column_source base;
     void *base_context;
+    const struct sta_budget *budget;
     uint64_t serial; /* counts seeks, from 1 */
     uint32_t rows;
     struct slot *slots; /* by item */
 };
 
 struct sta_frame *sta_frame_create(struct sta_stage_programs *programs, struct sta_frame *below,
-                                   sta_column_source base, void *base_context)
+                                   sta_column_source base, void *base_context,
+                                   const struct sta_budget *budget)
 {
     struct sta_frame *frame = sta_alloc(sizeof *frame);
-    *frame =
-        (struct sta_frame){.programs = programs, .below = below, .base = base, .base_context = base_context};
+    *frame = (struct sta_frame){
+        .programs = programs, .below = below, .base = base, .base_context = base_context, .budget = budget};
     frame->slots = sta_alloc_array(programs->first[STA_PARTS] + 1, sizeof *frame->slots);
     return frame;
 }
@@ -137,7 +140,9 @@ static int compute(struct sta_frame *frame, size_t item, struct sta_vector *vect
     if (slot->serial != frame->serial) {
         if (slot->evaluator == NULL)
             slot->evaluator = sta_evaluator_create();
-        int rc = sta_program_run(computed->program, slot->evaluator, frame->rows, sta_frame_column, frame,
+        int rc = sta_budget_check(frame->budget, err);
+        if (rc == 0)
+            rc = sta_program_run(computed->program, slot->evaluator, frame->rows, sta_frame_column, frame,
                                  &slot->vector, err);
         if (rc != 0)
             return rc;

@@ -8,6 +8,7 @@
 
 #include "analyse/expression/expression.h"
 
+struct sta_budget;
 struct sta_plan_stage;
 
 enum sta_part { /* what the expressions of a stage are for */
@@ -28,9 +29,11 @@ void sta_stage_programs_destroy(struct sta_stage_programs *programs); /* NULL al
 size_t sta_stage_programs_count(const struct sta_stage_programs *programs, enum sta_part part);
 
 struct sta_frame;
-/** @below: the frame whose outputs are the columns; NULL: @base gives them. */
+/** @below: the frame whose outputs are the columns; NULL: @base gives them.  @budget: asked before each expression, since many
+ * long ones over one batch take seconds; borrowed. */
 struct sta_frame *sta_frame_create(struct sta_stage_programs *programs, struct sta_frame *below,
-                                   sta_column_source base, void *base_context);
+                                   sta_column_source base, void *base_context,
+                                   const struct sta_budget *budget);
 void sta_frame_destroy(struct sta_frame *frame); /* NULL allowed */
 /** Goes to other rows: vectors handed out before are void. */
 void sta_frame_seek(struct sta_frame *frame, uint32_t rows);

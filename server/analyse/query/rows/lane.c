@@ -22,6 +22,7 @@ struct gathered { /* a column of the rows that are left */
 struct lane {
     struct sta_lane public;
     const struct sta_path *path;
+    const struct sta_budget *budget;
     struct sta_scan_visitor *visitor; /* of the present trace */
     struct sta_column_reader *reader; /* the visitor's */
     struct sta_relation_batch *batch; /* of a relation */
@@ -112,10 +113,11 @@ static int base_column(void *context, uint32_t column, struct sta_vector *vector
 
 /* ---- start and end */
 
-struct sta_lane *sta_lane_create(const struct sta_path *path)
+struct sta_lane *sta_lane_create(const struct sta_path *path, const struct sta_budget *budget)
 {
     struct lane *lane = sta_alloc(sizeof *lane);
     lane->path = path;
+    lane->budget = budget;
     lane->from = INT64_MIN;
     lane->to = INT64_MAX;
     lane->column_count = path->stages[0].input_count;
@@ -178,8 +180,9 @@ static void bind(struct lane *lane, uint32_t trace)
     if (path->events != NULL)
         lane->visitor = sta_scan_visitor_create(&path->events->traces[trace].scan, NULL);
     for (size_t i = 0; i < path->stage_count; i++)
-        lane->frames[i] = sta_frame_create(path->programs[trace * path->stage_count + i],
-                                           i > 0 ? lane->frames[i - 1] : NULL, base_column, lane);
+        lane->frames[i] =
+            sta_frame_create(path->programs[trace * path->stage_count + i],
+                             i > 0 ? lane->frames[i - 1] : NULL, base_column, lane, lane->budget);
     lane->public.top = lane->frames[path->stage_count - 1];
     lane->bound = true;
 }

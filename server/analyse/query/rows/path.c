@@ -149,7 +149,7 @@ static void run_work(void *context, unsigned worker)
 {
     struct working *working = context;
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_lane *lane = sta_lane_create(working->path);
+    struct sta_lane *lane = sta_lane_create(working->path, working->budget);
     int rc = 0;
     while (rc == 0 && !atomic_load_explicit(&working->stop, memory_order_relaxed)) {
         size_t number = atomic_fetch_add(&working->next, 1);

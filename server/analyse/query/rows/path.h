@@ -46,7 +46,8 @@ struct sta_lane {
     uint32_t count;           /* of them */
 };
 
-struct sta_lane *sta_lane_create(const struct sta_path *path);
+/** Borrows both. */
+struct sta_lane *sta_lane_create(const struct sta_path *path, const struct sta_budget *budget);
 void sta_lane_destroy(struct sta_lane *lane); /* NULL allowed */
 /** Goes to a part, and drops the rows that window, preset and filters do not keep. */
 STA_MUSTCHECK int sta_lane_load(struct sta_lane *lane, struct sta_path_part part, struct sta_error *err);

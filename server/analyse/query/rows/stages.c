@@ -182,7 +182,7 @@ static int append_lane(const struct rows *rows, struct sta_lane *lane, struct st
 static int copy_rows(const struct rows *rows, const struct sta_path *path, uint64_t left,
                      const struct sta_budget *budget, struct sta_relation *relation, struct sta_error *err)
 {
-    struct sta_lane *lane = sta_lane_create(path);
+    struct sta_lane *lane = sta_lane_create(path, budget);
     struct sta_vector *vectors = sta_alloc_array(rows->count + 1, sizeof *vectors);
     int rc = 0;
     for (size_t i = 0; rc == 0 && left > 0 && i < path->part_count; i++) {
