@@ -188,13 +188,18 @@ def part_golden(builds, count):
     program(builds, "asan", HERE / "golden/run", count)
 
 
+def part_random(builds, count):
+    """random queries and overlaps, against the oracles"""
+    program(builds, "asan", HERE / "random/run", count)
+
+
 def part_api(builds, count):
     """the HTTP interface of the real daemon"""
     program(builds, "asan", HERE / "api/run.py", count)
 
 
 def part_robustness(builds, count):
-    """kill -9, full disk, two daemons"""
+    """kill -9, full disk, two daemons, hostile and heavy queries"""
     program(builds, "asan", HERE / "robustness/run", count)
 
 

@@ -63,7 +63,7 @@ def by_curl(command, environment):
 
 
 def by_python(lines, preamble, environment):
-    if importlib.util.find_spec("pandas") is None:
+    if "pandas" not in sys.modules and importlib.util.find_spec("pandas") is None:
         sys.modules["pandas"] = types.SimpleNamespace(read_csv=read_csv, DataFrame=Frame)
     names = dict(environment)
     exec(preamble + lines, names)
@@ -79,7 +79,8 @@ def test_ten_questions(scene):
         rows = answers[number] = by_curl(command, environment)
         frame = by_python(lines, preamble, environment)
         assert rows and "detail" not in rows[0], f"question {number}: {rows[:2]}"
-        assert (list(frame.columns), len(frame)) == (list(rows[0]), len(rows)), f"question {number}: {list(frame.columns)}, {len(frame)} rows; curl: {list(rows[0])}, {len(rows)}"
+        got, wanted = (list(frame.columns), len(frame)), (list(rows[0]), len(rows))
+        assert got == wanted, f"question {number}: Python has {got}, curl {wanted}"
     check_totals(answers, totals)
 
 

@@ -4,20 +4,21 @@ Integers, texts and conditions are equal or not. Numbers may differ as query.md 
 value of their column, where terms cancel). Rows that such a difference may swap in an `order_by` may be swapped.
 """
 import math
+from questions import stages
 
-RTOL, OF_LARGEST = 1e-9, 1e-12
+RTOL, OF_LARGEST, LEAST = 1e-9, 1e-12, 1e-3
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def scale_of(want, column):
     """the largest magnitude of a column; of a difference to a baseline that of what was subtracted"""
     name = want["columns"][column]
-    names = [name] + [name[:-len(s)] for s in ("_delta", "_ratio") if name.endswith(s)]
+    names = [name] + [name[:-len(s)] for s in ("_delta", "_ratio") if name.endswith(s)] + ["mean"] * (name == "std")
     values = [row[i] for i, n in enumerate(want["columns"]) if n in names for row in want["data"]]
-    return max((abs(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)), default=0.)
-
-
-def is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return max([LEAST, *(abs(v) for v in values if is_number(v))])
 
 
 def same(want, got, kind, scale):
@@ -51,9 +52,7 @@ def swapped(want, got, types, scales):
 
 def order_of(request):
     """columns by which the last stage is ordered"""
-    while "then" in request:
-        request = request["then"]
-    return [name.lstrip("-") for name in request.get("order_by", ())]
+    return [name.lstrip("-") for name in stages(request)[-1].get("order_by", ())]
 
 
 def by_rounding(request, want):
@@ -62,11 +61,25 @@ def by_rounding(request, want):
     return any(types.get(name) == "float" for name in order_of(request))
 
 
+def parameter_of(request, pointer):
+    """the oracle's pointer as query.md has it: keys of value_counts are no group_by, and a single expression is no list"""
+    parts = pointer.split("/")[1:]
+    depth = next((i for i, p in enumerate(parts) if p != "then"), len(parts))
+    stage = stages(request)[min(depth, len(stages(request)) - 1)]
+    member = parts[depth] if depth < len(parts) else None
+    if member == "group_by" and "value_counts" in stage and depth + 1 < len(parts):
+        parts[depth] = member = "value_counts"
+    if member in ("value_counts", "describe") and not isinstance(stage.get(member), list):
+        del parts[depth + 1:depth + 2]
+    return "/" + "/".join(parts)
+
+
 def difference(request, want, status, got):
     """(kind, sentence), or None. @want: the oracle's answer or problem document"""
     if "status" in want:
         if status != want["status"]:
             return "status", f"{status}, not {want['status']} at {want['parameter']} {want.get('position', '')}: {want['detail']}"
+        want = {**want, "parameter": parameter_of(request, want["parameter"])}
         for key in ("parameter", "position"):
             if key in want and got.get(key) != want[key]:
                 return key, f"{key} {got.get(key)!r}, not {want[key]!r} ({want['detail']}); the daemon says: {got.get('detail')}"

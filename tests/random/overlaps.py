@@ -33,7 +33,7 @@ class Overlaps:
         if self.maybe(.25):
             request["from"] = round(self.dice.uniform(0, length * .6), self.dice.choice([0, 2, 6]))
         if self.maybe(.25):
-            request["to"] = round(self.dice.uniform(length * .6, length * 1.1), self.dice.choice([0, 2, 6]))
+            request["to"] = max(request.get("from", 0), round(self.dice.uniform(length * .6, length * 1.1), self.dice.choice([0, 2, 6])))
         if self.maybe(.2):
             request["filter"] = make.condition(1)
         if self.maybe(.7):

@@ -5,6 +5,7 @@ Each stage is drawn over the columns and values that the stages before it gave, 
 import copy
 import expressions
 
+TAKEN = {"column", "count", "fraction", "left", "right", "mean", "std", "min", "max"}  # columns that results have of their own
 
 def stages(request):
     """the stages of a request, first to last"""
@@ -84,13 +85,13 @@ class Questions:
     def item(self, make, text, name):
         """an expression in a list: with a name or without; a quoted one always with, since texts of names are no names"""
         plain = text in make.columns.types and self.maybe(.9)
-        return text if "`" not in text and (plain or self.maybe(.3)) else {name: text}
+        return text if "`" not in text and text not in TAKEN and (plain or self.maybe(.3)) else {name: text}
 
     def keys(self, make):
         """a group_by: plain texts, or names for expressions"""
         keys = []
         for i, text in enumerate(self.few(3, make.key)):
-            keys.append(self.item(make, text, f"k{i}"))
+            keys.append(self.item(make, text, f"{self.letter}k{i}"))
         if make.columns.events and self.maybe(.15):
             keys.insert(self.dice.randrange(len(keys) + 1), "trace")
         names = [k if isinstance(k, str) else next(iter(k)) for k in keys]

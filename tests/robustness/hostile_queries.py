@@ -50,11 +50,11 @@ class Asker:
 DEPTHS = {
     "parentheses": "(" * DEEP + "1" + ")" * DEEP, "open parentheses": "(" * DEEP, "not": "not " * 2400 + "true", "minus": "-" * 9000 + "1 == 1",
     "tilde": "~" * 9000 + "true", "powers": "2" + " ** 2" * 1900 + " > 1", "functions": "abs(" * 2000 + "1" + ")" * 2000 + " > 1",
-    "where": "where(true, " * 800 + "1" + ")" * 800 + " > 1", "methods": "cat" + ".str.lower()" * 800 + " == 'posix'", "lists": "1 in " + "[" * 9000,
+    "where": "where(true, " * 800 + "1" + ")" * 800 + " > 1", "lists": "1 in " + "[" * 9000,
     "a hundred and one": "(" * 101 + "true" + ")" * 101,
 }
 WIDE = {"or": " or ".join(["dur == 1"] * 800), "sum": " + ".join(["1"] * 2400) + " > 1", "comparisons": " < ".join(["1"] * 2400),
-        "strings": "'" + "x" * 9990 + "' == cat"}
+        "methods": "cat" + ".str.lower()" * 800 + " == 'posix'", "strings": "'" + "x" * 9990 + "' == cat"}
 
 
 def depths(asker):
