@@ -169,6 +169,13 @@ uint32_t sta_plain_key_words(const struct sta_plain *plain)
     return plain->sort_words + 3;
 }
 
+/* What a row of a chunk takes, with its record when it is sorted. */
+static size_t chunk_row_bytes(const struct sta_plain *plain)
+{
+    size_t record = (sta_plain_key_words(plain) + 1) * sizeof(uint64_t) + sizeof(uint32_t);
+    return plain->shown.row_bytes + sizeof(struct sta_chunk_row) + (plain->sort_words > 0 ? record : 0);
+}
+
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
                                                  const struct sta_budget *budget, const char *spill_folder,
                                                  uint64_t wanted, const uint64_t *after)
@@ -179,7 +186,7 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
     reader->budget = *budget;
     reader->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     reader->key = sta_alloc_array(words, sizeof *reader->key);
-    reader->most_rows = STA_MAX(budget->memory / 4 / plain->shown.row_bytes, (size_t)STA_BLOCK_ROWS);
+    reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_BLOCK_ROWS);
     reader->from = INT64_MIN;
     reader->wanted = wanted;
     if (after != NULL) {

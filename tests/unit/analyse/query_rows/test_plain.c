@@ -91,7 +91,8 @@ Test(query_plain, sorted)
         "\"/F/B\", 0\n\"/F/B\", 20\n\"/F/B\", 20\n\"/F/B\", 50\n\"/F/A\", 10\n\"/F/A\", 20\nnull, 30\n");
     /* the least of all values, descending, still comes before what is missing */
     expect(&fixture.asked,
-           "{\"derive\": {\"u\": \"replace(file_name, '.*', '')\", \"b\": \"where(file_name.notna(), ts > 100)\"}, "
+           "{\"derive\": {\"u\": \"replace(file_name, '.*', '')\", \"b\": \"where(file_name.notna(), ts > "
+           "100)\"}, "
            "\"columns\": [\"u\", \"b\"], \"filter\": \"ts >= 30\", \"order_by\": [\"-u\", \"-b\"]}",
            "\"\", false\nnull, null\n");
     fixture_fini(&fixture);
