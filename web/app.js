@@ -15,6 +15,8 @@ import { here, link, onChange, pageLink, visit } from './state.js';
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
+    { name: 'layer', label: 'Layer', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
+    { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 

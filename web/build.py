@@ -28,9 +28,13 @@ REFERENCE = re.compile(
     r"""(?P<before>\bfrom\s+|\bimport\s+|\bimport\(\s*|\b(?:href|src)=|\burl\(\s*)(?P<quote>["'])(?P<name>[\w./-]+\.(?:js|css|svg))(?P=quote)""")
 
 
+# A comment that has its lines for itself: who reads the sources has it, browsers need not fetch it.
+COMMENT = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
+
+
 def read_sources(folder):
     found = (path for pattern in SOURCES for path in folder.glob(pattern))
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    return {path.relative_to(folder).as_posix(): COMMENT.sub(b"", path.read_bytes()) for path in found}
 
 
 def fetch_echarts(source, packages):

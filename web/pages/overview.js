@@ -9,7 +9,7 @@ import { copyMenu } from '../parts/copy.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
-import { failure, loading } from '../parts/notice.js';
+import { failedFilter, failure, loading } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
@@ -63,10 +63,7 @@ function summaryPicture(trace, bar) {
     function refuse(problem) {
         answer = null;
         around(false);
-        if (problem.parameter !== 'filter') return;
-        bar.mark(problem);
-        fill(layers, h('div', { class: 'notice' }, h('p', {}, 'The filter cannot be understood; the mark under it shows where.'),
-            h('button', { class: 'button small', onclick: () => go({ filter: null }) }, 'Clear the filter')));
+        failedFilter(problem, bar, layers);
     }
 
     async function ask(parameters, place, signal) {

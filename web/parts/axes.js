@@ -23,11 +23,11 @@ export function timeAxis(first, last) {
 /**
  * Names, or bins of time, side by side.
  * @param {string[]} names
- * @param {Object} [more]
+ * @param {{width?: number, [option: string]: any}} [options]  width: at which names are cut
  */
-export function nameAxis(names, { width = 160, ...more } = {}) {
+export function nameAxis(names, { width, ...more } = {}) {
     return { type: 'category', data: names, axisLine: axisLine(), axisTick: { show: false }, splitLine: { show: false },
-        axisLabel: { ...axisText(), hideOverlap: true, width, overflow: 'truncate' }, ...more };
+        axisLabel: { ...axisText(), lineHeight: 14, hideOverlap: true, ...(width && { width, overflow: 'truncate' }) }, ...more };
 }
 
 /**

@@ -1,6 +1,7 @@
 /* notice.js - what stands where there is nothing to show yet, or no more: waiting, empty, error; and short-lived toasts. */
 
 import { fill, h } from '../dom.js';
+import { go } from '../state.js';
 
 const SLOW_MS = 1000;
 const CANCEL_MS = 2000;
@@ -63,6 +64,19 @@ export async function attempt(action) {
         toast(problem.message, 'bad');
         return undefined;
     }
+}
+
+/**
+ * Where the filter is at fault: the mark in the control bar, and a way out in the page.
+ * @param {Error & {parameter?: string}} problem
+ * @param {{mark: (problem: any) => void}} bar
+ * @param {HTMLElement} box
+ */
+export function failedFilter(problem, bar, box) {
+    if (problem.parameter !== 'filter') return;
+    bar.mark(problem);
+    fill(box, h('div', { class: 'notice' }, h('p', {}, 'The filter cannot be understood; the mark under it shows where.'),
+        h('button', { class: 'button small', onclick: () => go({ filter: null }) }, 'Clear the filter')));
 }
 
 /**

@@ -16,6 +16,7 @@ import { onHover, showRange, tellHover } from './time.js';
  * @property {(data: any) => number} [height]  in pixels; the stylesheet's when left out
  * @property {(data: any, x: number) => number} [timeAt]  seconds at a place of the x axis: the chart is over the job's time
  * @property {(data: any, time: number) => number} [placeOf]  the reverse
+ * @property {boolean} [binned]  places are bins, counted from 0
  */
 
 let library = null;
@@ -63,12 +64,12 @@ export function plot(kind) {
 
     function start(echarts) {
         const made = echarts.init(canvas, null, { renderer: 'canvas' });
-        made.on('click', ({ dataIndex }) => data.onPick?.(dataIndex));
+        made.on('click', ({ dataIndex, data: item }) => data.onPick?.(item?.index ?? dataIndex));
         if (!kind.timeAt) return made;
         made.on('brushEnd', ({ areas }) => {
-            const range = areas[0]?.coordRange?.map((x) => kind.timeAt(data, x));
+            const [first, last] = areas[0]?.coordRange ?? [0, 0];
             made.dispatchAction({ type: 'brush', areas: [] });
-            if (range?.[1] > range?.[0]) showRange(range[0], range[1]);
+            if (last > first) showRange(kind.timeAt(data, first), kind.timeAt(data, last + (kind.binned ? 1 : 0)));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
             const inside = made.containPixel('grid', [x, y]);

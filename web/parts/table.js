@@ -11,6 +11,7 @@ import { value } from '../format.js';
  * @property {string} [unit]  a key of UNITS: the cell is this number, right-aligned
  * @property {(row: any) => any} [get]  the value; row[key] when left out
  * @property {(row: any) => any} [cell]  the content; the formatted value when left out
+ * @property {(row: any) => number|null} [score]  0 .. 5, shown as the cell's colour
  * @property {boolean} [sortable]
  * @property {string} [class]
  * @property {string} [group]  for whoever makes the second head
@@ -64,10 +65,15 @@ export function rowElement(columns, row, decorate) {
     const element = h('tr', { tabindex: -1 }, columns.map((column) => {
         const content = column.cell ? column.cell(row) : column.unit ? value(read(column, row), column.unit) : read(column, row);
         return h(column.class === 'head' ? 'th' : 'td', { class: classOf(column), scope: column.class === 'head' ? 'row' : null,
-            data: { label: column.label } }, content);
+            data: { label: column.label, ...scoreOf(column, row) } }, content);
     }));
     decorate?.(row, element);
     return element;
+}
+
+function scoreOf(column, row) {
+    const score = column.score?.(row) ?? null;
+    return score === null ? {} : { score };
 }
 
 /** Up, Down, Home and End move between rows; Enter does what a click on the row's first link or button does. */

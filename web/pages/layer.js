@@ -1,0 +1,168 @@
+/* layer.js - one layer: its figures, the kinds of its calls, how they spread over processes and time, and its rows. */
+
+import { get } from '../api.js';
+import { fill, h, refill } from '../dom.js';
+import { text } from '../format.js';
+import { isCompatible, questionOf } from '../parts/control_bar.js';
+import { distributionCard } from '../parts/distribution.js';
+import { heatCard } from '../parts/heat_card.js';
+import { kindsCard } from '../parts/kinds.js';
+import { layerTree, swatch } from '../parts/layers.js';
+import { metricColumn } from '../parts/metrics.js';
+import { failedFilter, loading } from '../parts/notice.js';
+import { rowsCard } from '../parts/rows_card.js';
+import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
+import { segmented } from '../parts/segmented.js';
+import { sizesCard } from '../parts/sizes.js';
+import { slopeCard } from '../parts/slope_card.js';
+import { bar } from '../parts/table.js';
+import { tiles } from '../parts/tile.js';
+import { tracePage } from '../parts/trace_page.js';
+import { go } from '../state.js';
+
+export const title = 'Layer';
+
+const USUAL = ['time', 'count', 'busy', 'size', 'bw_busy', 'exposed_group_sum', 'hidden_share', 'files', 'processes'];
+const USUAL_COMPATIBLE = ['time_sum', 'time_max', 'count_sum', 'size_sum', 'bw_mean', 'ops_mean', 'time_per', 'count_per', 'ops_slope', 'ops_pct'];
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ */
+export function open(host, place) {
+    return tracePage(host, place, layerPicture);
+}
+
+function layerPicture(trace, bar) {
+    const top = h('div', { class: 'stack' });
+    const kinds = h('div', {}), over = distributionCard(), sizes = sizesCard(), heat = heatCard(), slope = slopeCard();
+    const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
+    const pair = h('div', { class: 'pair' }, over.element, sizes.element);
+    const cards = [kinds, pair, heat.element, slope.element, rows.element];
+    let work = null, asked = null, answer = null;
+    const around = (shown) => { for (const card of cards) card.hidden = !shown; };
+    around(false);
+
+    function update(place, granularity) {
+        const parameters = questionOf(place);
+        const question = JSON.stringify([parameters, place.layer]);
+        const show = () => draw(place, parameters, granularity);
+        if (question === asked && answer) { show(); return; }
+        asked = question;
+        work?.abort();
+        bar.clear();
+        work = loading(top, {
+            what: 'Summing up the layers', height: 200,
+            load: (signal) => ask(parameters, place, signal),
+            show: (received) => { answer = received; show(); },
+            fail: (problem) => { answer = null; around(false); failedFilter(problem, bar, top); },
+            retry: () => { asked = null; update(place, granularity); },
+        });
+    }
+
+    /** The summary, then which columns the layer's view has: they depend on the layer. */
+    async function ask(parameters, place, signal) {
+        const [summary, preset] = await Promise.all([get(`traces/${trace.id}/summary`, parameters, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+        const name = summary.layers.some((layer) => layer.name === place.layer) ? place.layer : mostOf(summary.layers);
+        const by = isCompatible(place) ? 'proc_name' : 'process';
+        const { columns } = await get(`traces/${trace.id}/views/layer`, { ...parameters, layer: name, by, limit: 0 }, signal);
+        return { summary, preset, name, columns };
+    }
+
+    function draw(place, parameters, granularity) {
+        const { summary, preset, name, columns } = answer;
+        const compatible = isCompatible(place);
+        const tree = layerTree(summary.layers, preset), layer = tree.find((one) => one.name === name);
+        const given = preset.layers?.find((one) => one.name === name);
+        const row = summary.layers.find((one) => one.name === name);
+        const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
+        const binned = Number(parameters.granularity ?? granularity);
+        const view = { trace, place, granularity: binned, parameters, layer, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
+        fill(top, chooser(tree, summary.layers, layer, given), tiles((compatible ? compatibleFigures : figuresOf)(row, summary)));
+        around(row.count > 0);
+        if (row.count === 0) { top.append(h('p', { class: 'notice' }, `No event of ${name} in this time range passes the filter.`)); return; }
+        kinds.hidden = compatible || view.metrics.length === 0;
+        if (!kinds.hidden) fill(kinds, kindsCard(view, row));
+        over.update(view);
+        sizes.update(view);
+        heat.element.hidden = !view.condition;
+        if (view.condition) heat.update(view);
+        slope.element.hidden = !compatible;
+        if (compatible) slope.update(view, rowsBy);
+        rows.update(rowsView(view, rowsBy, views, row));
+    }
+
+    function close() {
+        work?.abort();
+        for (const card of [over, sizes, heat, slope, rows]) card.close();
+    }
+    return { boxes: [top, ...cards], update, close };
+}
+
+/** Where nobody named a layer: the one that moved most bytes, else the one with most events. */
+function mostOf(layers) {
+    return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
+}
+
+function chooser(tree, rows, layer, given) {
+    const counts = new Map(rows.map((row) => [row.name, row.count]));
+    const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
+        tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (counts.get(one.name) ? '' : ' (no events)'))));
+    return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition));
+}
+
+function figuresOf(row, { job_time: job }) {
+    return [
+        { label: 'Share of job', number: row.time_share, unit: 'share', note: `of ${text(job, 's')}`, title: 'Busy time of the busiest process over job time' },
+        { label: 'Busy', number: row.busy, unit: 's', note: 'on the clock', title: 'Length of the union of all events' },
+        row.exposed_group_sum === undefined ? { label: 'Busy of ranks', number: row.busy_group_sum, unit: 's', note: 'summed over ranks' }
+            : { label: 'Exposed', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} hidden`, title: 'Busy while the same rank was not computing, added up over ranks' },
+        { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
+        { label: 'Events', number: row.count, note: `${text(row.ops, '1/s')} of call time` },
+        { label: 'Size', number: row.size || null, unit: 'B', title: 'Bytes read and written' },
+        { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} a stream`, title: 'Size over busy time: what the job got while it was transferring' },
+        { label: 'Files', number: row.files, note: `${row.processes} processes, ${row.threads} threads` },
+    ];
+}
+
+function compatibleFigures(row, { job_time: job }) {
+    return [
+        { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / job, 'share')} of job`, title: 'Sum over time bins of the longest time of any thread' },
+        { label: 'Unoverlapped', number: row.u_time, unit: 's', note: row.overlap === null ? null : `${text(row.overlap, 'share')} overlapped` },
+        { label: 'Events', number: row.count, note: text(row.ops, '1/s') },
+        { label: 'Size', number: row.size || null, unit: 'B' },
+        { label: 'Bandwidth', number: row.bandwidth, unit: 'B/s' },
+        { label: 'Files', number: row.num_files, title: 'Of the time bin with most of them' },
+        { label: 'Threads', number: row.num_processes, title: 'Of the time bin with most of them' },
+    ];
+}
+
+function rowsView(view, rowsBy, views, row) {
+    const { trace, place, granularity, parameters, layer, columns } = view;
+    const compatible = isCompatible(place);
+    const byTime = rowsBy.by === 'time_range';
+    const offered = columns.filter((name) => !['host_name', 'pid', 'proc_name'].includes(name)).map((name) => metricColumn(name, {}, compatible)).map(({ key, label, title: meaning }) => ({ name: key, label, title: meaning }));
+    const has = (name) => offered.some((one) => one.name === name);
+    const usual = (compatible ? USUAL_COMPATIBLE : USUAL).filter((name) => has(name) && !(name === 'processes' && rowsBy.keys.includes('pid')) && !(name === 'files' && !row.files));
+    const chosen = place.columns ? place.columns.split(',').filter(has) : usual;
+    const share = compatible ? 'time_sum' : 'time';
+    return {
+        title: `${layer.name} by ${rowsBy.label.toLowerCase()}`,
+        note: byTime ? `in bins of ${text(granularity, 's')}` : null,
+        tools: segmented('Rows by', views.map(({ by, label }) => [by, label]), rowsBy.by, (by) => go({ by, sort: null, columns: place.columns })),
+        path: `traces/${trace.id}/views/layer`,
+        parameters: { ...parameters, ...(byTime ? { granularity } : {}), layer: layer.name, ...viewParameters(rowsBy, compatible) },
+        keys: rowsBy.keys, offered, chosen, sort: place.sort ?? (byTime ? undefined : `-${share}`),
+        columns: (units) => [
+            { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, granularity) },
+            ...rowsBy.keys.slice(1).map((key) => ({ key, label: key === 'pid' ? 'Process' : 'Host' })),
+            ...(chosen.includes(share) && !compatible && !byTime ? [{ key: '', label: 'Share', class: 'bar-cell', sortable: false, title: 'Of the time of the layer', cell: (record) => shareBar(record[share] / row.time, layer) }] : []),
+            ...chosen.map((name) => metricColumn(name, units, compatible)),
+        ],
+        file: `${trace.name}-${layer.name}-${rowsBy.by}`,
+    };
+}
+
+function shareBar(share, layer) {
+    return bar(Math.min(1, share), layer.color, 0, `${text(share, 'share')} of the time of ${layer.name}`);
+}

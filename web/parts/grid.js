@@ -1,0 +1,178 @@
+/* grid.js - a table of any length: the server sorts it and hands it out in pages, and only the rows in sight are elements.
+ *
+ * DESIGN.  All rows are equally high, so the row at a scroll position is a division; rows above and below those in sight are
+ * two empty rows of the right height.  Pages are read in order, since each has the cursor of the next: whoever drags the bar
+ * to the end waits for the pages between.  Widths are those of the first rows, so that columns do not move while scrolling. */
+
+import { fill, h } from '../dom.js';
+import { grouped } from '../format.js';
+import { failure } from './notice.js';
+import { groupRow, headCell, rowElement } from './table.js';
+
+const ROW = 33;   /* px, as in parts.css */
+const AHEAD = 12; /* rows above and below those in sight */
+const FIRST = 500, NEXT = 10000;
+
+/**
+ * A table that grows page by page.
+ * @typedef {Object} Paged
+ * @property {string[]} columns
+ * @property {Object<string, string>} units
+ * @property {any[][]} rows  those that are here
+ * @property {number} count  of all rows
+ * @property {Object} answer  the first page as it came
+ * @property {(row: number) => Promise<boolean>} until  reads on until that row is here; false: it was here already
+ */
+
+/**
+ * Reads the first page.
+ * @param {(page: {limit: number, cursor: string|undefined}) => Promise<{columns: string[], units: Object, data: any[][], row_count: number, next: string|null}>} load
+ * @returns {Promise<Paged>}
+ */
+export async function paged(load) {
+    const answer = await load({ limit: FIRST, cursor: undefined });
+    let next = answer.next, reading = null;
+    const paged = { columns: answer.columns, units: answer.units ?? {}, rows: answer.data, count: answer.row_count, answer, until };
+
+    async function until(row) {
+        if (row < paged.rows.length || !next) return false;
+        reading ??= readOn().finally(() => { reading = null; });
+        await reading;
+        await until(row);
+        return true;
+    }
+
+    async function readOn() {
+        const page = await load({ limit: NEXT, cursor: next });
+        for (const row of page.data) paged.rows.push(row);
+        next = page.next;
+    }
+    return paged;
+}
+
+/**
+ * @typedef {Object} GridView
+ * @property {import('./table.js').Column[]} columns  their get and cell take a record: {column name: value}
+ * @property {Paged} source
+ * @property {string} caption
+ * @property {{label: any, span: number, title?: string}[]} [groups]
+ * @property {string} [sort]
+ * @property {(sort: string) => void} [onSort]
+ * @property {(row: any, element: HTMLElement) => void} [decorate]
+ */
+
+export function grid() {
+    const body = h('tbody', {}), head = h('thead', {}), widths = h('colgroup', {}), caption = h('caption', { class: 'visually-hidden' });
+    const table = h('table', { class: 'table' }, caption, widths, head, body);
+    const scroller = h('div', { class: 'grid', role: 'region', tabindex: -1 }, table);
+    const words = h('p', { class: 'grid-words' });
+    const element = h('div', {}, scroller, words);
+    /** @type {GridView} */
+    let view = null;
+    let active = 0, shown = '', frame = 0, closed = false;
+
+    scroller.addEventListener('scroll', () => { cancelAnimationFrame(frame); frame = requestAnimationFrame(draw); });
+    const resize = new ResizeObserver(() => { if (view) draw(); });
+    resize.observe(scroller);
+    body.addEventListener('keydown', walk);
+
+    /** @param {GridView} next */
+    function update(next) {
+        const sameRows = view?.source === next.source, sameColumns = sameRows && view.columns.map(({ key }) => key).join() === next.columns.map(({ key }) => key).join();
+        view = next;
+        if (!sameRows) { active = 0; scroller.scrollTop = 0; }
+        if (!sameColumns) scroller.scrollLeft = 0;
+        caption.textContent = next.caption;
+        scroller.setAttribute('aria-label', next.caption);
+        table.setAttribute('aria-rowcount', String(next.source.count + 1));
+        fill(head, next.groups && groupRow(next.groups), h('tr', {}, next.columns.map((column) => headCell(column, next.sort, next.onSort))));
+        scroller.style.setProperty('--rows', String(next.source.count));
+        shown = '';
+        if (!sameColumns) measure();
+        draw();
+    }
+
+    /** Lets the browser lay out the first rows, then holds those widths. */
+    function measure() {
+        fill(widths);
+        table.classList.remove('fixed');
+        table.style.removeProperty('width');
+        const sample = Math.min(view.source.rows.length, 60);
+        fill(body, Array.from({ length: sample }, (_, index) => rowAt(index)));
+        const cells = [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
+        if (cells.every((width) => width === 0)) return; /* not in the page yet */
+        fill(widths, cells.map((width) => h('col', { style: { width: `${width}px` } })));
+        table.style.setProperty('width', `${cells.reduce((sum, width) => sum + width, 0)}px`);
+        table.classList.add('fixed');
+    }
+
+    function draw() {
+        if (closed || !view) return;
+        if (!table.classList.contains('fixed') && scroller.clientWidth > 0) measure();
+        const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - AHEAD);
+        const last = Math.min(view.source.count, Math.ceil((scroller.scrollTop + scroller.clientHeight) / ROW) + AHEAD);
+        const picture = `${first} ${last} ${view.source.rows.length}`;
+        if (picture === shown) return;
+        shown = picture;
+        const focused = body.contains(document.activeElement);
+        const rows = Array.from({ length: last - first }, (_, index) => rowAt(first + index));
+        fill(body, space(first), rows, space(view.source.count - last));
+        if (focused) focusActive();
+        readFor(last);
+        tell();
+    }
+
+    function rowAt(index) {
+        const values = view.source.rows[index];
+        if (!values) return h('tr', { 'aria-rowindex': index + 2 }, view.columns.map((_, at) => h('td', { class: 'quiet' }, at === 0 ? '\u2026' : '')));
+        const record = Object.fromEntries(view.source.columns.map((name, at) => [name, values[at]]));
+        const row = rowElement(view.columns, record, view.decorate);
+        row.setAttribute('aria-rowindex', String(index + 2));
+        row.tabIndex = index === active ? 0 : -1;
+        return row;
+    }
+
+    function space(rows) {
+        return rows > 0 && h('tr', { class: 'grid-space', 'aria-hidden': 'true' }, h('td', { colspan: view.columns.length, style: { height: `${rows * ROW}px` } }));
+    }
+
+    async function readFor(last) {
+        const { source } = view;
+        try {
+            if (await source.until(Math.min(last, source.count) - 1) && source === view?.source) draw();
+        } catch (problem) {
+            if (problem.name !== 'AbortError' && source === view?.source) fill(words, failure(problem, () => readFor(last)));
+        }
+    }
+
+    function tell() {
+        const { count, rows } = view.source;
+        const left = rows.length < count ? `, ${grouped(rows.length)} of them read` : '';
+        words.textContent = `${grouped(count)} ${count === 1 ? 'row' : 'rows'}${left}`;
+    }
+
+    /** Arrows, page keys, Home and End move between rows; Enter does what a click on the row's first link or button does. */
+    function walk(event) {
+        const row = /** @type {HTMLElement} */ (event.target);
+        if (row.parentElement !== body) return;
+        const page = Math.max(1, Math.floor(scroller.clientHeight / ROW) - 2);
+        const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+        if (event.key === 'Enter') /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
+        if (by === undefined) return;
+        event.preventDefault();
+        active = Math.max(0, Math.min(view.source.count - 1, Number(row.getAttribute('aria-rowindex')) - 2 + by));
+        const top = active * ROW, height = scroller.clientHeight - head.offsetHeight;
+        if (top < scroller.scrollTop) scroller.scrollTop = top;
+        else if (top + ROW > scroller.scrollTop + height) scroller.scrollTop = top + ROW - height;
+        shown = '';
+        draw();
+        focusActive();
+    }
+
+    function focusActive() {
+        const row = /** @type {HTMLElement|null} */ (body.querySelector(`[aria-rowindex="${active + 2}"]`));
+        row?.focus({ preventScroll: true });
+    }
+
+    return { element, update, close() { closed = true; cancelAnimationFrame(frame); resize.disconnect(); } };
+}

@@ -1,0 +1,43 @@
+/* heat_card.js - when which process was in a layer: a heat map of call time, by a query. */
+
+import { get } from '../api.js';
+import { grouped } from '../format.js';
+import { chartCard } from './chart_card.js';
+import { heat } from './heat.js';
+
+const MOST_CELLS = 100000, MOST_ROWS = 500;
+
+export function heatCard() {
+    const card = chartCard({ name: 'heat', title: 'Processes over time', kind: heat, height: 160 });
+
+    /** @param {import('./distribution.js').LayerView} view */
+    function update(view) {
+        const { trace, place, layer, granularity } = view;
+        const path = `traces/${trace.id}/query`;
+        const filter = [view.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ');
+        const asked = { preset: place.preset ?? trace.preset.name, filters: place.filters, from: place.from, to: place.to, q: JSON.stringify({
+            filter, group_by: ['host_name', 'pid', { bin: `bin(time_start, ${granularity})` }], aggregate: { time: 'sum(time)' }, limit: MOST_CELLS }) };
+        card.update({
+            what: `Summing up the calls of ${layer.name} by process and time`, path, parameters: asked, file: `${trace.name}-${layer.name}-heat`,
+            load: (signal) => get(path, asked, signal),
+            note: (answer) => answer.row_count > answer.data.length ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)} cells` : 'time of the calls that begin in each bin; drag to choose a time range',
+            draw: (answer) => heatOf(answer.data, granularity, layer),
+        });
+    }
+    return { element: card.element, update, close: card.close };
+}
+
+/** @param {[host: string|null, pid: number, bin: number, time: number][]} data */
+function heatOf(data, granularity, layer) {
+    if (data.length === 0) return null;
+    const hosts = new Set(data.map(([host]) => host)).size;
+    const names = new Map();
+    const bins = data.map(([, , bin]) => bin), first = bins.reduce((a, b) => Math.min(a, b)), last = bins.reduce((a, b) => Math.max(a, b));
+    const cells = [];
+    for (const [host, pid, bin, time] of data) {
+        const name = hosts > 1 ? `${host ?? 'no host'} ${pid}` : String(pid);
+        if (!names.has(name)) names.set(name, names.size);
+        if (names.get(name) < MOST_ROWS) cells.push([bin - first, names.get(name), time]);
+    }
+    return { first, bins: last - first + 1, width: granularity, rows: [...names.keys()].slice(0, MOST_ROWS), cells, unit: 's', color: layer.color, label: `time in ${layer.name}`, head: 'Process' };
+}

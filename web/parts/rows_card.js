@@ -1,0 +1,67 @@
+/* rows_card.js - the rows of a layered view: a table of any length, sorted by the server, with a choice of columns. */
+
+import { get } from '../api.js';
+import { fill, h, refill } from '../dom.js';
+import { go } from '../state.js';
+import { columnChooser } from './columns.js';
+import { copyMenu } from './copy.js';
+import { grid, paged } from './grid.js';
+import { empty, loading } from './notice.js';
+
+/**
+ * @typedef {Object} RowsView
+ * @property {string} title
+ * @property {any} [note]
+ * @property {any} [tools]
+ * @property {string} path
+ * @property {Object} parameters
+ * @property {string[]} keys  columns that name a row
+ * @property {{name: string, label: string, title?: string}[]} offered  columns to choose from
+ * @property {string[]} chosen  of those
+ * @property {string[]} [shown]  the columns to ask for; the chosen ones when left out
+ * @property {string[]} [beside]  columns that cells need besides
+ * @property {(units: Object) => import('./table.js').Column[]} columns  of the table, keys first
+ * @property {(columns: import('./table.js').Column[]) => {label: any, span: number, title?: string}[]} [groups]
+ * @property {string} [sort]
+ * @property {(row: any, element: HTMLElement) => void} [decorate]
+ * @property {string} file
+ */
+
+/** @param {{onChoose: (names: string[]|null) => void}} options */
+export function rowsCard({ onChoose }) {
+    const heading = h('h2', {}), note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
+    const chooser = columnChooser({ label: 'Columns', onChoose });
+    const rows = grid();
+    const element = h('section', { class: 'card' }, h('header', { class: 'card-head' }, heading, note, tools), box);
+    let work = null, asked = null, source = null;
+
+    /** @param {RowsView} view */
+    function update(view) {
+        const parameters = { ...view.parameters, columns: [...view.keys, ...(view.shown ?? view.chosen), ...(view.beside ?? [])].join(','), sort: view.sort };
+        const question = JSON.stringify([view.path, parameters]);
+        element.setAttribute('aria-label', view.title);
+        fill(heading, view.title);
+        fill(note, view.note);
+        chooser.update(view.offered, view.chosen);
+        if (!tools.contains(chooser.element)) fill(tools, h('span', { class: 'card-tools' }), chooser.element, h('span', {}));
+        refill(tools.firstElementChild, view.tools);
+        refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
+        if (question === asked && source) { show(view); return; }
+        asked = question;
+        work?.abort();
+        work = loading(box, {
+            what: `Computing the rows of ${view.title}`, height: 320,
+            load: (signal) => paged((page) => get(view.path, { ...parameters, ...page }, signal)),
+            show: (answer) => { source = answer; show(view); },
+            retry: () => { asked = null; update(view); },
+        });
+    }
+
+    function show(view) {
+        if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, 'No event of this layer in this time range passes the filter.'))); return; }
+        const columns = view.columns(source.units);
+        if (rows.element.parentElement !== box) fill(box, rows.element);
+        rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: (sort) => go({ sort }), decorate: view.decorate });
+    }
+    return { element, update, close() { work?.abort(); rows.close(); } };
+}
