@@ -118,8 +118,10 @@ int sta_page_write(struct sta_page_writer *writer, size_t most, struct sta_buffe
     struct sta_table table = {0};
     size_t wanted = (size_t)STA_MIN(most, writer->left);
     int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
-    if (status != STA_OK)
+    if (status != STA_OK) {
+        sta_table_fini(&table);
         return status;
+    }
     if (!writer->begun)
         put_begin(writer, &table, out);
     writer->begun = true;

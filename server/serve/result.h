@@ -18,7 +18,8 @@ struct sta_result_class {
     /** @after: what position gave, to go on behind it; NULL: from the start.  STA_EINPUT when it is none of these rows'. */
     int (*open)(void *self, const struct sta_budget *budget, const void *after, size_t after_size,
                 void **reader, struct sta_error *err);
-    /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, before the rows are released. */
+    /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, also after a failure, before the
+     * rows are released. */
     int (*read)(void *reader, size_t most, struct sta_table *table, struct sta_error *err);
     /** Appends the place behind the last row read; false when no row follows. */
     bool (*position)(void *reader, struct sta_buffer *position);
