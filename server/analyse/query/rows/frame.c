@@ -138,8 +138,10 @@ static int compute(struct sta_frame *frame, size_t item, struct sta_vector *vect
     if (computed->program == NULL)
         return sta_frame_column(frame, computed->column, vector, err);
     if (slot->serial != frame->serial) {
-        if (slot->evaluator == NULL)
+        if (slot->evaluator == NULL) {
             slot->evaluator = sta_evaluator_create();
+            sta_evaluator_watch(slot->evaluator, frame->budget->cancel);
+        }
         int rc = sta_budget_check(frame->budget, err);
         if (rc == 0)
             rc = sta_program_run(computed->program, slot->evaluator, frame->rows, sta_frame_column, frame,

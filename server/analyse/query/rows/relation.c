@@ -295,6 +295,11 @@ void sta_relation_tell(const struct sta_relation *relation, struct sta_query_ste
     step->spilled = relation->spill != NULL ? sta_spill_size(relation->spill) : 0;
 }
 
+bool sta_relation_lies_on_disk(const struct sta_relation *relation)
+{
+    return relation->spill != NULL;
+}
+
 size_t sta_relation_batch_count(const struct sta_relation *relation)
 {
     return relation->batch_count;

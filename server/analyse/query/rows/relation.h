@@ -22,6 +22,8 @@ uint64_t sta_relation_rows(const struct sta_relation *relation);
 uint64_t sta_relation_bytes(const struct sta_relation *relation); /* of memory */
 /** Tells of a step that made the relation: rows out, memory, disk. */
 void sta_relation_tell(const struct sta_relation *relation, struct sta_query_step *step);
+/** Whether some of it lies on disk.  If not, vectors of batches stay valid as long as the relation. */
+bool sta_relation_lies_on_disk(const struct sta_relation *relation);
 size_t sta_relation_batch_count(const struct sta_relation *relation);
 /** The dictionary of a TEXT or LIST column. */
 const struct sta_dictionary *sta_relation_texts(const struct sta_relation *relation, uint32_t column);
@@ -32,7 +34,7 @@ struct sta_relation_batch *sta_relation_batch_create(const struct sta_relation *
 void sta_relation_batch_destroy(struct sta_relation_batch *batch); /* NULL allowed */
 STA_MUSTCHECK int sta_relation_batch_seek(struct sta_relation_batch *batch, size_t number, uint32_t *rows,
                                           struct sta_error *err);
-/** A sta_column_source: @batch is a struct sta_relation_batch *.  Vectors of a batch in memory stay valid as long as the relation. */
+/** A sta_column_source: @batch is a struct sta_relation_batch *.  Valid until the next seek. */
 STA_MUSTCHECK int sta_relation_batch_get(void *batch, uint32_t column, struct sta_vector *vector,
                                          struct sta_error *err);
 
