@@ -27,6 +27,8 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->roots = sta_alloc_array(options->root_count, sizeof *library->roots);
     for (size_t i = 0; i < options->root_count; i++)
         library->roots[i] = sta_strdup(options->roots[i]);
+    library->folders = options->folders;
+    uv_mutex_init(&library->editing);
     uv_mutex_init(&library->lock);
     uv_cond_init(&library->told);
     return library;
@@ -62,24 +64,8 @@ void sta_library_destroy(struct sta_library *library)
     sta_presets_release(library->presets);
     uv_cond_destroy(&library->told);
     uv_mutex_destroy(&library->lock);
+    uv_mutex_destroy(&library->editing);
     free(library);
-}
-
-struct sta_presets *sta_library_presets(struct sta_library *library)
-{
-    uv_mutex_lock(&library->lock);
-    struct sta_presets *presets = sta_presets_retain(library->presets);
-    uv_mutex_unlock(&library->lock);
-    return presets;
-}
-
-void sta_library_set_presets(struct sta_library *library, struct sta_presets *presets)
-{
-    uv_mutex_lock(&library->lock);
-    struct sta_presets *old = library->presets;
-    library->presets = sta_presets_retain(presets);
-    uv_mutex_unlock(&library->lock);
-    sta_presets_release(old);
 }
 
 void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
@@ -228,7 +214,10 @@ int sta_library_preset_of(struct sta_library *library, const char *id, char name
     int status = sta_store_find(library->store, id, &entry, err);
     if (status != STA_OK)
         return status;
-    snprintf(name, 64, "%s", entry.preset ? entry.preset : "generic");
+    struct sta_presets *presets = sta_library_presets(library);
+    bool known = entry.preset != NULL && sta_presets_find(presets, entry.preset) != NULL;
+    snprintf(name, 64, "%s", known ? entry.preset : "generic"); /* one's own may have been deleted since */
+    sta_presets_release(presets);
     sta_trace_entry_fini(&entry);
     return STA_OK;
 }

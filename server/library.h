@@ -15,11 +15,21 @@
 
 struct sta_library;
 
+/* Where presets are read from. */
+struct sta_preset_folders {
+    const char *functions;      /* file of function classes */
+    const char *built_in, *own; /* folders; one's own comes second and need not be there */
+};
+/** All presets as they stand in the folders. */
+STA_MUSTCHECK int sta_preset_folders_read(const struct sta_preset_folders *folders,
+                                          struct sta_presets **presets, struct sta_error *err);
+
 struct sta_library_options {
-    struct sta_store *store;     /* borrowed */
-    struct sta_jobs *jobs;       /* borrowed */
-    struct sta_presets *presets; /* retained */
-    const char *const *roots;    /* resolved absolute paths; copied */
+    struct sta_store *store;           /* borrowed */
+    struct sta_jobs *jobs;             /* borrowed */
+    struct sta_presets *presets;       /* in force; retained */
+    struct sta_preset_folders folders; /* borrowed */
+    const char *const *roots;          /* resolved absolute paths; copied */
     size_t root_count;
     unsigned workers;
     size_t memory;
@@ -32,7 +42,19 @@ void sta_library_destroy(struct sta_library *library);
 
 /** The presets in force, retained for the caller. */
 struct sta_presets *sta_library_presets(struct sta_library *library);
-void sta_library_set_presets(struct sta_library *library, struct sta_presets *presets); /* retains */
+/** Reads the folders again; what was in force stays when that fails. */
+STA_MUSTCHECK int sta_library_reload_presets(struct sta_library *library, struct sta_error *err);
+/** The presets as a change would make them: see sta_presets_try. */
+STA_MUSTCHECK int sta_library_try_preset(struct sta_library *library, const struct sta_preset_change *change,
+                                         struct sta_presets **presets, struct sta_preset_mistakes *mistakes,
+                                         struct sta_error *err);
+/** Makes the change, durably, and puts it in force.  *created: there was no preset of one's own of that name. */
+STA_MUSTCHECK int sta_library_put_preset(struct sta_library *library, const struct sta_preset_change *change,
+                                         bool *created, struct sta_preset_mistakes *mistakes,
+                                         struct sta_error *err);
+/** STA_ENOTFOUND; STA_EFORBIDDEN for a built-in one; STA_EINPUT when another preset extends it. */
+STA_MUSTCHECK int sta_library_delete_preset(struct sta_library *library, const char *name,
+                                            struct sta_error *err);
 
 enum sta_trace_state { STA_TRACE_INGESTING, STA_TRACE_READY, STA_TRACE_FAILED, STA_TRACE_STALE };
 const char *sta_trace_state_name(enum sta_trace_state state);

@@ -29,7 +29,9 @@ struct sta_library {
     size_t root_count;
     unsigned workers;
     size_t memory;
-    uv_mutex_t lock; /* guards all below; never held while a job or the store is waited for */
+    struct sta_preset_folders folders;
+    uv_mutex_t editing; /* held while presets change; taken before `lock` */
+    uv_mutex_t lock;    /* guards all below; never held while a job or the store is waited for */
     struct sta_presets *presets;
     struct sta_shelf *shelves;
     uint64_t turn;

@@ -32,6 +32,7 @@ struct daemon {
     char **roots;
     size_t root_count;
     struct sta_presets *presets;
+    struct sta_preset_folders folders;
     struct sta_store *store;
     struct sta_jobs *jobs;
     struct sta_library *library;
@@ -65,17 +66,15 @@ static void configure_log(const struct sta_settings *settings)
     sta_log_configure((enum sta_log_level)level, (enum sta_log_format)format);
 }
 
-static int load_presets(const struct sta_settings *settings, struct sta_presets **presets,
-                        struct sta_error *err)
+static int load_presets(struct daemon *daemon, struct sta_error *err)
 {
-    char *functions = sta_path_join(settings->config_dir, "functions.yaml");
-    char *built_in = sta_path_join(settings->config_dir, "presets");
-    const char *folders[] = {built_in, settings->presets};
-    size_t count = settings->presets[0] != '\0' ? 2 : 1;
-    int status = sta_presets_load(functions, folders, count, presets, err);
-    free(functions);
-    free(built_in);
-    return status;
+    const struct sta_settings *settings = &daemon->settings;
+    bool named = settings->presets[0] != '\0';
+    daemon->folders = (struct sta_preset_folders){
+        .functions = sta_path_join(settings->config_dir, "functions.yaml"),
+        .built_in = sta_path_join(settings->config_dir, "presets"),
+        .own = named ? sta_strdup(settings->presets) : sta_path_join(settings->store, "presets")};
+    return sta_preset_folders_read(&daemon->folders, &daemon->presets, err);
 }
 
 static int add_root(struct daemon *daemon, const char *path, const char *what, struct sta_error *err)
@@ -164,6 +163,7 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .store = daemon->store,
         .jobs = daemon->jobs,
         .presets = daemon->presets,
+        .folders = daemon->folders,
         .roots = (const char *const *)daemon->roots,
         .root_count = daemon->root_count,
         .workers = (unsigned)settings->workers,
@@ -227,17 +227,13 @@ static void on_end_signal(uv_signal_t *handle, int number)
 static void on_hangup(uv_signal_t *handle, int number)
 {
     struct daemon *daemon = handle->data;
-    struct sta_presets *presets;
     struct sta_error err = STA_ERROR_INIT;
     if (daemon->stopping)
         return;
-    if (load_presets(&daemon->settings, &presets, &err) == STA_OK) {
-        sta_library_set_presets(daemon->library, presets);
-        sta_presets_release(presets);
+    if (sta_library_reload_presets(daemon->library, &err) == STA_OK)
         sta_log(STA_LOG_INFO, "Presets were read again", NULL);
-    } else {
+    else
         sta_log(STA_LOG_ERROR, "The old presets stay in force", "cause", err.text, NULL);
-    }
     if (sta_server_reload(daemon->server, &err) == STA_OK)
         sta_log(STA_LOG_INFO, "Tokens were read again", NULL);
     else
@@ -286,7 +282,7 @@ static int prepare(struct daemon *daemon, struct sta_error *err)
     configure_log(&daemon->settings);
     sta_settings_each(&daemon->settings, keep_value, daemon);
     int status = resolve_roots(daemon, err);
-    return status == STA_OK ? load_presets(&daemon->settings, &daemon->presets, err) : status;
+    return status == STA_OK ? load_presets(daemon, err) : status;
 }
 
 static void daemon_fini(struct daemon *daemon)
@@ -297,6 +293,9 @@ static void daemon_fini(struct daemon *daemon)
     for (size_t i = 0; i < daemon->root_count; i++)
         free(daemon->roots[i]);
     free(daemon->roots);
+    free((char *)daemon->folders.functions);
+    free((char *)daemon->folders.built_in);
+    free((char *)daemon->folders.own);
     if (daemon->presets != NULL)
         sta_presets_release(daemon->presets);
     if (daemon->has_loop)

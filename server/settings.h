@@ -17,7 +17,8 @@
     X(TEXT, store, "", "folder of the store; empty: $XDG_STATE_HOME/strata, else ~/.local/state/strata")     \
     X(LIST, roots, "", "folders below which traces may be read")                                             \
     X(TEXT, web, "", "folder of the dashboard; empty: the one built or installed with the program")          \
-    X(TEXT, presets, "", "folder of your own presets (*.yaml), read after the built-in ones")                \
+    X(TEXT, presets, "",                                                                                     \
+      "folder of your own presets (*.yaml), read after the built-in ones; empty: presets in the store")      \
     X(TEXT, config_dir, "",                                                                                  \
       "folder of functions.yaml and the built-in presets; empty: the one built or installed with the "       \
       "program")                                                                                             \

@@ -73,6 +73,8 @@ struct sta_preset {
     char *
         detect_layer; /* registration picks the preset when this layer takes an event; NULL: never by itself */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
+    char *text;                  /* of its file */
+    bool own;                    /* of a folder after the first: not built in */
 };
 
 struct sta_presets; /* all presets and the function classes of one reading of the configuration */
@@ -85,6 +87,35 @@ struct sta_presets; /* all presets and the function classes of one reading of th
  */
 STA_MUSTCHECK int sta_presets_load(const char *functions_file, const char *const *folders,
                                    size_t folder_count, struct sta_presets **presets, struct sta_error *err);
+
+/* What is wrong with the text of a preset. */
+struct sta_preset_mistake {
+    unsigned line;     /* from 1; 0: not known */
+    char pointer[160]; /* JSON pointer: "/layers/2/condition"; "": the whole */
+    int64_t position;  /* code points into the text that stands there; -1: not known */
+    char text[600];    /* a sentence */
+};
+#define STA_PRESET_MISTAKES 20
+struct sta_preset_mistakes {
+    struct sta_preset_mistake items[STA_PRESET_MISTAKES]; /* the first so many */
+    size_t count;
+};
+
+/* A preset as it would be. */
+struct sta_preset_change {
+    const char *name;
+    const char *text; /* NULL: it would be gone */
+    size_t size;
+};
+
+/**
+ * sta_presets_try - what sta_presets_load would give if one preset of one's own were another
+ * @mistakes: all of the changed preset's, up to their number; the error is the first.  A mistake of another preset, which may come of the
+ * change, is an error without one
+ */
+STA_MUSTCHECK int sta_presets_try(const char *functions_file, const char *const *folders, size_t folder_count,
+                                  const struct sta_preset_change *change, struct sta_presets **presets,
+                                  struct sta_preset_mistakes *mistakes, struct sta_error *err);
 struct sta_presets *sta_presets_retain(struct sta_presets *presets);
 void sta_presets_release(struct sta_presets *presets);
 /** Hash of all that could change an answer; part of cache keys. */
@@ -178,6 +209,21 @@ STA_MUSTCHECK int sta_timeseries_compatible(const struct sta_question *question,
 STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot,
                                     const struct sta_budget *budget, const char **name, char **why,
                                     struct sta_error *err);
+
+/* What a preset makes of a trace. */
+struct sta_preset_preview {
+    struct sta_facts
+        facts; /* events, filtered, filtered_by_file, filtered_by_function, unmatched, multiple */
+    struct sta_table
+        layers; /* name, metric, label, color, parent, condition, count: a row for each layer, then for each of its metrics */
+    struct sta_table
+        unmatched; /* cat (refined), func_name, count of events of no layer: the most frequent first; row_count has all */
+};
+
+/** How many events of the question each layer and derived metric takes.  Fini after success. */
+STA_MUSTCHECK int sta_preset_preview(const struct sta_question *question, const struct sta_budget *budget,
+                                     struct sta_preset_preview *preview, struct sta_error *err);
+void sta_preset_preview_fini(struct sta_preset_preview *preview);
 
 /* What the ledger says beyond the lines. */
 struct sta_preset_ledger {

@@ -37,7 +37,8 @@ static void keep_sorted(struct sta_presets *presets, struct ranked *ranked, size
     presets->count = count;
 }
 
-static int build_all(struct sta_presets *presets, const struct sta_preset_files *files, struct sta_error *err)
+static int build_all(struct sta_presets *presets, const struct sta_preset_files *files,
+                     struct sta_preset_mistakes *mistakes, struct sta_error *err)
 {
     struct ranked *ranked = sta_alloc_array(files->count, sizeof *ranked);
     size_t count = 0;
@@ -45,7 +46,7 @@ static int build_all(struct sta_presets *presets, const struct sta_preset_files 
     for (size_t i = 0; i < files->count && status == STA_OK; i++) {
         const struct sta_preset_file *file = &files->items[i];
         struct sta_preset *preset;
-        status = sta_preset_build(file, &preset, err);
+        status = sta_preset_build(file, &preset, file->changed ? mistakes : NULL, err);
         if (status != STA_OK)
             break;
         presets->fingerprint = XXH64(&file->hash, sizeof file->hash, presets->fingerprint);
@@ -76,13 +77,27 @@ static int load_functions(struct sta_presets *presets, const char *path, struct 
     return status;
 }
 
+/* Of a file that cannot even be read as a preset. */
+static void note_reading(const struct sta_preset_change *change, const struct sta_preset_files *files,
+                         struct sta_preset_mistakes *mistakes, const struct sta_error *err)
+{
+    if (mistakes == NULL || files->count == 0 || !files->items[files->count - 1].changed)
+        return;
+    char *path = sta_sprintf("%s.yaml", change->name);
+    sta_preset_add_mistake(mistakes, path, "", err);
+    free(path);
+}
+
 static int load_presets(struct sta_presets *presets, const char *const *folders, size_t folder_count,
+                        const struct sta_preset_change *change, struct sta_preset_mistakes *mistakes,
                         struct sta_error *err)
 {
     struct sta_preset_files files;
-    int status = sta_preset_files_read(&files, folders, folder_count, err);
+    int status = sta_preset_files_read(&files, folders, folder_count, change, err);
     if (status == STA_OK)
-        status = build_all(presets, &files, err);
+        status = build_all(presets, &files, mistakes, err);
+    else
+        note_reading(change, &files, mistakes, err);
     sta_preset_files_fini(&files);
     for (size_t i = 0; i < presets->count && status == STA_OK; i++) {
         if (presets->items[i]->layers_from_categories)
@@ -99,11 +114,20 @@ static int load_presets(struct sta_presets *presets, const char *const *folders,
 int sta_presets_load(const char *functions_file, const char *const *folders, size_t folder_count,
                      struct sta_presets **presets, struct sta_error *err)
 {
+    return sta_presets_try(functions_file, folders, folder_count, NULL, presets, NULL, err);
+}
+
+int sta_presets_try(const char *functions_file, const char *const *folders, size_t folder_count,
+                    const struct sta_preset_change *change, struct sta_presets **presets,
+                    struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    if (mistakes != NULL)
+        mistakes->count = 0;
     struct sta_presets *fresh = sta_alloc(sizeof *fresh);
     atomic_init(&fresh->references, 1);
     int status = load_functions(fresh, functions_file, err);
     if (status == STA_OK)
-        status = load_presets(fresh, folders, folder_count, err);
+        status = load_presets(fresh, folders, folder_count, change, mistakes, err);
     if (status != STA_OK) {
         sta_presets_release(fresh);
         fresh = NULL;
@@ -164,6 +188,7 @@ void sta_preset_destroy(struct sta_preset *preset)
     free_named(preset->additional, preset->additional_count);
     free(preset->overlap_with);
     free(preset->detect_layer);
+    free(preset->text);
     free(preset->description);
     free(preset->name);
     free(preset);

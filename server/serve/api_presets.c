@@ -1,4 +1,10 @@
-/* Presets as the API tells them. */
+/* Presets as the API tells them, and as editors change them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/body.h"
+#include "serve/preset_json.h"
 #include "serve/routes.h"
 
 static void put_texts(struct sta_buffer *out, const char *name, char *const *texts, size_t count)
@@ -90,6 +96,8 @@ static void put_preset(struct sta_buffer *out, const struct sta_preset *preset)
     put_refinement(out, preset);
     put_expressions(out, "views", preset->views, preset->view_count);
     put_expressions(out, "additional_metrics", preset->additional, preset->additional_count);
+    sta_put_member_bool(out, "own", preset->own);
+    sta_put_member_text(out, "yaml", preset->text);
     sta_put_char(out, '}');
 }
 
@@ -118,4 +126,85 @@ int sta_api_preset(struct sta_call *call, struct sta_reply *reply, struct sta_er
                           call->captures[0]);
     sta_presets_release(presets);
     return status;
+}
+
+/* ---- changes */
+
+void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *mistakes)
+{
+    sta_put_member(out, "mistakes");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < mistakes->count; i++) {
+        const struct sta_preset_mistake *mistake = &mistakes->items[i];
+        sta_put_text(out, i > 0 ? ",\n{" : "\n{");
+        if (mistake->line > 0)
+            sta_put_member_uint(out, "line", mistake->line);
+        else
+            sta_put_member_null(out, "line");
+        sta_put_member_text(out, "pointer", mistake->pointer);
+        if (mistake->position >= 0)
+            sta_put_member_uint(out, "position", (uint64_t)mistake->position);
+        else
+            sta_put_member_null(out, "position");
+        sta_put_member_text(out, "text", mistake->text);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+/* A problem document with the list of mistakes. */
+static int answer_mistakes(struct sta_reply *reply, struct sta_error *err,
+                           const struct sta_preset_mistakes *mistakes)
+{
+    sta_at(err, "/yaml", -1);
+    struct sta_problem problem = sta_problem_of(err);
+    sta_reply_problem(reply, &problem);
+    reply->body.size--; /* the closing brace */
+    sta_put_mistakes(&reply->body, mistakes);
+    sta_put_char(&reply->body, '}');
+    return STA_OK;
+}
+
+static void answer_preset(struct sta_call *call, struct sta_reply *reply, bool created)
+{
+    struct sta_presets *presets = sta_library_presets(call->server->options.library);
+    const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
+    reply->status = created ? 201 : 200;
+    if (preset != NULL) {
+        put_preset(&reply->body, preset);
+    } else { /* a template is no preset itself */
+        sta_put_char(&reply->body, '{');
+        sta_put_member_text(&reply->body, "name", call->captures[0]);
+        sta_put_member_bool(&reply->body, "template", true);
+        sta_put_char(&reply->body, '}');
+    }
+    sta_presets_release(presets);
+}
+
+int sta_api_preset_put(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0}};
+    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
+    struct sta_body body;
+    bool created = false;
+    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    if (status != STA_OK)
+        return status;
+    const char *text = body.values[0].text;
+    struct sta_preset_change change = {call->captures[0], text, strlen(text)};
+    struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
+    status = sta_library_put_preset(call->server->options.library, &change, &created, mistakes, err);
+    if (status == STA_OK)
+        answer_preset(call, reply, created);
+    else if (mistakes->count > 0)
+        status = answer_mistakes(reply, err, mistakes);
+    free(mistakes);
+    sta_body_fini(&body);
+    return status;
+}
+
+int sta_api_preset_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    reply->status = 204;
+    return sta_library_delete_preset(call->server->options.library, call->captures[0], err);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/taken.h"
+#include "serve/by_layer.h"
 #include "serve/views.h"
 
 #define LAYERED_KEY (STA_HAS(SEMANTICS) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
@@ -151,19 +151,19 @@ static int result_of(struct sta_view *view, enum sta_view_table which, const str
 {
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    struct sta_buffer taken;
+    struct sta_buffer by_layer;
     const char *layer = which == STA_VIEW_FLAT ? NULL : view->values[STA_PARAMETER_LAYER].text;
     int status = compute_table(view, which, budget, &table, &facts, err);
     if (status != STA_OK)
         return status;
-    sta_buffer_init(&taken);
+    sta_buffer_init(&by_layer);
     if (which == STA_VIEW_FLAT || layer != NULL)
-        sta_put_taken(&taken, &table, sta_presets_find(view->presets, view->preset), layer);
+        sta_put_by_layer(&by_layer, &table, sta_presets_find(view->presets, view->preset), layer);
     *result = sta_view_result(view, &table, &facts);
-    if (taken.size > 0)
+    if (by_layer.size > 0)
         sta_put_char(&(*result)->head, ',');
-    sta_put(&(*result)->head, taken.data, taken.size);
-    sta_buffer_fini(&taken);
+    sta_put(&(*result)->head, by_layer.data, by_layer.size);
+    sta_buffer_fini(&by_layer);
     return STA_OK;
 }
 

@@ -143,7 +143,8 @@ void sta_put_facts(struct sta_buffer *out, const struct sta_facts *facts)
 void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
                    const struct sta_facts *facts)
 {
-    sta_put_member_text(out, "semantics", names->semantics);
+    if (names->semantics != NULL)
+        sta_put_member_text(out, "semantics", names->semantics);
     if (names->preset != NULL)
         sta_put_member_text(out, "preset", names->preset);
     sta_put_member_text(out, "filters", names->filters ? "on" : "off");

@@ -47,7 +47,7 @@ void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *proble
 
 /* Members of a JSON answer that stand before the table. */
 struct sta_answer_names {
-    const char *semantics, *preset; /* preset NULL: none */
+    const char *semantics, *preset; /* NULL: none */
     bool filters;
 };
 

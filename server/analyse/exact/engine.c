@@ -208,6 +208,7 @@ void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *fa
     sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
     sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
     sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
+    sta_facts_int(facts, "taken", counts->taken);
     sta_facts_int(facts, "unmatched", counts->unmatched);
     sta_facts_int(facts, "multiple", counts->multiple);
 }

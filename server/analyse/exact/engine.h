@@ -28,7 +28,7 @@ struct sta_exact_ask {
 
 /* How many events became what: of those that start in the bins. */
 struct sta_exact_counts {
-    int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+    int64_t filtered_by_file, filtered_by_function, taken, unmatched, multiple;
 };
 
 struct sta_exact_result {

@@ -210,6 +210,7 @@ static void count_fate(struct sta_exact_counts *counts, const struct sta_kind *k
     counts->filtered_by_file += kind->fate == STA_FATE_FILE;
     counts->filtered_by_function += kind->fate == STA_FATE_FUNCTION;
     counts->unmatched += kind->fate == STA_FATE_KEPT && kind->in_layers == 0;
+    counts->taken += kind->in_layers > 0;
     counts->multiple += kind->in_layers > 1;
 }
 
@@ -333,6 +334,7 @@ void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result)
         const struct sta_exact_counts *counts = &intake->workers[w].counts;
         result->counts.filtered_by_file += counts->filtered_by_file;
         result->counts.filtered_by_function += counts->filtered_by_function;
+        result->counts.taken += counts->taken;
         result->counts.unmatched += counts->unmatched;
         result->counts.multiple += counts->multiple;
     }

@@ -1,4 +1,5 @@
 /* A preset from its file: description, filters, refinement, detection.  Layers and expressions have files of their own. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,8 @@ static int build_named_layers(struct sta_preset_builder *builder)
     int status = STA_OK;
     if (!sta_yaml_is_null(overlap))
         status = layer_name(builder, owner->yaml, overlap, "overlap_with", &preset->overlap_with);
+    status = sta_preset_note(builder, status);
+    sta_preset_at(builder, "/detect");
     const struct sta_yaml_node *detect = sta_yaml_find(builder->file->yaml->root, "detect");
     if (status != STA_OK || sta_yaml_is_null(detect))
         return status;
@@ -156,6 +159,8 @@ static int build_head(struct sta_preset_builder *builder)
         description != NULL ? sta_check_text(yaml, description, "description", &text, builder->err) : STA_OK;
     builder->preset->name = sta_strdup(builder->file->name);
     builder->preset->description = sta_strdup(text);
+    builder->preset->text = sta_strdup(builder->file->text);
+    builder->preset->own = builder->file->own;
     const struct sta_preset_file *owner;
     const struct sta_yaml_node *categories =
         sta_preset_file_value(builder->file, "layers_from_categories", &owner);
@@ -165,16 +170,66 @@ static int build_head(struct sta_preset_builder *builder)
     return status;
 }
 
-int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset, struct sta_error *err)
+/* ---- mistakes */
+
+void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...)
 {
-    static int (*const steps[])(struct sta_preset_builder *) = {
-        build_head,         build_drop,
-        build_refine,       sta_preset_build_layers,
-        build_named_layers, sta_preset_build_expressions};
-    struct sta_preset_builder builder = {.file = file, .preset = sta_alloc(sizeof **preset), .err = err};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(builder->where, sizeof builder->where, format, arguments);
+    va_end(arguments);
+}
+
+void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *path, const char *pointer,
+                            const struct sta_error *err)
+{
+    if (mistakes->count == STA_PRESET_MISTAKES)
+        return;
+    struct sta_preset_mistake *mistake = &mistakes->items[mistakes->count++];
+    const char *text = err->text;
+    char *end;
+    *mistake = (struct sta_preset_mistake){.position = err->position};
+    if (strncmp(text, path, strlen(path)) == 0 && text[strlen(path)] == ':') {
+        mistake->line = (unsigned)strtoul(text + strlen(path) + 1, &end, 10);
+        text = *end == ':' ? end + 1 + strspn(end + 1, " ") : text;
+    }
+    snprintf(mistake->pointer, sizeof mistake->pointer, "%s", pointer);
+    snprintf(mistake->text, sizeof mistake->text, "%.599s", text);
+}
+
+int sta_preset_note(struct sta_preset_builder *builder, int status)
+{
+    if (status == STA_OK || builder->mistakes == NULL)
+        return status;
+    sta_preset_add_mistake(builder->mistakes, builder->file->yaml->path, builder->where, builder->err);
+    *builder->err = STA_ERROR_INIT;
+    return STA_OK;
+}
+
+/* ---- the whole */
+
+int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset,
+                     struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    static const struct {
+        int (*build)(struct sta_preset_builder *);
+        const char *where;
+    } steps[] = {{build_head, ""},
+                 {build_drop, "/drop"},
+                 {build_refine, "/refine"},
+                 {sta_preset_build_layers, "/layers"},
+                 {build_named_layers, "/overlap_with"},
+                 {sta_preset_build_expressions, "/views"}};
+    struct sta_preset_builder builder = {
+        .file = file, .preset = sta_alloc(sizeof **preset), .mistakes = mistakes, .err = err};
     int status = STA_OK;
-    for (size_t i = 0; i < STA_COUNT_OF(steps) && status == STA_OK; i++)
-        status = steps[i](&builder);
+    for (size_t i = 0; i < STA_COUNT_OF(steps) && status == STA_OK; i++) {
+        sta_preset_at(&builder, "%s", steps[i].where);
+        status = sta_preset_note(&builder, steps[i].build(&builder));
+    }
+    if (status == STA_OK && mistakes != NULL && mistakes->count > 0)
+        status = sta_fail(err, STA_EINPUT, "%s:%u: %s", file->yaml->path, mistakes->items[0].line,
+                          mistakes->items[0].text);
     if (status != STA_OK) {
         sta_preset_destroy(builder.preset);
         builder.preset = NULL;

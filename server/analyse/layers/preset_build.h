@@ -10,9 +10,13 @@
 #define STA_VARYING_CONDITION_LIMIT                                                                          \
     60 /* distinct conditions of a preset that read more than function and category */
 
-/** Mistakes are STA_EINPUT, "FILE:LINE: ..".  Release with sta_preset_destroy. */
+/**
+ * sta_preset_build - make a preset; release with sta_preset_destroy
+ * @mistakes: takes all of them, and the error is the first; NULL: building ends at the first
+ * Mistakes are STA_EINPUT, "FILE:LINE: ..".
+ */
 STA_MUSTCHECK int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset,
-                                   struct sta_error *err);
+                                   struct sta_preset_mistakes *mistakes, struct sta_error *err);
 
 /** The formula of an additional metric with {T}, as @time, and {epsilon} filled in; free it.  NULL when there is another word in braces. */
 char *sta_preset_formula(const char *text, const char *time);
@@ -23,8 +27,18 @@ struct sta_preset_builder {
     struct sta_preset *preset;
     const char *varying[STA_VARYING_CONDITION_LIMIT]; /* texts of the distinct ones so far */
     size_t varying_count;
+    struct sta_preset_mistakes *mistakes; /* NULL: the first one ends the building */
+    char where[160];                      /* JSON pointer to what is being built */
     struct sta_error *err;
 };
+
+/** Says what is being built. */
+void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...) STA_PRINTF(2, 3);
+/** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on: STA_OK.  Else @status. */
+int sta_preset_note(struct sta_preset_builder *builder, int status);
+/** Notes an error of a file whose messages begin with @path. */
+void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *path, const char *pointer,
+                            const struct sta_error *err);
 
 /** The layers with their conditions, parents and metrics. */
 STA_MUSTCHECK int sta_preset_build_layers(struct sta_preset_builder *builder);

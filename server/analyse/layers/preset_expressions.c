@@ -141,14 +141,16 @@ static int build_named(struct sta_preset_builder *builder, const char *key, expr
     *items = sta_alloc_array(node->count, sizeof **items);
     for (size_t i = 0; i < node->count; i++) {
         const char *name, *text;
+        sta_preset_at(builder, "/%s/%.80s", key, node->keys[i]->text);
         status = sta_check_name(owner->yaml, node->keys[i], key, &name, builder->err);
         if (status == STA_OK)
             status = sta_check_text(owner->yaml, node->items[i], name, &text, builder->err);
         if (status == STA_OK)
             status = check(builder, owner->yaml, node->items[i]);
-        if (status != STA_OK)
+        if (status == STA_OK)
+            (*items)[(*count)++] = (struct sta_named_expression){sta_strdup(name), sta_strdup(text)};
+        else if (sta_preset_note(builder, status) != STA_OK)
             return status;
-        (*items)[(*count)++] = (struct sta_named_expression){sta_strdup(name), sta_strdup(text)};
     }
     return STA_OK;
 }
@@ -157,6 +159,8 @@ int sta_preset_build_expressions(struct sta_preset_builder *builder)
 {
     struct sta_preset *preset = builder->preset;
     int status = build_named(builder, "views", check_view, &preset->views, &preset->view_count);
+    status = sta_preset_note(builder, status);
+    sta_preset_at(builder, "/additional");
     if (status == STA_OK)
         status = build_named(builder, "additional", check_additional, &preset->additional,
                              &preset->additional_count);

@@ -73,16 +73,11 @@ static int read_detect(struct sta_preset_file *file, struct sta_error *err)
     return STA_OK;
 }
 
-static int read_file(struct sta_preset_file *file, const char *path, struct sta_error *err)
+/* Parses what file->text holds; @path names it in messages. */
+static int parse_file(struct sta_preset_file *file, const char *path, size_t size, struct sta_error *err)
 {
-    char *bytes = NULL;
-    size_t size = 0;
-    int status = sta_file_read(path, STA_YAML_BYTES, &bytes, &size, err);
-    if (status == STA_OK) {
-        file->hash = XXH64(bytes, size, XXH64(file->name, strlen(file->name), 0));
-        status = sta_yaml_parse(path, bytes, size, &file->yaml, err);
-    }
-    free(bytes);
+    file->hash = XXH64(file->text, size, XXH64(file->name, strlen(file->name), 0));
+    int status = sta_yaml_parse(path, file->text, size, &file->yaml, err);
     if (status == STA_OK)
         status = sta_check_keys(file->yaml, file->yaml->root, "a preset", preset_keys,
                                 STA_COUNT_OF(preset_keys), err);
@@ -93,25 +88,65 @@ static int read_file(struct sta_preset_file *file, const char *path, struct sta_
     return status == STA_OK ? read_detect(file, err) : status;
 }
 
-static int add_file(struct sta_preset_files *files, const char *folder, const char *name,
-                    struct sta_error *err)
+/* A place for the preset of a file name; @path names it in messages. */
+static int new_file(struct sta_preset_files *files, const char *path, const char *name,
+                    struct sta_preset_file **file, struct sta_error *err)
 {
-    char *path = sta_path_join(folder, name);
     size_t length = stem_length(name);
     int status = check_file_name(path, name, length, err);
     if (status == STA_OK && files->count == STA_PRESET_FILES)
-        status = sta_fail(err, STA_ELIMIT, "%s: more than %d preset files", folder, STA_PRESET_FILES);
+        status = sta_fail(err, STA_ELIMIT, "%s: more than %d preset files", path, STA_PRESET_FILES);
+    if (status != STA_OK)
+        return status;
+    STA_GROW(files->items, files->capacity, files->count + 1);
+    *file = &files->items[files->count++];
+    **file = (struct sta_preset_file){.name = sta_strndup(name, length)};
+    return STA_OK;
+}
+
+static int add_file(struct sta_preset_files *files, const char *folder, const char *name, bool own,
+                    struct sta_error *err)
+{
+    char *path = sta_path_join(folder, name);
+    struct sta_preset_file *file;
+    size_t size = 0;
+    int status = new_file(files, path, name, &file, err);
     if (status == STA_OK) {
-        STA_GROW(files->items, files->capacity, files->count + 1);
-        struct sta_preset_file *file = &files->items[files->count++];
-        *file = (struct sta_preset_file){.name = sta_strndup(name, length)};
-        status = read_file(file, path, err);
+        file->own = own;
+        status = sta_file_read(path, STA_YAML_BYTES, &file->text, &size, err);
     }
+    if (status == STA_OK)
+        status = parse_file(file, path, size, err);
     free(path);
     return status;
 }
 
-static int read_folder(struct sta_preset_files *files, const char *folder, struct sta_error *err)
+static int add_change(struct sta_preset_files *files, const struct sta_preset_change *change,
+                      struct sta_error *err)
+{
+    char *name = sta_sprintf("%s.yaml", change->name);
+    struct sta_preset_file *file;
+    int status = stem_length(name) == 0
+                     ? sta_fail(err, STA_EINPUT, "a preset's name must not be empty or begin with a dot")
+                     : new_file(files, name, name, &file, err);
+    if (status == STA_OK) {
+        file->own = file->changed = true;
+        file->text = sta_strndup(change->text, change->size);
+        status = parse_file(file, name, change->size, err);
+    }
+    free(name);
+    return status;
+}
+
+static bool is_replaced(const struct sta_preset_change *change, const char *name, bool own)
+{
+    size_t length = stem_length(name);
+    return own && change != NULL && strlen(change->name) == length &&
+           strncmp(change->name, name, length) == 0;
+}
+
+static int read_folder(struct sta_preset_files *files, const char *folder, bool own,
+                       const struct sta_preset_change *change, struct sta_error *err)
 {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_preset_file, by_bytes);
@@ -119,8 +154,8 @@ static int read_folder(struct sta_preset_files *files, const char *folder, struc
         return sta_fail_errno(err, errno, "cannot read the folder of presets %s", folder);
     int status = STA_OK;
     for (int i = 0; i < count; i++) {
-        if (status == STA_OK)
-            status = add_file(files, folder, entries[i]->d_name, err);
+        if (status == STA_OK && !is_replaced(change, entries[i]->d_name, own))
+            status = add_file(files, folder, entries[i]->d_name, own, err);
         free(entries[i]);
     }
     free(entries);
@@ -168,12 +203,14 @@ static int check_chain(const struct sta_preset_file *file, struct sta_error *err
 }
 
 int sta_preset_files_read(struct sta_preset_files *files, const char *const *folders, size_t folder_count,
-                          struct sta_error *err)
+                          const struct sta_preset_change *change, struct sta_error *err)
 {
     *files = (struct sta_preset_files){0};
     int status = STA_OK;
     for (size_t i = 0; i < folder_count && status == STA_OK; i++)
-        status = read_folder(files, folders[i], err);
+        status = read_folder(files, folders[i], i > 0, change, err);
+    if (status == STA_OK && change != NULL && change->text != NULL)
+        status = add_change(files, change, err);
     for (size_t i = 0; i < files->count && status == STA_OK; i++) {
         struct sta_preset_file *file = &files->items[i];
         for (size_t later = i + 1; later < files->count; later++)
@@ -190,6 +227,7 @@ void sta_preset_files_fini(struct sta_preset_files *files)
     for (size_t i = 0; i < files->count; i++) {
         sta_yaml_destroy(files->items[i].yaml);
         free(files->items[i].name);
+        free(files->items[i].text);
     }
     free(files->items);
 }

@@ -76,10 +76,11 @@ static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *lay
         int status = sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
         if (status == STA_OK)
             status = check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
-        if (status != STA_OK)
+        if (status == STA_OK)
+            layer->metrics[layer->metric_count++] =
+                (struct sta_derived_metric){sta_strdup(name), sta_strdup(condition)};
+        else if (sta_preset_note(builder, status) != STA_OK)
             return status;
-        layer->metrics[layer->metric_count++] =
-            (struct sta_derived_metric){sta_strdup(name), sta_strdup(condition)};
     }
     return STA_OK;
 }
@@ -111,6 +112,7 @@ static int check_metric_sets(struct sta_preset_builder *builder)
     int status = sta_check_kind(yaml, &sets, "metric_sets", STA_YAML_MAPPING, builder->err);
     for (size_t i = 0; status == STA_OK && sets != NULL && i < sets->count; i++) {
         struct sta_layer scratch = {0};
+        sta_preset_at(builder, "/metric_sets/%s", sets->keys[i]->text);
         status = add_metrics(builder, &scratch, yaml, sets->items[i]);
         sta_layer_fini(&scratch);
     }
@@ -175,26 +177,38 @@ static int build_looks(struct sta_preset_builder *builder, struct sta_layer *lay
     return STA_OK;
 }
 
+static int build_condition(struct sta_preset_builder *builder, struct sta_layer *layer,
+                           const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+{
+    const char *text;
+    if (sta_yaml_is_null(node))
+        return STA_OK;
+    int status = check_condition(builder, yaml, node, "condition", &text);
+    if (status == STA_OK)
+        layer->condition = sta_strdup(text);
+    return status;
+}
+
+/* The layer of a number; what is wrong with its condition does not keep its metrics from being looked at. */
 static int build_layer(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                       const struct sta_yaml_node *node)
+                       const struct sta_yaml_node *node, size_t number)
 {
     static const char *const keys[] = {"name", "label", "color", "parent", "condition", "metrics"};
-    int status = sta_check_keys(yaml, node, "a layer", keys, STA_COUNT_OF(keys), builder->err);
-    if (status != STA_OK)
-        return status;
     struct sta_layer *layer = &builder->preset->layers[builder->preset->layer_count++];
-    status = build_name(builder, layer, yaml, node);
+    sta_preset_at(builder, "/layers/%zu", number);
+    int status = sta_check_keys(yaml, node, "a layer", keys, STA_COUNT_OF(keys), builder->err);
+    if (status == STA_OK)
+        status = build_name(builder, layer, yaml, node);
     if (status == STA_OK)
         status = build_looks(builder, layer, yaml, node);
     if (status == STA_OK)
         status = optional_text(builder, yaml, node, "parent", &layer->parent);
-    const struct sta_yaml_node *condition = sta_yaml_find(node, "condition");
-    if (status == STA_OK && !sta_yaml_is_null(condition)) {
-        const char *text;
-        status = check_condition(builder, yaml, condition, "condition", &text);
-        if (status == STA_OK)
-            layer->condition = sta_strdup(text);
-    }
+    if (status != STA_OK)
+        return status;
+    sta_preset_at(builder, "/layers/%zu/condition", number);
+    status =
+        sta_preset_note(builder, build_condition(builder, layer, yaml, sta_yaml_find(node, "condition")));
+    sta_preset_at(builder, "/layers/%zu/metrics", number);
     return status == STA_OK ? build_metrics(builder, layer, yaml, sta_yaml_find(node, "metrics")) : status;
 }
 
@@ -207,26 +221,37 @@ static size_t find_layer(const struct sta_preset *preset, const char *name)
     return i;
 }
 
+/* From a layer up to one without a parent. */
+static int check_ancestors(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                           const struct sta_yaml_node *layers, size_t at)
+{
+    const struct sta_preset *preset = builder->preset;
+    for (size_t steps = 0; preset->layers[at].parent != NULL; steps++) {
+        const struct sta_yaml_node *parent = sta_yaml_find(layers->items[at], "parent");
+        size_t next = find_layer(preset, preset->layers[at].parent);
+        if (next == preset->layer_count && steps > 0 && builder->mistakes != NULL)
+            return STA_OK; /* said of the layer that names it */
+        if (next == preset->layer_count)
+            return sta_yaml_fail(yaml, parent, builder->err,
+                                 "parent \"%.80s\" of layer %s is no layer of this preset",
+                                 preset->layers[at].parent, preset->layers[at].name);
+        if (steps == preset->layer_count)
+            return sta_yaml_fail(yaml, parent, builder->err, "the parents of layer %s go round in a circle",
+                                 preset->layers[at].name);
+        at = next;
+    }
+    return STA_OK;
+}
+
 static int check_parents(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
                          const struct sta_yaml_node *layers)
 {
-    const struct sta_preset *preset = builder->preset;
-    for (size_t i = 0; i < preset->layer_count; i++) {
-        size_t at = i;
-        for (size_t steps = 0; preset->layers[at].parent != NULL; steps++) {
-            const struct sta_yaml_node *parent = sta_yaml_find(layers->items[at], "parent");
-            size_t next = find_layer(preset, preset->layers[at].parent);
-            if (next == preset->layer_count)
-                return sta_yaml_fail(yaml, parent, builder->err,
-                                     "parent \"%.80s\" of layer %s is no layer of this preset",
-                                     preset->layers[at].parent, preset->layers[at].name);
-            if (steps == preset->layer_count)
-                return sta_yaml_fail(yaml, parent, builder->err,
-                                     "the parents of layer %s go round in a circle", preset->layers[at].name);
-            at = next;
-        }
+    int status = STA_OK;
+    for (size_t i = 0; i < builder->preset->layer_count && status == STA_OK; i++) {
+        sta_preset_at(builder, "/layers/%zu/parent", i);
+        status = sta_preset_note(builder, check_ancestors(builder, yaml, layers, i));
     }
-    return STA_OK;
+    return status;
 }
 
 static int check_amounts(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
@@ -263,9 +288,13 @@ int sta_preset_build_layers(struct sta_preset_builder *builder)
     if (count > STA_LAYER_LIMIT)
         return sta_yaml_fail(owner->yaml, layers, builder->err, "a preset may have %d layers, not %zu",
                              STA_LAYER_LIMIT, count);
+    sta_preset_at(builder, "/layers");
     preset->layers = sta_alloc_array(count, sizeof *preset->layers);
-    for (size_t i = 0; i < count && status == STA_OK; i++)
-        status = build_layer(builder, owner->yaml, layers->items[i]);
+    for (size_t i = 0; i < count && status == STA_OK; i++) {
+        status = sta_preset_note(builder, build_layer(builder, owner->yaml, layers->items[i], i));
+        if (status == STA_OK && preset->layers[i].name == NULL) /* what is checked next goes by names */
+            preset->layers[i].name = sta_strdup("");
+    }
     if (status == STA_OK && count > 0)
         status = check_parents(builder, owner->yaml, layers);
     return status == STA_OK ? check_amounts(builder, owner->yaml, layers) : status;

@@ -1,5 +1,5 @@
 /* Counts of layers from the columns that hold them: "count" of exact tables, "count_sum" of compatible ones, "count" of their steps. */
-#include "serve/taken.h"
+#include "serve/by_layer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +53,10 @@ static void put_found(struct sta_buffer *out, const struct sta_table *table)
         }
 }
 
-void sta_put_taken(struct sta_buffer *out, const struct sta_table *table, const struct sta_preset *preset,
-                   const char *layer)
+void sta_put_by_layer(struct sta_buffer *out, const struct sta_table *table, const struct sta_preset *preset,
+                      const char *layer)
 {
-    sta_put_member(out, "taken");
+    sta_put_member(out, "by_layer");
     sta_put_char(out, '{');
     if (layer != NULL)
         sta_put_member_uint(out, layer, taken_by(table, ""));

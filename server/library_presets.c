@@ -1,0 +1,143 @@
+/* Presets in force: read from their folders, changed by editors, never half.
+ *
+ * A change is tried on all presets together before a file is touched, since others may extend the one that changes; then the file is published,
+ * and what stands in the folders is read as at the start, so that a restart finds the same. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "common/memory.h"
+#include "server/library_private.h"
+
+static size_t list_folders(const struct sta_preset_folders *folders, const char *list[2])
+{
+    list[0] = folders->built_in;
+    list[1] = folders->own;
+    return access(folders->own, F_OK) == 0 ? 2 : 1;
+}
+
+int sta_preset_folders_read(const struct sta_preset_folders *folders, struct sta_presets **presets,
+                            struct sta_error *err)
+{
+    const char *list[2];
+    size_t count = list_folders(folders, list);
+    return sta_presets_load(folders->functions, list, count, presets, err);
+}
+
+/* ---- in force */
+
+struct sta_presets *sta_library_presets(struct sta_library *library)
+{
+    uv_mutex_lock(&library->lock);
+    struct sta_presets *presets = sta_presets_retain(library->presets);
+    uv_mutex_unlock(&library->lock);
+    return presets;
+}
+
+int sta_library_reload_presets(struct sta_library *library, struct sta_error *err)
+{
+    struct sta_presets *fresh;
+    int status = sta_preset_folders_read(&library->folders, &fresh, err);
+    if (status != STA_OK)
+        return status;
+    uv_mutex_lock(&library->lock);
+    struct sta_presets *old = library->presets;
+    library->presets = fresh;
+    uv_mutex_unlock(&library->lock);
+    sta_presets_release(old);
+    return STA_OK;
+}
+
+/* ---- changes */
+
+int sta_library_try_preset(struct sta_library *library, const struct sta_preset_change *change,
+                           struct sta_presets **presets, struct sta_preset_mistakes *mistakes,
+                           struct sta_error *err)
+{
+    const char *list[2];
+    size_t count = list_folders(&library->folders, list);
+    return sta_presets_try(library->folders.functions, list, count, change, presets, mistakes, err);
+}
+
+static char *file_of(const struct sta_library *library, const char *name)
+{
+    char *file = sta_sprintf("%s/%s.yaml", library->folders.own, name);
+    return file;
+}
+
+static int publish(const struct sta_library *library, const struct sta_preset_change *change, bool *created,
+                   struct sta_error *err)
+{
+    int status = sta_folder_create(library->folders.own, err);
+    if (status != STA_OK)
+        return status;
+    char *file = file_of(library, change->name);
+    *created = access(file, F_OK) != 0;
+    status = sta_file_publish(file, change->text, change->size, err);
+    free(file);
+    return status == STA_OK ? STA_OK : sta_because(err, "Cannot keep the preset");
+}
+
+int sta_library_put_preset(struct sta_library *library, const struct sta_preset_change *change, bool *created,
+                           struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    struct sta_presets *tried;
+    uv_mutex_lock(&library->editing);
+    int status = sta_library_try_preset(library, change, &tried, mistakes, err);
+    if (status == STA_OK) {
+        sta_presets_release(tried);
+        status = publish(library, change, created, err);
+    }
+    if (status == STA_OK)
+        status = sta_library_reload_presets(library, err);
+    uv_mutex_unlock(&library->editing);
+    return status;
+}
+
+static int remove_file(const struct sta_library *library, const char *name, struct sta_error *err)
+{
+    char *file = file_of(library, name);
+    int status = unlink(file) == 0 ? sta_folder_sync(library->folders.own, err)
+                                   : sta_fail_errno(err, errno, "Cannot remove the preset");
+    free(file);
+    return status;
+}
+
+static int check_removal(struct sta_library *library, const char *name, struct sta_error *err)
+{
+    struct sta_presets *presets = sta_library_presets(library);
+    const struct sta_preset *preset = sta_presets_find(presets, name);
+    char *file = file_of(library, name);
+    bool own = strchr(name, '/') == NULL && access(file, F_OK) == 0;
+    bool known = preset != NULL;
+    free(file);
+    sta_presets_release(presets);
+    if (own)
+        return STA_OK;
+    return known ? sta_fail(err, STA_EFORBIDDEN,
+                            "Preset %s is built in and stays; put one of that name to override it", name)
+                 : sta_fail(err, STA_ENOTFOUND, "There is no preset \"%.60s\"", name);
+}
+
+int sta_library_delete_preset(struct sta_library *library, const char *name, struct sta_error *err)
+{
+    struct sta_preset_change change = {.name = name};
+    struct sta_presets *tried;
+    uv_mutex_lock(&library->editing);
+    int status = check_removal(library, name, err);
+    if (status == STA_OK) {
+        status = sta_library_try_preset(library, &change, &tried, NULL, err);
+        if (status == STA_OK)
+            sta_presets_release(tried);
+        else
+            sta_because(err, "Without preset %s others make no sense", name);
+    }
+    if (status == STA_OK)
+        status = remove_file(library, name, err);
+    if (status == STA_OK)
+        status = sta_library_reload_presets(library, err);
+    uv_mutex_unlock(&library->editing);
+    return status;
+}
