@@ -28,22 +28,25 @@ static void make_events(struct made_event *events)
 {
     static const char *const paths[] = {"b.pfw", "a.pfw", "c.pfw"};
     static const char *const names[] = {"read", "write", "open", "close", "lseek"};
-    static char files[100][16];
+    static char files[100][16], tags[2000][16];
     uint32_t each = EVENTS / SOURCES;
+    for (unsigned t = 0; t < 2000; t++)
+        snprintf(tags[t], sizeof tags[t], "t%04u", t);
     for (unsigned f = 0; f < 100; f++)
         snprintf(files[f], sizeof files[f], "/data/%02u", f);
     for (uint32_t i = 0; i < each * SOURCES; i++) {
         uint32_t source = i / each, at = i % each, dice = scramble(i);
-        events[i] = (struct made_event){.source = paths[source],
-                                        .ts = (int64_t)at * 10 + (dice & 7),
-                                        .dur = dice % 5000,
-                                        .name = names[dice % 5],
-                                        .cat = "posix",
-                                        .host = source == 0 ? "n1" : "n2",
-                                        .file = files[at * 100 / each],
-                                        .pid = 100 + source,
-                                        .tid = 100 + dice % 7,
-                                        .args = {{"ret", NULL, dice % 100000}}};
+        events[i] =
+            (struct made_event){.source = paths[source],
+                                .ts = (int64_t)at * 10 + (dice & 7),
+                                .dur = dice % 5000,
+                                .name = names[dice % 5],
+                                .cat = "posix",
+                                .host = source == 0 ? "n1" : "n2",
+                                .file = files[at * 100 / each],
+                                .pid = 100 + source,
+                                .tid = 100 + dice % 7,
+                                .args = {{"ret", NULL, dice % 100000}, {"tag", tags[at * 2000 / each], 0}}};
     }
 }
 
@@ -159,6 +162,9 @@ Test(query_large, blocks_left_out)
         {"{\"filter\": \"ts >= 300000 and ts < 306000\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"from\": 0.3, \"to\": 0.306, \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"file_name == '/data/42'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
+        /* more texts in a block than are listed: by the range of their codes */
+        {"{\"filter\": \"args.tag == 't1234'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
+        {"{\"filter\": \"args.tag.str.contains('x')\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"func_name == 'nothing'\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"dur > 5000\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"size > 1000000\", \"aggregate\": {\"n\": \"count()\"}}", 0},
