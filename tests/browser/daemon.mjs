@@ -1,13 +1,13 @@
 /* daemon.mjs - a stratad of one's own, on a free port, in a scratch folder. */
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 
-const { STRATAD, STRATA_BUILD, STRATA_SHARED } = process.env;
+const { STRATAD, STRATA_BUILD, STRATA_GENERATE, STRATA_SHARED } = process.env;
 const ENDED = ['done', 'failed', 'cancelled'];
 
 /** Where a given trace lies. */
@@ -88,6 +88,13 @@ export class Daemon {
         const { trace, job } = await this.call('POST', 'traces', { path: folder });
         for (let now = job; now && !ENDED.includes(now.state); now = await this.get(`jobs/${job.id}`)) await new Promise((resolve) => { setTimeout(resolve, 20); });
         return this.get(`traces/${trace.id}`);
+    }
+
+    /** Makes a trace of so many events and reads it. */
+    generated(events) {
+        const folder = path.join(this.folder, `generated-${events}`);
+        execFileSync(STRATA_GENERATE, ['--events', String(events), folder]);
+        return this.ingest(folder);
     }
 
     /** Waits until so many traces are known and none is being read. */

@@ -71,6 +71,12 @@ export function tableNumbers(table) {
     ])));
 }
 
+/** Waits until a page of rows and every card beside it stands. */
+export async function settled(page) {
+    await page.locator('.grid tbody tr').first().waitFor();
+    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+}
+
 /** The figure of a tile: its full number. */
 export async function tileNumber(page, label) {
     const data = page.locator('.tile', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) }).locator('data');

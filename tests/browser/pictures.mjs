@@ -5,12 +5,18 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { shots } from './harness.mjs';
 
-const PAGES = [
+export const PAGES = [
     { name: 'traces', address: () => '/', ready: 'table.cards' },
     { name: 'add a trace', address: (trace) => `/?add=${encodeURIComponent(path.dirname(trace.path))}`, ready: '.folder-list li' },
     { name: 'overview', address: (trace) => `/?page=overview&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'overview lines', address: (trace) => `/?page=overview&trace=${trace.id}&metric=bw_busy&from=5&to=30`, ready: '.chart canvas' },
     { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=series`, ready: '.chart-table' },
+    { name: 'overview compatible', address: (trace) => `/?page=overview&trace=${trace.id}&semantics=compatible`, ready: '.chart canvas' },
+    { name: 'layer', address: (trace) => `/?page=layer&trace=${trace.id}&layer=reader_posix_lustre`, ready: '.grid tbody tr' },
+    { name: 'layer by file', address: (trace) => `/?page=layer&trace=${trace.id}&layer=reader_posix_lustre&by=file_name&spread=bars&as=sizes`, ready: '.grid tbody tr' },
+    { name: 'layer compatible', address: (trace) => `/?page=layer&trace=${trace.id}&layer=reader_posix_lustre&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
+    { name: 'flat', address: (trace) => `/?page=flat&trace=${trace.id}&by=process`, ready: '.grid tbody tr' },
+    { name: 'flat compatible', address: (trace) => `/?page=flat&trace=${trace.id}&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 

@@ -1,0 +1,94 @@
+/* checks.mjs - what must hold on every page: nothing that keeps people out, no memory that grows, no click that waits. */
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PAGES } from './pictures.mjs';
+
+const axeFile = path.join(process.env.STRATA_BUILD, 'tests/browser/node_modules/axe-core/axe.min.js');
+const SERIOUS = ['serious', 'critical'];
+
+/** Every page, light and dark, through axe-core. */
+async function nobodyIsKeptOut(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100'), source = await readFile(axeFile, 'utf8');
+    const found = [];
+    for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme });
+        for (const { name, address, ready } of PAGES) {
+            await page.goto(daemon.base + address(trace));
+            await page.locator(ready).first().waitFor();
+            await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+            await page.evaluate(source); /* not as a script element, which the site's own policy forbids */
+            const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+            for (const { id, impact, nodes } of violations) if (SERIOUS.includes(impact)) found.push(`${name}, ${colorScheme}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`);
+        }
+    }
+    assert.deepEqual(found, []);
+}
+
+/** What the page holds once nothing unused is left. */
+async function held(client) {
+    await client.send('HeapProfiler.collectGarbage');
+    const { metrics } = await client.send('Performance.getMetrics');
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+}
+
+const KEYS = ['o', 'l', 'f', 'r', 't'];
+
+async function rounds(page, daemon, trace, count) {
+    for (let round = 0; round < count; round++) {
+        await page.evaluate((id) => { history.pushState(null, '', `?page=overview&trace=${id}`); dispatchEvent(new PopStateEvent('popstate')); }, trace.id);
+        await page.locator('.chart canvas').first().waitFor();
+        for (const key of KEYS) {
+            await page.keyboard.press('g');
+            await page.keyboard.press(key);
+            await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        }
+    }
+}
+
+async function memoryIsFlat(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    const client = await page.context().newCDPSession(page);
+    await client.send('Performance.enable');
+    await page.goto(daemon.base);
+    await rounds(page, daemon, trace, 4);
+    const before = await held(client);
+    await rounds(page, daemon, trace, 12);
+    const after = await held(client);
+    console.log(`   ${(before.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB, after 60 more pages ${(after.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB; ${before.Nodes} and ${after.Nodes} nodes, ${before.JSEventListeners} and ${after.JSEventListeners} listeners`);
+    assert.ok(after.JSHeapUsedSize < before.JSHeapUsedSize * 1.1 + 2 ** 20, 'the heap stays');
+    assert.ok(after.Nodes < before.Nodes * 1.2 + 500, 'the nodes stay');
+    assert.ok(after.JSEventListeners < before.JSEventListeners * 1.2 + 200, 'the listeners stay');
+}
+
+/** Milliseconds from a key to the first picture of a page, seen before. */
+async function switchTime(page, key, ready) {
+    await page.keyboard.press('g');
+    return page.evaluate(({ letter, wanted }) => new Promise((resolve) => {
+        const start = performance.now();
+        const look = () => (document.querySelector(wanted) ? requestAnimationFrame(() => resolve(performance.now() - start)) : setTimeout(look, 1));
+        document.querySelector('main').replaceChildren();
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: letter, bubbles: true }));
+        look();
+    }), { letter: key, wanted: ready });
+}
+
+async function switchingIsQuick(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+    await page.locator('.chart canvas').waitFor();
+    const READY = { l: '.grid tbody tr', f: '.grid tbody tr', r: '.breakdown-legend li', o: 'table.layers' };
+    const best = {};
+    for (let round = 0; round < 6; round++) {
+        for (const [key, ready] of Object.entries(READY)) best[key] = Math.min(best[key] ?? Infinity, await switchTime(page, key, ready));
+    }
+    console.log(`   to a page seen before, at best: ${Object.entries(best).map(([key, time]) => `${key} ${Math.round(time)} ms`).join(', ')}`);
+    for (const [key, time] of Object.entries(best)) assert.ok(time <= 100, `page ${key}: ${Math.round(time)} ms`);
+}
+
+export const tests = [
+    { name: 'checks: nobody is kept out of any page', body: nobodyIsKeptOut },
+    { name: 'checks: clicking for long leaves memory as it is', body: memoryIsFlat },
+    { name: 'checks: switching between pages is quick', body: switchingIsQuick },
+];
