@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/budget.h"
+#include "analyse/query/rows/group_rows.h"
 #include "analyse/query/rows/vectors.h"
 #include "common/memory.h"
 

@@ -1,0 +1,124 @@
+/* describe: a row for each expression of each group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/query/rows/group_rows.h"
+#include "analyse/query/rows/vectors.h"
+#include "common/memory.h"
+
+struct sta_describe_rows {
+    struct sta_dictionary *names;
+    uint32_t *groups; /* of each row: the group that it is of */
+    uint32_t *codes;  /* its expression */
+    void *values[STA_DESCRIBE_OUTPUTS];
+    uint8_t *missing[STA_DESCRIBE_OUTPUTS];
+    void **key_values; /* by key: gathered */
+    uint8_t **key_missing;
+    struct sta_vector *outputs;
+    uint32_t rows;
+};
+
+struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *stage)
+{
+    struct sta_describe_rows *describe = sta_alloc(sizeof *describe);
+    describe->names = sta_dictionary_create();
+    describe->groups = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->groups);
+    describe->codes = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->codes);
+    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
+        describe->values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
+        describe->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
+    describe->key_values = sta_alloc_array(stage->key_count + 1, sizeof(void *));
+    describe->key_missing = sta_alloc_array(stage->key_count + 1, sizeof(uint8_t *));
+    for (size_t i = 0; i < stage->key_count; i++) {
+        describe->key_values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
+        describe->key_missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
+    describe->outputs = sta_alloc_array(stage->output_count + 1, sizeof *describe->outputs);
+    return describe;
+}
+
+void sta_describe_rows_destroy(struct sta_describe_rows *describe, size_t key_count)
+{
+    if (describe == NULL)
+        return;
+    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
+        free(describe->values[i]);
+        free(describe->missing[i]);
+    }
+    for (size_t i = 0; i < key_count; i++) {
+        free(describe->key_values[i]);
+        free(describe->key_missing[i]);
+    }
+    sta_dictionary_destroy(describe->names);
+    free(describe->groups);
+    free(describe->codes);
+    free(describe->key_values);
+    free(describe->key_missing);
+    free(describe->outputs);
+    free(describe);
+}
+
+/* One value, as the type that its column has: least and largest of integers are numbers here. */
+static void describe_value(struct sta_describe_rows *describe, size_t what, enum sta_type type,
+                           const struct sta_vector *from, uint32_t group)
+{
+    uint32_t at = from->constant ? 0 : group, row = describe->rows;
+    int64_t *integers = describe->values[what];
+    double *numbers = describe->values[what];
+    describe->missing[what][row] = sta_vector_is_missing(from, group);
+    if (type == STA_TYPE_INT)
+        integers[row] = from->integers[at];
+    else
+        numbers[row] = from->type == STA_TYPE_INT ? (double)from->integers[at] : from->numbers[at];
+}
+
+static int describe_flush(struct sta_group_rows *into, const struct sta_vector *keys, struct sta_error *err)
+{
+    const struct sta_plan_stage *stage = into->stage;
+    struct sta_describe_rows *describe = into->describe;
+    struct sta_vector *vectors = into->vectors;
+    for (size_t i = 0; i < stage->key_count; i++) {
+        bool missing = sta_vector_gather(&keys[i], describe->groups, describe->rows, describe->key_values[i],
+                                         describe->key_missing[i]);
+        *vectors = (struct sta_vector){.type = keys[i].type, .texts = keys[i].texts};
+        sta_vector_point(vectors, describe->key_values[i]);
+        vectors++->missing = missing ? describe->key_missing[i] : NULL;
+    }
+    *vectors++ =
+        (struct sta_vector){.type = STA_TYPE_TEXT, .codes = describe->codes, .texts = describe->names};
+    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++, vectors++) {
+        *vectors = (struct sta_vector){.type = stage->result[stage->key_count + 1 + i].type,
+                                       .missing = describe->missing[i]};
+        sta_vector_point(vectors, describe->values[i]);
+    }
+    uint32_t rows = describe->rows;
+    describe->rows = 0;
+    return sta_relation_append(into->result, into->vectors, NULL, rows, err);
+}
+
+static void describe_group(const struct sta_group_rows *into, uint32_t group, size_t expression)
+{
+    const struct sta_plan_stage *stage = into->stage;
+    struct sta_describe_rows *describe = into->describe;
+    const char *name = stage->described[expression];
+    describe->groups[describe->rows] = group;
+    describe->codes[describe->rows] = sta_dictionary_intern(describe->names, name, strlen(name));
+    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++)
+        describe_value(describe, i, stage->result[stage->key_count + 1 + i].type,
+                       &describe->outputs[expression * STA_DESCRIBE_OUTPUTS + i], group);
+    describe->rows++;
+}
+
+int sta_describe_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
+                           const struct sta_vector *values, uint32_t rows, struct sta_error *err)
+{
+    int rc = sta_group_outputs(into, keys, values, rows, into->describe->outputs, err);
+    for (uint32_t group = 0; rc == 0 && group < rows; group++)
+        for (size_t i = 0; rc == 0 && i < into->stage->described_count; i++) {
+            describe_group(into, group, i);
+            if (into->describe->rows == STA_VECTOR_ROWS)
+                rc = describe_flush(into, keys, err);
+        }
+    return rc == 0 && into->describe->rows > 0 ? describe_flush(into, keys, err) : rc;
+}

@@ -1,0 +1,52 @@
+/* group_rows.h - groups turned into the rows of a result (private to query/rows).
+ *
+ * group_rows.c computes outputs from keys and primitives; describe_rows.c gives a row for each expression, histogram_rows.c one for each bin. */
+#ifndef STA_ANALYSE_QUERY_GROUP_ROWS_H
+#define STA_ANALYSE_QUERY_GROUP_ROWS_H
+
+#include "analyse/query/plan.h"
+#include "analyse/query/rows/relation.h"
+
+struct sta_group_rows {
+    const struct sta_plan_stage *stage;
+    struct sta_relation *result;   /* that rows are appended to */
+    struct sta_program **programs; /* by output */
+    struct sta_evaluator **evaluators;
+    struct sta_vector *vectors;           /* by column of the result */
+    struct sta_describe_rows *describe;   /* DESCRIBE */
+    struct sta_histogram_rows *histogram; /* HISTOGRAM */
+};
+
+/** @edges: of a histogram; copied.  Fini also after a failure. */
+STA_MUSTCHECK int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
+                                      const double *edges, struct sta_relation *result,
+                                      struct sta_error *err);
+/** A sta_grouping_sink's take; @self: a struct sta_group_rows *. */
+STA_MUSTCHECK int sta_group_rows_take(void *self, const struct sta_vector *keys,
+                                      const struct sta_vector *values, uint32_t rows, struct sta_error *err);
+/** The last group has come. */
+STA_MUSTCHECK int sta_group_rows_end(struct sta_group_rows *into, struct sta_error *err);
+void sta_group_rows_fini(struct sta_group_rows *into);
+
+/* ---- kinds of rows */
+
+/** The outputs of some groups; @outputs: valid until the next call. */
+STA_MUSTCHECK int sta_group_outputs(const struct sta_group_rows *into, const struct sta_vector *keys,
+                                    const struct sta_vector *values, uint32_t rows,
+                                    struct sta_vector *outputs, struct sta_error *err);
+
+struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *stage);
+void sta_describe_rows_destroy(struct sta_describe_rows *describe, size_t key_count); /* NULL allowed */
+STA_MUSTCHECK int sta_describe_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
+                                         const struct sta_vector *values, uint32_t rows,
+                                         struct sta_error *err);
+
+struct sta_histogram_rows *sta_histogram_rows_create(const struct sta_plan_stage *stage, const double *edges);
+void sta_histogram_rows_destroy(struct sta_histogram_rows *histogram); /* NULL allowed */
+STA_MUSTCHECK int sta_histogram_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
+                                          const struct sta_vector *values, uint32_t rows,
+                                          struct sta_error *err);
+/** The last group is given out. */
+STA_MUSTCHECK int sta_histogram_rows_end(struct sta_group_rows *into, struct sta_error *err);
+
+#endif
