@@ -206,33 +206,50 @@ static int gather_members(struct merge *merge, struct sta_error *err)
     return rc;
 }
 
+static void merge_begin(struct merge *merge)
+{
+    const struct sta_pass *pass = merge->pass;
+    struct sta_hlm *hlm = merge->hlm;
+    size_t sizes = 0;
+    merge->first = sta_alloc_array(pass->worker_count, sizeof *merge->first);
+    merge->group_of = sta_alloc_array(pass->worker_count, sizeof *merge->group_of);
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        sizes += pass->workers[w].sizes_count;
+        merge->group_of[w] = sta_alloc_array(pass->workers[w].group_count + 1, sizeof *merge->group_of[w]);
+    }
+    merge->items = sta_alloc_array(merge->count + 1, sizeof *merge->items);
+    merge->spare = sta_alloc_array(merge->count + 1, sizeof *merge->spare);
+    hlm->groups = sta_alloc_array(merge->count + 1, sizeof *hlm->groups);
+    hlm->sizes = sta_alloc_array(sizes + 1, sizeof *hlm->sizes);
+}
+
+static void merge_end(struct merge *merge)
+{
+    for (unsigned w = 0; w < merge->pass->worker_count; w++)
+        free(merge->group_of[w]);
+    free(merge->group_of);
+    free(merge->first);
+}
+
 static int merge_groups(struct sta_hlm *hlm, const struct sta_pass *pass, uint32_t **common,
                         struct sta_error *err)
 {
-    unsigned workers = pass->worker_count;
     struct merge merge = {.hlm = hlm, .pass = pass, .common = common};
-    size_t sizes = 0;
-    merge.first = sta_alloc_array(workers, sizeof *merge.first);
-    merge.group_of = sta_alloc_array(workers, sizeof *merge.group_of);
-    for (unsigned w = 0; w < workers; w++) {
+    for (unsigned w = 0; w < pass->worker_count; w++)
         merge.count += pass->workers[w].group_count;
-        sizes += pass->workers[w].sizes_count;
-        merge.group_of[w] = sta_alloc_array(pass->workers[w].group_count + 1, sizeof *merge.group_of[w]);
-    }
-    merge.items = sta_alloc_array(merge.count + 1, sizeof *merge.items);
-    merge.spare = sta_alloc_array(merge.count + 1, sizeof *merge.spare);
-    hlm->groups = sta_alloc_array(merge.count + 1, sizeof *hlm->groups);
-    hlm->sizes = sta_alloc_array(sizes + 1, sizeof *hlm->sizes);
+    double bytes = (double)merge.count * (2 * sizeof *merge.items + sizeof *hlm->groups + sizeof *hlm->sizes +
+                                          sizeof **merge.group_of);
+    int rc = sta_budget_memory(pass->budget, sta_pass_bytes(pass) + bytes, "the high-level metrics", err);
+    if (rc != 0)
+        return rc;
+    merge_begin(&merge);
     list_groups(&merge);
     sta_sort_items(merge.items, merge.spare, merge.count);
     unite_groups(&merge);
     free(merge.spare);
     free(merge.items);
-    int rc = gather_members(&merge, err);
-    for (unsigned w = 0; w < workers; w++)
-        free(merge.group_of[w]);
-    free(merge.group_of);
-    free(merge.first);
+    rc = gather_members(&merge, err);
+    merge_end(&merge);
     return rc;
 }
 

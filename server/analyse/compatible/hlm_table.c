@@ -120,11 +120,11 @@ static void add_size(struct sta_table *table, const struct rows *rows, int bin)
 
 /* ---- sets */
 
-static int add_set(struct sta_table *table, const struct rows *rows, enum sta_axis axis,
+static int add_set(struct sta_lists *lists, const struct rows *rows, enum sta_axis axis,
                    struct sta_error *err)
 {
     const struct sta_members *members = &rows->hlm->members[axis];
-    struct sta_table_column *column = sta_table_add(table, sta_axis_names[axis], STA_TYPE_LIST, NULL);
+    struct sta_table_column *column = sta_table_add(lists->table, sta_axis_names[axis], STA_TYPE_LIST, NULL);
     struct sta_values values = {0};
     int rc = 0;
     for (size_t row = 0; rc == 0 && row < rows->count; row++) {
@@ -135,8 +135,7 @@ static int add_set(struct sta_table *table, const struct rows *rows, enum sta_ax
             sta_values_add(&values, members, (uint32_t)g);
         }
         if (!missing)
-            rc = sta_table_set_list(table, column, row, rows->hlm->axes, axis, values.items, values.count,
-                                    err);
+            rc = sta_lists_set(lists, column, row, axis, &values, err);
     }
     free(values.items);
     return rc;
@@ -146,6 +145,7 @@ int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget, st
                   struct sta_error *err)
 {
     struct rows rows;
+    struct sta_lists lists = {.table = table, .axes = hlm->axes, .budget = budget};
     find_rows(&rows, hlm);
     sta_table_init(table, rows.count);
     int rc =
@@ -159,7 +159,7 @@ int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget, st
     }
     for (int axis = 0; rc == 0 && axis < STA_AXES; axis++)
         if (!hlm->axes->grouped[axis])
-            rc = add_set(table, &rows, (enum sta_axis)axis, err);
+            rc = add_set(&lists, &rows, (enum sta_axis)axis, err);
     free(rows.start);
     return rc;
 }

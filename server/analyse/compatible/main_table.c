@@ -94,7 +94,7 @@ static void put_entry(struct sta_table_column *column, enum sta_measure measure,
     }
 }
 
-static int put_sets(struct sta_table *table, struct sta_table_column *column,
+static int put_sets(struct sta_lists *lists, struct sta_table_column *column,
                     const struct sta_main_rows *rows, const uint8_t *kinds, enum sta_axis axis,
                     struct sta_error *err)
 {
@@ -107,14 +107,14 @@ static int put_sets(struct sta_table *table, struct sta_table_column *column,
         for (uint32_t i = rows->start[row]; has_set && i < rows->start[row + 1]; i++)
             if (kinds[hlm->groups[rows->groups[i]].kind])
                 sta_values_add(&values, &hlm->members[axis], rows->groups[i]);
-        rc = sta_table_set_list(table, column, row, hlm->axes, axis, values.items, values.count, err);
+        rc = sta_lists_set(lists, column, row, axis, &values, err);
     }
     free(values.items);
     return rc;
 }
 
 /* Fills the columns of one metric. */
-static int fill_metric(struct sta_table *table, size_t first, const struct columns *columns,
+static int fill_metric(struct sta_lists *lists, size_t first, const struct columns *columns,
                        const struct sta_main_rows *rows, uint32_t metric, struct sta_error *err)
 {
     const struct sta_hlm *hlm = rows->hlm;
@@ -124,12 +124,12 @@ static int fill_metric(struct sta_table *table, size_t first, const struct colum
     sta_main_metric_init(&values, rows, kinds,
                          sta_metric_has_sizes(&hlm->bound->preset->layers[rows->layer], metric));
     for (size_t c = 0; rc == 0 && c < columns->count; c++) {
-        struct sta_table_column *column = &table->columns[first + c];
+        struct sta_table_column *column = &lists->table->columns[first + c];
         enum sta_measure measure = columns->items[c].measure;
         if (columns->items[c].metric != metric)
             continue;
         if (measure >= STA_MEASURE_AXES)
-            rc = put_sets(table, column, rows, kinds, (enum sta_axis)(measure - STA_MEASURE_AXES), err);
+            rc = put_sets(lists, column, rows, kinds, (enum sta_axis)(measure - STA_MEASURE_AXES), err);
         else
             for (size_t i = 0; i < values.count; i++)
                 put_entry(column, measure, &values, i);
@@ -146,17 +146,18 @@ static enum sta_type type_of(enum sta_measure measure)
     return sta_measure_is_integer(measure) ? STA_TYPE_INT : STA_TYPE_FLOAT;
 }
 
-static int fill(struct sta_table *table, const struct columns *columns, const struct sta_main_rows *rows,
+static int fill(struct sta_lists *lists, const struct columns *columns, const struct sta_main_rows *rows,
                 struct sta_error *err)
 {
+    struct sta_table *table = lists->table;
     sta_table_add_keys(table, rows->hlm->axes, rows->keys);
     size_t first = table->column_count;
     for (size_t c = 0; c < columns->count; c++)
         sta_table_add(table, columns->items[c].name, type_of(columns->items[c].measure),
                       sta_measure_unit(columns->items[c].measure));
-    int rc = fill_metric(table, first, columns, rows, STA_LAYER_ITSELF, err);
+    int rc = fill_metric(lists, first, columns, rows, STA_LAYER_ITSELF, err);
     for (uint32_t m = 0; rc == 0 && m < rows->hlm->bound->preset->layers[rows->layer].metric_count; m++)
-        rc = fill_metric(table, first, columns, rows, m, err);
+        rc = fill_metric(lists, first, columns, rows, m, err);
     return rc;
 }
 
@@ -165,6 +166,7 @@ int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_b
 {
     struct columns columns = {0};
     struct sta_main_rows rows;
+    struct sta_lists lists = {.table = table, .axes = hlm->axes, .budget = budget};
     list_metric(&columns, hlm, layer, STA_LAYER_ITSELF);
     for (uint32_t m = 0; m < hlm->bound->preset->layers[layer].metric_count; m++)
         list_metric(&columns, hlm, layer, m);
@@ -174,7 +176,7 @@ int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_b
     int rc = sta_budget_memory(budget, (double)rows.count * (double)(columns.count + STA_AXES) * 9,
                                "the table", err);
     if (rc == 0)
-        rc = fill(table, &columns, &rows, err);
+        rc = fill(&lists, &columns, &rows, err);
     sta_main_rows_fini(&rows);
     for (size_t c = 0; c < columns.count; c++)
         free(columns.items[c].name);

@@ -261,15 +261,22 @@ static int compact(const struct sta_pass *pass, struct sta_pass_worker *worker, 
     return 0;
 }
 
-static int check_memory(const struct sta_pass *pass, const struct sta_pass_worker *worker,
-                        struct sta_error *err)
+static double bytes_of(const struct sta_pass_worker *worker)
 {
     double bytes = (double)worker->slot_count * sizeof *worker->slots +
                    (double)worker->group_capacity * sizeof *worker->groups +
                    (double)worker->sizes_capacity * sizeof *worker->sizes;
     for (int axis = 0; axis < STA_AXES; axis++)
-        bytes += (double)worker->pairs[axis].capacity * sizeof(uint64_t);
-    return sta_budget_memory(pass->budget, bytes * pass->worker_count, "the high-level metrics", err);
+        bytes += (double)worker->pairs[axis].capacity * sizeof *worker->pairs[axis].items;
+    return bytes;
+}
+
+double sta_pass_bytes(const struct sta_pass *pass)
+{
+    double bytes = 0;
+    for (unsigned w = 0; w < pass->worker_count; w++)
+        bytes += bytes_of(&pass->workers[w]);
+    return bytes;
 }
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *from, struct sta_error *err)
@@ -292,7 +299,10 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
     }
     for (int axis = 0; rc == 0 && axis < STA_AXES; axis++)
         rc = compact(pass, worker, axis, err);
-    return rc == 0 ? check_memory(pass, worker, err) : rc;
+    if (rc != 0)
+        return rc;
+    return sta_budget_memory(pass->budget, bytes_of(worker) * pass->worker_count, "the high-level metrics",
+                             err);
 }
 
 /* ---- all of it */

@@ -62,6 +62,8 @@ struct sta_pass {
 STA_MUSTCHECK int sta_pass_run(struct sta_pass *pass, struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
                                const struct sta_budget *budget, struct sta_error *err);
 void sta_pass_fini(struct sta_pass *pass);
+/** Bytes that all workers hold. */
+double sta_pass_bytes(const struct sta_pass *pass);
 
 /**
  * sta_members_gather - from pairs to lists by group, each value once

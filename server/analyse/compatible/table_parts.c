@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
 #include "analyse/compatible/tables.h"
 #include "common/buffer.h"
 
@@ -54,32 +55,44 @@ static int compare_files(const void *a, const void *b, void *texts)
     return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
 }
 
-int sta_table_set_list(struct sta_table *table, struct sta_table_column *column, size_t row,
-                       const struct sta_axes *axes, enum sta_axis axis, uint32_t *values, size_t count,
-                       struct sta_error *err)
+static void put_list(struct sta_buffer *out, const struct sta_axes *axes, enum sta_axis axis,
+                     const struct sta_values *values)
 {
-    struct sta_buffer list;
-    sta_buffer_init(&list);
-    if (count > 0 && axis == STA_AXIS_TIME)
-        qsort(values, count, sizeof *values, compare_values);
-    else if (count > 0)
-        qsort_r(values, count, sizeof *values, compare_files, (void *)axes->texts[axis]);
-    sta_put_char(&list, '[');
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && values[i] == values[i - 1])
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < values->count; i++) {
+        if (i > 0 && values->items[i] == values->items[i - 1])
             continue;
-        sta_put_text(&list, i > 0 ? ", " : "");
+        sta_put_text(out, i > 0 ? ", " : "");
         if (axis == STA_AXIS_TIME) {
-            sta_put_uint(&list, values[i]);
+            sta_put_uint(out, values->items[i]);
         } else {
-            struct sta_text text = sta_dictionary_text(axes->texts[axis], values[i]);
-            sta_put_json_string(&list, text.bytes, text.length);
+            struct sta_text text = sta_dictionary_text(axes->texts[axis], values->items[i]);
+            sta_put_json_string(out, text.bytes, text.length);
         }
     }
-    sta_put_char(&list, ']');
-    int rc = list.failed ? sta_fail(err, STA_ENOMEM, "no memory for a list of %zu names", count) : 0;
+    sta_put_char(out, ']');
+}
+
+int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column, size_t row, enum sta_axis axis,
+                  struct sta_values *values, struct sta_error *err)
+{
+    struct sta_buffer list;
+    column->missing[row] = 0;
+    column->texts[row] = (struct sta_text){"[]", 2};
+    if (values->count == 0)
+        return 0;
+    sta_buffer_init(&list);
+    if (axis == STA_AXIS_TIME)
+        qsort(values->items, values->count, sizeof *values->items, compare_values);
+    else
+        qsort_r(values->items, values->count, sizeof *values->items, compare_files,
+                (void *)lists->axes->texts[axis]);
+    put_list(&list, lists->axes, axis, values);
+    lists->bytes += list.size;
+    int rc = list.failed ? sta_fail(err, STA_ENOMEM, "no memory for a list of %zu names", values->count)
+                         : sta_budget_memory(lists->budget, (double)lists->bytes, "the table's sets", err);
     if (rc == 0)
-        sta_table_set_text(table, column, row, list.data, list.size);
+        sta_table_set_text(lists->table, column, row, list.data, list.size);
     sta_buffer_fini(&list);
     return rc;
 }

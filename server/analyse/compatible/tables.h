@@ -15,16 +15,23 @@ STA_MUSTCHECK int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, cons
 
 /** Adds the key columns of grouped view types.  @keys: by row of the table */
 void sta_table_add_keys(struct sta_table *table, const struct sta_axes *axes, const uint64_t *keys);
-/** Values of a view type, without repetition, as a JSON list in the table's arena.  @values: put in order; of files their codes. */
-STA_MUSTCHECK int sta_table_set_list(struct sta_table *table, struct sta_table_column *column, size_t row,
-                                     const struct sta_axes *axes, enum sta_axis axis, uint32_t *values,
-                                     size_t count, struct sta_error *err);
-
-/** Appends the sets of groups; *count grows and may hold repetitions. */
+/* Values of a view type: of files their codes. */
 struct sta_values {
     uint32_t *items;
     size_t count, capacity;
 };
+/** Appends the set of a group, to values that may hold repetitions. */
 void sta_values_add(struct sta_values *values, const struct sta_members *members, uint32_t group);
+
+/* Where sets go as JSON lists. */
+struct sta_lists {
+    struct sta_table *table;
+    const struct sta_axes *axes;
+    const struct sta_budget *budget;
+    size_t bytes; /* of the lists so far */
+};
+/** Sets a cell to the values in order, each once.  @values: put in order.  Return: 0, STA_ENOMEM, STA_ELIMIT. */
+STA_MUSTCHECK int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column, size_t row,
+                                enum sta_axis axis, struct sta_values *values, struct sta_error *err);
 
 #endif

@@ -121,7 +121,7 @@ Test(compatible_parts, statistics_of_a_row)
     describe((double[]){5}, 1, 1, out);
     cr_expect(isnan(out[STA_STAT_MIN]), "0 is missing");
     cr_expect_eq(out[STA_STAT_STD], sqrt(12.5));
-    describe(NULL, 0, 3, out);
+    describe((double[]){0}, 0, 3, out);
     cr_expect(isnan(out[STA_STAT_SUM]) && isnan(out[STA_STAT_STD]) && isnan(out[STA_STAT_Q25]));
     describe((double[]){INFINITY, INFINITY}, 2, 0, out);
     cr_expect(isinf(out[STA_STAT_MEAN]));
