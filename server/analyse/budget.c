@@ -6,10 +6,9 @@
 int sta_budget_check(const struct sta_budget *budget, struct sta_error *err)
 {
     if (budget->cancel != NULL && atomic_load_explicit(budget->cancel, memory_order_relaxed))
-        return sta_fail(err, STA_ECANCELLED, "cancelled, since nobody waits for the answer any more");
+        return sta_fail(err, STA_ECANCELLED, "it was cancelled");
     if (budget->deadline_ns != 0 && uv_hrtime() > budget->deadline_ns)
-        return sta_fail(err, STA_ELIMIT,
-                        "the answer took longer than one question may (setting query_timeout)");
+        return sta_fail(err, STA_ELIMIT, "its time is over; narrow it by from and to, or by a filter");
     return 0;
 }
 
@@ -17,8 +16,9 @@ int sta_budget_memory(const struct sta_budget *budget, double bytes, const char 
 {
     if (bytes <= (double)budget->memory)
         return 0;
-    return sta_fail(
-        err, STA_ELIMIT,
-        "memory for %s would take %.0f MiB; one question may hold %.0f MiB (setting query_memory)", what,
-        bytes / 1048576, (double)budget->memory / 1048576);
+    return sta_fail(err, STA_ELIMIT,
+                    "memory for %s would take %.0f MiB; one question may hold %.0f MiB (setting "
+                    "query_memory); narrow it by from and to, or "
+                    "by a filter",
+                    what, bytes / 1048576, (double)budget->memory / 1048576);
 }

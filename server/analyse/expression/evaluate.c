@@ -13,6 +13,11 @@ struct sta_evaluator *sta_evaluator_create(void)
     return evaluator;
 }
 
+void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel)
+{
+    evaluator->cancel = cancel;
+}
+
 static void free_registers(struct sta_register *registers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -165,6 +170,8 @@ static int run_strip(struct sta_program *program, struct sta_evaluator *evaluato
                      uint32_t rows, struct sta_error *err)
 {
     struct sta_lane in[3];
+    if (evaluator->cancel != NULL && atomic_load_explicit(evaluator->cancel, memory_order_relaxed))
+        return sta_fail(err, STA_ECANCELLED, "it was cancelled");
     point_at_strip(program, evaluator, start);
     for (size_t i = 0; i < program->step_count; i++) {
         const struct sta_step *step = &program->steps[i];

@@ -52,7 +52,8 @@ struct sta_recent {
 };
 
 struct sta_evaluator {
-    struct sta_lane *lanes; /* by node */
+    const _Atomic bool *cancel; /* or NULL */
+    struct sta_lane *lanes;     /* by node */
     size_t lane_capacity;
     struct sta_register *registers;
     size_t register_capacity, register_count;
