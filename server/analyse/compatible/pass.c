@@ -307,6 +307,16 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
 
 /* ---- all of it */
 
+/* A mark for each value that a group may have, by worker: what sets of bins and files need, now and in the tables. */
+static int check_marks(const struct sta_pass *pass, struct sta_error *err)
+{
+    double values = 0;
+    for (int axis = 0; axis < STA_AXES; axis++)
+        values += pass->hlm->axes->grouped[axis] ? 0 : pass->hlm->axes->count[axis];
+    return sta_budget_memory(pass->budget, values * sizeof(uint32_t) * pass->worker_count,
+                             "telling apart the files and bins of this granularity", err);
+}
+
 int sta_pass_run(struct sta_pass *pass, struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
                  const struct sta_budget *budget, struct sta_error *err)
 {
@@ -317,6 +327,9 @@ int sta_pass_run(struct sta_pass *pass, struct sta_hlm *hlm, const struct sta_hl
         sta_combos_init(&pass->workers[w].combos);
         enlarge(&pass->workers[w]);
     }
+    int rc = check_marks(pass, err);
+    if (rc != 0)
+        return rc;
     struct sta_accumulator accumulator = {pass, take_rows};
     struct sta_scan scan = sta_question_scan(hlm->bound);
     scan.accumulators = &accumulator;

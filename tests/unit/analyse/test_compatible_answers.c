@@ -151,6 +151,10 @@ Test(compatible_answers, mistakes_name_what_is_allowed)
 
 Test(compatible_answers, memory_is_limited)
 {
+    /* Readers last a second: a million bins of which a set might consist. */
+    expect_mistake(
+        &(struct asked){.table = STA_VIEW_FLAT, .by = "proc_name", .granularity_us = 1, .memory = 1 << 20},
+        STA_ELIMIT, "", "bins of this granularity");
     expect_mistake(&(struct asked){.table = STA_VIEW_HLM, .memory = 1000}, STA_ELIMIT, "", "query_memory");
 }
 
