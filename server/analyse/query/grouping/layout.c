@@ -139,15 +139,17 @@ void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_typ
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key)
 {
     const struct sta_key_field *field = &layout->fields[key];
-    uint64_t most = field->flagged ? UINT64_MAX : sta_low_bits(field->bits) - 1;
     struct sta_key_range range = {.any = true};
     if (field->type == STA_TYPE_INT) {
+        uint64_t most = field->flagged ? UINT64_MAX : sta_low_bits(field->bits) - 1;
         uint64_t high = field->base + most;
-        range.low = (int64_t)high < (int64_t)field->base ? INT64_MIN : (int64_t)field->base;
-        range.high = (int64_t)high < (int64_t)field->base ? INT64_MAX : (int64_t)high;
+        bool wraps = (int64_t)high < (int64_t)field->base;
+        range.low = wraps ? INT64_MIN : (int64_t)field->base;
+        range.high = wraps ? INT64_MAX : (int64_t)high;
+    } else if (field->type == STA_TYPE_TEXT) {
+        range.codes = (uint32_t)sta_low_bits(field->code_bits);
+        range.dictionaries = 1u << (field->bits - field->code_bits);
     }
-    range.codes = (uint32_t)sta_low_bits(field->code_bits);
-    range.dictionaries = 1u << (field->bits - field->code_bits);
     return range;
 }
 

@@ -135,6 +135,8 @@ static uint32_t common_prefix(const struct item *items, size_t count, uint32_t d
 
 static void sort_items(struct item *items, size_t count, uint32_t depth, unsigned level)
 {
+    if (count < 2)
+        return;
     if (count <= FEW_TEXTS || level == DEEPEST) {
         qsort(items, count, sizeof *items, compare_whole_items);
         return;

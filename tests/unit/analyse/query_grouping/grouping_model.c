@@ -67,7 +67,7 @@ static void make_row(struct model_row *row, size_t number, const struct model_op
     values[END].integer = values[START].integer + (int64_t)(model_random(state) % 60);
     for (size_t c = 0; c < MODEL_COLUMNS; c++)
         values[c].missing = model_types[c] != STA_TYPE_BOOL && model_random(state) % 100 < options->missing;
-    row->source = (uint32_t)(number % 2);
+    row->source = number % 97 == 0;
     row->at = (int64_t)(number / 8);
     row->place = number;
 }
@@ -132,12 +132,12 @@ void model_fini(struct model *model)
 
 struct batch {
     struct sta_vector vectors[MODEL_COLUMNS];
-    int64_t integers[MODEL_COLUMNS][BATCH_ROWS];
-    double numbers[MODEL_COLUMNS][BATCH_ROWS];
-    uint8_t bools[MODEL_COLUMNS][BATCH_ROWS], missing[MODEL_COLUMNS][BATCH_ROWS];
-    uint32_t codes[MODEL_COLUMNS][BATCH_ROWS], selected[BATCH_ROWS];
-    int64_t at[BATCH_ROWS];
-    uint64_t place[BATCH_ROWS];
+    int64_t integers[MODEL_COLUMNS][2 * BATCH_ROWS];
+    double numbers[MODEL_COLUMNS][2 * BATCH_ROWS];
+    uint8_t bools[MODEL_COLUMNS][2 * BATCH_ROWS], missing[MODEL_COLUMNS][2 * BATCH_ROWS];
+    uint32_t codes[MODEL_COLUMNS][2 * BATCH_ROWS], selected[2 * BATCH_ROWS];
+    int64_t at[2 * BATCH_ROWS];
+    uint64_t place[2 * BATCH_ROWS];
 };
 
 static bool same_value(const struct model_value *a, const struct model_value *b)
@@ -191,8 +191,9 @@ static void deal(struct dealing *dealing, const struct model_row *const *rows, u
     struct batch *batch = &dealing->batch;
     struct sta_vector keys[MODEL_COLUMNS];
     struct sta_error err = STA_ERROR_INIT;
-    bool gaps = count <= BATCH_ROWS / 2 && model_random(&dealing->state) % 2 == 0;
-    memset(batch->codes, 0x33, sizeof batch->codes);
+    bool gaps = model_random(&dealing->state) % 2 == 0;
+    for (size_t c = 0; c < MODEL_COLUMNS; c++) /* of no dictionary */
+        memset(batch->codes[c], 0x33, 2 * count * sizeof batch->codes[c][0]);
     for (uint32_t i = 0; i < count; i++) {
         batch->selected[i] = gaps ? 2 * i + 1 : i;
         batch->at[batch->selected[i]] = rows[i]->at;

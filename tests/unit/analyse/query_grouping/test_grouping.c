@@ -71,7 +71,7 @@ static void check(const struct model *model, const char *what)
         model_group(model, &runs[r], &got, &figures);
         snprintf(name, sizeof name, "%s, run %zu", what, r);
         assert_same(&got, &wanted, name);
-        if (r == 0)
+        if (r == 0 && got.size > 0)
             sta_put(&first, got.data, got.size);
         cr_assert(got.size == first.size && memcmp(got.data, first.data, got.size) == 0,
                   "%s: not the bytes of the first run", name);
@@ -97,7 +97,7 @@ static void check_keys(const struct model_options *options, const enum model_col
 }
 
 static const struct model_options ordinary = {
-    .seed = 7, .rows = 6000, .names = 60, .missing = 10, .spread = 9};
+    .seed = 7, .rows = 4000, .names = 60, .missing = 10, .spread = 9};
 
 Test(grouping, no_rows)
 {
@@ -184,7 +184,7 @@ Test(grouping, everything_missing)
 Test(grouping, random_shapes)
 {
     uint64_t state = 99;
-    for (unsigned round = 0; round < 12; round++) {
+    for (unsigned round = 0; round < 8; round++) {
         enum model_column keys[4];
         size_t count = model_random(&state) % 5;
         for (size_t k = 0; k < count; k++)
