@@ -74,6 +74,8 @@ int sta_api_job_delete(struct sta_call *, struct sta_reply *, struct sta_error *
 void sta_api_job_events(struct sta_call *);
 int sta_api_presets(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_metrics_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_metric_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_put(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_queries(struct sta_call *, struct sta_reply *, struct sta_error *);

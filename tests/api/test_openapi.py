@@ -96,7 +96,7 @@ def fill(server, path, name):
     job = server.get("/api/v1/jobs")["jobs"][0]["id"]
     if "/queries/" in path:
         server.ask("/api/v1/queries/mine", "PUT", {"text": "{}"})
-    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name"}.items() if k in path), None)
+    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name", "/metrics/": "compute_busy"}.items() if k in path), None)
     return re.sub(r"\{(\w+)\}", lambda m: server.trace["id"] if "/traces/" in path and m[1] == "id" else named, path)
 
 

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/table.h"
 
+struct sta_presets;
 struct sta_question;
 struct sta_budget;
 struct sta_facts;
@@ -40,5 +41,12 @@ STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
 /** sta_view_exact - layer and flat view of exact.md sections 2 and 4 */
 STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
                                  struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
+
+/**
+ * sta_metrics_explain - what columns mean
+ * @name: of a column, with or without its layer ("compute_busy", "busy"); NULL: all there are, "*" standing for any beginning
+ * @table: name, semantics, of ("layer", "derived metric", "flat view" ..), unit, formula, meaning; no row for a name that no table has
+ */
+void sta_metrics_explain(const struct sta_presets *presets, const char *name, struct sta_table *table);
 
 #endif
