@@ -41,12 +41,12 @@ function unreachable() {
 /**
  * The address of a call, as it can be copied.
  * @param {string} path  below /api/v1, such as "traces/ID/summary"
- * @param {Object<string, string|number|null|undefined>} [parameters]
+ * @param {Object<string, string|number|string[]|null|undefined>} [parameters]  a list is given once for each of its items
  */
 export function url(path, parameters = {}) {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) {
-        if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
+        for (const one of [value].flat()) if (one !== null && one !== undefined && one !== '') query.append(name, String(one));
     }
     return `${location.origin}${BASE}/${path}${query.size ? '?' + query : ''}`;
 }
@@ -79,6 +79,29 @@ async function call(address, options) {
  */
 export async function get(path, parameters, signal) {
     return (await call(url(path, parameters), { signal })).json();
+}
+
+const KEPT_CELLS = 1e6;
+const kept = new Map();
+
+/**
+ * An answer about one version of a trace, which never changes: asked again, it is here; the latest are kept.
+ * @param {{version: string}} trace
+ * @param {string} path  below /api/v1
+ * @param {Object<string, string|number|null|undefined>} [parameters]
+ * @param {AbortSignal} [signal]
+ */
+export async function getOf(trace, path, parameters, signal) {
+    const key = `${trace.version} ${url(path, parameters)}`;
+    const answer = kept.get(key) ?? await get(path, parameters, signal);
+    kept.delete(key);
+    kept.set(key, answer);
+    let cells = 0;
+    for (const [older, { data, columns }] of [...kept].reverse()) {
+        cells += 1000 + (data?.length ?? 0) * (columns?.length ?? 0);
+        if (cells > KEPT_CELLS) kept.delete(older);
+    }
+    return answer;
 }
 
 /** @param {'POST'|'PATCH'|'DELETE'} method */

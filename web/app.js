@@ -17,6 +17,7 @@ const PAGES = [
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
     { name: 'layer', label: 'Layer', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
     { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
+    { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 

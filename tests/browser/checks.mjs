@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { PAGES } from './pictures.mjs';
 
@@ -26,8 +27,11 @@ async function nobodyIsKeptOut(page, daemon) {
     assert.deepEqual(found, []);
 }
 
-/** What the page holds once nothing unused is left. */
-async function held(client) {
+const TIMERS = 2500; /* ms after which no skeleton waits any more to say what it waits for */
+
+/** What the list of traces holds once nothing unused is left. */
+async function held(page, client) {
+    await page.waitForTimeout(TIMERS);
     await client.send('HeapProfiler.collectGarbage');
     const { metrics } = await client.send('Performance.getMetrics');
     return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
@@ -53,13 +57,13 @@ async function memoryIsFlat(page, daemon) {
     await client.send('Performance.enable');
     await page.goto(daemon.base);
     await rounds(page, daemon, trace, 4);
-    const before = await held(client);
+    const before = await held(page, client);
     await rounds(page, daemon, trace, 12);
-    const after = await held(client);
+    const after = await held(page, client);
     console.log(`   ${(before.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB, after 60 more pages ${(after.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB; ${before.Nodes} and ${after.Nodes} nodes, ${before.JSEventListeners} and ${after.JSEventListeners} listeners`);
     assert.ok(after.JSHeapUsedSize < before.JSHeapUsedSize * 1.1 + 2 ** 20, 'the heap stays');
-    assert.ok(after.Nodes < before.Nodes * 1.2 + 500, 'the nodes stay');
-    assert.ok(after.JSEventListeners < before.JSEventListeners * 1.2 + 200, 'the listeners stay');
+    assert.ok(after.Nodes <= before.Nodes + 20, 'no node is left over');
+    assert.ok(after.JSEventListeners <= before.JSEventListeners + 10, 'no listener is left over');
 }
 
 /** Milliseconds from a key to the first picture of a page, seen before. */
@@ -84,7 +88,8 @@ async function switchingIsQuick(page, daemon) {
         for (const [key, ready] of Object.entries(READY)) best[key] = Math.min(best[key] ?? Infinity, await switchTime(page, key, ready));
     }
     console.log(`   to a page seen before, at best: ${Object.entries(best).map(([key, time]) => `${key} ${Math.round(time)} ms`).join(', ')}`);
-    for (const [key, time] of Object.entries(best)) assert.ok(time <= 100, `page ${key}: ${Math.round(time)} ms`);
+    const allowed = 100 * Math.max(1, os.loadavg()[0] / os.cpus().length); /* 100 ms where nothing else is running */
+    for (const [key, time] of Object.entries(best)) assert.ok(time <= allowed, `page ${key}: ${Math.round(time)} ms`);
 }
 
 export const tests = [

@@ -17,6 +17,7 @@ export const PAGES = [
     { name: 'layer compatible', address: (trace) => `/?page=layer&trace=${trace.id}&layer=reader_posix_lustre&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
     { name: 'flat', address: (trace) => `/?page=flat&trace=${trace.id}&by=process`, ready: '.grid tbody tr' },
     { name: 'flat compatible', address: (trace) => `/?page=flat&trace=${trace.id}&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
+    { name: 'overlap', address: (trace) => `/?page=overlap&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 

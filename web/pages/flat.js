@@ -1,6 +1,6 @@
 /* flat.js - all layers beside each other, a row for each bin of time, process or file. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
@@ -51,9 +51,9 @@ function flatPicture(trace, bar) {
     }
 
     async function ask(parameters, place, compatible, granularity, signal) {
-        const [summary, preset] = await Promise.all([get(`traces/${trace.id}/summary`, parameters, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+        const [summary, preset] = await Promise.all([getOf(trace, `traces/${trace.id}/summary`, parameters, signal), getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
         const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
-        const { columns } = await get(`traces/${trace.id}/views/flat`, { ...parameters, ...binsOf(rowsBy, granularity), ...viewParameters(rowsBy, compatible), limit: 0 }, signal);
+        const { columns } = await getOf(trace, `traces/${trace.id}/views/flat`, { ...parameters, ...binsOf(rowsBy, granularity), ...viewParameters(rowsBy, compatible), limit: 0 }, signal);
         return { summary, preset, views, rowsBy, columns };
     }
 
@@ -107,10 +107,10 @@ function flatRows({ trace, place, parameters, granularity, layers, all, views, r
         title: `All layers by ${rowsBy.label.toLowerCase()}`,
         note: rowsBy.by === 'time_range' ? `in bins of ${text(binned, 's')}` : null,
         tools: segmented('Rows by', views.map(({ by, label }) => [by, label]), rowsBy.by, (by) => go({ by, sort: null })),
-        path: `traces/${trace.id}/views/flat`,
+        trace, path: `traces/${trace.id}/views/flat`,
         parameters: { ...parameters, ...binsOf(rowsBy, binned), ...viewParameters(rowsBy, compatible) },
         keys: rowsBy.keys, offered, chosen: wanted, shown: cells.map(({ column }) => column), beside: cells.map(({ score }) => score).filter(Boolean), sort: place.sort,
-        columns: (units) => [
+        columns: ({ units }) => [
             { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, binned) },
             ...rowsBy.keys.slice(1).map((key) => ({ key, label: key === 'pid' ? 'Process' : 'Host' })),
             ...cells.map((cell) => cellColumn(cell, units, compatible)),

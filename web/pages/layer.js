@@ -1,6 +1,6 @@
 /* layer.js - one layer: its figures, the kinds of its calls, how they spread over processes and time, and its rows. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
@@ -62,10 +62,10 @@ function layerPicture(trace, bar) {
 
     /** The summary, then which columns the layer's view has: they depend on the layer. */
     async function ask(parameters, place, signal) {
-        const [summary, preset] = await Promise.all([get(`traces/${trace.id}/summary`, parameters, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+        const [summary, preset] = await Promise.all([getOf(trace, `traces/${trace.id}/summary`, parameters, signal), getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
         const name = summary.layers.some((layer) => layer.name === place.layer) ? place.layer : mostOf(summary.layers);
         const by = isCompatible(place) ? 'proc_name' : 'process';
-        const { columns } = await get(`traces/${trace.id}/views/layer`, { ...parameters, layer: name, by, limit: 0 }, signal);
+        const { columns } = await getOf(trace, `traces/${trace.id}/views/layer`, { ...parameters, layer: name, by, limit: 0 }, signal);
         return { summary, preset, name, columns };
     }
 
@@ -143,26 +143,29 @@ function rowsView(view, rowsBy, views, row) {
     const byTime = rowsBy.by === 'time_range';
     const offered = columns.filter((name) => !['host_name', 'pid', 'proc_name'].includes(name)).map((name) => metricColumn(name, {}, compatible)).map(({ key, label, title: meaning }) => ({ name: key, label, title: meaning }));
     const has = (name) => offered.some((one) => one.name === name);
-    const usual = (compatible ? USUAL_COMPATIBLE : USUAL).filter((name) => has(name) && !(name === 'processes' && rowsBy.keys.includes('pid')) && !(name === 'files' && !row.files));
+    const idle = { processes: rowsBy.keys.includes('pid'), files: !row.files || rowsBy.by === 'file_name' };
+    const usual = (compatible ? USUAL_COMPATIBLE : USUAL).filter((name) => has(name) && !idle[name]);
     const chosen = place.columns ? place.columns.split(',').filter(has) : usual;
     const share = compatible ? 'time_sum' : 'time';
     return {
         title: `${layer.name} by ${rowsBy.label.toLowerCase()}`,
         note: byTime ? `in bins of ${text(granularity, 's')}` : null,
         tools: segmented('Rows by', views.map(({ by, label }) => [by, label]), rowsBy.by, (by) => go({ by, sort: null, columns: place.columns })),
-        path: `traces/${trace.id}/views/layer`,
+        trace, path: `traces/${trace.id}/views/layer`,
         parameters: { ...parameters, ...(byTime ? { granularity } : {}), layer: layer.name, ...viewParameters(rowsBy, compatible) },
         keys: rowsBy.keys, offered, chosen, sort: place.sort ?? (byTime ? undefined : `-${share}`),
-        columns: (units) => [
+        columns: ({ units, rows, columns: names }) => [
             { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, granularity) },
             ...rowsBy.keys.slice(1).map((key) => ({ key, label: key === 'pid' ? 'Process' : 'Host' })),
-            ...(chosen.includes(share) && !compatible && !byTime ? [{ key: '', label: 'Share', class: 'bar-cell', sortable: false, title: 'Of the time of the layer', cell: (record) => shareBar(record[share] / row.time, layer) }] : []),
+            ...(chosen.includes(share) && !compatible && !byTime ? [{ key: '', label: 'Share', class: 'bar-cell', sortable: false, title: 'Of the time of the layer; bars are as long as the longest here', cell: shareCell(rows.map((one) => one[names.indexOf(share)]), row.time, layer) }] : []),
             ...chosen.map((name) => metricColumn(name, units, compatible)),
         ],
         file: `${trace.name}-${layer.name}-${rowsBy.by}`,
     };
 }
 
-function shareBar(share, layer) {
-    return bar(Math.min(1, share), layer.color, 0, `${text(share, 'share')} of the time of ${layer.name}`);
+function shareCell(times, whole, layer) {
+    const most = times.reduce((a, b) => Math.max(a, b), 0);
+    return ({ time }) => h('span', { class: 'bar-with-figure' }, bar(most && Math.min(1, time / most), layer.color, 0, `${text(time / whole, 'share')} of the time of ${layer.name}`),
+        h('span', { class: 'figure' }, text(time / whole, 'share')));
 }

@@ -1,6 +1,6 @@
 /* overview.js - one trace: where the time of the job went. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, moment, plural, text } from '../format.js';
 import { breakdown, breakdownView } from '../parts/breakdown.js';
@@ -36,7 +36,7 @@ function summaryPicture(trace, bar) {
 
     async function showLedger() {
         try {
-            fill(ledger, ledgerLine((await get(`traces/${trace.id}/report`)).totals, trace));
+            fill(ledger, ledgerLine((await getOf(trace, `traces/${trace.id}/report`)).totals, trace));
         } catch (problem) {
             fill(ledger, failure(problem, showLedger));
         }
@@ -67,9 +67,8 @@ function summaryPicture(trace, bar) {
     }
 
     async function ask(parameters, place, signal) {
-        const path = `traces/${trace.id}/summary`;
         const [summary, io, preset] = await Promise.all([
-            get(path, parameters, signal), isCompatible(place) ? null : get(path, { ...parameters, preset: 'posix' }, signal), get(`presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+            getOf(trace, `traces/${trace.id}/summary`, parameters, signal), isCompatible(place) ? null : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal), getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
         return { summary, io: io?.layers[0], preset };
     }
 

@@ -1,6 +1,6 @@
 /* report.js - what became of every line: the ledger as a flow, the files, and the lines that could not be read. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';
 import { grouped, plural, text, value } from '../format.js';
 import { copyMenu } from '../parts/copy.js';
@@ -40,7 +40,7 @@ function reportPicture(trace) {
         work?.abort();
         work = loading(box, {
             what: 'Reading the ledger', height: 480,
-            load: (signal) => get(`traces/${trace.id}/report`, {}, signal),
+            load: (signal) => getOf(trace, `traces/${trace.id}/report`, {}, signal),
             show: (answer) => { report = answer; draw(); },
             retry: () => update(now),
         });

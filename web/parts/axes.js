@@ -23,11 +23,16 @@ export function timeAxis(first, last) {
 /**
  * Names, or bins of time, side by side.
  * @param {string[]} names
- * @param {{width?: number, [option: string]: any}} [options]  width: at which names are cut
+ * @param {Object} [more]
  */
-export function nameAxis(names, { width, ...more } = {}) {
+export function nameAxis(names, more = {}) {
     return { type: 'category', data: names, axisLine: axisLine(), axisTick: { show: false }, splitLine: { show: false },
-        axisLabel: { ...axisText(), lineHeight: 14, hideOverlap: true, ...(width && { width, overflow: 'truncate' }) }, ...more };
+        axisLabel: { ...axisText(), lineHeight: 14, hideOverlap: true, formatter: shortened }, ...more };
+}
+
+/** Of a long name its end, which tells most. */
+function shortened(name) {
+    return name.length > 32 ? '\u2026' + name.slice(-31) : name;
 }
 
 /**

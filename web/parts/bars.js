@@ -30,7 +30,7 @@ function option(data) {
     const all = data.series.flatMap((one) => one.values).filter((x) => x > 0);
     const highest = data.stacked ? Math.max(0, ...data.names.map((_, at) => data.series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0))) : all.reduce((a, b) => Math.max(a, b), 0);
     const values = valueAxis(data.unit, highest, { log: data.log, lowest: all.reduce((a, b) => Math.min(a, b), highest || 1) });
-    const names = nameAxis(data.ticks ?? data.names, data.lying ? { inverse: true, width: 240 } : {});
+    const names = nameAxis(data.ticks ?? data.names, { inverse: data.lying });
     return {
         grid: { ...GRID, right: 24 }, xAxis: data.lying ? { ...values, position: 'top' } : names, yAxis: data.lying ? names : values,
         tooltip: tooltip('axis', (hits) => content(data, hits[0].dataIndex)),

@@ -1,6 +1,6 @@
 /* distribution.js - how a layer's work is spread over processes: a box for each kind of call, or a bar for each process. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { grouped } from '../format.js';
 import { go } from '../state.js';
@@ -53,8 +53,7 @@ export function distributionCard() {
         const each = place.spread === 'bars';
         const of = compatible ? 'threads' : 'processes';
         card.update({
-            what: `Spreading ${layer.name} over ${of}`, path, parameters: asked, file: `${trace.name}-${layer.name}-${of}`,
-            load: (signal) => get(path, asked, signal),
+            what: `Spreading ${layer.name} over ${of}`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-${of}`,
             tools: [
                 h('label', { class: 'visually-hidden', for: 'measure' }, 'Measure'),
                 h('select', { id: 'measure', onchange: (event) => go({ measure: event.target.value }) }, offered.map(({ key, label }) => h('option', { value: key, selected: key === measure.key }, label))),

@@ -32,7 +32,7 @@ const FIRST = 500, NEXT = 10000;
 export async function paged(load) {
     const answer = await load({ limit: FIRST, cursor: undefined });
     let next = answer.next, reading = null;
-    const paged = { columns: answer.columns, units: answer.units ?? {}, rows: answer.data, count: answer.row_count, answer, until };
+    const paged = { columns: answer.columns, units: answer.units ?? {}, rows: [...answer.data], count: answer.row_count, answer, until };
 
     async function until(row) {
         if (row < paged.rows.length || !next) return false;
@@ -97,7 +97,7 @@ export function grid() {
         fill(widths);
         table.classList.remove('fixed');
         table.style.removeProperty('width');
-        const sample = Math.min(view.source.rows.length, 60);
+        const sample = Math.min(view.source.rows.length, 30);
         fill(body, Array.from({ length: sample }, (_, index) => rowAt(index)));
         const cells = [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
         if (cells.every((width) => width === 0)) return; /* not in the page yet */

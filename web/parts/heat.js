@@ -36,7 +36,7 @@ function option(data) {
     return {
         grid: { ...GRID, bottom: 28 },
         xAxis: nameAxis(times, { axisPointer: { show: true, type: 'line', label: { show: false } } }),
-        yAxis: nameAxis(data.rows, { inverse: true, width: 200 }),
+        yAxis: nameAxis(data.rows, { inverse: true }),
         tooltip: tooltip('item', ({ value: [bin, row, number] }) => tip([data.rows[row], ', ', text(start(data, bin), 's'), ' \u2013 ', text(start(data, bin + 1), 's')], [{ head: data.label, number, unit: data.unit }])),
         visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],
             inRange: { color: ['var(--paper) 88%', 'var(--paper) 35%', 'var(--ink) 0%', 'var(--ink) 35%'].map((mix) => resolved(`color-mix(in oklab, ${data.color}, ${mix})`)) } },

@@ -1,6 +1,6 @@
 /* heat_card.js - when which process was in a layer: a heat map of call time, by a query. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { grouped } from '../format.js';
 import { chartCard } from './chart_card.js';
 import { heat } from './heat.js';
@@ -13,13 +13,12 @@ export function heatCard() {
     /** @param {import('./distribution.js').LayerView} view */
     function update(view) {
         const { trace, place, layer, granularity } = view;
-        const path = `traces/${trace.id}/query`;
         const filter = [view.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ');
+        const path = `traces/${trace.id}/query`;
         const asked = { preset: place.preset ?? trace.preset.name, filters: place.filters, from: place.from, to: place.to, q: JSON.stringify({
             filter, group_by: ['host_name', 'pid', { bin: `bin(time_start, ${granularity})` }], aggregate: { time: 'sum(time)' }, limit: MOST_CELLS }) };
         card.update({
-            what: `Summing up the calls of ${layer.name} by process and time`, path, parameters: asked, file: `${trace.name}-${layer.name}-heat`,
-            load: (signal) => get(path, asked, signal),
+            what: `Summing up the calls of ${layer.name} by process and time`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-heat`,
             note: (answer) => answer.row_count > answer.data.length ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)} cells` : 'time of the calls that begin in each bin; drag to choose a time range',
             draw: (answer) => heatOf(answer.data, granularity, layer),
         });

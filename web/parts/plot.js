@@ -52,7 +52,9 @@ export function plot(kind) {
         if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
         if (!drawing) {
             fill(box, canvas, line);
-            drawing = start(echarts);
+            await new Promise(requestAnimationFrame); /* figures and tables stand before charts are drawn */
+            if (closed || asTable) return;
+            drawing ??= start(echarts);
         } else if (kind.height) {
             drawing.resize();
         }

@@ -1,6 +1,6 @@
 /* rows_card.js - the rows of a layered view: a table of any length, sorted by the server, with a choice of columns. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { go } from '../state.js';
 import { columnChooser } from './columns.js';
@@ -13,14 +13,15 @@ import { empty, loading } from './notice.js';
  * @property {string} title
  * @property {any} [note]
  * @property {any} [tools]
- * @property {string} path
+ * @property {{version: string}} trace
+ * @property {string} path  of the call
  * @property {Object} parameters
  * @property {string[]} keys  columns that name a row
  * @property {{name: string, label: string, title?: string}[]} offered  columns to choose from
  * @property {string[]} chosen  of those
  * @property {string[]} [shown]  the columns to ask for; the chosen ones when left out
  * @property {string[]} [beside]  columns that cells need besides
- * @property {(units: Object) => import('./table.js').Column[]} columns  of the table, keys first
+ * @property {(source: import('./grid.js').Paged) => import('./table.js').Column[]} columns  of the table, keys first
  * @property {(columns: import('./table.js').Column[]) => {label: any, span: number, title?: string}[]} [groups]
  * @property {string} [sort]
  * @property {(row: any, element: HTMLElement) => void} [decorate]
@@ -51,7 +52,7 @@ export function rowsCard({ onChoose }) {
         work?.abort();
         work = loading(box, {
             what: `Computing the rows of ${view.title}`, height: 320,
-            load: (signal) => paged((page) => get(view.path, { ...parameters, ...page }, signal)),
+            load: (signal) => paged((page) => getOf(view.trace, view.path, { ...parameters, ...page }, signal)),
             show: (answer) => { source = answer; show(view); },
             retry: () => { asked = null; update(view); },
         });
@@ -59,7 +60,7 @@ export function rowsCard({ onChoose }) {
 
     function show(view) {
         if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, 'No event of this layer in this time range passes the filter.'))); return; }
-        const columns = view.columns(source.units);
+        const columns = view.columns(source);
         if (rows.element.parentElement !== box) fill(box, rows.element);
         rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: (sort) => go({ sort }), decorate: view.decorate });
     }

@@ -1,6 +1,6 @@
 /* series.js - the time series of one metric by layer: choice of metric and shape, legend, and chart. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
 import { go } from '../state.js';
@@ -38,11 +38,10 @@ export function seriesCard() {
         const shown = shownLayers(view, stacked);
         const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity };
         card.update({
-            what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, file: `${trace.name}-${metric.key}`,
+            what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, load: (signal) => getOf(trace, path, parameters, signal), file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),
             above: legend(tree.filter((layer) => present.has(layer.name)), shown, (name, alone) => choose(name, alone, shown, view, stacked)),
             note: (answer) => `in bins of ${text(answer.granularity ?? granularity, 's')}; drag to choose a time range`,
-            load: (signal) => get(path, parameters, signal),
             draw: (answer) => present.size === 0 ? null : dataOf(answer, tree.filter((layer) => shown.has(layer.name)), metric, column, stacked, granularity),
         });
     }

@@ -1,6 +1,6 @@
 /* sizes.js - how large a layer's transfers are: a histogram whose bins grow by factors of four. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { go } from '../state.js';
 import { bars } from './bars.js';
 import { chartCard } from './chart_card.js';
@@ -29,8 +29,7 @@ export function sizesCard() {
         const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'host_name', columns: kinds.flatMap((kind) => SIZE_BINS.map(({ column }) => nameOf(kind.name, column))).join(','), limit: 100000 };
         const log = place.sizes === 'log';
         card.update({
-            what: `Counting the transfers of ${layer.name} by size`, path, parameters: asked, file: `${trace.name}-${layer.name}-sizes`,
-            load: (signal) => get(path, asked, signal),
+            what: `Counting the transfers of ${layer.name} by size`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-sizes`,
             tools: segmented('Axis', [['linear', 'Linear'], ['log', 'Log']], log ? 'log' : 'linear', (key) => go({ sizes: key === 'log' ? 'log' : null })),
             above: kinds.length > 1 && legend(/** @type {any} */ (kinds), shown, (name, alone) => go({ kinds: [...toggled(shown, name, alone)].join(',') || '-' }), 'Transfers shown'),
             draw: (answer) => {

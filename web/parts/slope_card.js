@@ -1,6 +1,6 @@
 /* slope_card.js - which rows take more of the time than of the calls, as the established analysers see it. */
 
-import { get } from '../api.js';
+import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { go } from '../state.js';
 import { chartCard } from './chart_card.js';
@@ -29,8 +29,7 @@ export function slopeCard() {
         const path = `traces/${trace.id}/views/layer`;
         const asked = { ...parameters, layer: layer.name, ...viewParameters(rowsBy, true), columns: [...rowsBy.keys, ...wanted].join(','), sort: `-${kind}ops_slope`, limit: MOST };
         card.update({
-            what: `Comparing shares of ${layer.name}`, path, parameters: asked, file: `${trace.name}-${layer.name}-slopes`,
-            load: (signal) => get(path, asked, signal),
+            what: `Comparing shares of ${layer.name}`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-slopes`,
             tools: [h('label', { class: 'visually-hidden', for: 'slope' }, 'Calls'),
                 h('select', { id: 'slope', onchange: (event) => go({ slope: event.target.value }) }, kinds.map((prefix) => h('option', { value: prefix.slice(0, -1), selected: prefix === kind }, prefix ? prefix.slice(0, -1) : `all of ${layer.name}`)))],
             note: 'rows by slope, the steepest first, added up',

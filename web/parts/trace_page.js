@@ -15,6 +15,9 @@ import { link } from '../state.js';
  * @property {() => void} close
  */
 
+/* The trace that was shown last: its next page need not wait for what is known already. */
+let last = null;
+
 /**
  * @param {HTMLElement} host
  * @param {Object} place
@@ -24,18 +27,23 @@ import { link } from '../state.js';
 export function tracePage(host, place, paint, { bar: hasBar = true, without = [] } = {}) {
     const control = new AbortController();
     let now = place, trace = null, presets = [], picture = null, bar = null, progress = null;
-    fill(host, waiting({ what: 'Opening the trace', height: 480 }));
+    if (last?.trace.id === place.trace) open(last);
+    else fill(host, waiting({ what: 'Opening the trace', height: 480 }));
     start();
 
-    async function start() {
+    /** @param {boolean} [anew]  draws also what has not changed */
+    async function start(anew = false) {
         try {
             const [one, list] = await Promise.all([get(`traces/${place.trace}`, {}, control.signal), get('presets', {}, control.signal)]);
-            trace = one;
-            presets = list.presets;
+            const same = trace !== null && JSON.stringify([one, list.presets]) === JSON.stringify([trace, presets]);
+            if (!same || anew) open({ trace: one, presets: list.presets });
         } catch (problem) {
-            if (problem.name !== 'AbortError') fill(host, failure(problem, start), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
-            return;
+            if (problem.name !== 'AbortError') fill(host, failure(problem, () => start()), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
         }
+    }
+
+    function open(known) {
+        ({ trace, presets } = last = known);
         document.title = `${trace.name} \u00b7 Strata`;
         if (trace.job_time === null || trace.job_time === undefined) showUnready();
         else show();
@@ -44,7 +52,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     function showUnready() {
         const words = trace.state === 'failed' ? 'Its ingest failed; the list of traces says why.' : 'Its events are still being read.';
         progress?.close();
-        progress = trace.job ? jobProgress(trace.job, { onEnd: start }) : null;
+        progress = trace.job ? jobProgress(trace.job, { onEnd: () => start() }) : null;
         fill(host, headOf(trace), empty(`${trace.name} has nothing to show yet`, h('p', {}, words), progress?.element,
             h('p', {}, h('a', { class: 'button', href: link({}, {}) }, 'All traces'))));
     }
@@ -68,7 +76,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
 
     return {
         update,
-        refresh: start,
+        refresh: () => start(true),
         escape: clearRange,
         close() { control.abort(); picture?.close(); progress?.close(); },
     };

@@ -1,0 +1,97 @@
+/* overlap.js - did I/O hide behind compute: sets of events, how they lie over each other, rank by rank and over time. */
+
+import { get } from '../api.js';
+import { fill, h } from '../dom.js';
+import { text } from '../format.js';
+import { layerTree } from '../parts/layers.js';
+import { empty, failedFilter, loading } from '../parts/notice.js';
+import { hidingSeries, lanesCard, longestCard, unitsCard } from '../parts/overlap_cards.js';
+import { offeredLayers, overlapQuestion } from '../parts/overlap_question.js';
+import { hiding, overlapSets } from '../parts/overlap_sets.js';
+import { tracePage } from '../parts/trace_page.js';
+import { upset } from '../parts/upset.js';
+import { go, here } from '../state.js';
+
+export const title = 'Overlap';
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ */
+export function open(host, place) {
+    return tracePage(host, place, overlapPicture, { without: ['semantics'] });
+}
+
+function overlapPicture(trace, bar) {
+    const top = h('div', { class: 'stack' }), combinations = h('section', { class: 'card', 'aria-label': 'Combinations' });
+    const sets = overlapSets(here), units = unitsCard(), series = hidingSeries(), lanes = lanesCard(), longest = longestCard();
+    const cards = [sets.element, combinations, units.element, series.element, lanes.element, longest.element];
+    const path = `traces/${trace.id}/overlap`;
+    let known = null, work = null, asked = null, answer = null;
+    const around = (shown) => { for (const card of cards) card.hidden = !shown; };
+    around(false);
+
+    function update(place, granularity) {
+        work?.abort();
+        bar.clear();
+        work = loading(top, {
+            what: 'Laying the sets over each other', height: 200, load: (signal) => ask(place, granularity, signal),
+            show: (question) => draw(place, question, granularity),
+            fail: (problem) => { asked = null; around(false); failedFilter(problem, bar, top); },
+            retry: () => { asked = null; update(place, granularity); },
+        });
+    }
+
+    /** Which layers have events comes first: the usual sets depend on it. */
+    async function ask(place, granularity, signal) {
+        const name = place.preset ?? trace.preset.name;
+        if (known?.name !== name) {
+            const [summary, preset] = await Promise.all([get(`traces/${trace.id}/summary`, { preset: name }, signal), get(`presets/${name}`, {}, signal)]);
+            known = { name, preset, tree: layerTree(summary.layers, preset), times: new Map(summary.layers.filter((layer) => layer.count > 0).map((layer) => [layer.name, layer.busy_group_sum])) };
+        }
+        const question = overlapQuestion(place, known, granularity);
+        const wanted = question && JSON.stringify(question.parameters);
+        if (question && wanted !== asked) {
+            answer = await get(path, { ...question.parameters, explain: true, limit: 10000 }, signal);
+            asked = wanted;
+        }
+        return question;
+    }
+
+    function draw(place, question, granularity) {
+        around(question !== null);
+        if (!question) {
+            fill(top, empty('No sets', h('p', {}, 'Choose layers, or write a condition of your own.'), h('button', { class: 'button', onclick: () => go({ layers: null, own: null }) }, 'The usual sets')));
+            return;
+        }
+        const span = [Number(place.from ?? 0), Number(place.to ?? trace.job_time)];
+        const view = { trace, place, question, answer, path, granularity, span, offered: offeredLayers(known.tree, known.preset, known.times), file: `${trace.name}-overlap` };
+        fill(top, verdict(question, answer, granularity));
+        sets.update(view);
+        fill(combinations, h('header', { class: 'card-head' }, h('h2', {}, 'Combinations'), h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${question.scope.many} added up`)), upset(answer.groups, question.sets, answer));
+        const paired = question.hidden !== question.behind;
+        for (const card of [units, series, lanes, longest]) {
+            card.element.hidden = !paired;
+            if (paired) card.update(view);
+        }
+    }
+
+    return { boxes: [top, ...cards], update, close() { work?.abort(); for (const card of [units, series, lanes, longest]) card.close(); } };
+}
+
+/** The answer in a sentence, and what sums per bin would have said. */
+function verdict({ sets, hidden, behind, scope }, answer, granularity) {
+    if (hidden === behind) return h('p', { class: 'notice' }, 'One set alone hides nothing: choose another one beside it.');
+    const { hidden: share, exposed, overlap } = hiding(answer, hidden.name, behind.name);
+    const pick = (label, key, chosen, other) => h('select', { 'aria-label': label, class: 'name', onchange: (event) => go({ [key]: event.target.value }) },
+        sets.filter((set) => set !== other).map((set) => h('option', { value: set.name, selected: set === chosen }, set.name)));
+    const bucket = answer.explain?.find(({ a, b }) => [a, b].includes(hidden.name) && [a, b].includes(behind.name));
+    const guessed = bucket && bucket.overlap_bucket / (bucket.a === hidden.name ? bucket.a_bucket : bucket.b_bucket);
+    return h('section', { class: 'card', 'aria-label': 'Did it hide' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Did '), pick('What should hide', 'hidden', hidden, behind), h('h2', {}, 'hide behind'), pick('Behind what', 'behind', behind, hidden), h('h2', {}, '?')),
+        share === null ? h('p', { class: 'answer' }, `No event of ${hidden.name} here.`)
+            : h('p', { class: 'answer' }, h('strong', {}, text(share, 'share')), ` of the ${text(overlap + exposed, 's')} that the ${scope.many} spent in ${hidden.name} hid behind ${behind.name}; `,
+                h('strong', {}, text(exposed, 's')), ' did not.'),
+        Number.isFinite(guessed) && Math.abs(guessed - (share ?? 0)) > 0.005 && h('p', { class: 'hint' },
+            `Sums per bin of ${text(granularity, 's')}, as the established analysers subtract them, would say ${text(guessed, 'share')}: they take what merely falls into the same bin for overlap.`));
+}

@@ -1,0 +1,125 @@
+/* overlap_cards.js - one set behind another: by rank, over time, as lanes, and where it was exposed for longest. */
+
+import { getOf } from '../api.js';
+import { fill, h } from '../dom.js';
+import { grouped, text } from '../format.js';
+import { go } from '../state.js';
+import { bars } from './bars.js';
+import { chartCard } from './chart_card.js';
+import { copyMenu } from './copy.js';
+import { lanes } from './lanes.js';
+import { swatch } from './layers.js';
+import { lines } from './lines.js';
+import { empty, loading } from './notice.js';
+import { pairColumns, unitName } from './overlap_question.js';
+import { segmented } from './segmented.js';
+import { columnOf, recordsOf, table } from './table.js';
+import { showRange } from './time.js';
+
+const MOST_UNITS = 64, MOST_INTERVALS = 20000, LONGEST = 10, FILL = 3;
+const HIDDEN = { name: 'hidden', color: 'var(--layer-5)' };
+
+/** What the two colours mean. */
+function keyOf({ hidden, behind }) {
+    return h('p', { class: 'chart-key' }, swatch(hidden), ' exposed', swatch({ ...hidden, ...HIDDEN, hatched: false }), ` hidden behind ${behind.name}`);
+}
+
+/** Exposed and hidden time of each unit, the most exposed first. */
+export function unitsCard() {
+    const card = chartCard({ name: 'units', title: 'By rank', kind: bars });
+    function update({ trace, question, answer, path }) {
+        const { hidden: set, behind, scope } = question;
+        const names = pairColumns(answer.per_scope.columns, set.name, behind.name);
+        const rows = recordsOf(answer.per_scope).sort((a, b) => b[names.exposed] - a[names.exposed]);
+        const hosts = new Set(rows.map((row) => row.host_name)).size, most = rows.slice(0, MOST_UNITS);
+        card.update({
+            what: 'Reading the ranks', path, parameters: { ...question.parameters, limit: rows.length || 1 }, file: `${trace.name}-overlap`, load: async () => answer, above: keyOf(question),
+            note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} most exposed of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
+            draw: () => rows.length === 0 ? null : { names: most.map((row) => unitName(row, hosts)), lying: true, stacked: true, unit: 's', head: scope.label, label: `${set.name} exposed and hidden, by ${scope.one}`,
+                series: [{ name: 'exposed', color: set.color, hatched: set.hatched, values: most.map((row) => row[names.exposed]) }, { ...HIDDEN, values: most.map((row) => row[names.hidden]) }] },
+        });
+    }
+    return { element: card.element, update, close: card.close };
+}
+
+/** Exposed and hidden time over the job. */
+export function hidingSeries() {
+    const card = chartCard({ name: 'hiding', title: 'Over time', kind: lines });
+    function update({ trace, question, answer, path, granularity }) {
+        const { hidden: set, behind } = question;
+        const names = pairColumns(answer.series.columns, set.name, behind.name);
+        const line = (name, layer, column) => ({ name, layer, values: columnOf(answer.series, column) });
+        card.update({
+            what: 'Reading the bins', path, parameters: question.parameters, file: `${trace.name}-overlap-series`, load: async () => answer, above: keyOf(question),
+            note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${question.scope.many}; drag to choose a time range`,
+            draw: () => answer.series.data.length === 0 ? null : { times: columnOf(answer.series, 'time_start'), width: granularity, unit: 's', stacked: true, label: `${set.name} exposed and hidden over time`,
+                series: [line('exposed', set, names.exposed), line('hidden behind ' + behind.name, { ...set, color: HIDDEN.color, hatched: false }, names.hidden)] },
+        });
+    }
+    return { element: card.element, update, close: card.close };
+}
+
+/** The intervals themselves, a lane for each unit. */
+export function lanesCard() {
+    const card = chartCard({ name: 'lanes', title: 'Intervals', kind: lanes, height: 200 });
+    function update({ trace, place, question, span }) {
+        const { hidden: set, behind } = question, choices = [
+            ['exposed', `${set.name} exposed`, `${set.name} and not ${behind.name}`, set.color], ['hidden', 'hidden', `${set.name} and ${behind.name}`, HIDDEN.color],
+            ['behind', behind.name, behind.name, behind.color], ['idle', 'none of the sets', 'idle', 'var(--line-strong)']];
+        const [key, , where, color] = choices.find(([one]) => one === place.lanes) ?? choices[0];
+        const path = `traces/${trace.id}/overlap/intervals`, { granularity: _, ...common } = question.parameters, parameters = { ...common, where, limit: MOST_INTERVALS };
+        card.update({
+            what: 'Cutting the time of every rank', path, parameters, file: `${trace.name}-${key}`, load: (signal) => getOf(trace, path, parameters, signal),
+            tools: segmented('Intervals of', choices.map(([one, words]) => [one, words]), key, (one) => go({ lanes: one === 'exposed' ? null : one })),
+            note: (answer) => answer.row_count > answer.data.length ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)}` : `${grouped(answer.row_count)} in all`,
+            draw: (answer) => lanesOf(recordsOf(answer), span, color, where),
+        });
+    }
+    return { element: card.element, update, close: card.close };
+}
+
+function lanesOf(rows, [first, last], color, label) {
+    const hosts = new Set(rows.map((row) => row.host_name)).size, names = new Map(), intervals = [];
+    for (const row of rows) {
+        const name = unitName(row, hosts);
+        if (!names.has(name)) names.set(name, names.size);
+        if (names.get(name) < MOST_UNITS) intervals.push([row.start, row.end, names.get(name)]);
+    }
+    return rows.length === 0 ? null : { first, last, lanes: [...names.keys()].slice(0, MOST_UNITS), intervals, color, label };
+}
+
+/** Where a rank waited for longest, and for what. */
+export function longestCard() {
+    const tools = h('div', { class: 'card-tools' }), note = h('small', {}), box = h('div', {});
+    const element = h('section', { class: 'card', 'aria-label': 'Longest exposed' }, h('header', { class: 'card-head' }, h('h2', {}, 'Longest exposed'), note, tools), box);
+    let work = null, before = null;
+
+    function update({ trace, question }) {
+        const { hidden: set, behind, parameters: { granularity: _, ...common } } = question;
+        const path = `traces/${trace.id}/overlap/intervals`, parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
+        fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
+        fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
+        const asked = JSON.stringify(parameters);
+        if (asked === before) return;
+        before = asked;
+        work?.abort();
+        work = loading(box, { what: 'Looking for the longest intervals', height: 200, load: (signal) => getOf(trace, path, parameters, signal), show, retry: () => { before = null; update({ trace, question }); } });
+    }
+
+    function show(answer) {
+        const rows = recordsOf(answer), hosts = new Set(rows.map((row) => row.host_name)).size;
+        if (rows.length === 0) { fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.'))); return; }
+        const columns = [
+            { key: 'start', label: 'From', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name', title: 'Show this interval', onclick: () => showRange(row.start, row.end) }, text(row.start, 's')) },
+            { key: 'time', label: 'For', unit: 's' }, { key: 'unit', label: 'Where', cell: (row) => unitName(row, hosts) },
+            { key: 'events', label: 'Filled by', cell: (row) => h('ul', { class: 'plain-list' }, row.events.map(eventLine)) },
+        ];
+        fill(box, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' }, table({ columns, rows, caption: 'Longest exposed intervals' })));
+    }
+    return { element, update, close: () => work?.abort() };
+}
+
+function eventLine(event) {
+    return h('li', {}, h('span', { class: 'name' }, event.func_name), ' ', h('span', { class: 'quiet' }, event.cat), ' ', text(event.covered, 's'),
+        event.size ? [', ', text(event.size, 'B')] : null, event.file_name && [' ', h('span', { class: 'path', title: event.file_name }, event.file_name.replace(/^.*\//, ''))]);
+}
