@@ -28,9 +28,9 @@ export function setStyle(element, properties) {
 }
 
 function add(element, children) {
-    for (const child of children.flat(Infinity)) {
-        if (child === null || child === undefined || child === false) continue;
-        element.append(child instanceof Node ? child : String(child));
+    for (const child of children) {
+        if (Array.isArray(child)) add(element, child);
+        else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
     }
 }
 
