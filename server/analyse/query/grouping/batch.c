@@ -59,11 +59,13 @@ static bool create_column(struct sta_result_column *column, enum sta_type type,
     return column->any != NULL && column->missing != NULL;
 }
 
-static void put(struct sta_result_column *column, uint32_t row, uint64_t word, bool present)
+/* One value; the type is a constant where this is inlined. */
+static inline void put(struct sta_result_column *column, enum sta_type type, uint32_t row, uint64_t word,
+                       bool present)
 {
     column->missing[row] = !present;
-    column->any_missing = column->any_missing || !present;
-    switch (column->type) {
+    column->any_missing |= !present;
+    switch (type) {
     case STA_TYPE_BOOL:
         column->bools[row] = present && word != 0;
         break;
@@ -82,30 +84,39 @@ static void put(struct sta_result_column *column, uint32_t row, uint64_t word, b
 static void fill_key(struct sta_result_column *column, const struct sta_group_results *results, size_t key,
                      const uint64_t *words, uint32_t rows)
 {
-    const struct sta_key_layout *layout = &results->order->layout;
-    const struct sta_key_field *field = &layout->fields[key];
+    const unsigned width = results->order->layout.words;
+    const struct sta_key_field field = results->order->layout.fields[key];
+    const uint32_t *codes = results->key_codes[key];
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t value;
-        bool present = sta_key_get(field, &words[(size_t)row * layout->words], &value);
-        if (field->type == STA_TYPE_TEXT && present)
-            value = results->key_codes[key][value];
-        else if (field->type == STA_TYPE_FLOAT)
+        bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
+        if (field.type == STA_TYPE_TEXT && present)
+            value = codes[value];
+        else if (field.type == STA_TYPE_FLOAT)
             value = sta_bits_of(sta_unorder_number(value));
-        put(column, row, value, present);
+        put(column, field.type, row, value, present);
     }
+}
+
+/* Whether results are numbers of texts, which have codes among the results. */
+static bool gives_texts(const struct sta_fold *fold)
+{
+    return fold->texts != NULL && (fold->type == STA_TYPE_TEXT || fold->type == STA_TYPE_LIST) &&
+           fold->primitive.aggregate != STA_AGGREGATE_UNIQUE;
 }
 
 static void fill_value(struct sta_result_column *column, const struct sta_shape *shape,
                        const struct sta_fold *fold, const uint8_t *records, uint32_t rows)
 {
     const uint8_t *states = records + fold->offset;
+    const bool is_text = gives_texts(fold);
+    const enum sta_type type = column->type;
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t word = 0;
         bool present = fold->kind->result(fold, states + row * shape->record, &word);
-        if (fold->texts != NULL && fold->type != STA_TYPE_INT && present &&
-            fold->primitive.aggregate != STA_AGGREGATE_UNIQUE)
+        if (is_text && present)
             word = sta_texts_result(fold->texts, word);
-        put(column, row, word, present);
+        put(column, type, row, word, present);
     }
 }
 

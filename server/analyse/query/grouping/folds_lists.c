@@ -136,10 +136,10 @@ static void merge_nothing(const struct sta_fold *fold, void *state, const void *
 static void update_values(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     const enum sta_type type = fold->primitive.types[0];
-    for (uint32_t i = 0; i < input->strip.count; i++) {
-        uint64_t word = sta_fold_word(type, input->values[i]);
-        sta_list_log_add(input->log, input->groups[i], &word);
-    }
+    uint64_t words[STA_GROUPING_STRIP];
+    for (uint32_t i = 0; i < input->strip.count; i++)
+        words[i] = sta_fold_word(type, input->values[i]);
+    sta_list_log_add_words(input->log, input->groups, words, input->strip.count);
 }
 
 const struct sta_fold_kind sta_fold_values = {.size = sizeof(struct sta_concluded),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/query/grouping/room.h"
 #include "analyse/query/grouping/sort.h"
 #include "common/memory.h"
 
@@ -41,18 +42,18 @@ size_t sta_list_log_bytes(const struct sta_list_log *log, size_t more)
            slots_for(log, capacity) * sizeof *log->slots;
 }
 
-static uint64_t hash_of(uint32_t group, uint64_t word)
+static size_t slot_of(const struct sta_list_log *log, uint32_t group, uint64_t word)
 {
     uint64_t hash = (word ^ (uint64_t)group << 32 ^ group) * UINT64_C(0x9E3779B97F4A7C15);
     hash ^= hash >> 32;
-    return hash * UINT64_C(0xD6E8FEB86659FD93);
+    return (hash * UINT64_C(0xD6E8FEB86659FD93)) >> 32 & (log->slot_count - 1);
 }
 
 static void put_slots(struct sta_list_log *log)
 {
     memset(log->slots, 0, log->slot_count * sizeof *log->slots);
     for (size_t i = 0; i < log->count; i++) {
-        size_t slot = hash_of(log->groups[i], log->words[i]) >> 32 & (log->slot_count - 1);
+        size_t slot = slot_of(log, log->groups[i], log->words[i]);
         while (log->slots[slot] != 0)
             slot = (slot + 1) & (log->slot_count - 1);
         log->slots[slot] = (uint32_t)i + 1;
@@ -72,7 +73,7 @@ static int grow(struct sta_list_log *log, size_t capacity)
         return STA_OK;
     free(log->slots);
     log->slot_count = slots_for(log, capacity);
-    log->slots = sta_try_alloc_array(log->slot_count, sizeof *log->slots);
+    log->slots = sta_room_create(log->slot_count, sizeof *log->slots);
     if (log->slots == NULL)
         return STA_ENOMEM;
     put_slots(log);
@@ -97,7 +98,7 @@ void sta_list_log_clear(struct sta_list_log *log)
 /* Return: false when the entry is there already; else its slot is taken. */
 static bool is_new(struct sta_list_log *log, uint32_t group, uint64_t word)
 {
-    size_t slot = hash_of(group, word) >> 32 & (log->slot_count - 1);
+    size_t slot = slot_of(log, group, word);
     for (; log->slots[slot] != 0; slot = (slot + 1) & (log->slot_count - 1)) {
         size_t entry = log->slots[slot] - 1;
         if (log->words[entry] == word && log->groups[entry] == group)
@@ -116,6 +117,31 @@ void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *
     log->groups[log->count] = group;
     memcpy(log->words + log->count * log->width, words, log->width * sizeof *words);
     log->count++;
+}
+
+static void add_to_set(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
+                       uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(&log->slots[slot_of(log, groups[i], words[i])]);
+    for (uint32_t i = 0; i < count; i++) {
+        log->groups[log->count] = groups[i];
+        log->words[log->count] = words[i];
+        log->count += is_new(log, groups[i], words[i]);
+    }
+}
+
+void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
+                            uint32_t count)
+{
+    STA_ASSERT(log->capacity - log->count >= count && log->width == 1);
+    if (log->is_set) {
+        add_to_set(log, groups, words, count);
+        return;
+    }
+    memcpy(log->groups + log->count, groups, count * sizeof *groups);
+    memcpy(log->words + log->count, words, count * sizeof *words);
+    log->count += count;
 }
 
 /* ---- in order */
@@ -166,12 +192,12 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
 {
     *sorted = (struct sta_sorted_list){.width = log->width};
     sorted->offsets = sta_try_alloc_array((size_t)group_count + 1, sizeof *sorted->offsets);
-    sorted->words = sta_try_alloc_array(log->count, log->width * sizeof *sorted->words);
+    sorted->words = sta_room_create(log->count, log->width * sizeof *sorted->words);
     if (sorted->offsets == NULL || sorted->words == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count);
     size_t most = count_places(log, places, group_count, sorted->offsets);
     /* Scattering moves each offset to where the next group begins; so it works on the array one step to the right. */
-    uint64_t *scratch = sta_try_alloc_array(most, log->width * sizeof *scratch);
+    uint64_t *scratch = sta_room_create(most, log->width * sizeof *scratch);
     size_t *next = sta_try_alloc_array((size_t)group_count + 1, sizeof *next);
     if (scratch != NULL && next != NULL) {
         memcpy(next, sorted->offsets, group_count * sizeof *next);

@@ -20,8 +20,11 @@ size_t sta_list_log_bytes(const struct sta_list_log *log, size_t more);
 /** Makes that room.  Return: 0 or STA_ENOMEM. */
 STA_MUSTCHECK int sta_list_log_reserve(struct sta_list_log *log, size_t more, struct sta_error *err);
 void sta_list_log_clear(struct sta_list_log *log);
-/** Adds an entry; there must be room, or it is a term, of which there are few. */
+/** Adds an entry.  Where there is no room it grows; who adds many has reserved it. */
 void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words);
+/** Adds entries of one word, for which there is room. */
+void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
+                            uint32_t count);
 
 /* A log in order: the words of the group at place p are at [offsets[p], offsets[p + 1]) * width, ascending. */
 struct sta_sorted_list {

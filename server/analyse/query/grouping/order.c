@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/query/grouping/folds.h"
+#include "analyse/query/grouping/room.h"
 #include "analyse/query/grouping/sort.h"
 #include "common/memory.h"
 
@@ -238,7 +239,7 @@ static uint64_t *sort_long(uint64_t *entries, uint64_t *scratch, size_t count, u
 {
     const struct sorter sorter = {entries, width};
     const size_t step = width + 1;
-    struct sta_sort_pair *pairs = sta_try_alloc_array(count, 2 * sizeof *pairs);
+    struct sta_sort_pair *pairs = sta_room_create(count, 2 * sizeof *pairs);
     if (pairs == NULL)
         return NULL;
     for (size_t g = 0; g < count; g++)
@@ -297,8 +298,8 @@ static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *
                        const struct sta_group_order *order, uint32_t *places)
 {
     const size_t step = sorted->words + 1;
-    uint64_t *entries = sta_try_alloc_array(table->count, step * sizeof *entries);
-    uint64_t *scratch = sta_try_alloc_array(table->count, step * sizeof *scratch);
+    uint64_t *entries = sta_room_create(table->count, step * sizeof *entries);
+    uint64_t *scratch = sta_room_create(table->count, step * sizeof *scratch);
     if (entries != NULL && scratch != NULL) {
         fill_entries(table, order, entries);
         sorted->entries = sorted->words == 1 ? sort_short(entries, scratch, table->count)

@@ -1,34 +1,53 @@
-/* Radix sorts, a byte at a time, least significant first.
+/* Radix sorts, least significant digit first.
  *
- * DESIGN.  One pass counts the values of all bytes; a byte in which no two items differ is left out, so that the small numbers and
- * narrow ranges that traces are full of take two or three rounds.  Few items are sorted by insertion.  One loop for each kind of item, made by
+ * DESIGN.  Only the bits in which items differ are looked at, in as few digits of the same width as possible: small numbers and narrow
+ * ranges, of which traces are full, take two or three rounds.  Few items are sorted by insertion.  One loop for each kind of item, made by
  * a macro, since the speed lies in the compiler knowing its size. */
 #include "analyse/query/grouping/sort.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/memory.h"
 
-#define BYTES 8
-#define VALUES 256
-#define FEW 48 /* insertion is faster below */
+#define FEW 48    /* insertion is faster below */
+#define MANY 8192 /* from here on wide digits are worth their counters */
+#define NARROW_DIGIT 8
+#define WIDE_DIGIT 11
 
-/* Turns counts into first places; false when all items share the value. */
-static bool to_places(size_t places[VALUES], size_t count)
+/* How the bits are cut. */
+struct digits {
+    unsigned rounds, width, shift;
+};
+
+/* @differing: bits in which some items differ. */
+static struct digits cut(uint64_t differing, size_t count)
 {
-    size_t at = 0;
-    for (unsigned v = 0; v < VALUES; v++) {
-        size_t here = places[v];
-        if (here == count)
-            return false;
-        places[v] = at;
-        at += here;
-    }
-    return true;
+    struct digits digits = {0};
+    if (differing == 0)
+        return digits;
+    const unsigned widest = count >= MANY ? WIDE_DIGIT : NARROW_DIGIT;
+    digits.shift = (unsigned)__builtin_ctzll(differing);
+    unsigned bits = 64 - (unsigned)__builtin_clzll(differing) - digits.shift;
+    digits.rounds = (bits + widest - 1) / widest;
+    digits.width = (bits + digits.rounds - 1) / digits.rounds;
+    return digits;
 }
 
-/* FIELD: the word of an item that counts. */
+static unsigned digit_of(uint64_t word, const struct digits *digits, unsigned round)
+{
+    return (unsigned)(word >> (digits->shift + round * digits->width)) & ((1u << digits->width) - 1);
+}
+
+static void to_places(size_t *counts, size_t values)
+{
+    size_t at = 0;
+    for (size_t v = 0; v < values; v++) {
+        size_t here = counts[v];
+        counts[v] = at;
+        at += here;
+    }
+}
+
 #define DEFINE_INSERTION(name, type, IS_LESS)                                                                \
     static void name(type *items, size_t count)                                                              \
     {                                                                                                        \
@@ -41,21 +60,24 @@ static bool to_places(size_t places[VALUES], size_t count)
         }                                                                                                    \
     }
 
+/* FIELD: the word of an item that counts. */
 #define DEFINE_ROUNDS(name, type, FIELD)                                                                     \
     static type *name(type *items, type *scratch, size_t count)                                              \
     {                                                                                                        \
-        size_t places[BYTES][VALUES];                                                                        \
-        memset(places, 0, sizeof places);                                                                    \
+        size_t places[1u << WIDE_DIGIT];                                                                     \
+        uint64_t differing = 0;                                                                              \
         for (size_t i = 0; i < count; i++)                                                                   \
-            for (unsigned b = 0; b < BYTES; b++)                                                             \
-                places[b][items[i] FIELD >> (8 * b) & 0xff]++;                                               \
+            differing |= items[i] FIELD ^ items[0] FIELD;                                                    \
+        const struct digits digits = cut(differing, count);                                                  \
         type *from = items;                                                                                  \
         type *to = scratch;                                                                                  \
-        for (unsigned b = 0; b < BYTES; b++) {                                                               \
-            if (!to_places(places[b], count))                                                                \
-                continue;                                                                                    \
+        for (unsigned r = 0; r < digits.rounds; r++) {                                                       \
+            memset(places, 0, sizeof *places << digits.width);                                               \
             for (size_t i = 0; i < count; i++)                                                               \
-                to[places[b][from[i] FIELD >> (8 * b) & 0xff]++] = from[i];                                  \
+                places[digit_of(from[i] FIELD, &digits, r)]++;                                               \
+            to_places(places, (size_t)1 << digits.width);                                                    \
+            for (size_t i = 0; i < count; i++)                                                               \
+                to[places[digit_of(from[i] FIELD, &digits, r)]++] = from[i];                                 \
             type *other = from;                                                                              \
             from = to;                                                                                       \
             to = other;                                                                                      \

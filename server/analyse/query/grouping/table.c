@@ -8,15 +8,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "analyse/query/grouping/room.h"
 #include "analyse/query/grouping/sort.h"
 #include "common/memory.h"
 
 #define CHUNK_GROUPS ((size_t)1 << STA_TABLE_CHUNK_BITS)
 #define FIRST_SLOTS 256
 #define FAR_BYTES ((size_t)1 << 20) /* a table of so many does not lie near the processor */
-#define HUGE_PAGE ((size_t)2 << 20)
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape)
 {
@@ -83,38 +82,18 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 
 /* ---- room */
 
-/* Huge pages spare most of the misses of address translation, and of the faults; a table that stays small takes small ones. */
-static uint8_t *create_chunk(size_t bytes, bool huge)
-{
-    if (!huge)
-        return sta_try_alloc(bytes);
-    bytes = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    uint8_t *chunk = aligned_alloc(HUGE_PAGE, bytes);
-    if (chunk != NULL)
-        (void)madvise(chunk, bytes, MADV_HUGEPAGE);
-    return chunk;
-}
-
 static int add_chunks(struct sta_group_table *table, size_t groups)
 {
     while (table->chunk_count * CHUNK_GROUPS < groups) {
-        uint8_t *chunk = create_chunk(CHUNK_GROUPS * table->stride, table->chunk_count > 0);
+        size_t bytes = CHUNK_GROUPS * table->stride;
+        /* The first is touched only as far as it is used. */
+        uint8_t *chunk = table->chunk_count > 0 ? sta_room_create(bytes, 1) : sta_try_alloc(bytes);
         if (chunk == NULL)
             return STA_ENOMEM;
         STA_GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1);
         table->chunks[table->chunk_count++] = chunk;
     }
     return STA_OK;
-}
-
-static struct sta_table_slot *create_slots(size_t count)
-{
-    struct sta_table_slot *slots = calloc(count, sizeof *slots);
-    uintptr_t first = ((uintptr_t)slots + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    uintptr_t end = ((uintptr_t)slots + count * sizeof *slots) & ~(HUGE_PAGE - 1);
-    if (slots != NULL && first < end)
-        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
-    return slots;
 }
 
 static void put_slot(struct sta_group_table *table, uint32_t hash, uint32_t group)
@@ -130,7 +109,7 @@ static int grow_slots(struct sta_group_table *table, size_t count)
 {
     struct sta_table_slot *old = table->slots;
     const size_t old_count = table->slot_count;
-    struct sta_table_slot *slots = create_slots(count);
+    struct sta_table_slot *slots = sta_room_create_zeroed(count, sizeof *slots);
     if (slots == NULL)
         return STA_ENOMEM;
     table->slots = slots;
