@@ -112,6 +112,11 @@ struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *co
     return cells;
 }
 
+int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit)
+{
+    return unit < sweep->unit_capacity ? sweep->since[unit] : 0;
+}
+
 int64_t *sta_sweep_crowd(const struct sta_sweep *sweep, uint32_t set, size_t *count)
 {
     size_t most = 1;

@@ -7,6 +7,7 @@
 #ifndef STA_ANALYSE_INTERVALS_SWEEP_H
 #define STA_ANALYSE_INTERVALS_SWEEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,17 +15,25 @@
 
 #define STA_SWEEP_SETS 16
 
-/** Takes a stretch [from, to) of a unit in which exactly the sets of @mask, never 0, are active.  All together they cover what the unit's
- * spans cover, each moment once.  Called on worker @worker. */
-typedef void (*sta_sweep_stretch)(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
-                                  int64_t to);
+/* A stretch [from, to) of a unit in which exactly the sets of @mask are active. */
+struct sta_sweep_stretch {
+    uint32_t unit, mask;
+    int64_t from, to;
+    size_t slice; /* in which it was found */
+    bool at_cut;  /* the first or the last of the unit in its slice: that of another slice may touch it */
+};
+
+/** Takes a stretch.  Those of a unit in a slice come one after another, in order of time.  All together they cover what the unit's spans cover, each
+ * moment once.  Called on worker @worker. */
+typedef void (*sta_sweep_take)(void *context, unsigned worker, const struct sta_sweep_stretch *stretch);
 
 struct sta_sweep_options {
     uint32_t sets; /* 1 .. STA_SWEEP_SETS */
     unsigned workers;
-    int64_t from, to;          /* ticks: spans are cut to [from, to) */
-    sta_sweep_stretch stretch; /* NULL when the sums are enough */
+    int64_t from, to;    /* ticks: spans are cut to [from, to) */
+    sta_sweep_take take; /* NULL when the sums are enough */
     void *context;
+    bool idle; /* stretches of mask 0 are given too, from tick 0 on as far as the unit has been swept */
 };
 
 /* How long a combination was active in a unit. */
@@ -48,6 +57,8 @@ size_t sta_sweep_bytes(const struct sta_sweep *sweep);
 
 /** After the pass: all cells, by unit, then mask.  free() it. */
 struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *count);
+/** After the pass: up to where a unit has been swept; behind that none of its sets is active.  0: it had no span. */
+int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit);
 /** After the pass: by k >= 1, how long exactly k spans of the set were active, over all units; [0] is 0.  free() it. */
 int64_t *sta_sweep_crowd(const struct sta_sweep *sweep, uint32_t set, size_t *count);
 

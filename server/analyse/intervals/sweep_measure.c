@@ -9,6 +9,8 @@ struct going {
     struct sta_sweep_worker *worker;
     unsigned number; /* of the worker */
     struct sta_sweep_unit *state;
+    size_t slice;
+    int64_t begin, end; /* what of the unit's time the slice accounts for */
 };
 
 static inline int64_t cut(const struct sta_sweep *sweep, int64_t at)
@@ -58,14 +60,19 @@ static inline void settle_mask(const struct going *going, int64_t at)
 {
     const struct sta_sweep *sweep = going->sweep;
     struct sta_sweep_unit *state = going->state;
-    int64_t from = cut(sweep, state->since);
-    int64_t to = cut(sweep, at);
+    struct sta_sweep_stretch stretch = {.unit = state->unit,
+                                        .mask = state->mask,
+                                        .from = cut(sweep, state->since),
+                                        .to = cut(sweep, at),
+                                        .slice = going->slice,
+                                        .at_cut = state->since == going->begin || at == going->end};
     state->since = at;
-    if (state->mask == 0 || from >= to)
+    if (stretch.from >= stretch.to)
         return;
-    note_time(going, state->mask, to - from);
-    if (sweep->options.stretch != NULL)
-        sweep->options.stretch(sweep->options.context, going->number, state->unit, state->mask, from, to);
+    if (stretch.mask != 0)
+        note_time(going, stretch.mask, stretch.to - stretch.from);
+    if (sweep->options.take != NULL && (stretch.mask != 0 || sweep->options.idle))
+        sweep->options.take(sweep->options.context, going->number, &stretch);
 }
 
 static inline void settle_set(const struct sta_sweep *sweep, struct sta_sweep_crowd *crowd,
@@ -189,7 +196,8 @@ void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct st
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
     for (uint32_t u = 0; u < worker->state_count; u++) {
-        struct going going = {sweep, worker, number, sta_sweep_unit_at(sweep, worker, u)};
+        struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
+        struct going going = {sweep, worker, number, state, slice->number, state->since, slice->to};
         begin_unit(&going);
         sweep_unit(&going, slice->to);
         leave_unit(&going, slice->to);

@@ -1,7 +1,7 @@
 /* Events against busy time.
  *
- * The busy time of a set in a unit is a list of intervals; how much of it lies before a moment is found by halving, from the
- * sum of all intervals before each.  What an event has of it is the difference between its end and its start. */
+ * The busy time of a set in a unit is a track of intervals, of which it is known how much lies before a moment.  What an event has of it is
+ * the difference between its end and its start. */
 #include "analyse/overlap/exposure.h"
 
 #include <stdlib.h>
@@ -28,50 +28,9 @@ struct worker {
 
 struct measuring {
     const struct sta_overlap_request *request;
-    const struct sta_span *busy;
-    int64_t *before; /* by interval: busy time of its track before it */
-    size_t *first;   /* by unit and track: where its intervals begin; one more */
-    uint32_t units;
+    const struct sta_tracks *busy;
     struct worker *workers;
 };
-
-/* ---- busy time */
-
-static void index_busy(struct measuring *measuring, size_t count)
-{
-    const uint32_t sets = measuring->request->set_count;
-    size_t tracks = (size_t)measuring->units * sets;
-    measuring->first = sta_alloc_array(tracks + 1, sizeof *measuring->first);
-    measuring->before = sta_alloc_array(count + 1, sizeof *measuring->before);
-    for (size_t i = 0; i < count; i++) {
-        const struct sta_span *span = &measuring->busy[i];
-        const struct sta_span *last = i > 0 ? span - 1 : NULL;
-        bool goes_on = last != NULL && last->cell == span->cell && last->mask == span->mask;
-        measuring->before[i] = goes_on ? measuring->before[i - 1] + last->te - last->ts : 0;
-        measuring->first[(size_t)span->cell * sets + span->mask + 1]++;
-    }
-    for (size_t t = 0; t < tracks; t++)
-        measuring->first[t + 1] += measuring->first[t];
-}
-
-/* Busy time of a track before a moment. */
-static int64_t busy_before(const struct measuring *measuring, size_t track, int64_t at)
-{
-    size_t first = measuring->first[track];
-    size_t low = first;
-    size_t high = measuring->first[track + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (measuring->busy[middle].ts < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == first)
-        return 0;
-    const struct sta_span *span = &measuring->busy[low - 1];
-    return measuring->before[low - 1] + STA_MIN(span->te, at) - span->ts;
-}
 
 /* ---- events */
 
@@ -100,9 +59,10 @@ static void add_event(const struct measuring *measuring, struct exposed *pair, c
         return;
     }
     int64_t inside = 0;
-    if (event->unit < measuring->units) {
+    if (event->unit < measuring->busy->units) {
         size_t track = (size_t)event->unit * measuring->request->set_count + against;
-        inside = busy_before(measuring, track, part->to) - busy_before(measuring, track, part->from);
+        inside = sta_tracks_before(measuring->busy, track, part->to) -
+                 sta_tracks_before(measuring->busy, track, part->from);
     }
     pair->hidden += inside == time;
     pair->partial += inside > 0 && inside < time;
@@ -204,15 +164,13 @@ static void put_table(const struct measuring *measuring, unsigned workers, struc
         }
 }
 
-int sta_overlap_exposure(const struct sta_overlap_binding *binding, const struct sta_span *busy, size_t count,
+int sta_overlap_exposure(const struct sta_overlap_binding *binding, const struct sta_tracks *busy,
                          const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
     unsigned workers = sta_budget_workers(budget);
     struct measuring measuring = {.request = binding->request,
                                   .busy = busy,
-                                  .units = sta_scope_unit_count(binding->scope),
                                   .workers = sta_alloc_array(workers, sizeof *measuring.workers)};
-    index_busy(&measuring, count);
     for (unsigned w = 0; w < workers; w++)
         measuring.workers[w].reader = sta_overlap_reader_create(binding);
     struct sta_accumulator accumulator = {&measuring, take_rows};
@@ -225,7 +183,5 @@ int sta_overlap_exposure(const struct sta_overlap_binding *binding, const struct
     for (unsigned w = 0; w < workers; w++)
         sta_overlap_reader_destroy(measuring.workers[w].reader);
     free(measuring.workers);
-    free(measuring.first);
-    free(measuring.before);
     return rc;
 }

@@ -7,12 +7,12 @@
 
 /**
  * sta_overlap_exposure - one more pass, over the events
- * @busy: the joined busy time of each set (track) in each unit
+ * @busy: the busy time of each set (track) in each unit
  * @table: a row per ordered pair of sets
  * Return: 0, or what the pass failed with.
  */
-STA_MUSTCHECK int sta_overlap_exposure(const struct sta_overlap_binding *binding, const struct sta_span *busy,
-                                       size_t count, const struct sta_budget *budget, struct sta_table *table,
-                                       struct sta_error *err);
+STA_MUSTCHECK int sta_overlap_exposure(const struct sta_overlap_binding *binding,
+                                       const struct sta_tracks *busy, const struct sta_budget *budget,
+                                       struct sta_table *table, struct sta_error *err);
 
 #endif

@@ -71,65 +71,16 @@ static void order_intervals(const struct sta_overlap_order *order, size_t order_
     *intervals = ordered;
 }
 
-/* ---- the longest */
-
-static int64_t time_of(const struct sta_span *interval)
-{
-    return interval->te - interval->ts;
-}
-
-/* The time of which fewer than @wanted intervals are longer: found in a heap of the longest so far, the shortest of them on top. */
-static int64_t shortest_of_longest(const struct sta_span *intervals, size_t count, size_t wanted)
-{
-    int64_t *heap = sta_alloc_array(wanted, sizeof *heap);
-    for (size_t i = 0; i < count; i++) {
-        int64_t time = time_of(&intervals[i]);
-        if (time <= heap[0])
-            continue; /* the heap begins full of zeros, which nothing is shorter than */
-        size_t at = 0;
-        for (size_t below; (below = at * 2 + 1) < wanted; at = below) {
-            below += below + 1 < wanted && heap[below + 1] < heap[below];
-            if (heap[below] >= time)
-                break;
-            heap[at] = heap[below];
-        }
-        heap[at] = time;
-    }
-    int64_t least = heap[0];
-    free(heap);
-    return least;
-}
-
-/* Keeps the longest ones, of equals the first. */
-static size_t keep_longest(struct sta_span *intervals, size_t count, size_t wanted)
-{
-    if (count <= wanted)
-        return count;
-    int64_t least = shortest_of_longest(intervals, count, wanted);
-    size_t equals = wanted;
-    for (size_t i = 0; i < count; i++)
-        equals -= time_of(&intervals[i]) > least;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool equal = time_of(&intervals[i]) == least && equals > 0;
-        equals -= equal;
-        if (equal || time_of(&intervals[i]) > least)
-            intervals[kept++] = intervals[i];
-    }
-    return kept;
-}
-
-/* Those of the request, in its order. */
+/* Those of the request: the longest, of equally long ones those that begin first, in its order. */
 static size_t choose(const struct sta_overlap_request *request, struct sta_scope *scope,
                      struct sta_span **intervals, size_t count)
 {
-    static const struct sta_overlap_order by_time = {"time", true};
-    if (request->longest > 0)
-        count = keep_longest(*intervals, count, request->longest);
-    if (request->longest > 0 && request->order_count == 0)
-        order_intervals(&by_time, 1, scope, intervals, count);
-    else
-        order_intervals(request->order, request->order_count, scope, intervals, count);
+    static const struct sta_overlap_order by_time[] = {{"time", true}, {"start", false}};
+    if (request->longest > 0) {
+        order_intervals(by_time, STA_COUNT_OF(by_time), scope, intervals, count);
+        count = STA_MIN(count, request->longest);
+    }
+    order_intervals(request->order, request->order_count, scope, intervals, count);
     return count;
 }
 

@@ -19,22 +19,20 @@ struct listeners {
     struct sta_overlap_series *series;
 };
 
-static void take_stretch(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
-                         int64_t to)
+static void take_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch)
 {
     const struct listeners *listeners = context;
     if (listeners->series != NULL)
-        sta_overlap_series_add(listeners->series, worker, mask, from, to);
-    for (uint32_t rest = listeners->busy != NULL ? mask : 0; rest != 0; rest &= rest - 1)
-        sta_pieces_add(listeners->busy, worker, unit, (uint32_t)__builtin_ctz(rest), from, to);
+        sta_overlap_series_add(listeners->series, worker, stretch->mask, stretch->from, stretch->to);
+    for (uint32_t rest = listeners->busy != NULL ? stretch->mask : 0; rest != 0; rest &= rest - 1)
+        sta_pieces_add(listeners->busy, worker, stretch, (uint32_t)__builtin_ctz(rest));
 }
 
 static size_t bytes_held(const void *context)
 {
     const struct listeners *listeners = context;
     size_t bytes = listeners->series != NULL ? sta_overlap_series_bytes(listeners->series) : 0;
-    /* joining them takes as much again, and the sums before each 8 of 24 bytes */
-    return bytes + (listeners->busy != NULL ? sta_pieces_bytes(listeners->busy) * 5 / 2 : 0);
+    return bytes + (listeners->busy != NULL ? sta_pieces_bytes(listeners->busy) * 2 : 0);
 }
 
 /* ---- the answer */
@@ -69,10 +67,10 @@ static int add_exposure(const struct sta_overlap_binding *binding, struct sta_pi
                         const struct sta_budget *budget, struct sta_overlap_answer *answer,
                         struct sta_error *err)
 {
-    size_t count;
-    struct sta_span *busy = sta_pieces_join(pieces, &count);
-    int rc = sta_overlap_exposure(binding, busy, count, budget, &answer->exposure, err);
-    free(busy);
+    struct sta_tracks busy;
+    sta_pieces_join(pieces, sta_scope_unit_count(binding->scope), &busy);
+    int rc = sta_overlap_exposure(binding, &busy, budget, &answer->exposure, err);
+    sta_tracks_fini(&busy);
     return rc;
 }
 
@@ -102,16 +100,17 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
     struct listeners listeners = {0};
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
-    struct sta_overlap_stretches stretches = {NULL, bytes_held, &listeners};
+    struct sta_overlap_stretches stretches = {.bytes = bytes_held, .context = &listeners};
+    struct sta_pieces_options by_set = {.tracks = request->set_count, .workers = workers};
     int rc = 0;
     answer->semantics = "exact";
     answer->scope = scope_json(request);
     if (request->granularity > 0)
         rc = sta_overlap_series_create(request, workers, &listeners.series, err);
     if (request->exposure)
-        listeners.busy = sta_pieces_create(request->set_count, workers);
+        listeners.busy = sta_pieces_create(&by_set);
     if (request->exposure || request->granularity > 0)
-        stretches.stretch = take_stretch;
+        stretches.take = take_stretch;
     if (rc == 0)
         rc = sta_overlap_binding_init(&binding, request, budget, err);
     if (rc == 0)

@@ -150,7 +150,8 @@ static void pass_init(struct pass *pass)
                                         .workers = pass->worker_count,
                                         .from = pass->request->from,
                                         .to = pass->request->to,
-                                        .stretch = pass->stretches->stretch,
+                                        .take = pass->stretches->take,
+                                        .idle = pass->stretches->idle,
                                         .context = pass->stretches->context};
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
@@ -264,6 +265,9 @@ static void take_results(const struct pass *pass, struct sta_overlap_results *re
     }
     fold_threads(pass, results);
     list_units(results);
+    results->swept = sta_alloc_array(room, sizeof *results->swept);
+    for (uint32_t u = 0; u < sta_scope_unit_count(results->scope); u++)
+        results->swept[u] = sta_sweep_swept(pass->sweep, u);
     results->cells = sta_sweep_cells(pass->sweep, &results->cell_count);
     for (uint32_t s = 0; s < sets; s++)
         results->crowds[s] = sta_sweep_crowd(pass->sweep, s, &results->crowd_counts[s]);
@@ -296,6 +300,7 @@ void sta_overlap_results_fini(struct sta_overlap_results *results)
     free(results->sums);
     free(results->processes);
     free(results->counts);
+    free(results->swept);
     free(results->hosts);
     free(results->cells);
     for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)

@@ -74,6 +74,7 @@ struct sta_overlap_results {
     uint32_t *processes;        /* .. how many processes have events in it */
     int64_t *counts;            /* memory of sums[].events */
     struct sta_set_sums sets[STA_OVERLAP_SETS];
+    int64_t *swept;               /* by unit number: sta_sweep_swept */
     struct sta_host_span *hosts;  /* by code of the entities' hosts; one more for a missing host */
     struct sta_sweep_cell *cells; /* by unit, then mask */
     size_t cell_count;
@@ -83,13 +84,13 @@ struct sta_overlap_results {
 
 /**
  * sta_overlap_pass - one pass over the events of a binding's request
- * @stretch, @context: as the sweep's; NULL when the sums are enough
- * @bytes: what @stretch holds, for the budget; may be NULL
+ * @stretches: who takes the stretches of the sweep (take NULL: the sums are enough), and how many bytes that holds, for the budget
  */
 struct sta_overlap_stretches {
-    sta_sweep_stretch stretch;
+    sta_sweep_take take;
     size_t (*bytes)(const void *context);
     void *context;
+    bool idle; /* also those in which no set is active */
 };
 STA_MUSTCHECK int sta_overlap_pass(const struct sta_overlap_binding *binding,
                                    const struct sta_overlap_stretches *stretches,

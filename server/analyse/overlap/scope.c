@@ -396,6 +396,16 @@ static int compare_units(const void *a, const void *b)
     return order;
 }
 
+int sta_scope_compare_units(struct sta_scope *scope, uint32_t a, uint32_t b)
+{
+    struct placed_unit x = {scope, a};
+    struct placed_unit y = {scope, b};
+    pthread_mutex_lock(&scope->lock);
+    int order = compare_units(&x, &y);
+    pthread_mutex_unlock(&scope->lock);
+    return order;
+}
+
 void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count)
 {
     struct placed_unit *placed = sta_alloc_array(count + 1, sizeof *placed);

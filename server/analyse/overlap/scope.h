@@ -56,6 +56,8 @@ STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_co
 uint32_t sta_scope_unit_count(const struct sta_scope *scope);
 /** The unit of a thread code; for scopes from THREAD to JOB. */
 uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code);
+/** Compares two units by their keys.  Also during the pass; context: any thread. */
+int sta_scope_compare_units(struct sta_scope *scope, uint32_t a, uint32_t b);
 /** Puts units in the order of their keys, missing last. */
 void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count);
 /** Compares two units by one of their keys; missing last, also when @descending. */

@@ -1,8 +1,7 @@
 /* Where a condition holds.
  *
  * The condition is evaluated once for each combination of sets, not for each moment: there are at most 65536.  The sweep gives the
- * stretches in which some set is active.  A condition that also holds when none is, such as "idle" or "not compute", is
- * found the other way round: what is gathered is where it does not hold, and the answer is what is left of each unit's span. */
+ * stretches of each unit; those in which no set is active reach from tick 0 as far as it went, and are cut to the unit's span afterwards. */
 #include "analyse/overlap/where.h"
 
 #include <stdlib.h>
@@ -79,87 +78,147 @@ void sta_where_fini(struct sta_where *where)
 struct gathering {
     const struct sta_where *where;
     struct sta_pieces *pieces;
+    int64_t end; /* of the trace: idle time has none of its own */
 };
 
 /* Keeps the stretches for which the condition differs from what it is when no set is active. */
-static void take_stretch(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
-                         int64_t to)
+static void take_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch)
 {
     const struct gathering *gathering = context;
-    if (gathering->where->holds[mask] != gathering->where->holds[0])
-        sta_pieces_add(gathering->pieces, worker, unit, 0, from, to);
+    struct sta_sweep_stretch piece = *stretch;
+    piece.to = STA_MIN(piece.to, gathering->end);
+    if (gathering->where->holds[piece.mask] && piece.from < piece.to)
+        sta_pieces_add(gathering->pieces, worker, &piece, 0);
 }
 
+/* Pieces, their tracks, and the list. */
 static size_t bytes_held(const void *context)
 {
-    return sta_pieces_bytes(((const struct gathering *)context)->pieces) * 2;
+    return sta_pieces_bytes(((const struct gathering *)context)->pieces) * 7 / 2;
 }
 
-/* Where each unit's intervals are: by unit, the first, and behind the last unit their number. */
-static size_t *index_units(const struct sta_span *intervals, size_t count, uint32_t units)
+static int compare_units(const void *context, uint32_t unit, uint32_t other)
+{
+    return sta_scope_compare_units((struct sta_scope *)(uintptr_t)context, unit, other);
+}
+
+/* The time of a unit behind its last span: no set is active. */
+static void add_rest(const struct gathering *gathering, const struct sta_overlap_results *results)
+{
+    for (uint32_t i = 0; gathering->where->holds[0] && i < results->unit_count; i++) {
+        uint32_t unit = results->units[i];
+        const struct sta_unit_sums *sums = &results->sums[unit];
+        struct sta_sweep_stretch rest = {.unit = unit,
+                                         .from = STA_MAX(results->swept[unit], sums->start),
+                                         .to = sums->end,
+                                         .slice = SIZE_MAX,
+                                         .at_cut = true};
+        if (rest.from < rest.to)
+            sta_pieces_add(gathering->pieces, 0, &rest, 0);
+    }
+}
+
+/* ---- the list */
+
+struct list {
+    struct sta_span *items;
+    size_t count;
+};
+
+static void put_interval(struct list *list, const struct sta_unit_sums *sums, uint32_t unit, int64_t from,
+                         int64_t to)
+{
+    from = STA_MAX(from, sums->start);
+    to = STA_MIN(to, sums->end);
+    if (from < to)
+        list->items[list->count++] = (struct sta_span){.ts = from, .te = to, .cell = unit};
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const struct sta_span *x = a;
+    const struct sta_span *y = b;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+/* Puts the whole intervals of a unit among its joined ones. */
+static void put_unit(struct list *list, const struct sta_tracks *tracks, const struct sta_unit_sums *sums,
+                     uint32_t unit, const struct sta_span *whole, size_t whole_count)
+{
+    size_t begin = list->count;
+    for (size_t i = tracks->first[unit]; i < tracks->first[unit] + tracks->counts[unit]; i++)
+        put_interval(list, sums, unit, tracks->from[i], sta_tracks_end(tracks, i));
+    for (size_t i = 0; i < whole_count; i++)
+        put_interval(list, sums, unit, whole[i].ts, whole[i].te);
+    if (whole_count > 0)
+        qsort(list->items + begin, list->count - begin, sizeof *list->items, compare_starts);
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+    const struct sta_span *x = a;
+    const struct sta_span *y = b;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static size_t end_of_unit(const struct sta_span *whole, size_t at, size_t count, uint32_t unit)
+{
+    while (at < count && whole[at].cell == unit)
+        at++;
+    return at;
+}
+
+/* By unit number: the first of its whole intervals, which are in the order of units. */
+static size_t *index_whole(const struct sta_span *whole, size_t count, uint32_t units)
 {
     size_t *first = sta_alloc_array((size_t)units + 1, sizeof *first);
-    for (size_t i = 0; i < count; i++)
-        first[intervals[i].cell + 1]++;
-    for (uint32_t u = 0; u < units; u++)
-        first[u + 1] += first[u];
+    for (size_t at = 0; at < count; at = end_of_unit(whole, at, count, whole[at].cell))
+        first[whole[at].cell] = at;
     return first;
 }
 
-static size_t put_interval(struct sta_span *to, size_t count, uint32_t unit, int64_t from, int64_t end)
+static struct list make_list(struct sta_pieces *pieces, const struct sta_overlap_results *results)
 {
-    if (from >= end)
-        return count;
-    to[count] = (struct sta_span){.ts = from, .te = end, .cell = unit};
-    return count + 1;
-}
-
-/* What is left of a unit's span. */
-static size_t put_rest(struct sta_span *to, size_t count, const struct sta_unit_sums *sums, uint32_t unit,
-                       const struct sta_span *taken, size_t taken_count)
-{
-    int64_t at = sums->start;
-    for (size_t i = 0; i < taken_count; i++) {
-        count = put_interval(to, count, unit, at, taken[i].ts);
-        at = taken[i].te;
-    }
-    return put_interval(to, count, unit, at, sums->end);
-}
-
-static struct sta_span *in_order(const struct sta_overlap_results *results, const struct sta_span *joined,
-                                 size_t joined_count, bool inverted, size_t *count)
-{
-    size_t *first = index_units(joined, joined_count, sta_scope_unit_count(results->scope));
-    struct sta_span *intervals = sta_alloc_array(joined_count + results->unit_count + 1, sizeof *intervals);
-    *count = 0;
+    uint32_t units = sta_scope_unit_count(results->scope);
+    struct sta_tracks tracks;
+    size_t whole_count;
+    sta_pieces_join(pieces, units, &tracks);
+    struct sta_span *whole = sta_pieces_longest(pieces, &whole_count);
+    qsort(whole, whole_count, sizeof *whole, compare_cells);
+    size_t *first = index_whole(whole, whole_count, units);
+    struct list list = {sta_alloc_array(tracks.first[units] + whole_count + 1, sizeof *list.items), 0};
     for (uint32_t i = 0; i < results->unit_count; i++) {
         uint32_t unit = results->units[i];
-        const struct sta_span *mine = joined + first[unit];
-        size_t mine_count = first[unit + 1] - first[unit];
-        if (inverted) {
-            *count = put_rest(intervals, *count, &results->sums[unit], unit, mine, mine_count);
-            continue;
-        }
-        if (mine_count > 0)
-            memcpy(intervals + *count, mine, mine_count * sizeof *mine);
-        *count += mine_count;
+        size_t end = end_of_unit(whole, first[unit], whole_count, unit);
+        put_unit(&list, &tracks, &results->sums[unit], unit, whole + first[unit], end - first[unit]);
     }
     free(first);
-    return intervals;
+    free(whole);
+    sta_tracks_fini(&tracks);
+    return list;
 }
 
 int sta_where_intervals(const struct sta_where *where, const struct sta_overlap_binding *binding,
                         const struct sta_budget *budget, struct sta_overlap_results *results,
                         struct sta_span **intervals, size_t *count, struct sta_error *err)
 {
-    struct gathering gathering = {where, sta_pieces_create(1, sta_budget_workers(budget))};
-    struct sta_overlap_stretches stretches = {take_stretch, bytes_held, &gathering};
+    struct sta_pieces_options options = {.tracks = 1,
+                                         .workers = sta_budget_workers(budget),
+                                         .longest = binding->request->longest,
+                                         .compare = compare_units,
+                                         .context = binding->scope};
+    struct gathering gathering = {
+        .where = where,
+        .pieces = sta_pieces_create(&options),
+        .end = sta_snapshot_info(binding->request->question->snapshot)->end_ticks,
+    };
+    struct sta_overlap_stretches stretches = {take_stretch, bytes_held, &gathering, where->holds[0]};
     int rc = sta_overlap_pass(binding, &stretches, budget, results, err);
     if (rc == 0) {
-        size_t joined_count;
-        struct sta_span *joined = sta_pieces_join(gathering.pieces, &joined_count);
-        *intervals = in_order(results, joined, joined_count, where->holds[0], count);
-        free(joined);
+        add_rest(&gathering, results);
+        struct list list = make_list(gathering.pieces, results);
+        *intervals = list.items;
+        *count = list.count;
     }
     sta_pieces_destroy(gathering.pieces);
     return rc;

@@ -107,20 +107,26 @@ static void measure(void *context, unsigned worker, const struct sta_slice *slic
     sta_sweep_measure(((struct scene *)context)->sweep, worker, slice);
 }
 
-static void note_stretch(void *context, unsigned worker, uint32_t unit, uint32_t mask, int64_t from,
-                         int64_t to)
+static void note_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch)
 {
-    sta_pieces_add(((struct scene *)context)->pieces, worker, unit, mask, from, to);
+    sta_pieces_add(((struct scene *)context)->pieces, worker, stretch, stretch->mask);
 }
 
-static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows)
+static int compare_units(const void *context, uint32_t unit, uint32_t other)
+{
+    return (unit > other) - (unit < other);
+}
+
+static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows, uint32_t longest)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
     struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene, below(2) == 0};
-    struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene};
+    struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene, false};
+    struct sta_pieces_options kept = {
+        .tracks = MASKS, .workers = workers, .longest = longest, .compare = compare_units};
     scene->sweep = sta_sweep_create(&options);
-    scene->pieces = sta_pieces_create(MASKS, workers);
+    scene->pieces = sta_pieces_create(&kept);
     cr_assert_eq(sta_timeline_run(scene->blocks, scene->block_count, &work, slice_rows, &budget, &err), 0);
 }
 
@@ -169,34 +175,52 @@ static void check_crowds(const struct scene *scene, uint64_t seed)
     }
 }
 
-/* Maximal intervals of each combination, in order. */
+/* Where the next interval of a combination in a unit begins, at @t or later; HORIZON: nowhere. */
+static int64_t next_interval(const struct scene *scene, uint32_t unit, uint32_t mask, int64_t t, int64_t *end)
+{
+    while (t < HORIZON && mask_at(scene, unit, t) != mask)
+        t++;
+    for (*end = t; *end < HORIZON && mask_at(scene, unit, *end) == mask;)
+        ++*end;
+    return t;
+}
+
+/* Maximal intervals of each combination, in order, and what lies before any moment. */
+static void check_track(const struct scene *scene, const struct sta_tracks *tracks, uint32_t unit,
+                        uint32_t mask, uint64_t seed)
+{
+    size_t track = (size_t)unit * MASKS + mask;
+    size_t i = tracks->first[track];
+    int64_t end = 0;
+    int64_t covered = 0;
+    for (int64_t t = 0; (t = next_interval(scene, unit, mask, t, &end)) < HORIZON; t = end, i++) {
+        cr_assert(i < tracks->first[track] + tracks->counts[track] && tracks->from[i] == t &&
+                      sta_tracks_end(tracks, i) == end,
+                  "seed %lu unit %u mask %u at %ld", (unsigned long)seed, unit, mask, (long)t);
+    }
+    cr_assert_eq(i, tracks->first[track] + tracks->counts[track], "seed %lu: intervals too many",
+                 (unsigned long)seed);
+    for (int64_t t = 0; t < HORIZON; t++) {
+        cr_assert_eq(sta_tracks_before(tracks, track, t), covered);
+        covered += mask_at(scene, unit, t) == mask;
+    }
+}
+
 static void check_stretches(const struct scene *scene, uint64_t seed)
 {
-    size_t count;
-    size_t at = 0;
-    struct sta_span *spans = sta_pieces_join(scene->pieces, &count);
+    struct sta_tracks tracks;
+    sta_pieces_join(scene->pieces, UNITS, &tracks);
     for (uint32_t u = 0; u < UNITS; u++)
         for (uint32_t mask = 1; mask < MASKS; mask++)
-            for (int64_t t = 0; t < HORIZON; t++) {
-                if (mask_at(scene, u, t) != mask || (t > 0 && mask_at(scene, u, t - 1) == mask))
-                    continue;
-                int64_t end = t;
-                while (end < HORIZON && mask_at(scene, u, end) == mask)
-                    end++;
-                cr_assert(at < count && spans[at].cell == u && spans[at].mask == mask && spans[at].ts == t &&
-                              spans[at].te == end,
-                          "seed %lu unit %u mask %u at %ld", (unsigned long)seed, u, mask, (long)t);
-                at++;
-            }
-    cr_assert_eq(at, count, "seed %lu: %zu intervals too many", (unsigned long)seed, count - at);
-    free(spans);
+            check_track(scene, &tracks, u, mask, seed);
+    sta_tracks_fini(&tracks);
 }
 
 static void check_scene(uint64_t seed)
 {
     static struct scene scene;
     make_scene(&scene, seed);
-    run_scene(&scene, 1 + below(3), 1 + below(40));
+    run_scene(&scene, 1 + below(3), 1 + below(40), 0);
     check_cells(&scene, seed);
     check_crowds(&scene, seed);
     check_stretches(&scene, seed);
@@ -208,6 +232,48 @@ Test(intervals, equals_a_timeline_of_ticks_for_every_cut_window_and_number_of_wo
 {
     for (uint64_t seed = 1; seed <= 4000; seed++)
         check_scene(seed);
+}
+
+/* Those of the joined and the whole ones that are at least as long as @length. */
+static size_t count_long(const struct sta_tracks *tracks, const struct sta_span *whole, size_t whole_count,
+                         int64_t length)
+{
+    size_t count = 0;
+    for (size_t track = 0; track < (size_t)UNITS * MASKS; track++)
+        for (size_t i = tracks->first[track]; i < tracks->first[track] + tracks->counts[track]; i++)
+            count += sta_tracks_end(tracks, i) - tracks->from[i] >= length;
+    for (size_t i = 0; i < whole_count; i++)
+        count += whole[i].te - whole[i].ts >= length;
+    return count;
+}
+
+Test(intervals, the_longest_are_there_whoever_saw_them)
+{
+    static struct scene scene;
+    for (uint64_t seed = 5000; seed < 6000; seed++) {
+        struct sta_tracks tracks;
+        size_t whole_count;
+        uint32_t longest = 1 + (uint32_t)(seed % 7);
+        make_scene(&scene, seed);
+        run_scene(&scene, 1 + below(3), 1 + below(40), longest);
+        sta_pieces_join(scene.pieces, UNITS, &tracks);
+        struct sta_span *whole = sta_pieces_longest(scene.pieces, &whole_count);
+        size_t lengths[HORIZON + 2] = {0}; /* how many intervals are at least so long */
+        int64_t end = 0;
+        for (uint32_t u = 0; u < UNITS; u++)
+            for (uint32_t mask = 1; mask < MASKS; mask++)
+                for (int64_t t = 0; (t = next_interval(&scene, u, mask, t, &end)) < HORIZON; t = end)
+                    for (int64_t l = 0; l <= end - t; l++)
+                        lengths[l]++;
+        for (int64_t l = 1; l <= HORIZON; l++)
+            if (lengths[l] <= longest)
+                cr_assert_eq(count_long(&tracks, whole, whole_count, l), lengths[l], "seed %lu length %ld",
+                             (unsigned long)seed, (long)l);
+        free(whole);
+        sta_tracks_fini(&tracks);
+        sta_sweep_destroy(scene.sweep);
+        sta_pieces_destroy(scene.pieces);
+    }
 }
 
 Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_unit)
@@ -222,7 +288,7 @@ Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_u
     for (size_t i = 0; i < scene.count; i++)
         note_span(&scene, &scene.spans[i]);
     make_blocks(&scene);
-    run_scene(&scene, 2, 1);
+    run_scene(&scene, 2, 1, 0);
     check_cells(&scene, 0);
     check_crowds(&scene, 0);
     check_stretches(&scene, 0);
