@@ -93,20 +93,32 @@ size_t sta_format_int(int64_t value, char out[STA_DOUBLE_TEXT])
     return size;
 }
 
-/* Whole millionths (times in seconds, most of all) need no search: up to 15 digits are the shortest there are. */
+/* Less than a hundred millionths: written with an exponent. */
+static size_t format_few_millionths(uint64_t whole, char *out)
+{
+    size_t size = 0;
+    out[size++] = (char)('0' + (whole < 10 ? whole : whole / 10));
+    if (whole >= 10 && whole % 10 != 0) {
+        out[size++] = '.';
+        out[size++] = (char)('0' + whole % 10);
+    }
+    memcpy(out + size, whole < 10 ? "e-06" : "e-05", 5);
+    return size + 4;
+}
+
+/* Whole millionths (times in seconds, most of all) need no search: up to 15 digits are the shortest there are, and the quotient is
+ * the double nearest to them. */
 static size_t format_millionths(double value, char out[STA_DOUBLE_TEXT])
 {
-    double scaled = value * 1e6;
-    if (!(fabs(scaled) < 1e15) || scaled != nearbyint(scaled) || scaled / 1e6 != value ||
-        (value == 0 && signbit(value)))
+    double whole = nearbyint(value * 1e6);
+    if (!(fabs(whole) < 1e15) || whole / 1e6 != value || (value == 0 && signbit(value)))
         return 0;
-    int64_t whole = (int64_t)scaled;
-    if (whole != 0 && llabs(whole) < 100)
-        return 0; /* below 1e-4: written with an exponent */
     size_t size = 0;
     if (whole < 0)
         out[size++] = '-';
-    uint64_t rest = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
+    uint64_t rest = (uint64_t)fabs(whole);
+    if (rest != 0 && rest < 100)
+        return size + format_few_millionths(rest, out + size);
     size += sta_format_int((int64_t)(rest / 1000000), out + size);
     out[size++] = '.';
     uint32_t fraction = (uint32_t)(rest % 1000000);

@@ -39,7 +39,8 @@ struct long_answer {
     struct sta_stream *stream; /* NULL: there is none yet, or no more */
     struct sta_buffer ready[READY_PIECES];
     unsigned ready_count;
-    bool streams; /* counted among the open streams */
+    struct sta_buffer spare; /* memory of a piece that was sent, for the next */
+    bool streams;            /* counted among the open streams */
     bool writing, ended, failed;
 };
 
@@ -60,6 +61,7 @@ static struct long_answer *answer_create(const struct sta_call *call, struct sta
     uv_mutex_init(&answer->lock);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_init(&answer->ready[i]);
+    sta_buffer_init(&answer->spare);
     return answer;
 }
 
@@ -76,6 +78,7 @@ static void answer_release(struct long_answer *answer)
         atomic_fetch_sub(&server->open_streams, 1);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_fini(&answer->ready[i]);
+    sta_buffer_fini(&answer->spare);
     uv_mutex_destroy(&answer->lock);
     sta_view_destroy(answer->view);
     free(answer);
@@ -83,7 +86,7 @@ static void answer_release(struct long_answer *answer)
 
 /* ---- pieces */
 
-/* Packs the rest of a piece, in place. */
+/* Packs a piece, in place.  Flushed, so that none is empty: an empty one would look to the stream as if it had to wait. */
 static void pack(struct long_answer *answer, struct sta_buffer *piece, bool last)
 {
     struct sta_buffer packed;
@@ -97,7 +100,7 @@ static void pack(struct long_answer *answer, struct sta_buffer *piece, bool last
         if (zip->next_out == NULL)
             break;
         zip->avail_out = (unsigned)room;
-        (void)deflate(zip, last ? Z_FINISH : Z_NO_FLUSH);
+        (void)deflate(zip, last ? Z_FINISH : Z_SYNC_FLUSH);
         packed.size += room - zip->avail_out;
     } while (zip->avail_out == 0);
     sta_buffer_fini(piece);
@@ -120,8 +123,7 @@ static int write_piece(struct long_answer *answer, struct sta_buffer *piece, boo
 
 static void run_piece(void *context, bool dropped);
 
-/* Has the next piece written, unless one is or all are; under the lock.  The caller is told, by true, to give up the reference of a writer that
- * does not come to be. */
+/* Has the next piece written, unless one is or all are; under the lock. */
 static void order_piece(struct long_answer *answer)
 {
     struct sta_error err = STA_ERROR_INIT;
@@ -137,13 +139,22 @@ static void order_piece(struct long_answer *answer)
     atomic_fetch_sub(&answer->references, 1); /* never the last: the stream has one */
 }
 
+static void take_spare(struct long_answer *answer, struct sta_buffer *piece)
+{
+    uv_mutex_lock(&answer->lock);
+    *piece = answer->spare;
+    sta_buffer_init(&answer->spare);
+    uv_mutex_unlock(&answer->lock);
+    sta_buffer_clear(piece);
+}
+
 static void run_piece(void *context, bool dropped)
 {
     struct long_answer *answer = context;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer piece;
     bool ended = false;
-    sta_buffer_init(&piece);
+    take_spare(answer, &piece);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : write_piece(answer, &piece, &ended, &err);
     if (status != STA_OK && status != STA_ECANCELLED)
@@ -172,7 +183,8 @@ static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool
     enum sta_stream_state state = STA_STREAM_OPEN;
     uv_mutex_lock(&answer->lock);
     if (answer->ready_count > 0) {
-        sta_buffer_fini(out);
+        sta_buffer_fini(&answer->spare);
+        answer->spare = *out;
         *out = answer->ready[0];
         for (unsigned i = 1; i < answer->ready_count; i++)
             answer->ready[i - 1] = answer->ready[i];

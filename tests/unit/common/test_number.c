@@ -17,6 +17,11 @@ static const struct {
                {-2.5, "-2.5"},
                {0.0001, "0.0001"},
                {0.000099, "9.9e-05"},
+               {-0.00005, "-5e-05"},
+               {0.000012, "1.2e-05"},
+               {1e-6, "1e-06"},
+               {0.072082, "0.072082"},
+               {999999999.999999, "999999999.999999"},
                {1.0 / 3, "0.3333333333333333"},
                {1e15, "1000000000000000.0"},
                {1e16, "1e+16"},
@@ -51,6 +56,18 @@ Test(number, random_doubles_read_back_the_same)
         size_t length = sta_format_double(value, out);
         cr_assert(sta_parse_double(out, length, &again), "%s", out);
         cr_assert_eq(memcmp(&value, &again, sizeof value), 0, "%s", out);
+    }
+}
+
+Test(number, microseconds_as_seconds_have_at_most_six_places)
+{
+    char out[STA_DOUBLE_TEXT];
+    for (int64_t us = 1; us < INT64_C(1000000000000000); us += us / 997 + 1) {
+        double again, value = (double)us / 1e6;
+        size_t length = sta_format_double(value, out);
+        cr_assert(sta_parse_double(out, length, &again) && again == value, "%s", out);
+        const char *point = strchr(out, '.');
+        cr_assert(strchr(out, 'e') != NULL ? us < 100 : point != NULL && strlen(point) <= 7, "%s", out);
     }
 }
 
