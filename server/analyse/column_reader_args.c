@@ -235,10 +235,12 @@ static int fill_positive(struct sta_column_reader *reader, enum sta_positive whi
     if (status != STA_OK)
         return status;
     if (values->kind == STA_KIND_INT) { /* nearly always */
+        const int64_t *integers = values->integers;
         for (uint32_t row = 0; row < rows; row++)
-            out[row] = STA_MAX(values->integers[row], 0);
+            out[row] = integers[row] & ~(integers[row] >> 63);
         for (uint32_t row = 0; row < rows && values->any_missing; row++)
-            out[row] = values->missing[row] ? 0 : out[row];
+            out[row] &=
+                (int64_t)values->missing[row] - 1; /* without branches: which are missing has no order */
         return STA_OK;
     }
     for (uint32_t row = 0; row < rows; row++)
