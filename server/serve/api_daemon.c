@@ -113,6 +113,11 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     put_counter(out, "strata_cache_joins_total",
                 "Questions that waited for an answer already being computed.", figures.joins);
     put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
+    struct sta_kept_results_figures results = sta_kept_results_figures(server->results);
+    put_gauge(out, "strata_results_bytes", "Memory that kept results take, of which pages are cut.",
+              results.bytes);
+    put_gauge(out, "strata_results_entries", "Kept results.", results.entries);
+    put_gauge(out, "strata_streams_open", "Long answers on their way.", atomic_load(&server->open_streams));
     put_gauge(out, "strata_questions_running", "Questions being worked on.", running);
     put_gauge(out, "strata_questions_waiting", "Questions that wait for a thread.", waiting);
 }

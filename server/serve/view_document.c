@@ -202,7 +202,10 @@ static int read_explain(struct sta_view *view, const struct sta_call *call, stru
         return sta_at(err, "/explain", -1);
     }
     view->explain = value->given ? strcmp(value->text, "true") == 0 : member != NULL && member->truth;
-    return STA_OK;
+    if (!view->explain || view->page.format == STA_FORMAT_JSON)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "explain needs format=json: the other forms hold the table alone");
+    return sta_at(err, "/explain", -1);
 }
 
 static int check_limit(const struct sta_view *view, uint64_t limit, struct sta_error *err)

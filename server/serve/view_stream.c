@@ -290,7 +290,7 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
         status = sta_page_write(answer->writer, PIECE_ROWS, &reply->body, ended, err);
     if (status == STA_OK && reply->body.failed)
         status = sta_view_fail_size(view, err);
-    if (status != STA_OK || !view->explain || view->page.format != STA_FORMAT_JSON)
+    if (status != STA_OK || !view->explain)
         return status;
     reply->body.size--; /* the brace */
     sta_put_member(&reply->body, "explain");

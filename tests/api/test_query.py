@@ -184,6 +184,9 @@ def test_explain_says_what_was_done(scene):
         assert sum(step["rows_in"] for step in value["explain"]["steps"]) >= SMALL_EVENTS
         assert all({"name", "rows_in", "rows_out", "blocks_read", "blocks_skipped", "seconds", "memory"} <= set(step) for step in value["explain"]["steps"])
     assert "explain" not in query(scene, BY_NAME, "?explain=false")
+    assert scene.shared.problem(scene.shared.path + "/query?explain=true&format=csv", 400)["parameter"] == "/explain"
+    rows = get(scene, "events", {"explain": "true", "to": 2})
+    assert rows["row_count"] == len(rows["data"]) < SMALL_EVENTS and rows["explain"]["steps"]
 
 
 def test_columns_say_what_a_filter_may_name(scene):
