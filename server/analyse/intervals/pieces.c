@@ -73,21 +73,25 @@ static size_t chunk_count(const struct list *list)
     return (list->count + CHUNK_PIECES - 1) / CHUNK_PIECES;
 }
 
-static void list_fini(struct list *list)
+static void drop_pieces(struct list *list)
 {
     for (size_t c = 0; c < chunk_count(list); c++)
         free(list->chunks[c]);
     free(list->chunks);
     free(list->runs);
-    free(list->longest);
+    list->chunks = NULL;
+    list->runs = NULL;
+    list->count = list->chunk_capacity = list->run_count = list->run_capacity = 0;
 }
 
 void sta_pieces_destroy(struct sta_pieces *pieces)
 {
     if (pieces == NULL)
         return;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        list_fini(&pieces->lists[w]);
+    for (unsigned w = 0; w < pieces->options.workers; w++) {
+        drop_pieces(&pieces->lists[w]);
+        free(pieces->lists[w].longest);
+    }
     free(pieces->lists);
     free(pieces);
 }
@@ -289,6 +293,8 @@ void sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_track
             put_piece(tracks, (size_t)runs[r].run->unit * pieces->options.tracks + piece->track, piece);
         }
     free(runs);
+    for (unsigned w = 0; w < pieces->options.workers; w++)
+        drop_pieces(&pieces->lists[w]);
 }
 
 struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *count)

@@ -38,7 +38,7 @@ struct sta_tracks {
     int64_t *from, *before;
 };
 
-/** After the pass: what is kept, but for the longest. */
+/** After the pass, once: what is kept, but for the longest; the pieces are let go. */
 void sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_tracks *tracks);
 /** After the join: the longest of the whole intervals of each worker, as unit (cell) and track (mask), in no order; free() it. */
 struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *count);

@@ -91,10 +91,10 @@ static void take_stretch(void *context, unsigned worker, const struct sta_sweep_
         sta_pieces_add(gathering->pieces, worker, &piece, 0);
 }
 
-/* Pieces, their tracks, and the list. */
+/* Tracks of pieces and the list of 24 bytes each, or, before that, pieces and tracks. */
 static size_t bytes_held(const void *context)
 {
-    return sta_pieces_bytes(((const struct gathering *)context)->pieces) * 7 / 2;
+    return sta_pieces_bytes(((const struct gathering *)context)->pieces) * 5 / 2;
 }
 
 static int compare_units(const void *context, uint32_t unit, uint32_t other)
