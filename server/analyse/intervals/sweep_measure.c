@@ -55,24 +55,29 @@ static void put_times(const struct going *going)
     }
 }
 
+static void give_stretch(const struct going *going, int64_t since, int64_t at)
+{
+    const struct sta_sweep_options *options = &going->sweep->options;
+    struct sta_sweep_stretch stretch = {.unit = going->state->unit,
+                                        .mask = going->state->mask,
+                                        .from = cut(going->sweep, since),
+                                        .to = cut(going->sweep, at),
+                                        .slice = going->slice,
+                                        .at_cut = since == going->begin || at == going->end};
+    if (stretch.from < stretch.to && (stretch.mask != 0 || options->idle))
+        options->take(options->context, going->number, &stretch);
+}
+
 /* Accounts for the present combination up to @at. */
 static inline void settle_mask(const struct going *going, int64_t at)
 {
-    const struct sta_sweep *sweep = going->sweep;
     struct sta_sweep_unit *state = going->state;
-    struct sta_sweep_stretch stretch = {.unit = state->unit,
-                                        .mask = state->mask,
-                                        .from = cut(sweep, state->since),
-                                        .to = cut(sweep, at),
-                                        .slice = going->slice,
-                                        .at_cut = state->since == going->begin || at == going->end};
+    int64_t since = state->since;
     state->since = at;
-    if (stretch.from >= stretch.to)
-        return;
-    if (stretch.mask != 0)
-        note_time(going, stretch.mask, stretch.to - stretch.from);
-    if (sweep->options.take != NULL && (stretch.mask != 0 || sweep->options.idle))
-        sweep->options.take(sweep->options.context, going->number, &stretch);
+    if (state->mask != 0)
+        note_time(going, state->mask, cut(going->sweep, at) - cut(going->sweep, since));
+    if (going->sweep->options.take != NULL)
+        give_stretch(going, since, at);
 }
 
 static inline void settle_set(const struct sta_sweep *sweep, struct sta_sweep_crowd *crowd,

@@ -1,11 +1,12 @@
 /* Sets and units of the events of a block.
  *
- * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  Where the sets are layers, or a preset
- * drops events, the classes of the scan say so: once per class, not per event. */
+ * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  One that depends on a text alone is
+ * evaluated once per text.  Where the sets are layers, or a preset drops events, the classes of the scan say so: once per class. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/overlap/pass.h"
+#include "analyse/overlap/text_sets.h"
 #include "common/memory.h"
 
 #define MASK_UNKNOWN (UINT32_MAX - 1)
@@ -16,6 +17,9 @@ struct sta_overlap_reader {
     struct sta_evaluator *evaluator;
     uint32_t *mask_of_class; /* MASK_UNKNOWN, STA_NOT_THERE, or the layers among the sets */
     size_t class_capacity;
+    struct sta_text_sets texts[STA_OVERLAP_SETS]; /* by column */
+    size_t text_count;
+    uint32_t row_sets;       /* bits of the sets that are evaluated row by row */
     uint32_t *units, *masks; /* by row */
 };
 
@@ -39,6 +43,31 @@ void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
     *binding = (struct sta_overlap_binding){0};
 }
 
+static void put_text_set(struct sta_overlap_reader *reader, uint32_t column, uint32_t set)
+{
+    size_t t = 0;
+    while (t < reader->text_count && reader->texts[t].column != column)
+        t++;
+    if (t == reader->text_count)
+        reader->texts[reader->text_count++] = (struct sta_text_sets){.column = column};
+    reader->texts[t].sets |= 1u << set;
+}
+
+/* How each set that has a condition is found. */
+static void sort_sets(struct sta_overlap_reader *reader)
+{
+    const struct sta_overlap_request *request = reader->binding->request;
+    for (uint32_t s = 0; s < request->set_count; s++) {
+        if (request->sets[s].expression == NULL)
+            continue;
+        uint32_t column = sta_text_column(request->columns, request->sets[s].expression);
+        if (column != STA_NO_CODE)
+            put_text_set(reader, column, s);
+        else
+            reader->row_sets |= 1u << s;
+    }
+}
+
 struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding)
 {
     struct sta_overlap_reader *reader = sta_alloc(sizeof *reader);
@@ -49,6 +78,7 @@ struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_bi
         .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
         .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
     };
+    sort_sets(reader);
     return reader;
 }
 
@@ -58,6 +88,8 @@ void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
         return;
     sta_scope_worker_destroy(reader->scope);
     sta_evaluator_destroy(reader->evaluator);
+    for (size_t t = 0; t < reader->text_count; t++)
+        free(reader->texts[t].masks);
     free(reader->mask_of_class);
     free(reader->units);
     free(reader->masks);
@@ -156,23 +188,25 @@ static int read_threads(const struct sta_overlap_request *request, const struct 
 int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
                             struct sta_overlap_events *events, struct sta_error *err)
 {
-    const struct sta_overlap_request *request = reader->binding->request;
+    const struct sta_overlap_binding *binding = reader->binding;
     *events = (struct sta_overlap_events){
         .units = reader->units, .masks = reader->masks, .selected = rows->selected, .count = rows->count};
     int rc = read_ticks(rows->reader, STA_COLUMN_TS, &events->ts, err);
     if (rc == 0)
         rc = read_ticks(rows->reader, STA_COLUMN_DUR, &events->dur, err);
     if (rc == 0)
-        rc = read_threads(request, rows, &events->threads, err);
+        rc = read_threads(binding->request, rows, &events->threads, err);
     if (rc == 0)
         rc = sta_scope_units(reader->scope, rows->reader, rows->selected, rows->count, reader->units, err);
     if (rc != 0)
         return rc;
     begin_masks(reader, rows);
-    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
-        if (request->sets[s].expression != NULL)
-            rc = add_set(reader, rows, s, err);
-    if (rc == 0 && request->first_only)
+    for (size_t t = 0; rc == 0 && t < reader->text_count; t++)
+        rc = sta_text_sets_add(&reader->texts[t], binding->programs, reader->evaluator, rows->reader,
+                               reader->masks, err);
+    for (uint32_t rest = reader->row_sets; rc == 0 && rest != 0; rest &= rest - 1)
+        rc = add_set(reader, rows, (uint32_t)__builtin_ctz(rest), err);
+    if (rc == 0 && binding->request->first_only)
         keep_first(reader->masks, rows->block->rows);
     return rc;
 }
