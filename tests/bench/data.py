@@ -40,5 +40,10 @@ class Data:
     def large(self):
         return self.get(f"{self.events * 10}-four", events=self.events * 10, ranks=4, output_files=4, gzip="one")
 
+    def many_processes(self):
+        """12,000 of them"""
+        ranks = 40 if self.quick else 4000
+        return self.get(f"{self.events}-processes", events=self.events, ranks=ranks, output_files=4, gzip="one")
+
     def tiny(self):
         return self.get("tiny", events=400, ranks=1, workers=0, epochs=1, output_files=1, gzip="one")
