@@ -5,13 +5,23 @@
 
 #include "common/memory.h"
 
-#define AHEAD 16 /* places between asking for a record and looking at it */
-
 void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct sta_group_order *order,
-                                 const struct sta_sorted_table *table, uint32_t begin, uint32_t end)
+                                 const struct sta_sorted_table *table)
 {
-    *cursor = (struct sta_group_cursor){.order = order, .table = table, .place = begin, .end = end};
-    cursor->lists = sta_alloc_array(order->shape->list_count, sizeof *cursor->lists);
+    *cursor = (struct sta_group_cursor){.order = order, .table = table};
+    if (order->shape->list_count > 0)
+        cursor->lists = sta_alloc_array(order->shape->list_count, sizeof *cursor->lists);
+}
+
+void sta_group_cursor_go(struct sta_group_cursor *cursor, uint32_t place)
+{
+    const struct sta_sorted_table *table = cursor->table;
+    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
+    for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
+        const struct sta_sorted_list *list = &table->lists[l];
+        cursor->lists[l].words = list->words + list->offsets[place] * list->width;
+        cursor->lists[l].count = list->offsets[place + 1] - list->offsets[place];
+    }
 }
 
 void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
@@ -31,32 +41,12 @@ void sta_group_cursor_fini(struct sta_group_cursor *cursor)
 {
     if (cursor->order == NULL)
         return;
-    for (size_t l = 0; l < cursor->order->shape->list_count; l++)
+    for (size_t l = 0; cursor->lists != NULL && l < cursor->order->shape->list_count; l++)
         sta_stream_reader_fini(&cursor->lists[l].reader);
     sta_stream_reader_fini(&cursor->reader);
     free(cursor->lists);
     free(cursor->own_words);
     *cursor = (struct sta_group_cursor){0};
-}
-
-/* ---- tables */
-
-static void next_place(struct sta_group_cursor *cursor)
-{
-    const struct sta_sorted_table *table = cursor->table;
-    cursor->words = NULL;
-    if (cursor->place == cursor->end)
-        return;
-    uint32_t place = cursor->place++;
-    if (place + AHEAD < cursor->end)
-        __builtin_prefetch(sta_group_key(table->table, sta_sorted_group(table, place + AHEAD)));
-    cursor->words = sta_sorted_words(table, place);
-    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
-    for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
-        const struct sta_sorted_list *list = &table->lists[l];
-        cursor->lists[l].words = list->words + list->offsets[place] * list->width;
-        cursor->lists[l].count = list->offsets[place + 1] - list->offsets[place];
-    }
 }
 
 /* ---- runs */
@@ -88,7 +78,7 @@ static void read_record(struct sta_group_cursor *cursor, const uint8_t *bytes)
     }
 }
 
-static int next_record(struct sta_group_cursor *cursor, struct sta_error *err)
+int sta_group_cursor_next(struct sta_group_cursor *cursor, struct sta_error *err)
 {
     size_t bytes = sta_run_record_bytes(cursor->run);
     struct sta_stream_reader *reader = &cursor->reader;
@@ -124,13 +114,5 @@ int sta_group_cursor_more(struct sta_group_cursor *cursor, size_t list, struct s
     reader->at += view->count * entry;
     for (size_t i = 0; shape->texts != NULL && i < view->count; i++)
         words[i] = sta_ranks_of(&cursor->order->list_ranks[list], words[i]);
-    return STA_OK;
-}
-
-int sta_group_cursor_next(struct sta_group_cursor *cursor, struct sta_error *err)
-{
-    if (cursor->run != NULL)
-        return next_record(cursor, err);
-    next_place(cursor);
     return STA_OK;
 }

@@ -1,4 +1,7 @@
-/* The k-way merge of groups, and inside each group of the values of its lists. */
+/* Groups of several sources as one, and inside each group the values of its lists.
+ *
+ * DESIGN.  Runs are read by a k-way merge.  Groups of tables lie in memory, where sorting all their keys once more is quicker than
+ * comparing them one with another. */
 #include "analyse/query/grouping/merge.h"
 
 #include <stdlib.h>
@@ -8,16 +11,33 @@
 #include "common/memory.h"
 
 #define WORK_PER_CHECK 8192
+#define AHEAD 16 /* entries between asking for a record and looking at it */
 
-void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
-                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
+static void init(struct sta_group_merge *merge, const struct sta_group_order *order,
+                 const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
 {
     *merge =
         (struct sta_group_merge){.order = order, .budget = budget, .cursors = cursors, .cursor_count = count};
-    merge->heap = sta_alloc_array(count, sizeof *merge->heap);
     merge->together = sta_alloc_array(count, sizeof *merge->together);
     merge->terms = sta_alloc_array(order->shape->list_count, sizeof *merge->terms);
     merge->piece = sta_alloc_array(STA_MERGE_PIECE * 2, sizeof *merge->piece);
+}
+
+void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
+                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                               size_t count)
+{
+    init(merge, order, budget, cursors, count);
+    merge->heap = sta_alloc_array(count, sizeof *merge->heap);
+}
+
+void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
+                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                                 size_t count, const uint64_t *entries, size_t entry_count)
+{
+    init(merge, order, budget, cursors, count);
+    merge->entries = entries;
+    merge->entry_count = entry_count;
 }
 
 void sta_group_merge_fini(struct sta_group_merge *merge)
@@ -112,29 +132,73 @@ static void unite(struct sta_group_merge *merge, uint8_t *record, const uint8_t 
     }
 }
 
-int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
+/* A cursor whose group belongs to the present one. */
+static void join(struct sta_group_merge *merge, uint32_t cursor, uint8_t *record)
 {
-    const struct sta_shape *shape = merge->order->shape;
-    int rc = check(merge, err);
-    if (rc == 0)
-        rc = advance_all(merge, err);
-    merge->words = NULL;
+    const uint8_t *other = merge->cursors[cursor].record;
+    if (merge->together_count == 0)
+        memcpy(record, other, merge->order->shape->record);
+    else
+        unite(merge, record, other);
+    merge->together[merge->together_count++] = cursor;
+}
+
+static int next_of_runs(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
+{
+    const unsigned width = merge->order->layout.words;
+    int rc = advance_all(merge, err);
     if (rc != 0 || merge->heap_count == 0)
         return rc;
-    for (size_t l = 0; l < shape->list_count; l++)
-        merge->terms[l].count = 0;
-    do {
-        uint32_t cursor = pop(merge);
-        if (merge->together_count == 0) {
-            merge->words = merge->cursors[cursor].words;
-            memcpy(record, merge->cursors[cursor].record, shape->record);
-        } else {
-            unite(merge, record, merge->cursors[cursor].record);
-        }
-        merge->together[merge->together_count++] = cursor;
-    } while (merge->heap_count > 0 && sta_words_compare(merge->cursors[merge->heap[0]].words, merge->words,
-                                                        merge->order->layout.words) == 0);
+    merge->words = merge->cursors[merge->heap[0]].words;
+    do
+        join(merge, pop(merge), record);
+    while (merge->heap_count > 0 &&
+           sta_words_compare(merge->cursors[merge->heap[0]].words, merge->words, width) == 0);
     return STA_OK;
+}
+
+static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entry)
+{
+    return &merge->entries[entry * (merge->order->layout.words + 1)];
+}
+
+static void ask_ahead(const struct sta_group_merge *merge, size_t entry)
+{
+    const unsigned width = merge->order->layout.words;
+    if (entry >= merge->entry_count)
+        return;
+    uint64_t item = entry_at(merge, entry)[width];
+    const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
+    __builtin_prefetch(sta_group_key(table->table, sta_sorted_group(table, (uint32_t)item)));
+}
+
+static void next_of_tables(struct sta_group_merge *merge, uint8_t *record)
+{
+    const unsigned width = merge->order->layout.words;
+    merge->together_count = 0;
+    if (merge->entry == merge->entry_count)
+        return;
+    merge->words = entry_at(merge, merge->entry);
+    do {
+        uint64_t item = entry_at(merge, merge->entry)[width];
+        sta_group_cursor_go(&merge->cursors[item >> 32], (uint32_t)item);
+        join(merge, (uint32_t)(item >> 32), record);
+        ask_ahead(merge, merge->entry++ + AHEAD);
+    } while (merge->entry < merge->entry_count &&
+             sta_words_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
+}
+
+int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
+{
+    merge->words = NULL;
+    for (size_t l = 0; l < merge->order->shape->list_count; l++)
+        merge->terms[l].count = 0;
+    int rc = check(merge, err);
+    if (rc == 0 && merge->entries == NULL)
+        return next_of_runs(merge, record, err);
+    if (rc == 0)
+        next_of_tables(merge, record);
+    return rc;
 }
 
 /* ---- lists */

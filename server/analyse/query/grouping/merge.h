@@ -1,4 +1,4 @@
-/* merge.h - several cursors as one: each group once, its states united (private to grouping). */
+/* merge.h - several runs or tables as one: each group once, its states united (private to grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_MERGE_H
 #define STA_ANALYSE_QUERY_GROUPING_MERGE_H
 
@@ -12,9 +12,13 @@ struct sta_group_merge {
     const struct sta_budget *budget;
     struct sta_group_cursor *cursors;
     size_t cursor_count;
-    uint32_t *heap; /* cursors that have a group, the least on top */
+    /* of runs: cursors that have a group, the least on top */
+    uint32_t *heap;
     size_t heap_count;
     bool started;
+    /* of tables: their words in order, each with the number of the cursor and the place of the group */
+    const uint64_t *entries;
+    size_t entry, entry_count;
     uint32_t *together; /* cursors that have the present group */
     size_t together_count;
     const uint64_t *words;         /* of the present group; NULL at the end */
@@ -23,9 +27,14 @@ struct sta_group_merge {
     uint64_t *piece;               /* scratch of lists */
 };
 
-/** @cursors: before their first groups; the merge ends them. */
-void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
-                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count);
+/** @cursors: of runs, before their first groups; the merge ends them. */
+void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
+                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                               size_t count);
+/** @cursors: of tables, to be ended by the merge.  @entries: sorted words of all groups that take part, each with cursor << 32 | place; borrowed. */
+void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
+                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                                 size_t count, const uint64_t *entries, size_t entry_count);
 void sta_group_merge_fini(struct sta_group_merge *merge);
 /** To the next group.  @record: its united states, the lists not yet read. */
 STA_MUSTCHECK int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err);

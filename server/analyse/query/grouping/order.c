@@ -176,36 +176,6 @@ void sta_group_order_words(const struct sta_group_order *order, const struct sta
 
 /* ---- sorted tables */
 
-_Static_assert(sizeof(struct sta_sort_pair) == 2 * sizeof(uint64_t), "a pair is an entry of one word");
-
-struct sorter {
-    const uint64_t *entries; /* by group */
-    unsigned width;          /* words of a key */
-};
-
-/* Sorts pairs of groups that hold a word of their keys, and whose words before it are equal.  Return: where they are then. */
-static struct sta_sort_pair *sort_by_word(const struct sorter *sorter, struct sta_sort_pair *pairs,
-                                          struct sta_sort_pair *scratch, size_t count, unsigned word)
-{
-    struct sta_sort_pair *sorted = sta_sort_pairs(pairs, scratch, count);
-    struct sta_sort_pair *spare = sorted == pairs ? scratch : pairs;
-    if (word + 1 == sorter->width)
-        return sorted;
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && sorted[end].word == sorted[first].word;)
-            end++;
-        if (end - first == 1)
-            continue;
-        for (size_t i = first; i < end; i++)
-            sorted[i].word = sorter->entries[sorted[i].item * (sorter->width + 1) + word + 1];
-        struct sta_sort_pair *range =
-            sort_by_word(sorter, sorted + first, spare + first, end - first, word + 1);
-        if (range != sorted + first)
-            memcpy(sorted + first, range, (end - first) * sizeof *range);
-    }
-    return sorted;
-}
-
 /* Entries by group. */
 static void fill_entries(const struct sta_group_table *table, const struct sta_group_order *order,
                          uint64_t *entries)
@@ -225,30 +195,6 @@ static void fill_entries(const struct sta_group_table *table, const struct sta_g
     }
     free(tile.keys);
     free(words);
-}
-
-/* Entries of one word are the pairs that are sorted.  Return: them, one of the two. */
-static uint64_t *sort_short(uint64_t *entries, uint64_t *scratch, size_t count)
-{
-    return (uint64_t *)sta_sort_pairs((struct sta_sort_pair *)entries, (struct sta_sort_pair *)scratch,
-                                      count);
-}
-
-/* Longer ones are brought in the order of pairs.  Return: @entries, or NULL when memory is short. */
-static uint64_t *sort_long(uint64_t *entries, uint64_t *scratch, size_t count, unsigned width)
-{
-    const struct sorter sorter = {entries, width};
-    const size_t step = width + 1;
-    struct sta_sort_pair *pairs = sta_room_create(count, 2 * sizeof *pairs);
-    if (pairs == NULL)
-        return NULL;
-    for (size_t g = 0; g < count; g++)
-        pairs[g] = (struct sta_sort_pair){entries[g * step], g};
-    const struct sta_sort_pair *sorted = sort_by_word(&sorter, pairs, pairs + count, count, 0);
-    for (size_t p = 0; p < count; p++)
-        memcpy(&scratch[p * step], &entries[sorted[p].item * step], step * sizeof *entries);
-    free(pairs);
-    return scratch;
 }
 
 /* Groups of one key: those whose texts lie in two dictionaries. */
@@ -302,8 +248,7 @@ static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *
     uint64_t *scratch = sta_room_create(table->count, step * sizeof *scratch);
     if (entries != NULL && scratch != NULL) {
         fill_entries(table, order, entries);
-        sorted->entries = sorted->words == 1 ? sort_short(entries, scratch, table->count)
-                                             : sort_long(entries, scratch, table->count, sorted->words);
+        sorted->entries = sta_sort_entries(entries, scratch, table->count, sorted->words);
     }
     if (sorted->entries != entries)
         free(entries);

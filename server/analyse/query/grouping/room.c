@@ -1,6 +1,7 @@
-/* Large arrays. */
+/* Large arrays, and pieces of them. */
 #include "analyse/query/grouping/room.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,4 +32,51 @@ void *sta_room_create_zeroed(size_t count, size_t size)
     if (room != NULL && first < end)
         (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
     return room;
+}
+
+/* ---- pieces */
+
+#define FIRST_BLOCK ((size_t)256 << 10) /* the others are large, so that huge pages serve them */
+#define BLOCK ((size_t)8 << 20)
+
+static bool add_block(struct sta_room *room, size_t bytes)
+{
+    size_t size = STA_MAX(bytes, room->count == 0 ? FIRST_BLOCK : BLOCK);
+    unsigned char *block = sta_room_create(size, 1);
+    if (block == NULL)
+        return false;
+    STA_GROW(room->blocks, room->capacity, room->count + 1);
+    STA_GROW(room->sizes, room->size_capacity, room->count + 1);
+    room->blocks[room->count] = block;
+    room->sizes[room->count++] = size;
+    return true;
+}
+
+void *sta_room_take(struct sta_room *room, size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    for (;; room->block++, room->used = 0) {
+        if (room->block == room->count && !add_block(room, bytes))
+            return NULL;
+        if (room->sizes[room->block] - room->used >= bytes)
+            break;
+    }
+    void *piece = room->blocks[room->block] + room->used;
+    room->used += bytes;
+    return piece;
+}
+
+void sta_room_reset(struct sta_room *room)
+{
+    room->block = 0;
+    room->used = 0;
+}
+
+void sta_room_fini(struct sta_room *room)
+{
+    for (size_t b = 0; b < room->count; b++)
+        free(room->blocks[b]);
+    free(room->blocks);
+    free(room->sizes);
+    *room = (struct sta_room){0};
 }

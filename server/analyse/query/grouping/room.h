@@ -1,4 +1,4 @@
-/* room.h - large arrays (private to grouping). */
+/* room.h - large arrays, and memory for many pieces (private to grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_ROOM_H
 #define STA_ANALYSE_QUERY_GROUPING_ROOM_H
 
@@ -9,5 +9,18 @@
 void *sta_room_create(size_t count, size_t size);
 /** The same, all zeros. */
 void *sta_room_create_zeroed(size_t count, size_t size);
+
+/* Pieces of memory that go all at once and can be used again: of one thread. */
+struct sta_room {
+    unsigned char **blocks;
+    size_t *sizes; /* by block */
+    size_t count, capacity, size_capacity;
+    size_t block, used; /* where the next piece is looked for */
+};
+/** Aligned for any word, not zeroed; NULL when memory is short. */
+void *sta_room_take(struct sta_room *room, size_t bytes);
+/** All pieces are free again; the memory stays. */
+void sta_room_reset(struct sta_room *room);
+void sta_room_fini(struct sta_room *room);
 
 #endif

@@ -5,9 +5,10 @@
  * a macro, since the speed lies in the compiler knowing its size. */
 #include "analyse/query/grouping/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "analyse/query/grouping/room.h"
 
 #define FEW 48    /* insertion is faster below */
 #define MANY 8192 /* from here on wide digits are worth their counters */
@@ -85,19 +86,24 @@ static void to_places(size_t *counts, size_t values)
         return from;                                                                                         \
     }
 
+/* A word to sort by, and what it belongs to: an entry of one word. */
+struct pair {
+    uint64_t word, item;
+};
+
 #define PAIR_LESS(a, b) ((a).word < (b).word)
 #define WORD_LESS(a, b) ((a) < (b))
 #define TWINS_LESS(a, b) ((a).major < (b).major || ((a).major == (b).major && (a).minor < (b).minor))
 
-DEFINE_INSERTION(insert_pairs, struct sta_sort_pair, PAIR_LESS)
+DEFINE_INSERTION(insert_pairs, struct pair, PAIR_LESS)
 DEFINE_INSERTION(insert_words, uint64_t, WORD_LESS)
 DEFINE_INSERTION(insert_twins, struct sta_sort_twins, TWINS_LESS)
-DEFINE_ROUNDS(pair_rounds, struct sta_sort_pair, .word)
+DEFINE_ROUNDS(pair_rounds, struct pair, .word)
 DEFINE_ROUNDS(word_rounds, uint64_t, )
 DEFINE_ROUNDS(minor_rounds, struct sta_sort_twins, .minor)
 DEFINE_ROUNDS(major_rounds, struct sta_sort_twins, .major)
 
-struct sta_sort_pair *sta_sort_pairs(struct sta_sort_pair *pairs, struct sta_sort_pair *scratch, size_t count)
+static struct pair *sort_pairs(struct pair *pairs, struct pair *scratch, size_t count)
 {
     if (count > FEW)
         return pair_rounds(pairs, scratch, count);
@@ -123,4 +129,56 @@ void sta_sort_twins(struct sta_sort_twins *twins, struct sta_sort_twins *scratch
     struct sta_sort_twins *sorted = major_rounds(by_minor, by_minor == twins ? scratch : twins, count);
     if (sorted != twins)
         memcpy(twins, sorted, count * sizeof *twins);
+}
+
+/* ---- entries */
+
+struct long_entries {
+    const uint64_t *entries;
+    unsigned words;
+};
+
+/* Sorts pairs of a word and the number of its entry, whose words before it are equal.  Return: where they are then. */
+static struct pair *sort_by_word(const struct long_entries *all, struct pair *pairs, struct pair *scratch,
+                                 size_t count, unsigned word)
+{
+    struct pair *sorted = sort_pairs(pairs, scratch, count);
+    struct pair *spare = sorted == pairs ? scratch : pairs;
+    if (word + 1 == all->words)
+        return sorted;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && sorted[end].word == sorted[first].word;)
+            end++;
+        if (end - first == 1)
+            continue;
+        for (size_t i = first; i < end; i++)
+            sorted[i].word = all->entries[sorted[i].item * (all->words + 1) + word + 1];
+        struct pair *range = sort_by_word(all, sorted + first, spare + first, end - first, word + 1);
+        if (range != sorted + first)
+            memcpy(sorted + first, range, (end - first) * sizeof *range);
+    }
+    return sorted;
+}
+
+static uint64_t *sort_long(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words)
+{
+    const struct long_entries all = {entries, words};
+    const size_t step = words + 1;
+    struct pair *pairs = sta_room_create(count, 2 * sizeof *pairs);
+    if (pairs == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct pair){entries[i * step], i};
+    const struct pair *sorted = sort_by_word(&all, pairs, pairs + count, count, 0);
+    for (size_t i = 0; i < count; i++)
+        memcpy(&scratch[i * step], &entries[sorted[i].item * step], step * sizeof *entries);
+    free(pairs);
+    return scratch;
+}
+
+uint64_t *sta_sort_entries(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words)
+{
+    if (words > 1)
+        return sort_long(entries, scratch, count, words);
+    return (uint64_t *)sort_pairs((struct pair *)entries, (struct pair *)scratch, count);
 }

@@ -5,15 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A word to sort by, and what it belongs to. */
-struct sta_sort_pair {
-    uint64_t word;
-    uint64_t item;
-};
-
-/** Ascending and stable.  @scratch: room for as many.  Return: where the result is, @pairs or @scratch. */
-struct sta_sort_pair *sta_sort_pairs(struct sta_sort_pair *pairs, struct sta_sort_pair *scratch,
-                                     size_t count);
+/**
+ * sta_sort_entries - entries of @words words to sort by, the first the major, and one that goes along
+ * @scratch: room for as many.  Return: where the result is, @entries or @scratch; NULL when memory is short.  Stable.
+ */
+uint64_t *sta_sort_entries(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words);
 /** Ascending, in place.  @scratch: room for as many words. */
 void sta_sort_words(uint64_t *words, uint64_t *scratch, size_t count);
 

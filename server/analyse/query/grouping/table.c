@@ -9,27 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/query/grouping/room.h"
-#include "analyse/query/grouping/sort.h"
 #include "common/memory.h"
 
-#define CHUNK_GROUPS ((size_t)1 << STA_TABLE_CHUNK_BITS)
+#define CHUNK_BYTES ((size_t)128 << 10) /* at most, unless records are that large */
+#define MOST_CHUNK_BITS 16
 #define FIRST_SLOTS 256
 #define FAR_BYTES ((size_t)1 << 20) /* a table of so many does not lie near the processor */
 
-void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape)
+static void init_logs(struct sta_group_table *table)
 {
-    *table = (struct sta_group_table){.shape = shape};
+    const struct sta_shape *shape = table->shape;
     table->logs = sta_alloc_array(shape->list_count, sizeof *table->logs);
     for (size_t l = 0; l < shape->list_count; l++)
         sta_list_log_init(&table->logs[l], &shape->lists[l]);
 }
 
-static void free_chunks(uint8_t **chunks, size_t count)
+void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape, struct sta_room *room)
 {
-    for (size_t c = 0; c < count; c++)
-        free(chunks[c]);
-    free(chunks);
+    *table = (struct sta_group_table){.shape = shape, .room = room};
+    init_logs(table);
 }
 
 void sta_group_table_fini(struct sta_group_table *table)
@@ -37,7 +35,7 @@ void sta_group_table_fini(struct sta_group_table *table)
     for (size_t l = 0; table->logs != NULL && l < table->shape->list_count; l++)
         sta_list_log_fini(&table->logs[l]);
     free(table->logs);
-    free_chunks(table->chunks, table->chunk_count);
+    free(table->chunks);
     free(table->slots);
     free(table->direct);
     *table = (struct sta_group_table){0};
@@ -67,7 +65,7 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 {
     const struct sta_shape *shape = table->shape;
     size_t groups = most_groups(table, rows);
-    size_t in_order = 2 * sizeof(struct sta_sort_pair) + (table->layout.words + 1) * sizeof(uint64_t);
+    size_t in_order = 2 * (table->layout.words + 1) * sizeof(uint64_t);
     size_t bytes = groups * (table->stride + in_order);
     if (sta_key_layout_is_direct(&table->layout))
         bytes += sizeof *table->direct << table->layout.bits;
@@ -82,12 +80,18 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 
 /* ---- room */
 
+static unsigned chunk_bits_for(size_t stride)
+{
+    unsigned bits = 0;
+    while (bits < MOST_CHUNK_BITS && (stride << (bits + 1)) <= CHUNK_BYTES)
+        bits++;
+    return bits;
+}
+
 static int add_chunks(struct sta_group_table *table, size_t groups)
 {
-    while (table->chunk_count * CHUNK_GROUPS < groups) {
-        size_t bytes = CHUNK_GROUPS * table->stride;
-        /* The first is touched only as far as it is used. */
-        uint8_t *chunk = table->chunk_count > 0 ? sta_room_create(bytes, 1) : sta_try_alloc(bytes);
+    while (table->chunk_count << table->chunk_bits < groups) {
+        uint8_t *chunk = sta_room_take(table->room, table->stride << table->chunk_bits);
         if (chunk == NULL)
             return STA_ENOMEM;
         STA_GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1);
@@ -137,15 +141,39 @@ int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows, struct
     return rc;
 }
 
-void sta_group_table_clear(struct sta_group_table *table)
+static void clear_index(struct sta_group_table *table)
 {
-    table->count = 0;
     if (table->slots != NULL)
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     if (table->direct != NULL)
         memset(table->direct, 0, sizeof *table->direct << table->layout.bits);
+}
+
+void sta_group_table_clear(struct sta_group_table *table)
+{
+    table->count = 0;
+    table->chunk_count = 0;
+    clear_index(table);
     for (size_t l = 0; l < table->shape->list_count; l++)
         sta_list_log_clear(&table->logs[l]);
+}
+
+void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_table *frozen)
+{
+    *frozen = *table;
+    frozen->slots = NULL;
+    frozen->direct = NULL;
+    frozen->slot_count = 0;
+    table->count = 0;
+    table->chunks = NULL;
+    table->chunk_count = table->chunk_capacity = 0;
+    clear_index(table);
+    init_logs(table);
+}
+
+size_t sta_group_table_reach(const struct sta_group_table *table)
+{
+    return table->count * table->stride + table->slot_count * sizeof *table->slots;
 }
 
 /* ---- hashes */
@@ -186,17 +214,18 @@ static int move_records(struct sta_group_table *table, const struct sta_key_layo
     struct sta_group_table wide = *table;
     wide.layout = *layout;
     wide.stride = layout->words * sizeof(uint64_t) + table->shape->record;
+    wide.chunk_bits = chunk_bits_for(wide.stride);
     wide.chunks = NULL;
     wide.chunk_count = wide.chunk_capacity = 0;
     if (add_chunks(&wide, table->count) != 0) {
-        free_chunks(wide.chunks, wide.chunk_count);
+        free(wide.chunks);
         return STA_ENOMEM;
     }
     for (uint32_t g = 0; g < table->count; g++) {
         move_key(&table->layout, sta_group_key(table, g), layout, sta_group_key(&wide, g));
         memcpy(sta_group_states(&wide, g), sta_group_states(table, g), table->shape->record);
     }
-    free_chunks(table->chunks, table->chunk_count);
+    free(table->chunks);
     *table = wide;
     return STA_OK;
 }
@@ -295,7 +324,7 @@ static inline void find_hashed(struct sta_group_table *table, const uint64_t *wo
     uint32_t hashes[STA_GROUPING_STRIP];
     for (uint32_t i = 0; i < count; i++)
         hashes[i] = hash_key(&words[i], STA_GROUPING_STRIP, width);
-    if (table->slot_count * sizeof *slots + table->count * table->stride > FAR_BYTES)
+    if (sta_group_table_reach(table) > FAR_BYTES)
         ask_ahead(table, hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t hash = hashes[i];

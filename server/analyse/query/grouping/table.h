@@ -3,9 +3,8 @@
 #define STA_ANALYSE_QUERY_GROUPING_TABLE_H
 
 #include "analyse/query/grouping/lists.h"
+#include "analyse/query/grouping/room.h"
 #include "analyse/query/grouping/shape.h"
-
-#define STA_TABLE_CHUNK_BITS 15 /* of the groups in a chunk of records */
 
 struct sta_table_slot {
     uint32_t hash;
@@ -16,16 +15,19 @@ struct sta_group_table {
     const struct sta_shape *shape;
     struct sta_key_layout layout; /* of no words: none yet */
     uint32_t count;
-    size_t stride;    /* bytes of a record: the words of the key, then the states */
-    uint8_t **chunks; /* of records; they never move */
+    size_t stride;         /* bytes of a record: the words of the key, then the states */
+    struct sta_room *room; /* where records lie; borrowed */
+    uint8_t **chunks;      /* of records, 2^chunk_bits each; they never move */
     size_t chunk_count, chunk_capacity;
+    unsigned chunk_bits;
     struct sta_table_slot *slots;
     size_t slot_count;         /* a power of two; 0 while keys are indexes */
     uint32_t *direct;          /* group + 1 by key; or NULL */
     struct sta_list_log *logs; /* by list of the shape */
 };
 
-void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape);
+void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape,
+                          struct sta_room *room);
 void sta_group_table_fini(struct sta_group_table *table);
 /** Bytes that it holds once @rows more rows are in it, what bringing it in order will take included. */
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows);
@@ -41,13 +43,17 @@ STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const 
  */
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
                           uint32_t *groups, uint8_t **states);
-/** Forgets all groups, keeps the memory. */
+/** Forgets all groups, whose room is to be reset. */
 void sta_group_table_clear(struct sta_group_table *table);
+/** Moves all groups to @frozen, which takes no rows any more. */
+void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_table *frozen);
+/** Bytes of the groups alone, and of finding them. */
+size_t sta_group_table_reach(const struct sta_group_table *table);
 
 static inline uint64_t *sta_group_key(const struct sta_group_table *table, uint32_t group)
 {
-    const uint32_t inside = group & ((1u << STA_TABLE_CHUNK_BITS) - 1);
-    return (uint64_t *)(void *)(table->chunks[group >> STA_TABLE_CHUNK_BITS] + inside * table->stride);
+    const uint32_t inside = group & ((1u << table->chunk_bits) - 1);
+    return (uint64_t *)(void *)(table->chunks[group >> table->chunk_bits] + inside * table->stride);
 }
 
 static inline uint8_t *sta_group_states(const struct sta_group_table *table, uint32_t group)

@@ -18,7 +18,12 @@ struct sta_argument {
 
 struct sta_group_worker {
     const struct sta_shape *shape;
-    struct sta_group_table table;
+    struct sta_room room;
+    struct sta_group_table table; /* takes rows */
+    struct sta_group_table *frozen;
+    size_t frozen_count, frozen_capacity, frozen_bytes;
+    size_t reach;                   /* of a table until it is frozen */
+    uint8_t *frozen_keys;           /* bits of a sample of the keys of frozen tables, by hash; NULL: none */
     struct sta_argument *arguments; /* by fold; those of one argument share the first's */
     uint32_t *argument_of;          /* by fold: whose */
     uint32_t *key_dictionaries;     /* by key, of the present batch */
@@ -44,7 +49,7 @@ STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
                                           const struct sta_grouping_rows *rows, struct sta_error *err);
 /** Makes the one group that there is without keys, should no row have come. */
 STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
-/** Writes the table out as a run and empties it; nothing if it is empty. */
+/** Writes all tables out as runs and empties them. */
 STA_MUSTCHECK int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder,
                                          struct sta_error *err);
 
