@@ -8,6 +8,7 @@
 
 #include "common/number.h"
 #include "serve/body.h"
+#include "serve/cursor.h"
 #include "serve/parameters.h"
 #include "serve/request.h"
 #include "serve/tokens.h"
@@ -79,18 +80,39 @@ static void fuzz_tokens(char *text)
     }
 }
 
+/* What is no token is refused; what is put into one comes back. */
+static void fuzz_cursor(const char *bytes, size_t size)
+{
+    static const struct sta_token_subject subject = {1, 2};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer position;
+    sta_buffer_init(&position);
+    if (sta_cursor_decode(bytes, &subject, &position, &err) != STA_OK)
+        STA_ASSERT(strcmp(err.parameter, "/cursor") == 0 && position.size == 0);
+    sta_buffer_clear(&position);
+    char *token = sta_cursor_encode(&subject, bytes, size);
+    if (strlen(token) < 8000) {
+        STA_ASSERT(sta_cursor_decode(token, &subject, &position, &err) == STA_OK);
+        STA_ASSERT(position.size == size && (size == 0 || memcmp(position.data, bytes, size) == 0));
+    }
+    free(token);
+    sta_buffer_fini(&position);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const pieces[])(char *text) = {fuzz_target, fuzz_decode, fuzz_headers, fuzz_tokens};
     if (size == 0)
         return 0;
-    unsigned piece = data[0] % 5;
+    unsigned piece = data[0] % 6;
     char *text = malloc(size); /* exact, so that reading past the end is seen */
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     if (piece == 4)
         fuzz_body(text, size - 1);
+    else if (piece == 5)
+        fuzz_cursor(text, size - 1);
     else
         pieces[piece](text);
     free(text);
