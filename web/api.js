@@ -104,7 +104,7 @@ export async function getOf(trace, path, parameters, signal) {
     return answer;
 }
 
-/** @param {'POST'|'PATCH'|'DELETE'} method */
+/** @param {'POST'|'PUT'|'PATCH'|'DELETE'} method */
 export async function send(method, path, body) {
     const options = { method };
     if (body !== undefined) Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });

@@ -18,6 +18,7 @@ const PAGES = [
     { name: 'layer', label: 'Layer', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
     { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
     { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
+    { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 
@@ -63,6 +64,8 @@ async function render(place) {
 function drawNav(active, place) {
     const offered = PAGES.filter((page) => !page.ofTrace || place.trace);
     fill(nav, offered.map((page) => h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label)));
+    const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
+    nav.scrollLeft = at ? at.offsetLeft - nav.offsetLeft - 8 : 0;
 }
 
 async function signIn() {

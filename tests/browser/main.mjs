@@ -9,6 +9,7 @@ import { tests as layer } from './layer.mjs';
 import { tests as overlap } from './overlap.mjs';
 import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
+import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
 import { tests as traces } from './traces.mjs';
 import { tests as types } from './types.mjs';
@@ -17,7 +18,7 @@ const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...report, ...frame, ...checks, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...report, ...frame, ...checks, ...pictures]);
 } finally {
     await browser.close();
     await daemon.stop();

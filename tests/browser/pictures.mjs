@@ -18,6 +18,10 @@ export const PAGES = [
     { name: 'flat', address: (trace) => `/?page=flat&trace=${trace.id}&by=process`, ready: '.grid tbody tr' },
     { name: 'flat compatible', address: (trace) => `/?page=flat&trace=${trace.id}&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
     { name: 'overlap', address: (trace) => `/?page=overlap&trace=${trace.id}`, ready: '.chart canvas' },
+    { name: 'query', address: (trace) => `/?page=query&trace=${trace.id}`, ready: '.grid tbody tr' },
+    { name: 'query chart', address: (trace) => `/?page=query&trace=${trace.id}&group=second+%3D+bin(time_start%2C+1)%2C+cat&agg=calls+%3D+count()&show=chart`, ready: '.chart canvas' },
+    { name: 'query bars', address: (trace) => `/?page=query&trace=${trace.id}&show=chart`, ready: '.chart canvas' },
+    { name: 'query events', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&order=-time&columns=func_name,time,time_start,pid,size,file_name,args.ret`, ready: '.grid tbody tr' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 

@@ -14,7 +14,7 @@ export function equals(expression, value) {
     return value === null || value === undefined ? `${expression}.isna()` : `${expression} == ${literal(value)}`;
 }
 
-const TOKEN = /[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*'|`[^`]*`|\w+|\S/g;
+export const TOKEN = /[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*'|`[^`]*`|\w+|\S/g;
 
 /**
  * The conditions of a filter that all must hold; a filter with `or` outside of parentheses is one.

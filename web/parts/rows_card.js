@@ -26,6 +26,10 @@ import { empty, loading } from './notice.js';
  * @property {string} [sort]
  * @property {(row: any, element: HTMLElement) => void} [decorate]
  * @property {string} file
+ * @property {(sort: string) => void} [onSort]  what else than the place's sort changes
+ * @property {string} [nothing]  why there are no rows
+ * @property {(problem: any) => any} [fail]
+ * @property {() => void} [done]
  */
 
 /** @param {{onChoose: (names: string[]|null) => void}} options */
@@ -53,16 +57,17 @@ export function rowsCard({ onChoose }) {
         work = loading(box, {
             what: `Computing the rows of ${view.title}`, height: 320,
             load: (signal) => paged((page) => getOf(view.trace, view.path, { ...parameters, ...page }, signal)),
-            show: (answer) => { source = answer; show(view); },
+            show: (answer) => { source = answer; view.done?.(); show(view); },
+            fail: (problem) => { source = null; view.fail?.(problem); },
             retry: () => { asked = null; update(view); },
         });
     }
 
     function show(view) {
-        if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, 'No event of this layer in this time range passes the filter.'))); return; }
+        if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, view.nothing ?? 'No event of this layer in this time range passes the filter.'))); return; }
         const columns = view.columns(source);
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: (sort) => go({ sort }), decorate: view.decorate });
+        rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: view.onSort ?? ((sort) => go({ sort })), decorate: view.decorate });
     }
     return { element, update, close() { work?.abort(); rows.close(); } };
 }

@@ -1,0 +1,53 @@
+/* query.js - any question about one trace: groups and sums, or events as they are, as a table and as a chart. */
+
+import { h } from '../dom.js';
+import { schemaOf } from '../parts/completion.js';
+import { questionCard } from '../parts/query_boxes.js';
+import { eventsCard } from '../parts/query_events.js';
+import { askedWith, faultOf, questionIn, requestOf, wholeRequest } from '../parts/query_request.js';
+import { resultCard } from '../parts/query_result.js';
+import { openShelf, rememberQuestion, saveQuestion } from '../parts/query_shelf.js';
+import { tracePage } from '../parts/trace_page.js';
+import { here } from '../state.js';
+
+export const title = 'Query';
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ */
+export function open(host, place) {
+    return tracePage(host, place, queryPicture, { without: ['semantics', 'granularity'] });
+}
+
+function queryPicture(trace, bar) {
+    const tools = () => [h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'), h('button', { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) }, 'Save')];
+    const card = questionCard({ trace, here, tools }), result = resultCard(), events = eventsCard();
+    let closed = false;
+
+    async function update(place) {
+        const question = questionIn(place);
+        card.update(place);
+        card.clear();
+        bar.clear();
+        result.element.hidden = question.ask === 'events';
+        events.element.hidden = question.ask !== 'events';
+        const around = { trace, place, question, fail: (problem) => fail(problem, question), done: () => rememberQuestion(place) };
+        if (question.ask !== 'events') {
+            result.update({ ...around, path: `traces/${trace.id}/query`, parameters: () => ({ ...askedWith(place, trace), q: question.ask === 'json' ? question.q : JSON.stringify(requestOf(question)) }) });
+            return;
+        }
+        const schema = await schemaOf(trace);
+        if (!closed && questionIn(here()).ask === 'events') events.update({ ...around, parameters: askedWith(place, trace), schema });
+    }
+
+    /** @returns {boolean} whether a box shows what is wrong */
+    function fail(problem, question) {
+        const fault = faultOf(problem, question);
+        if (fault.box !== 'filter') return card.mark(fault);
+        bar.mark(fault);
+        return true;
+    }
+
+    return { boxes: [card.element, result.element, events.element], update, close() { closed = true; result.close(); events.close(); } };
+}

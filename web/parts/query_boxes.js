@@ -1,0 +1,117 @@
+/* query_boxes.js - where a question is written: a box for each of its members, or the request as JSON. */
+
+import { h, refill } from '../dom.js';
+import { go } from '../state.js';
+import { expressionBox } from './expression_box.js';
+import { EXAMPLES } from './query_examples.js';
+import { MEMBERS, questionIn, requestOf } from './query_request.js';
+import { listed, nameOf } from './query_text.js';
+import { segmented } from './segmented.js';
+
+/** @type {{key: string, label: string, placeholder: string, asks: string[], aggregates?: boolean, results?: boolean}[]} */
+const BOXES = [
+    { key: 'derive', label: 'New columns', placeholder: 'directory = dirname(file_name), mib = size / 1048576', asks: ['groups', 'events'] },
+    { key: 'group', label: 'Group by', placeholder: 'func_name, second = bin(time_start, 1)', asks: ['groups'] },
+    { key: 'agg', label: 'Aggregates', placeholder: 'time = sum(time), calls = count(), p95 = quantile(time, 0.95)', asks: ['groups'], aggregates: true },
+    { key: 'having', label: 'Keep where', placeholder: 'calls > 10', asks: ['groups'], results: true },
+    { key: 'order', label: 'Order by', placeholder: '-time, calls', asks: ['groups', 'events'], results: true },
+    { key: 'limit', label: 'First rows', placeholder: 'all', asks: ['groups'] },
+];
+
+const ASKS = [
+    ['groups', 'Groups', 'Group events and sum them up'],
+    ['events', 'Events', 'Events as they are, with all their arguments'],
+    ['json', 'JSON', 'The request as the API takes it: stages, histograms, descriptions'],
+];
+
+/** Everything of the place that is the question or how its answer is shown, taken away. */
+export const NOTHING = Object.fromEntries([...MEMBERS, 'show', 'y', 'hide'].map((key) => [key, null]));
+
+/**
+ * @param {{trace: Object, here: () => Object, tools: () => any}} options
+ */
+export function questionCard({ trace, here, tools }) {
+    let question = questionIn({}), about = {};
+    const asked = () => ({ id: trace.id, version: trace.version, seenWith: about.preset ?? trace.preset?.name });
+    /** @type {Map<string, Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>>} */
+    const boxes = new Map(BOXES.map((box) => [box.key, boxOf(box)]));
+    const json = jsonBox((words) => go({ q: words }));
+    boxes.set('q', json);
+    const head = h('div', { class: 'card-tools' }), examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
+    const lines = new Map(BOXES.map((box) => [box.key, h('div', { class: `question-line ${box.key}` }, h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label), boxes.get(box.key).element)]));
+    const fields = h('div', { class: 'question' }, [...lines.values()], json.element);
+    const element = h('section', { class: 'card', 'aria-label': 'Question' }, h('header', { class: 'card-head' }, h('h2', {}, 'Question'), head), examples, fields);
+
+    /** @param {typeof BOXES[0]} box */
+    function boxOf({ key, label, placeholder, aggregates, results }) {
+        return expressionBox({ id: `query-${key}`, label, placeholder, history: `query ${key}`, aggregates: aggregates ?? false, trace: asked,
+            names: () => [...(results ? resultNames(question) : []), ...listed(question.derive).map(nameOf)], onApply: (words) => apply(key, words) });
+    }
+
+    /** One box changed; an order by what is no longer there goes with it. */
+    function apply(key, words) {
+        const next = { ...questionIn(here()), [key]: words };
+        if ((key === 'agg' || key === 'group') && next.order) {
+            const there = resultNames(next);
+            next.order = listed(next.order).filter(({ expression }) => there.includes(expression.replace(/^-/, ''))).map(({ expression }) => expression).join(', ');
+        }
+        go({ ...next, ask: next.ask === 'groups' ? null : next.ask, y: null });
+    }
+
+    function update(place) {
+        about = place;
+        question = questionIn(place);
+        refill(head, segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change), tools());
+        refill(examples, EXAMPLES.map((one) => h('button', { type: 'button', class: 'example', onclick: () => go({ ...NOTHING, ...one.place }) }, one.name)));
+        for (const { key, asks } of BOXES) {
+            lines.get(key).hidden = !asks.includes(question.ask);
+            boxes.get(key).update(question[key]);
+        }
+        json.element.hidden = question.ask !== 'json';
+        json.update(question.q);
+    }
+
+    return {
+        element, update,
+        clear() { for (const box of boxes.values()) box.clear(); },
+        /**
+         * @param {ReturnType<typeof import('./query_request.js').faultOf>} fault
+         * @returns {boolean} whether there is such a box
+         */
+        mark({ box, message, position }) {
+            boxes.get(box)?.mark({ message, position });
+            return boxes.has(box);
+        },
+    };
+
+    /** Another way to ask; JSON begins with what the boxes hold. */
+    function change(ask) {
+        if (ask === 'json') go({ ...NOTHING, ask, q: JSON.stringify(requestOf(question), null, 2) });
+        else go({ ...NOTHING, ask: ask === 'groups' ? null : ask, derive: question.derive });
+    }
+}
+
+/** The columns that groups have. */
+function resultNames({ group, agg }) {
+    return [...listed(group), ...listed(agg)].map(nameOf);
+}
+
+/** @returns {Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>} */
+function jsonBox(onApply) {
+    let applied = '';
+    const apply = () => { if (area.value.trim() !== applied) onApply(area.value.trim()); };
+    const complaint = h('p', { class: 'filter-problem', role: 'alert', id: 'query-json-problem' });
+    const area = h('textarea', { id: 'query-json', class: 'expression', rows: 10, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Request as JSON', 'aria-describedby': complaint.id,
+        onblur: apply, onkeydown: (event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); apply(); } } });
+    const element = h('div', { class: 'question-json' }, area, complaint, h('p', { class: 'hint' }, 'Ctrl+Enter asks. Members: derive, group_by, aggregate, describe, value_counts, histogram, columns, order_by, limit, then.'));
+    return {
+        element,
+        update(words) {
+            if (document.activeElement === area && words === applied) return;
+            applied = words;
+            area.value = words;
+        },
+        mark({ message }) { area.setAttribute('aria-invalid', 'true'); complaint.textContent = message; },
+        clear() { area.removeAttribute('aria-invalid'); complaint.textContent = ''; },
+    };
+}

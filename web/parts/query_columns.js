@@ -1,0 +1,98 @@
+/* query_columns.js - how the columns of any answer look: what is a key, a number or a text, and what a click on a key does. */
+
+import { h } from '../dom.js';
+import { DASH, text, value } from '../format.js';
+import { equals, toggle } from './narrow.js';
+import { listed, nameOf } from './query_text.js';
+import { showRange } from './time.js';
+
+const BIN = /^bin\(\s*(time_start|time_end|ts|te)\s*,\s*([\d.]+(?:e[+-]?\d+)?)\s*\)$/i;
+
+/**
+ * @typedef {Object} Key
+ * @property {string} name  of the column
+ * @property {string} expression
+ * @property {number|null} width  seconds of a bin of time, else null
+ * @property {boolean} plain  the filter knows it too
+ */
+
+/**
+ * The keys of a question's groups.
+ * @param {import('./query_request.js').Question} question
+ * @returns {Key[]}
+ */
+export function keysOf(question) {
+    if (question.ask !== 'groups') return [];
+    const derived = listed(question.derive).map(nameOf);
+    return listed(question.group).map((item) => {
+        const [, column, width] = BIN.exec(item.expression) ?? [];
+        const width_s = column ? Number(width) / (/^t[se]$/.test(column) ? 1e6 : 1) : null;
+        return { name: nameOf(item), expression: item.expression, width: width_s > 0 ? width_s : null, plain: !derived.some((name) => new RegExp(`\\b${name}\\b`).test(item.expression)) };
+    });
+}
+
+/**
+ * The unit of a result: the server's, or that of a rate that the question itself spells out.
+ * @param {string} name
+ * @param {Object<string, string>} units
+ * @param {import('./query_request.js').Question} question
+ * @returns {string|null}  a key of UNITS, or "us"
+ */
+export function unitIn(name, units, question) {
+    if (units[name]) return units[name];
+    const expression = listed(question.agg).find((item) => nameOf(item) === name)?.expression ?? '';
+    if (/^sum\(\s*size\s*\)\s*\/\s*(busy\(\)|sum\(\s*time\s*\))$/.test(expression)) return 'B/s';
+    if (/^count\(\)\s*\/\s*(busy\(\)|sum\(\s*time\s*\))$/.test(expression)) return '1/s';
+    return null;
+}
+
+/**
+ * @param {{columns: string[], units: Object<string, string>, rows: any[][]}} answer
+ * @param {import('./query_request.js').Question} question
+ * @param {Set<string>} [numeric]  columns that are known to hold numbers, if they hold anything
+ * @returns {import('./table.js').Column[]}
+ */
+export function columnsOf({ columns, units, rows }, question, numeric = new Set()) {
+    const keys = new Map(keysOf(question).map((key) => [key.name, key]));
+    return columns.map((name, at) => {
+        const sample = rows.find((row) => row[at] !== null)?.[at];
+        const isNumber = typeof sample === 'number' || sample === undefined && (numeric.has(name) || name in units);
+        const column = keys.has(name) ? keyColumn(keys.get(name), isNumber, units[name]) : isNumber ? numberColumn(name, unitIn(name, units, question), question)
+            : { key: name, label: name, cell: (record) => words(record[name]) };
+        return at === 0 ? { ...column, class: 'head' } : column;
+    });
+}
+
+/** Counts and sums are grouped by thousands; identifiers, which events have, are not. */
+function numberColumn(name, unit, question) {
+    if (unit === 'us') return { key: name, label: `${name}, \u00b5s`, unit: 'count' };
+    if (unit) return { key: name, label: name, unit };
+    const aggregate = question.ask === 'json' || listed(question.agg).some((item) => nameOf(item) === name);
+    if (!aggregate) return { key: name, label: name, class: 'number', cell: (record) => words(record[name]) };
+    return { key: name, label: name, unit: 'number', cell: (record) => value(record[name], Number.isInteger(record[name]) ? 'count' : 'number') };
+}
+
+/** @param {Key} key */
+function keyColumn(key, numeric, unit) {
+    const shown = (found) => keyText(key, found, unit);
+    const pick = (found) => (key.width ? showRange(found * key.width, (found + 1) * key.width) : toggle(equals(key.expression, found)));
+    const cell = (record) => {
+        const found = record[key.name];
+        if (found === null || !key.plain && !key.width) return words(found);
+        return h('button', { type: 'button', class: 'row-name name', title: `${shown(found)}\nClick: show only this`, onclick: () => pick(found) }, shown(found));
+    };
+    return { key: key.name, label: key.name, cell, class: numeric && !key.width ? 'number' : null };
+}
+
+/** A key in words: a bin of time as its range. */
+export function keyText(key, found, unit) {
+    if (found === null || found === undefined) return 'none';
+    if (key.width) return `${text(found * key.width, 's')} \u2013 ${text((found + 1) * key.width, 's')}`;
+    return unit === 'B' || unit === 's' ? text(found, unit) : String(found);
+}
+
+function words(found) {
+    if (found === null || found === undefined) return h('span', { class: 'missing', title: 'no value' }, DASH);
+    const whole = Array.isArray(found) ? found.join(', ') : String(found);
+    return h('span', { class: typeof found === 'string' ? 'name' : null, title: whole.length > 40 ? whole : null }, whole);
+}

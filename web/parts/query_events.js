@@ -1,0 +1,37 @@
+/* query_events.js - events as they are: every column and argument that there is, sorted by the server, in pages. */
+
+import { go } from '../state.js';
+import { columnsOf } from './query_columns.js';
+import { listed, nameOf } from './query_text.js';
+import { rowsCard } from './rows_card.js';
+
+/* query.md part 3: what events show when nothing is chosen. */
+const USUAL = 'func_name cat host_name pid tid time_start time_end time file_name size offset io_cat image_id step epoch'.split(' ');
+
+export function eventsCard() {
+    const card = rowsCard({ onChoose: (names) => go({ columns: names?.map(written).join(', ') }) });
+
+    /**
+     * @param {{trace: Object, question: import('./query_request.js').Question, parameters: Object, schema: import('./completion.js').Known[], fail: (problem: any) => boolean, done: () => void}} view
+     */
+    function update({ trace, question, parameters, schema, fail, done }) {
+        const numeric = new Set(schema.filter(({ type }) => ['integer', 'number'].includes(type)).map(({ name }) => name));
+        const derived = listed(question.derive);
+        const offered = [...schema.map(({ name, note }) => ({ name, label: name, title: note })), ...derived.map((item) => ({ name: nameOf(item), label: nameOf(item), title: item.expression }))];
+        const wanted = listed(question.columns).map(({ expression }) => expression.replaceAll('`', ''));
+        const chosen = wanted.length > 0 ? wanted : [...USUAL, ...derived.map(nameOf)];
+        card.update({
+            title: 'Events', trace, path: `traces/${trace.id}/events`, file: `${trace.name}-events`,
+            parameters: { ...parameters, derive: derived.map((item) => `${nameOf(item)}:${item.expression}`) },
+            keys: [], offered, chosen, sort: question.order || undefined, onSort: (order) => go({ order }),
+            columns: (source) => columnsOf(source, question, numeric),
+            nothing: 'No event in this time range passes the filter.', fail, done,
+        });
+    }
+    return { element: card.element, update, close: card.close };
+}
+
+/** A column as an expression names it. */
+function written(name) {
+    return /^(args\.)?[A-Za-z_]\w*$/.test(name) ? name : name.startsWith('args.') ? `args.\`${name.slice(5)}\`` : `\`${name}\``;
+}
