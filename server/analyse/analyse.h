@@ -176,15 +176,26 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
 STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
                                     struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
+/* Where series at base resolution are kept, by layer of the question's preset: of its trace version, preset and filters.  Names are those of
+ * layers, and "". */
+struct sta_series_base {
+    void *context;
+    /** Return: false when nothing is kept; else *bytes is to be freed. */
+    bool (*recall)(void *context, const char *name, char **bytes, size_t *size);
+    void (*keep)(void *context, const char *name, const void *bytes, size_t size);
+};
+
 struct sta_series {
     const char *const *layers; /* NULL: all of the preset */
     size_t layer_count;
     /* exact: columns of exact.md section 2; compatible: count, time, size, bw, ops, or columns of the layer view by time */
     const char *const *metrics;
     size_t metric_count;
-    int64_t granularity_us; /* bin width */
+    int64_t granularity_us; /* bin width; 0: the smallest of 1, 2, 5, 10 .. with at most max_points bins */
     uint32_t
         max_points; /* 0: none; else the granularity grows by whole factors until the series has at most so many bins */
+    const struct sta_series_base *
+        base; /* NULL: none.  Else used, and made when it is not there, for what adds up over time and has no filter */
 };
 
 /**

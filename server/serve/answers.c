@@ -162,7 +162,6 @@ static struct sta_flight *start_flight(struct sta_answers *answers, const char *
     flight->key_size = size;
     flight->chain = answers->buckets[hash % BUCKETS];
     answers->buckets[hash % BUCKETS] = flight;
-    answers->figures.misses++;
     return flight;
 }
 
@@ -184,6 +183,8 @@ struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key
             flight = started = start_flight(answers, key, size, hash);
         else
             answers->figures.joins++;
+        answers->figures.misses +=
+            started != NULL && waiter != NULL; /* what is made for later was not missed */
         add_waiter(flight, waiter);
     }
     uv_mutex_unlock(&answers->lock);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "serve/by_layer.h"
 #include "serve/views.h"
 
@@ -285,6 +286,44 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
     return sta_at(err, points->given ? "/max_points" : "/granularity", -1);
 }
 
+/* ---- what is kept of series, beside the trace's version */
+
+#define KEPT_NAME_SIZE 256
+static void kept_name(const struct sta_view *view, const char *layer, char name[KEPT_NAME_SIZE])
+{
+    snprintf(name, KEPT_NAME_SIZE, "series-%s-%s-%016llx-%s", view->preset, layer,
+             (unsigned long long)sta_presets_fingerprint(view->presets), STA_VERSION);
+}
+
+static bool recall_series(void *context, const char *layer, char **bytes, size_t *size)
+{
+    const struct sta_view *view = context;
+    struct sta_error ignored = STA_ERROR_INIT;
+    char name[KEPT_NAME_SIZE];
+    kept_name(view, layer, name);
+    return sta_store_recall(view->server->options.store, view->trace,
+                            sta_snapshot_info(view->snapshot)->version, name, bytes, size,
+                            &ignored) == STA_OK;
+}
+
+static void keep_series(void *context, const char *layer, const void *bytes, size_t size)
+{
+    const struct sta_view *view = context;
+    struct sta_error err = STA_ERROR_INIT;
+    char name[KEPT_NAME_SIZE];
+    kept_name(view, layer, name);
+    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
+                       name, bytes, size, &err) != STA_OK)
+        sta_log(STA_LOG_DEBUG, "Cannot keep a series", "trace", view->trace, "cause", err.text, NULL);
+}
+
+/* Bins as fine as the number of points allows, unless their width is asked for. */
+static int64_t granularity_of(const struct sta_view *view)
+{
+    const struct sta_parameter_value *width = &view->values[STA_PARAMETER_GRANULARITY];
+    return !width->given && view->values[STA_PARAMETER_MAX_POINTS].given ? 0 : width->integer;
+}
+
 static int compute_timeseries(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
                               struct sta_error *err)
 {
@@ -292,8 +331,10 @@ static int compute_timeseries(struct sta_view *view, const struct sta_budget *bu
     struct sta_answer_names names = sta_view_names(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    struct sta_series series = {.granularity_us = view->values[STA_PARAMETER_GRANULARITY].integer,
-                                .max_points = (uint32_t)view->values[STA_PARAMETER_MAX_POINTS].integer};
+    struct sta_series_base base = {view, recall_series, keep_series};
+    struct sta_series series = {.granularity_us = granularity_of(view),
+                                .max_points = (uint32_t)view->values[STA_PARAMETER_MAX_POINTS].integer,
+                                .base = &base};
     const char **layers = sta_view_list(view, view->values[STA_PARAMETER_LAYERS].text, &series.layer_count);
     const char **metrics =
         sta_view_list(view, view->values[STA_PARAMETER_METRICS].text, &series.metric_count);
@@ -318,3 +359,22 @@ const struct sta_view_kind sta_view_timeseries = {
     .check = check_timeseries,
     .compute = compute_timeseries,
 };
+
+/* A series that nobody asked for yet: what is kept of it serves all that will be. */
+static int prepare_series(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+                          struct sta_error *err)
+{
+    static const char *const metrics[] = {"busy"};
+    struct sta_question question = sta_view_question(view);
+    struct sta_series_base base = {view, recall_series, keep_series};
+    struct sta_series series = {.metrics = metrics, .metric_count = 1, .max_points = 1, .base = &base};
+    struct sta_table table = {0};
+    struct sta_facts facts = {0};
+    int status = sta_timeseries_exact(&question, &series, budget, &table, &facts, err);
+    if (status == STA_OK)
+        sta_table_fini(&table);
+    return status;
+}
+
+const struct sta_view_kind sta_view_series_base = {
+    .name = "series_base", .layered = true, .compute = prepare_series};

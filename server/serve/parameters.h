@@ -54,7 +54,8 @@ enum sta_parameter_type {
       "Metrics, with commas between: columns of the layer view, such as count, time, size, bw, ops, busy, "  \
       "exposed_group_sum.")                                                                                  \
     X(MAX_POINTS, "max_points", COUNT, NULL, NULL, "500",                                                    \
-      "At most so many bins: the granularity grows by a whole factor until they suffice.")                   \
+      "At most so many bins: a given granularity grows by a whole factor until they suffice; else they "     \
+      "have a round width.")                                                                                 \
     X(PATH, "path", TEXT, NULL, NULL, "/runs",                                                               \
       "Folder inside an allowed root. Default: the roots themselves.")                                       \
     X(QUERY, "q", TEXT, NULL, NULL, "{\"group_by\": [\"func_name\"], \"aggregate\": {\"n\": \"count()\"}}",  \

@@ -228,6 +228,9 @@ static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_er
     return STA_OK;
 }
 
+static void prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace,
+                         const struct sta_view_kind *next);
+
 static void run_question(void *context, bool dropped)
 {
     struct sta_view *view = context;
@@ -245,6 +248,8 @@ static void run_question(void *context, bool dropped)
     sta_reply_fini(&reply);
     sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
+    if (view->next != NULL && status == STA_OK)
+        prepare_kind(view->server, view->next, view->trace, NULL);
     sta_view_destroy(view);
 }
 
@@ -377,18 +382,26 @@ void sta_view_ask(struct sta_call *call)
     }
 }
 
-void sta_view_prepare(struct sta_server *server, const char *trace)
+/* Computes what nobody waits for; after it, @next. */
+static void prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace,
+                         const struct sta_view_kind *next)
 {
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err = STA_ERROR_INIT;
     STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
-    struct sta_view *view = view_create(server, &sta_view_summary, values);
+    struct sta_view *view = view_create(server, kind, values);
+    view->next = next;
     if (sta_view_take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
         view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
     if (view->flight != NULL)
         send_question(view);
     else
         sta_view_destroy(view);
+}
+
+void sta_view_prepare(struct sta_server *server, const char *trace)
+{
+    prepare_kind(server, &sta_view_summary, trace, &sta_view_series_base);
 }
 
 /* ---- what the kinds of views share */

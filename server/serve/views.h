@@ -39,6 +39,7 @@ struct sta_view {
     struct sta_buffer key; /* what is asked, of which versions, in which order, which page */
     size_t identity_size, rows_size, order_size; /* how much of it names these */
     struct sta_flight *flight;
+    const struct sta_view_kind *next; /* prepared when this was; NULL: nothing */
 };
 
 struct sta_view_kind {
@@ -71,7 +72,7 @@ struct sta_view_kind {
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
-/** Computes the summary of a trace for later, without anyone waiting.  Context: any thread, may open the snapshot. */
+/** Computes the summary of a trace and the base of its series for later, without anyone waiting.  Context: any thread, may open the snapshot. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
 
 /** The analyse stage's form of the question; borrows from the view. */

@@ -240,6 +240,13 @@ def test_points_are_limited_by_whole_factors(scene):
     assert len(value["data"]) <= 100 and abs(value["granularity"] / 0.01 - round(value["granularity"] / 0.01)) < 1e-6 and value["granularity"] > 0.01
 
 
+def test_points_alone_pick_a_round_width(scene):
+    for points in [3, 10, 100]:
+        value = scene.shared.get(scene.shared.path + f"/timeseries?layer=compute&metrics=time&max_points={points}")
+        assert points / 3 <= len(value["data"]) <= points and value["granularity"] in (5, 1, 2, 0.1, 0.2, 0.5), (points, value["granularity"])
+        assert abs(sum(row[2] or 0 for row in value["data"]) - 8) < 1e-9
+
+
 def test_series_refuse_what_they_cannot_give(scene):
     for query, status, pointer, says in [("layer=nope", 400, "/layer", "app"), ("metrics=speed", 400, "/metrics", "bw"), ("layer=", 400, "/layer", ""),
                                          ("granularity=0.000001", 422, "/granularity", "rows"), ("max_points=0", 400, "/max_points", "whole"),

@@ -1,6 +1,8 @@
 /* The pass: what is asked for is made, filled by one scan, and put together. */
 #include "analyse/exact/engine.h"
 
+#include <stdlib.h>
+
 #include "analyse/budget.h"
 #include "analyse/exact/intake.h"
 #include "analyse/exact/sweep.h"
@@ -183,6 +185,7 @@ void sta_exact_result_fini(struct sta_exact_result *result)
     sta_leaves_destroy(result->leaves);
     sta_exact_keys_destroy(result->keys);
     sta_exact_shape_fini(&result->shape);
+    free(result->counts_by_bin);
 }
 
 /* ---- what every question needs */

@@ -24,9 +24,10 @@ struct sta_exact_ask {
     const bool *layers;         /* by layer, whether it is wanted; NULL: all */
     unsigned wants;
     size_t slice_rows; /* 0: as many as is good */
+    bool count_bins;   /* also counts by bin */
 };
 
-/* How many events became what: of those that start in the bins. */
+/* How many events became what: of those that start in the bins.  Integers of 64 bits, nothing else. */
 struct sta_exact_counts {
     int64_t filtered_by_file, filtered_by_function, taken, unmatched, multiple;
 };
@@ -38,7 +39,8 @@ struct sta_exact_result {
     struct sta_leaves *leaves;
     struct sta_fields places, metrics; /* at place * bins + bin */
     struct sta_exact_counts counts;
-    uint32_t place_count; /* of one row or of bins: the layers, in their order */
+    struct sta_exact_counts *counts_by_bin; /* NULL unless asked for */
+    uint32_t place_count;                   /* of one row or of bins: the layers, in their order */
 };
 
 /** Return: 0, STA_EINPUT (parameter /by), or what a scan returns.  Fini in any case. */

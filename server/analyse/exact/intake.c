@@ -39,6 +39,9 @@ void sta_intake_init(struct sta_intake *intake)
         sta_sums_init(&intake->workers[w].sums, intake->bins, intake->ask->wants);
         sta_files_init(&intake->workers[w].files);
         sta_map_init(&intake->workers[w].leaf_of_key);
+        if (intake->ask->count_bins)
+            intake->workers[w].by_bin =
+                sta_alloc_array(intake->bins->count + 1, sizeof *intake->workers[w].by_bin);
     }
 }
 
@@ -51,6 +54,7 @@ void sta_intake_fini(struct sta_intake *intake)
         free(worker->of_kind);
         free(worker->classes);
         free(worker->streams);
+        free(worker->by_bin);
         sta_map_fini(&worker->leaf_of_key);
         sta_files_fini(&worker->files);
         sta_sums_fini(&worker->sums);
@@ -279,7 +283,7 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
             meet_class(intake, worker, class_code);
         const struct sta_intake_class class = worker->classes[class_code];
         if (part.starts)
-            count_fate(&worker->counts, class.kind);
+            count_fate(worker->by_bin != NULL ? &worker->by_bin[part.low] : &worker->counts, class.kind);
         if (class.of_thread == NULL)
             continue;
         uint32_t leaf = find_leaf(intake, worker, &rows, row, &class);
@@ -324,20 +328,36 @@ static void fold_leaves(const struct sta_intake *intake, struct sta_exact_result
     }
 }
 
+static void add_counts(struct sta_exact_counts *to, const struct sta_exact_counts *from)
+{
+    to->filtered_by_file += from->filtered_by_file;
+    to->filtered_by_function += from->filtered_by_function;
+    to->taken += from->taken;
+    to->unmatched += from->unmatched;
+    to->multiple += from->multiple;
+}
+
+static void fold_counts(const struct sta_intake *intake, struct sta_exact_result *result)
+{
+    size_t bins = intake->ask->count_bins ? intake->bins->count : 0;
+    if (intake->ask->count_bins)
+        result->counts_by_bin = sta_alloc_array(bins + 1, sizeof *result->counts_by_bin);
+    for (unsigned w = 0; w < intake->worker_count; w++) {
+        add_counts(&result->counts, &intake->workers[w].counts);
+        for (size_t b = 0; b < bins; b++) {
+            add_counts(&result->counts_by_bin[b], &intake->workers[w].by_bin[b]);
+            add_counts(&result->counts, &intake->workers[w].by_bin[b]);
+        }
+    }
+}
+
 void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result)
 {
     if (by_kind(intake))
         fold_kinds(intake, result);
     else
         fold_leaves(intake, result);
-    for (unsigned w = 0; w < intake->worker_count; w++) {
-        const struct sta_exact_counts *counts = &intake->workers[w].counts;
-        result->counts.filtered_by_file += counts->filtered_by_file;
-        result->counts.filtered_by_function += counts->filtered_by_function;
-        result->counts.taken += counts->taken;
-        result->counts.unmatched += counts->unmatched;
-        result->counts.multiple += counts->multiple;
-    }
+    fold_counts(intake, result);
     if (intake->ask->wants & STA_WANT_FILES) {
         struct sta_files *files = sta_alloc_array(intake->worker_count, sizeof *files);
         for (unsigned w = 0; w < intake->worker_count; w++)

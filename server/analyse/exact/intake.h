@@ -28,7 +28,8 @@ struct sta_intake_worker {
     struct sta_sums sums;
     struct sta_files files;
     struct sta_exact_counts counts;
-    double bytes; /* of of_thread */
+    struct sta_exact_counts *by_bin; /* instead, when they are wanted by bin */
+    double bytes;                    /* of of_thread */
 };
 
 struct sta_intake {

@@ -6,6 +6,7 @@
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/series.h"
+#include "analyse/exact/series_base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,15 +126,37 @@ static struct sta_exact_bins whole_bins(const struct sta_bound_question *bound, 
     return bins;
 }
 
+#define ENOUGH_BINS 500 /* of the base: finer ones are worth a scan only where a window has fewer */
+
+/* Bins of a round width: 1, 2 or 5 times a power of ten microseconds; as fine as the number of points allows, but hardly finer than
+ * the base, which needs no scan. */
+static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, uint32_t most)
+{
+    static const int64_t steps[] = {1, 2, 5};
+    int64_t power = bound->ticks_per_us;
+    if (whole_bins(bound, sta_series_base_width(bound)).count >= ENOUGH_BINS)
+        power = sta_series_base_width(bound);
+    struct sta_exact_bins bins = whole_bins(bound, power);
+    for (size_t i = 1; bins.count > STA_MAX(most, 1u); i++) {
+        power *= i % STA_COUNT_OF(steps) == 0 ? 10 : 1;
+        bins = whole_bins(bound, power * steps[i % STA_COUNT_OF(steps)]);
+    }
+    return bins;
+}
+
 int sta_exact_series_bins(const struct sta_bound_question *bound, const struct sta_series *asked,
                           struct sta_exact_bins *bins, struct sta_error *err)
 {
     int64_t g;
-    int rc = sta_exact_granularity(bound, asked->granularity_us, &g, err);
+    int rc = asked->granularity_us == 0 ? 0 : sta_exact_granularity(bound, asked->granularity_us, &g, err);
     if (rc != 0)
         return rc;
     uint32_t most = asked->max_points;
     int64_t factor = 1;
+    if (asked->granularity_us == 0) {
+        *bins = round_bins(bound, most);
+        return 0;
+    }
     *bins = whole_bins(bound, g);
     while (most > 0 && bins->count > most) {
         factor = STA_MAX(factor + 1, factor * (int64_t)(bins->count / ((size_t)most + 1)));
@@ -217,6 +240,20 @@ static void make_table(const struct series *series, const struct sta_exact_resul
 
 /* ---- the question */
 
+/* Whether all that is asked adds up over bins of the base. */
+static bool comes_from_base(const struct series *series, const struct sta_exact_bins *bins)
+{
+    const struct sta_question *question = series->bound->question;
+    bool all = series->asked->base != NULL && question->filter == NULL && question->filters &&
+               bins->g % sta_series_base_width(series->bound) == 0;
+    for (size_t i = 0; i < series->asked->metric_count; i++) {
+        const struct sta_exact_column *column = series->choices[i].column;
+        bool alone = column->form == STA_FORM_NUMBER || column->form == STA_FORM_SECONDS;
+        all &= sta_series_base_adds(column->field) && (alone || sta_series_base_adds(column->other));
+    }
+    return all;
+}
+
 static int run(struct series *series, const struct sta_budget *budget, struct sta_table *table,
                struct sta_facts *facts, struct sta_error *err)
 {
@@ -231,7 +268,9 @@ static int run(struct series *series, const struct sta_budget *budget, struct st
     ask.layers = series->wanted;
     ask.wants = series->wants;
     struct sta_exact_result result;
-    rc = sta_exact_run(&ask, budget, &result, err);
+    rc = comes_from_base(series, &ask.bins)
+             ? sta_series_base_run(series->asked->base, &ask, budget, &result, err)
+             : sta_exact_run(&ask, budget, &result, err);
     if (rc == 0) {
         make_table(series, &result, table);
         sta_facts_of_trace(facts, series->bound->question->snapshot);
