@@ -55,6 +55,16 @@ void sta_running_leave(struct sta_running *running, struct sta_running_question 
         sta_jobs_release(question->job, status, err);
 }
 
+void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
+                          uint64_t rows)
+{
+    uv_mutex_lock(&running->lock);
+    struct sta_job *job = question->job;
+    uv_mutex_unlock(&running->lock);
+    if (job != NULL)
+        sta_job_progress(job, 0, bytes, 0, rows);
+}
+
 void sta_running_tick(struct sta_running *running)
 {
     uint64_t now = uv_hrtime();

@@ -28,6 +28,9 @@ void sta_running_enter(struct sta_running *running, struct sta_running_question 
 /** @status, @err: how it ended. */
 void sta_running_leave(struct sta_running *running, struct sta_running_question *question, int status,
                        const struct sta_error *err);
+/** What has gone out so far: its job tells. */
+void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
+                          uint64_t rows);
 /** Makes jobs of those that have taken long; to be called some times a second. */
 void sta_running_tick(struct sta_running *running);
 

@@ -33,6 +33,7 @@ struct long_answer {
     char etag[64];
     struct sta_result *result;
     struct sta_page_writer *writer; /* of the one who writes a piece */
+    uint64_t bytes;                 /* written; like writer */
     bool packed;
     z_stream zip; /* like writer */
     uv_mutex_t lock;
@@ -157,6 +158,9 @@ static void run_piece(void *context, bool dropped)
     take_spare(answer, &piece);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : write_piece(answer, &piece, &ended, &err);
+    answer->bytes += piece.size;
+    sta_running_progress(answer->view->server->running, &answer->running, answer->bytes,
+                         sta_page_written(answer->writer));
     if (status != STA_OK && status != STA_ECANCELLED)
         sta_log(STA_LOG_WARNING, "An answer was cut", "call", answer->call.route->id, "cause", err.text,
                 NULL);
