@@ -7,7 +7,7 @@ import sys
 import urllib.parse
 from daemon import SHARED, generate
 
-ORACLE = SHARED / "oracles/layered_oracle.py"
+ORACLE, EXACT_ORACLE = SHARED / "oracles/layered_oracle.py", SHARED / "oracles/exact_oracle.py"
 SEEDS, DIALECTS = (31, 32, 33), ("hashed", "plain")
 # preset, granularity, view types, with logical views: by time and process, by file as well, by file and process.  Quantiles are left to the stored
 # tables: which of two times that tie lies within depends on the order in which the oracle adds them.
@@ -80,6 +80,28 @@ def check_shape(checks, daemon, python, folder, trace, shape):
     check_summaries(checks, daemon, base, parameters, expected, what)
 
 
+# Exact: preset, granularity, and the views beside the stored ones.
+EXACT_SHAPES = [("dlio", 0.7), ("posix", 2.5)]
+EXACT_VIEWS = ["time_range", "process", "thread", "host_name", "file_name", "file_dir", "file_pattern", "cat", "func_name", "epoch", "step"]
+
+
+def check_exact(checks, daemon, python, folder, trace, preset, granularity):
+    from compare import compare, read
+    from run_tables import summary_differences
+    what, out = f"{folder.name} {preset} exact", folder.with_name(f"{folder.name}-{preset}-exact")
+    command = [python, EXACT_ORACLE, folder, out, "--preset", preset, "--granularity", granularity, "--views", ",".join(EXACT_VIEWS)]
+    subprocess.run([*map(str, command)], check=True)
+    parameters = {"preset": preset, "granularity": granularity}
+    for file in sorted(out.glob("*.csv")):
+        asked = request_of(file.stem, EXACT_VIEWS)
+        url = f"{daemon.base}/api/v1/traces/{trace}/{asked[0]}?" + urllib.parse.urlencode({**parameters, **asked[1], "format": "csv"})
+        report, _ = compare(read(str(file)), read(url), extra_ok=True)
+        checks.check(not report, f"{what}: {file.stem}: {report[:2]}")
+    got = daemon.get(f"/api/v1/traces/{trace}/summary?" + urllib.parse.urlencode(parameters))
+    different = summary_differences(json.loads((out / "summary.json").read_text()), lambda path, more: got, {})
+    checks.check(not different, f"{what}: summary: {different[:3]}")
+
+
 def check_generated(checks, daemon, folder):
     python = python_with_pandas()
     if python is None:
@@ -91,6 +113,8 @@ def check_generated(checks, daemon, folder):
             id = daemon.ingest(trace)["id"]
             for shape in SHAPES:
                 check_shape(checks, daemon, python, trace, id, shape)
+            for preset, granularity in EXACT_SHAPES:
+                check_exact(checks, daemon, python, trace, id, preset, granularity)
 
 
 def run(checks, daemon, folder):
