@@ -123,6 +123,19 @@ async function boxesAndHeatAreDrawn(page, daemon) {
     assert.match(download.suggestedFilename(), /\.png$/);
 }
 
+async function hoverIsShared(page, daemon) {
+    await openLayer(page, daemon);
+    const card = (name) => page.getByRole('region', { name, exact: true });
+    await card('Over time').locator('.chart-canvas').hover({ position: { x: 700, y: 100 } });
+    const line = card('Processes over time').locator('.hover-line');
+    await line.waitFor({ state: 'visible' });
+    assert.ok(await card('Over time').locator('.hover-line').isHidden(), 'there the pointer itself is');
+    const { x } = await line.boundingBox(), { x: left } = await card('Over time').locator('.chart-canvas').boundingBox();
+    assert.ok(Math.abs(x - left - 700) < 40, `at the same moment: ${x - left}`);
+    await page.locator('h1').hover();
+    await line.waitFor({ state: 'hidden' });
+}
+
 async function compatibleHasSlopes(page, daemon) {
     const trace = await openLayer(page, daemon, '&semantics=compatible&granularity=5&as=slopes');
     const wanted = await daemon.get(`traces/${trace.id}/views/layer?layer=${LAYER}&by=time_range&semantics=compatible&granularity=5&sort=-ops_slope&columns=count_per,time_per,ops_slope`);
@@ -193,6 +206,7 @@ export const tests = [
     { name: 'layer: processes are picked from a list', body: processesArePicked },
     { name: 'layer: the charts\' tables are the API\'s', body: chartTablesAreTheApis },
     { name: 'layer: boxes tell, the heat map takes a range, pictures are saved', body: boxesAndHeatAreDrawn },
+    { name: 'layer: charts over time share the pointer', body: hoverIsShared },
     { name: 'layer: the established analysers\' numbers have slopes', body: compatibleHasSlopes },
     { name: 'layer: columns are chosen and kept', body: columnsAreChosen },
     { name: 'layer: a table of 100 000 rows scrolls', body: longTablesScroll },

@@ -180,6 +180,59 @@ async function wrongFilterIsMarked(page, daemon) {
     assert.equal(await page.locator('.filter-problem').innerText(), '');
 }
 
+async function filterIsCompleted(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const input = page.locator('#filter'), options = page.locator('#filter-list').getByRole('option');
+    await input.pressSequentially('func');
+    await options.first().waitFor();
+    await input.press('ArrowDown');
+    await input.press('Tab');
+    assert.equal(await input.inputValue(), 'func_name');
+    await input.pressSequentially(' == "HDF5Reader.o');
+    await page.getByRole('option', { name: /HDF5Reader.open/ }).click();
+    assert.equal(await input.inputValue(), 'func_name == "HDF5Reader.open"');
+    await input.press('Enter');
+    await page.waitForFunction(() => new URLSearchParams(location.search).has('filter'));
+    await shown(page);
+    const { layers } = await daemon.get(`traces/${trace.id}/summary?filter=${encodeURIComponent('func_name == "HDF5Reader.open"')}`);
+    await compareLayers(page, { layers });
+    await input.fill('');
+    await input.press('Enter');
+    await shown(page);
+    await input.press('ArrowDown');
+    await page.getByRole('option', { name: /func_name == "HDF5Reader.open"/ }).waitFor();
+    await input.press('Escape');
+    assert.equal(await options.count(), 0);
+    await input.fill('file_name.str.cont');
+    await page.getByRole('option', { name: 'contains("' }).waitFor();
+    await input.press('Escape');
+    await input.press('Escape');
+}
+
+async function markIsUnderTheMistake(page, daemon) {
+    await openOverview(page, daemon);
+    const input = page.locator('#filter'), words = 'file_name != "\u{1f600}" and siz > 4096';
+    await input.fill(words);
+    await input.press('Enter');
+    await page.locator('.filter-problem .caret').waitFor();
+    assert.equal((await page.locator('.filter-problem .caret').textContent()).indexOf('^'), [...words].join('').indexOf('siz') - 1, 'counted in characters');
+    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    await shown(page);
+    assert.equal(await input.inputValue(), '');
+}
+
+async function establishedNumbersAreShown(page, daemon) {
+    const trace = await openOverview(page, daemon, '&semantics=compatible&granularity=5');
+    const summary = await daemon.get(`traces/${trace.id}/summary?semantics=compatible&granularity=5`);
+    const cells = await tableNumbers(page.locator('table.layers'));
+    for (const layer of summary.layers) {
+        for (const [label, name] of [['Time', 'time'], ['Count', 'count'], ['Size', 'size'], ['Calls/s', 'ops'], ['Bandwidth', 'bandwidth'], ['Exposed', 'u_time'], ['Overlap', 'overlap'], ['Files', 'num_files']]) {
+            assert.equal(cells[layer.name][label] ?? null, layer[name], `${layer.name} ${label}`);
+        }
+    }
+    assert.equal(await tileNumber(page, 'Events'), summary.total_count);
+}
+
 async function everythingCanBeCopied(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -205,5 +258,8 @@ export const tests = [
     { name: 'overview: a brush sets the range, Esc clears it', body: brushSetsTheRange },
     { name: 'overview: every control asks the API', body: controlsAskTheApi },
     { name: 'overview: a wrong filter is marked where it is wrong', body: wrongFilterIsMarked, expected: /400/ },
+    { name: 'overview: the mark stands under the mistake', body: markIsUnderTheMistake, expected: /400/ },
+    { name: 'overview: the filter completes and remembers', body: filterIsCompleted },
+    { name: 'overview: the established analysers\' numbers', body: establishedNumbersAreShown },
     { name: 'overview: table and chart can be copied and saved', body: everythingCanBeCopied },
 ];

@@ -1,7 +1,7 @@
 /* layer.js - one layer: its figures, the kinds of its calls, how they spread over processes and time, and its rows. */
 
 import { getOf } from '../api.js';
-import { fill, h, refill } from '../dom.js';
+import { fill, h } from '../dom.js';
 import { text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
@@ -13,6 +13,7 @@ import { failedFilter, loading } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
 import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
 import { segmented } from '../parts/segmented.js';
+import { seriesCard } from '../parts/series.js';
 import { sizesCard } from '../parts/sizes.js';
 import { slopeCard } from '../parts/slope_card.js';
 import { bar } from '../parts/table.js';
@@ -35,10 +36,10 @@ export function open(host, place) {
 
 function layerPicture(trace, bar) {
     const top = h('div', { class: 'stack' });
-    const kinds = h('div', {}), over = distributionCard(), sizes = sizesCard(), heat = heatCard(), slope = slopeCard();
+    const kinds = h('div', {}), over = distributionCard(), sizes = sizesCard(), series = seriesCard(), heat = heatCard(), slope = slopeCard();
     const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
     const pair = h('div', { class: 'pair' }, over.element, sizes.element);
-    const cards = [kinds, pair, heat.element, slope.element, rows.element];
+    const cards = [kinds, pair, series.element, heat.element, slope.element, rows.element];
     let work = null, asked = null, answer = null;
     const around = (shown) => { for (const card of cards) card.hidden = !shown; };
     around(false);
@@ -77,26 +78,33 @@ function layerPicture(trace, bar) {
         const row = summary.layers.find((one) => one.name === name);
         const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
         const binned = Number(parameters.granularity ?? granularity);
-        const view = { trace, place, granularity: binned, parameters, layer, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
-        fill(top, chooser(tree, summary.layers, layer, given), tiles((compatible ? compatibleFigures : figuresOf)(row, summary)));
+        const view = { trace, place, granularity: binned, parameters, layer, row, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
+        const counts = new Map(summary.layers.map((one) => [one.name, one.count]));
+        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, counts, layer, given), row.count > 0 && tiles((compatible ? compatibleFigures : figuresOf)(row, summary).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
         around(row.count > 0);
-        if (row.count === 0) { top.append(h('p', { class: 'notice' }, `No event of ${name} in this time range passes the filter.`)); return; }
+        if (row.count === 0) { top.append(h('p', { class: 'notice' }, noEvents(name, place))); return; }
         kinds.hidden = compatible || view.metrics.length === 0;
-        if (!kinds.hidden) fill(kinds, kindsCard(view, row));
+        if (!kinds.hidden) fill(kinds, kindsCard(view));
         over.update(view);
         sizes.update(view);
+        const family = tree.filter((one) => one === layer || one.parent === name);
+        series.update({ ...view, usual: name, tree: family, present: new Set(family.filter((one) => counts.get(one.name) > 0).map((one) => one.name)) });
         heat.element.hidden = !view.condition;
         if (view.condition) heat.update(view);
         slope.element.hidden = !compatible;
         if (compatible) slope.update(view, rowsBy);
-        rows.update(rowsView(view, rowsBy, views, row));
+        rows.update(rowsView(view, rowsBy, views));
     }
 
     function close() {
         work?.abort();
-        for (const card of [over, sizes, heat, slope, rows]) card.close();
+        for (const card of [over, sizes, series, heat, slope, rows]) card.close();
     }
     return { boxes: [top, ...cards], update, close };
+}
+
+function noEvents(name, { filter, from, to }) {
+    return filter || from || to ? `No event of ${name} in this time range passes the filter.` : `The trace has no event of ${name}.`;
 }
 
 /** Where nobody named a layer: the one that moved most bytes, else the one with most events. */
@@ -104,8 +112,7 @@ function mostOf(layers) {
     return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
 }
 
-function chooser(tree, rows, layer, given) {
-    const counts = new Map(rows.map((row) => [row.name, row.count]));
+function chooser(tree, counts, layer, given) {
     const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
         tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (counts.get(one.name) ? '' : ' (no events)'))));
     return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition));
@@ -119,7 +126,7 @@ function figuresOf(row, { job_time: job }) {
             : { label: 'Exposed', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} hidden`, title: 'Busy while the same rank was not computing, added up over ranks' },
         { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
         { label: 'Events', number: row.count, note: `${text(row.ops, '1/s')} of call time` },
-        { label: 'Size', number: row.size || null, unit: 'B', title: 'Bytes read and written' },
+        { label: 'Size', number: row.size, unit: 'B', title: 'Bytes read and written' },
         { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} a stream`, title: 'Size over busy time: what the job got while it was transferring' },
         { label: 'Files', number: row.files, note: `${row.processes} processes, ${row.threads} threads` },
     ];
@@ -130,20 +137,20 @@ function compatibleFigures(row, { job_time: job }) {
         { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / job, 'share')} of job`, title: 'Sum over time bins of the longest time of any thread' },
         { label: 'Unoverlapped', number: row.u_time, unit: 's', note: row.overlap === null ? null : `${text(row.overlap, 'share')} overlapped` },
         { label: 'Events', number: row.count, note: text(row.ops, '1/s') },
-        { label: 'Size', number: row.size || null, unit: 'B' },
+        { label: 'Size', number: row.size, unit: 'B' },
         { label: 'Bandwidth', number: row.bandwidth, unit: 'B/s' },
         { label: 'Files', number: row.num_files, title: 'Of the time bin with most of them' },
         { label: 'Threads', number: row.num_processes, title: 'Of the time bin with most of them' },
     ];
 }
 
-function rowsView(view, rowsBy, views, row) {
-    const { trace, place, granularity, parameters, layer, columns } = view;
+function rowsView(view, rowsBy, views) {
+    const { trace, place, granularity, parameters, layer, row, columns } = view;
     const compatible = isCompatible(place);
     const byTime = rowsBy.by === 'time_range';
     const offered = columns.filter((name) => !['host_name', 'pid', 'proc_name'].includes(name)).map((name) => metricColumn(name, {}, compatible)).map(({ key, label, title: meaning }) => ({ name: key, label, title: meaning }));
     const has = (name) => offered.some((one) => one.name === name);
-    const idle = { processes: rowsBy.keys.includes('pid'), files: !row.files || rowsBy.by === 'file_name' };
+    const idle = { processes: rowsBy.keys.includes('pid'), files: !row.files || rowsBy.by === 'file_name', size: !row.size, bw_busy: !row.size, size_sum: !row.size, bw_mean: !row.size };
     const usual = (compatible ? USUAL_COMPATIBLE : USUAL).filter((name) => has(name) && !idle[name]);
     const chosen = place.columns ? place.columns.split(',').filter(has) : usual;
     const share = compatible ? 'time_sum' : 'time';

@@ -28,6 +28,7 @@ const MOST = 10000, MOST_BARS = 64;
  * @property {number} granularity
  * @property {Object} parameters  of layered calls
  * @property {import('./layers.js').Layer} layer
+ * @property {Object} row  of the summary
  * @property {string[]} columns  of the layer's view by process
  * @property {{name: string, condition: string}[]} metrics  derived ones
  * @property {string} condition  which events are the layer's

@@ -21,7 +21,7 @@ import { chartTable } from './table.js';
 /** @type {import('./plot.js').Kind} */
 export const heat = {
     option, table,
-    height: (data) => Math.max(120, Math.min(560, 64 + data.rows.length * 18)),
+    height: (data) => Math.max(120, Math.min(560, 68 + data.rows.length * 18)),
     binned: true,
     timeAt: (data, x) => start(data, x),
     placeOf: (data, time) => Math.floor(time / data.width) - data.first,
@@ -34,8 +34,8 @@ function option(data) {
     const highest = data.cells.reduce((most, cell) => Math.max(most, cell[2]), 0);
     const times = Array.from({ length: data.bins }, (_, bin) => text(start(data, bin), 's'));
     return {
-        grid: { ...GRID, bottom: 28 },
-        xAxis: nameAxis(times, { axisPointer: { show: true, type: 'line', label: { show: false } } }),
+        grid: { ...GRID, bottom: 32 },
+        xAxis: nameAxis(times, { axisPointer: { show: true, type: 'line', triggerTooltip: false, label: { show: false } } }),
         yAxis: nameAxis(data.rows, { inverse: true }),
         tooltip: tooltip('item', ({ value: [bin, row, number] }) => tip([data.rows[row], ', ', text(start(data, bin), 's'), ' \u2013 ', text(start(data, bin + 1), 's')], [{ head: data.label, number, unit: data.unit }])),
         visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],

@@ -8,12 +8,11 @@ import { bar, table } from './table.js';
 
 /**
  * @param {import('./distribution.js').LayerView} view
- * @param {Object} row  of the summary
  */
-export function kindsCard({ trace, parameters, layer, metrics }, row) {
+export function kindsCard({ trace, parameters, layer, metrics, row }) {
     /** @type {Object[]} */
     const all = metrics.map(({ name, condition }) => ({ name, condition, ...Object.fromEntries(['count', 'time', 'busy', 'size', 'bw'].map((key) => [key, row[`${name}_${key}`]])) }));
-    const rows = all.filter(({ count }) => count > 0);
+    const rows = all.filter(({ count }) => count > 0).sort((a, b) => b.time - a.time);
     const columns = [
         { key: 'name', label: 'Calls', class: 'head', cell: (kind) => h('button', { type: 'button', class: 'row-name name', title: `${kind.condition}\nClick: show only these`, onclick: () => toggle(`(${kind.condition})`) }, kind.name) },
         { key: 'share', label: 'Share of time', class: 'bar-cell', cell: (kind) => h('span', { class: 'bar-with-figure' }, bar(kind.time / row.time, layer.color, 0, `${text(kind.time / row.time, 'share')} of the time of ${layer.name}`), h('span', { class: 'figure' }, text(kind.time / row.time, 'share'))) },

@@ -20,13 +20,14 @@ export function resolved(color) {
     return `rgba(${red},${green},${blue},${alpha / 255})`;
 }
 
-/** Calls back when light turns dark or dark light, by the switch or by the system. */
+/** Calls back when light turns dark or dark light, by the switch, by the system, or for printing, which is always light. */
 export function onTheme(changed) {
     const media = matchMedia('(prefers-color-scheme: dark)');
-    media.addEventListener('change', changed);
+    const print = matchMedia('print');
+    for (const one of [media, print]) one.addEventListener('change', changed);
     const observer = new MutationObserver(changed);
     observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
-    return () => { media.removeEventListener('change', changed); observer.disconnect(); };
+    return () => { for (const one of [media, print]) one.removeEventListener('change', changed); observer.disconnect(); };
 }
 
 export function isDark() {

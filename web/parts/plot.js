@@ -41,6 +41,7 @@ export function plot(kind) {
     const forgetHover = kind.timeAt ? onHover(showHover) : () => {};
 
     async function draw() {
+        if (!asTable) makeRoom();
         const echarts = await loadLibrary();
         if (closed) return;
         if (asTable || echarts.missing) {
@@ -49,9 +50,7 @@ export function plot(kind) {
             fill(box, echarts.missing && h('p', { class: 'notice' }, 'This server was built without its chart library; here are the numbers.'), kind.table(data));
             return;
         }
-        if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
         if (!drawing) {
-            fill(box, canvas, line);
             await new Promise(requestAnimationFrame); /* figures and tables stand before charts are drawn */
             if (closed || asTable) return;
             drawing ??= start(echarts);
@@ -62,6 +61,12 @@ export function plot(kind) {
         canvas.setAttribute('aria-label', `${data.label}. The same numbers are available as a table.`);
         drawing.setOption({ animation: false, darkMode: isDark(), toolbox: { show: false }, ...(kind.timeAt && { brush: brushOption() }), ...kind.option(data) }, { notMerge: true });
         if (kind.timeAt) drawing.dispatchAction({ type: 'takeGlobalCursor', key: 'brush', brushOption: { brushType: 'lineX', brushMode: 'single' } });
+    }
+
+    /** The room that the chart will take, before it can be drawn, so that nothing jumps. */
+    function makeRoom() {
+        if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
+        if (canvas.parentElement !== box) fill(box, canvas, line);
     }
 
     function start(echarts) {

@@ -22,12 +22,15 @@ const METRICS = [
     { key: 'ops', compatible: 'ops_mean', label: 'Calls per second of call time', unit: '1/s' },
 ];
 
+const MOST_POINTS = 20000;
+
 /** The series card of a trace page. */
 export function seriesCard() {
     const card = chartCard({ name: 'series', title: 'Over time', kind: lines });
 
     /**
-     * @param {{trace: Object, tree: import('./layers.js').Layer[], present: Set<string>, parameters: Object, place: Object, granularity: number}} view
+     * @param {{trace: Object, tree: import('./layers.js').Layer[], present: Set<string>, parameters: Object, place: Object, granularity: number, usual?: string}} view
+     *   usual: the layer that is shown unless others are chosen
      */
     function update(view) {
         const { trace, tree, present, place, granularity } = view;
@@ -36,7 +39,7 @@ export function seriesCard() {
         const column = isCompatible(place) ? metric.compatible : metric.key;
         const stacked = metric.adds && place.shape !== 'lines';
         const shown = shownLayers(view, stacked);
-        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity };
+        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity, max_points: MOST_POINTS };
         card.update({
             what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, load: (signal) => getOf(trace, path, parameters, signal), file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),
@@ -66,8 +69,9 @@ function tools(offered, metric, stacked) {
 }
 
 /** The URL's choice; else for lines every layer with events, stacked only those that hold no other: parents contain their children's time. */
-function shownLayers({ place, tree, present }, stacked) {
+function shownLayers({ place, tree, present, usual = null }, stacked) {
     if (place.layers !== undefined) return new Set(place.layers.split(',').filter((name) => present.has(name)));
+    if (usual) return new Set([usual]);
     const holdsAnother = (layer) => tree.some((other) => other.parent === layer.name && present.has(other.name));
     return new Set(tree.filter((layer) => present.has(layer.name) && !(stacked && holdsAnother(layer))).map((layer) => layer.name));
 }

@@ -18,12 +18,12 @@ export function sizesCard() {
 
     /** @param {import('./distribution.js').LayerView} view */
     function update(view) {
-        const { trace, place, parameters, layer, columns } = view;
+        const { trace, place, parameters, layer, row, columns } = view;
         const compatible = isCompatible(place);
         const nameOf = (kind, bin) => compatible ? `${kind === 'all' ? '' : `${kind}_`}${bin}_sum` : bin;
         const kinds = KINDS.map((kind) => ({ ...kind, color: kind.color ?? layer.color, hatched: false })).filter((kind) => (compatible || kind.name === 'all') && columns.includes(nameOf(kind.name, SIZE_BINS[0].column)));
-        card.element.hidden = kinds.length === 0;
-        if (kinds.length === 0) return;
+        card.element.hidden = !row.size || kinds.length === 0;
+        if (card.element.hidden) return;
         const shown = new Set(place.kinds ? place.kinds.split(',') : kinds.map(({ name }) => name));
         const path = `traces/${trace.id}/views/layer`;
         const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'host_name', columns: kinds.flatMap((kind) => SIZE_BINS.map(({ column }) => nameOf(kind.name, column))).join(','), limit: 100000 };
