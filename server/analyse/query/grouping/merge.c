@@ -162,14 +162,14 @@ static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entr
     return &merge->entries[entry * (merge->order->layout.words + 1)];
 }
 
-static void ask_ahead(const struct sta_group_merge *merge, size_t entry)
+STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
 {
     const unsigned width = merge->order->layout.words;
     if (entry >= merge->entry_count)
         return;
     uint64_t item = entry_at(merge, entry)[width];
     const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
-    __builtin_prefetch(sta_group_key(table->table, sta_sorted_group(table, (uint32_t)item)));
+    sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
 }
 
 static void next_of_tables(struct sta_group_merge *merge, uint8_t *record)

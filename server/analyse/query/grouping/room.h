@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* Of a function that does nothing but ask memory ahead of time: gcc drops calls of it, since it has no effect, unless they are inlined first. */
+#define STA_ASKS_AHEAD static inline __attribute__((always_inline)) void
+
 /** An array, not zeroed; free() it.  Large ones lie in huge pages, which spare most of the faults and of the misses of address translation.
  * NULL when memory is short. */
 void *sta_room_create(size_t count, size_t size);

@@ -14,7 +14,7 @@
 #define CHUNK_BYTES ((size_t)128 << 10) /* at most, unless records are that large */
 #define MOST_CHUNK_BITS 16
 #define FIRST_SLOTS 256
-#define FAR_BYTES ((size_t)1 << 20) /* a table of so many does not lie near the processor */
+#define FAR_BYTES ((size_t)4 << 20) /* a table of so many does not lie near the processor */
 
 static void init_logs(struct sta_group_table *table)
 {
@@ -302,7 +302,7 @@ static inline bool has_key(const uint64_t *key, const uint64_t *words, unsigned 
 }
 
 /* Asks for the slots of a strip, then for the records that they most likely lead to. */
-static void ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
+STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
 {
     const struct sta_table_slot *slots = table->slots;
     const size_t mask = table->slot_count - 1;
@@ -311,7 +311,7 @@ static void ask_ahead(const struct sta_group_table *table, const uint32_t *hashe
     for (uint32_t i = 0; i < count; i++) {
         const struct sta_table_slot *slot = &slots[hashes[i] & mask];
         if (slot->group != 0)
-            __builtin_prefetch(sta_group_key(table, slot->group - 1), 1);
+            sta_group_ask(table, slot->group - 1);
     }
 }
 

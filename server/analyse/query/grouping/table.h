@@ -56,6 +56,14 @@ static inline uint64_t *sta_group_key(const struct sta_group_table *table, uint3
     return (uint64_t *)(void *)(table->chunks[group >> table->chunk_bits] + inside * table->stride);
 }
 
+/** Asks for the lines of memory that a record begins and ends in. */
+STA_ASKS_AHEAD sta_group_ask(const struct sta_group_table *table, uint32_t group)
+{
+    const uint8_t *record = (const uint8_t *)sta_group_key(table, group);
+    __builtin_prefetch(record, 1);
+    __builtin_prefetch(record + table->stride - 1, 1);
+}
+
 static inline uint8_t *sta_group_states(const struct sta_group_table *table, uint32_t group)
 {
     return (uint8_t *)(sta_group_key(table, group) + table->layout.words);

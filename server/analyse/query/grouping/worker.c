@@ -284,20 +284,21 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
 /* ---- freezing */
 
 #define REACH_FACTOR 4
-#define SAMPLE_MASK 0x7fu /* hashes that are sampled have zeros there */
-#define SAMPLE_BITS 20    /* of a hash: the number of its bit */
+#define SAMPLE_STEP 128u /* of so many hashes one is sampled */
+#define SAMPLE_BITS 20   /* of a hash: the number of its bit */
 
 struct overlap {
     uint32_t sampled, known;
 };
 
-/* Looks up the sampled keys of the table among the frozen ones; with @add they join them. */
+/* Looks up the sampled keys of the table among the frozen ones; with @add they join them.  A slot is where the low bits of the hash say, unless it
+ * was taken; so samples lie a step apart. */
 static struct overlap sample_keys(const struct sta_group_table *table, uint8_t *bits, bool add)
 {
     struct overlap overlap = {0};
-    for (size_t s = 0; s < table->slot_count; s++) {
+    for (size_t s = 0; s < table->slot_count; s += SAMPLE_STEP) {
         uint32_t hash = table->slots[s].hash;
-        if (table->slots[s].group == 0 || (hash & SAMPLE_MASK) != 0)
+        if (table->slots[s].group == 0 || hash % SAMPLE_STEP != 0)
             continue;
         uint8_t *byte = &bits[hash >> (32 - SAMPLE_BITS) >> 3];
         uint8_t bit = (uint8_t)(1u << (hash >> (32 - SAMPLE_BITS) & 7));
