@@ -13,7 +13,7 @@
 
 #include "common/memory.h"
 
-#define CHUNK_PIECES 8192
+#define CHUNK_PIECES 1024
 #define NO_UNIT UINT32_MAX
 
 /* 16 bytes, since there may be as many as events. */

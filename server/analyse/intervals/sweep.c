@@ -57,12 +57,21 @@ void sta_sweep_destroy(struct sta_sweep *sweep)
     free(sweep);
 }
 
+/* What arrays hold beyond what the spans of a usual slice take: that much every worker has, as it has buffers for a block. */
+static size_t beyond_slice(size_t capacity, size_t size)
+{
+    size_t usual = 2 * STA_SLICE_ROWS;
+    return capacity > usual ? (capacity - usual) * size : 0;
+}
+
 size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sweep_worker *worker)
 {
     size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->ahead.capacity;
-    size_t bytes = (worker->span_capacity + worker->scratch_capacity) * sizeof(struct sta_span);
+    size_t bytes = beyond_slice(worker->span_capacity, sizeof(struct sta_span)) +
+                   beyond_slice(worker->scratch_capacity, sizeof(struct sta_span)) +
+                   beyond_slice(worker->places_capacity, sizeof(uint32_t));
     bytes += ends * sizeof(struct sta_sweep_end);
-    bytes += (worker->place_capacity + worker->places_capacity + worker->next_capacity) * sizeof(uint32_t);
+    bytes += (worker->place_capacity + worker->next_capacity) * sizeof(uint32_t);
     bytes += worker->state_capacity * sweep->state_size + worker->cell_capacity * sizeof *worker->cells;
     bytes += worker->cells_by_key.capacity * (sizeof(uint64_t) + sizeof(uint32_t));
     for (uint32_t s = 0; s < sweep->options.sets; s++)

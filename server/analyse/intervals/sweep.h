@@ -52,7 +52,7 @@ void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct st
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 
-/** Bytes held, for the budget.  Context: any thread, during the pass. */
+/** Bytes held beyond the buffers for a slice, for the budget.  Context: any thread, during the pass. */
 size_t sta_sweep_bytes(const struct sta_sweep *sweep);
 
 /** After the pass: all cells, by unit, then mask.  free() it. */

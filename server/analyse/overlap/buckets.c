@@ -27,6 +27,7 @@ struct worker {
 struct adding {
     const struct sta_overlap_request *request;
     const struct sta_budget *budget;
+    const struct sta_scope *scope;
     uint32_t *id_of_thread; /* by thread code: number of its (pid, tid) */
     uint32_t ids;
     struct worker *workers;
@@ -100,6 +101,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     struct worker *worker = &adding->workers[number];
     struct sta_overlap_events events;
     double bytes = (double)atomic_load_explicit(&adding->bytes, memory_order_relaxed);
+    bytes += (double)sta_scope_bytes(adding->scope);
     int rc = sta_budget_memory(adding->budget, bytes, "the sums of bins and threads", err);
     if (rc == 0)
         rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
@@ -209,6 +211,7 @@ int sta_buckets_measure(const struct sta_overlap_request *request, const struct 
     struct sta_overlap_binding binding;
     number_ids(&adding);
     int rc = sta_overlap_binding_init(&binding, request, budget, err);
+    adding.scope = binding.scope;
     if (rc == 0)
         rc = scan_events(&adding, &binding, workers, err);
     if (rc == 0)

@@ -82,6 +82,23 @@ uint32_t sta_key_table_intern(struct sta_key_table *table, const struct sta_key_
     return number;
 }
 
+static size_t map_bytes(const struct sta_map *map)
+{
+    return map->capacity * (sizeof *map->keys + sizeof *map->values);
+}
+
+size_t sta_key_table_bytes(const struct sta_key_table *table)
+{
+    size_t bytes = 0;
+    for (size_t c = 0; c < table->columns; c++) {
+        const struct sta_key_column *column = &table->items[c];
+        bytes += map_bytes(&column->codes) + map_bytes(&column->prefixes);
+        bytes +=
+            column->value_capacity * sizeof *column->values + column->pair_capacity * sizeof *column->pairs;
+    }
+    return bytes;
+}
+
 uint32_t sta_key_table_count(const struct sta_key_table *table)
 {
     return table->columns == 0 ? 1 : (uint32_t)table->items[table->columns - 1].pair_count;

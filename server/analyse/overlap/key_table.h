@@ -44,6 +44,8 @@ uint32_t sta_key_table_step(struct sta_key_table *table, size_t column, uint32_t
 void sta_key_table_values(const struct sta_key_table *table, uint32_t tuple, struct sta_key_value *values);
 /** Number of a whole tuple; 0 when there are no columns. */
 uint32_t sta_key_table_intern(struct sta_key_table *table, const struct sta_key_value *values);
+/** Bytes held. */
+size_t sta_key_table_bytes(const struct sta_key_table *table);
 /** Tuples so far; without columns there is always one. */
 uint32_t sta_key_table_count(const struct sta_key_table *table);
 

@@ -36,10 +36,17 @@ static const struct sta_host_span nothing = {INT64_MAX, INT64_MIN};
 
 /* ---- events to sums and spans */
 
+/* Of a unit among the results. */
+static double result_bytes(const struct sta_overlap_request *request)
+{
+    return sizeof(struct sta_unit_sums) + 64 + request->set_count * sizeof(int64_t);
+}
+
 static int check_memory(const struct pass *pass, struct sta_error *err)
 {
     double bytes = (double)atomic_load_explicit(&pass->bytes, memory_order_relaxed);
-    bytes += (double)sta_sweep_bytes(pass->sweep);
+    bytes += (double)sta_sweep_bytes(pass->sweep) + (double)sta_scope_bytes(pass->binding->scope);
+    bytes += (double)sta_scope_unit_count_now(pass->binding->scope) * result_bytes(pass->request);
     if (pass->stretches->bytes != NULL)
         bytes += (double)pass->stretches->bytes(pass->stretches->context);
     return sta_budget_memory(pass->budget, bytes, "the units and intervals of an overlap", err);

@@ -3,35 +3,13 @@
  * DESIGN.  A unit is a tuple of keys.  Those of threads, processes, groups and hosts follow from an event's thread, so they are worked out
  * once per thread code; a row costs one load.  Keys that are expressions are numbered by each worker on its own, without a
  * lock; a tuple that is new to a worker gets its number for all of them under one. */
-#include "analyse/overlap/scope.h"
+#include "analyse/overlap/scope_private.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/overlap/given_groups.h"
-#include "analyse/rank_groups.h"
-#include "common/buffer.h"
 #include "common/memory.h"
-
-struct key {
-    const char *name;
-    enum sta_type type;
-    const char *unit;
-    struct sta_program *program;        /* KEYS */
-    const struct sta_dictionary *texts; /* TEXT: of the codes in the table */
-    struct sta_dictionary *own;         /* those texts, when they had to be gathered */
-};
-
-struct sta_scope {
-    const struct sta_columns *columns;
-    const struct sta_scope_request *request;
-    struct key keys[STA_KEY_COLUMNS];
-    size_t key_count;
-    uint32_t *unit_of_thread; /* by thread code; NULL for JOB, KEYS and BIN */
-    pthread_mutex_t lock;     /* over table while workers run */
-    struct sta_key_table table;
-};
 
 struct sta_scope_worker {
     struct sta_scope *scope;
@@ -40,6 +18,7 @@ struct sta_scope_worker {
     const struct sta_dictionary *texts[STA_KEY_COLUMNS]; /* .. of these */
     uint32_t *units;                                     /* by number in table */
     size_t unit_count, unit_capacity;
+    size_t bytes; /* what of the scope's is this worker's */
 };
 
 /* ---- scopes that follow from the thread */
@@ -74,7 +53,7 @@ static void name_keys(struct sta_scope *scope)
     const struct sta_entities *entities = sta_snapshot_entities(sta_columns_snapshot(scope->columns));
     const char *const *names = sta_scope_names(scope->request, &scope->key_count);
     for (size_t k = 0; k < scope->key_count; k++)
-        scope->keys[k] = (struct key){.name = names[k], .type = STA_TYPE_INT};
+        scope->keys[k] = (struct sta_scope_key){.name = names[k], .type = STA_TYPE_INT};
     if (scope->key_count > 0 && scope->request->kind <= STA_SCOPE_HOST) {
         scope->keys[0].type = STA_TYPE_TEXT;
         scope->keys[0].texts = entities->hosts;
@@ -117,7 +96,7 @@ static int bind_keys(struct sta_scope *scope, struct sta_error *err)
 {
     const struct sta_scope_request *request = scope->request;
     for (size_t k = 0; k < request->key_count; k++) {
-        struct key *key = &scope->keys[k];
+        struct sta_scope_key *key = &scope->keys[k];
         key->type = sta_expression_type(request->keys[k]);
         key->unit = sta_expression_unit(request->keys[k]);
         if (key->type == STA_TYPE_TEXT)
@@ -174,6 +153,36 @@ static uint32_t meet_unit(struct sta_scope_worker *worker, uint32_t tuple)
     return unit;
 }
 
+/* Notes what the tables have grown by. */
+static void count_bytes(struct sta_scope_worker *worker)
+{
+    struct sta_scope *scope = worker->scope;
+    size_t mine = sta_key_table_bytes(&worker->table) + worker->unit_capacity * sizeof *worker->units;
+    pthread_mutex_lock(&scope->lock);
+    size_t all = sta_key_table_bytes(&scope->table);
+    uint32_t units = sta_key_table_count(&scope->table);
+    pthread_mutex_unlock(&scope->lock);
+    atomic_fetch_add_explicit(&scope->worker_bytes, mine - worker->bytes, memory_order_relaxed);
+    atomic_store_explicit(&scope->bytes, all, memory_order_relaxed);
+    atomic_store_explicit(&scope->units, units, memory_order_relaxed);
+    worker->bytes = mine;
+}
+
+uint32_t sta_scope_unit_count_now(const struct sta_scope *scope)
+{
+    return atomic_load_explicit(&scope->units, memory_order_relaxed);
+}
+
+size_t sta_scope_bytes(const struct sta_scope *scope)
+{
+    size_t bytes = atomic_load_explicit(&scope->bytes, memory_order_relaxed) +
+                   atomic_load_explicit(&scope->worker_bytes, memory_order_relaxed);
+    for (size_t k = 0; k < scope->key_count; k++)
+        if (scope->keys[k].own != NULL)
+            bytes += sta_dictionary_bytes(scope->keys[k].own);
+    return bytes;
+}
+
 static void forget_tuples(struct sta_scope_worker *worker)
 {
     sta_key_table_fini(&worker->table);
@@ -194,6 +203,7 @@ static void note_texts(struct sta_scope_worker *worker, size_t key, const struct
 static void to_units(struct sta_scope_worker *worker, const uint32_t *selected, uint32_t count,
                      uint32_t *units)
 {
+    size_t before = worker->unit_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = selected != NULL ? selected[i] : i;
         uint32_t tuple = units[row];
@@ -204,6 +214,8 @@ static void to_units(struct sta_scope_worker *worker, const uint32_t *selected, 
         }
         units[row] = worker->units[tuple];
     }
+    if (worker->unit_count > before)
+        count_bytes(worker);
 }
 
 static int units_of_keys(struct sta_scope_worker *worker, struct sta_column_reader *reader,
@@ -325,162 +337,4 @@ void sta_scope_worker_destroy(struct sta_scope_worker *worker)
     sta_key_table_fini(&worker->table);
     free(worker->units);
     free(worker);
-}
-
-/* ---- after the pass */
-
-uint32_t sta_scope_unit_count(const struct sta_scope *scope)
-{
-    return sta_key_table_count(&scope->table);
-}
-
-uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code)
-{
-    return scope->unit_of_thread != NULL ? scope->unit_of_thread[code] : 0;
-}
-
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
-static double number_of(struct sta_key_value value)
-{
-    double number;
-    memcpy(&number, &value.bits, sizeof number);
-    return number;
-}
-
-static int compare_values(const struct key *key, struct sta_key_value a, struct sta_key_value b)
-{
-    if (a.missing || b.missing)
-        return (int)a.missing - (int)b.missing;
-    if (key->type == STA_TYPE_TEXT)
-        return a.bits == b.bits ? 0
-                                : compare_texts(sta_dictionary_text(key->texts, (uint32_t)a.bits),
-                                                sta_dictionary_text(key->texts, (uint32_t)b.bits));
-    if (key->type == STA_TYPE_FLOAT)
-        return (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));
-    return ((int64_t)a.bits > (int64_t)b.bits) - ((int64_t)a.bits < (int64_t)b.bits);
-}
-
-int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, const char *key, bool descending)
-{
-    struct sta_key_value left[STA_KEY_COLUMNS], right[STA_KEY_COLUMNS];
-    size_t k = 0;
-    while (k < scope->key_count && strcmp(scope->keys[k].name, key) != 0)
-        k++;
-    STA_ASSERT(k < scope->key_count);
-    sta_key_table_values(&scope->table, a, left);
-    sta_key_table_values(&scope->table, b, right);
-    int order = compare_values(&scope->keys[k], left[k], right[k]);
-    return descending && !left[k].missing && !right[k].missing ? -order : order;
-}
-
-struct placed_unit {
-    const struct sta_scope *scope;
-    uint32_t unit;
-};
-
-static int compare_units(const void *a, const void *b)
-{
-    const struct placed_unit *x = a;
-    const struct placed_unit *y = b;
-    struct sta_key_value left[STA_KEY_COLUMNS], right[STA_KEY_COLUMNS];
-    int order = 0;
-    sta_key_table_values(&x->scope->table, x->unit, left);
-    sta_key_table_values(&y->scope->table, y->unit, right);
-    for (size_t k = 0; order == 0 && k < x->scope->key_count; k++)
-        order = compare_values(&x->scope->keys[k], left[k], right[k]);
-    return order;
-}
-
-int sta_scope_compare_units(struct sta_scope *scope, uint32_t a, uint32_t b)
-{
-    struct placed_unit x = {scope, a};
-    struct placed_unit y = {scope, b};
-    pthread_mutex_lock(&scope->lock);
-    int order = compare_units(&x, &y);
-    pthread_mutex_unlock(&scope->lock);
-    return order;
-}
-
-void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count)
-{
-    struct placed_unit *placed = sta_alloc_array(count + 1, sizeof *placed);
-    for (size_t i = 0; i < count; i++)
-        placed[i] = (struct placed_unit){scope, units[i]};
-    qsort(placed, count, sizeof *placed, compare_units);
-    for (size_t i = 0; i < count; i++)
-        units[i] = placed[i].unit;
-    free(placed);
-}
-
-/* Texts are copied into the table once for each unit. */
-static void put_texts(const struct sta_scope *scope, struct sta_table *table, struct sta_table_column *column,
-                      const uint32_t *units, size_t k)
-{
-    struct sta_key_value values[STA_KEY_COLUMNS];
-    struct sta_text *of_unit = sta_alloc_array(sta_scope_unit_count(scope), sizeof *of_unit);
-    for (size_t row = 0; row < table->rows; row++) {
-        struct sta_text *text = &of_unit[units[row]];
-        sta_key_table_values(&scope->table, units[row], values);
-        if (values[k].missing)
-            continue;
-        if (text->bytes == NULL) {
-            *text = sta_dictionary_text(scope->keys[k].texts, (uint32_t)values[k].bits);
-            text->bytes = sta_arena_copy(&table->arena, text->bytes, text->length);
-        }
-        column->texts[row] = *text;
-        column->missing[row] = 0;
-    }
-    free(of_unit);
-}
-
-static void put_numbers(const struct sta_scope *scope, const struct sta_table *table,
-                        struct sta_table_column *column, const uint32_t *units, size_t k)
-{
-    struct sta_key_value values[STA_KEY_COLUMNS];
-    for (size_t row = 0; row < table->rows; row++) {
-        sta_key_table_values(&scope->table, units[row], values);
-        if (values[k].missing)
-            continue;
-        if (column->type == STA_TYPE_FLOAT)
-            sta_table_set_number(column, row, number_of(values[k]));
-        else
-            sta_table_set_int(column, row, (int64_t)values[k].bits);
-    }
-}
-
-void sta_scope_put_keys(const struct sta_scope *scope, struct sta_table *table, const uint32_t *units)
-{
-    for (size_t k = 0; k < scope->key_count; k++) {
-        const struct key *key = &scope->keys[k];
-        struct sta_table_column *column = sta_table_add(table, key->name, key->type, key->unit);
-        if (key->type == STA_TYPE_TEXT)
-            put_texts(scope, table, column, units, k);
-        else if (key->type != STA_TYPE_NULL)
-            put_numbers(scope, table, column, units, k);
-    }
-}
-
-void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t number, struct sta_buffer *out)
-{
-    const struct key *key = &scope->keys[number];
-    struct sta_key_value values[STA_KEY_COLUMNS];
-    sta_key_table_values(&scope->table, unit, values);
-    struct sta_key_value value = values[number];
-    if (value.missing) {
-        sta_put_text(out, "null");
-    } else if (key->type == STA_TYPE_TEXT) {
-        struct sta_text text = sta_dictionary_text(key->texts, (uint32_t)value.bits);
-        sta_put_json_string(out, text.bytes, text.length);
-    } else if (key->type == STA_TYPE_FLOAT) {
-        sta_put_double(out, number_of(value));
-    } else if (key->type == STA_TYPE_BOOL) {
-        sta_put_text(out, value.bits ? "true" : "false");
-    } else {
-        sta_put_int(out, (int64_t)value.bits);
-    }
 }
