@@ -105,12 +105,17 @@ export async function getOf(trace, path, parameters, signal) {
 }
 
 /** @param {'POST'|'PUT'|'PATCH'|'DELETE'} method */
-export async function send(method, path, body) {
-    const options = { method };
+export async function send(method, path, body, signal = undefined) {
+    const options = { method, signal };
     if (body !== undefined) Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     const response = await call(url(path), options);
     const text = await response.text();
     return text ? JSON.parse(text) : null;
+}
+
+/** The answer to a POST as it comes, such as CSV. */
+export async function sendForText(path, parameters, body) {
+    return (await call(url(path, parameters), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).text();
 }
 
 let asked = null;

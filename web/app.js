@@ -19,6 +19,7 @@ const PAGES = [
     { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
     { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
+    { name: 'compare', label: 'Compare', key: 'c', load: () => import('./pages/compare.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 
@@ -35,7 +36,7 @@ function pageOf(place) {
 
 function addressOf(page, place) {
     if (page === PAGES[0]) return link({}, {});
-    return page.ofTrace ? pageLink(page.name, {}, place) : link({ page: page.name }, {});
+    return page.ofTrace ? pageLink(page.name, {}, place) : link({ page: page.name, traces: place.traces ?? place.trace, baseline: place.baseline }, {});
 }
 
 async function render(place) {

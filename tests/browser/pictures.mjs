@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { slowerRun } from './compare.mjs';
 import { shots } from './harness.mjs';
 
 export const PAGES = [
@@ -22,14 +23,15 @@ export const PAGES = [
     { name: 'query chart', address: (trace) => `/?page=query&trace=${trace.id}&group=second+%3D+bin(time_start%2C+1)%2C+cat&agg=calls+%3D+count()&show=chart`, ready: '.chart canvas' },
     { name: 'query bars', address: (trace) => `/?page=query&trace=${trace.id}&show=chart`, ready: '.chart canvas' },
     { name: 'query events', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&order=-time&columns=func_name,time,time_start,pid,size,file_name,args.ret`, ready: '.grid tbody tr' },
+    { name: 'compare', address: (trace, other) => `/?page=compare&traces=${trace.id},${other.id}`, ready: '.grid tbody tr' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 
-async function pictureOf(browser, daemon, trace, { name, address, ready }, width, colorScheme) {
+async function pictureOf(browser, daemon, traces, { name, address, ready }, width, colorScheme) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
     try {
-        await page.goto(daemon.base + address(trace));
+        await page.goto(daemon.base + address(...traces));
         await page.locator(ready).first().waitFor();
         await page.waitForTimeout(300);
         await page.screenshot({ path: path.join(shots, `${name} ${width} ${colorScheme}.png`), fullPage: true });
@@ -41,10 +43,10 @@ async function pictureOf(browser, daemon, trace, { name, address, ready }, width
 }
 
 async function picturesAreTaken(page, daemon, browser) {
-    const trace = await daemon.trace('unet3d-v100');
+    const traces = [await daemon.trace('unet3d-v100'), await slowerRun(daemon)];
     for (const one of PAGES) {
         for (const width of [1440, 390]) {
-            for (const scheme of ['light', 'dark']) await pictureOf(browser, daemon, trace, one, width, scheme);
+            for (const scheme of ['light', 'dark']) await pictureOf(browser, daemon, traces, one, width, scheme);
         }
     }
 }

@@ -1,9 +1,10 @@
 /* traces.js - every registered trace: what it is, how its ingest goes, and what can be done with it. */
 
 import { ended, get, send, session } from '../api.js';
-import { fill, h, icon } from '../dom.js';
+import { fill, h, icon, refill } from '../dom.js';
 import { grouped, moment, text } from '../format.js';
 import { asked, confirmed } from '../parts/dialog.js';
+import { isReady } from '../parts/compare_runs.js';
 import { copyMenu, copyText } from '../parts/copy.js';
 import { folderDialog, startAdding } from '../parts/folders.js';
 import { jobProgress } from '../parts/job.js';
@@ -85,17 +86,18 @@ export function open(host, place) {
     /** Draws anew only when something changed, so that focus and open menus stay. */
     function show() {
         follow();
-        const picture = JSON.stringify([traces, now.q, now.sort, editor]);
+        const picture = JSON.stringify([traces, now.q, now.sort, now.pick, editor]);
         if (picture === shown || list.querySelector('[popover]:popover-open')) return;
         shown = picture;
-        fill(tools, search, editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'), copyMenu('traces', {}, null));
+        const ticked = tickedIn(now).filter((id) => traces.some((trace) => trace.id === id));
+        refill(tools, search, ticked.length > 0 && compareLink(ticked), editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'), copyMenu('traces', {}, null));
         if (traces.length === 0) {
             fill(list, noTraces(editor));
             return;
         }
         const columns = editor ? [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }] : COLUMNS;
         const rows = inOrder(traces.filter((trace) => matches(trace, now.q)), now.sort);
-        fill(list, h('div', { class: 'card flush scroll-x' }, table({
+        refill(list, h('div', { class: 'card flush scroll-x' }, table({
             columns, rows, caption: 'Traces', sort: now.sort, onSort: (sort) => go({ sort }), class: 'cards', decorate,
         }), rows.length === 0 && h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`)));
     }
@@ -169,8 +171,23 @@ export function open(host, place) {
     };
 }
 
+/** A trace is ticked to be compared. */
+function tick(trace) {
+    const ticked = tickedIn(here());
+    const change = () => go({ pick: (ticked.includes(trace.id) ? ticked.filter((id) => id !== trace.id) : [...ticked, trace.id]).join(',') }, { replace: true });
+    return isReady(trace) && h('input', { type: 'checkbox', checked: ticked.includes(trace.id), 'aria-label': `Compare ${trace.name}`, title: 'Tick to compare', onchange: change });
+}
+
+function tickedIn(place) {
+    return (place.pick ?? '').split(',').filter(Boolean);
+}
+
+function compareLink(ids) {
+    return h('a', { class: `button${ids.length > 1 ? ' primary' : ''}`, href: link({ page: 'compare', traces: ids.join(',') }, {}) }, ids.length > 1 ? `Compare ${ids.length} runs` : 'Compare with\u2026');
+}
+
 function nameCell(trace) {
-    return h('div', { class: 'trace-name' },
+    return h('div', { class: 'trace-name' }, tick(trace),
         h('a', { href: link({ page: 'overview', trace: trace.id }, {}) }, trace.name), (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
         h('div', { class: 'path', title: trace.path }, trace.path));
 }

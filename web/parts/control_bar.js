@@ -71,7 +71,8 @@ export function controlBar({ without = [] } = {}) {
     return { element, update, mark: filter.mark, clear: filter.clear };
 }
 
-function field(label, control) {
+/** A control with its name above. */
+export function field(label, control) {
     return h('div', { class: 'field' }, h('label', { for: control.id }, label), control);
 }
 
@@ -84,7 +85,8 @@ function granularitySelect(place, granularity, span) {
         steps.filter((step) => step >= 1e-6).map((step) => h('option', { value: step, selected: step === chosen }, text(step, 's'))));
 }
 
-function rangeChip(place) {
+/** The time range that is shown, with a way back to the whole job. */
+export function rangeChip(place) {
     if (place.from === undefined && place.to === undefined) return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
     const words = `${place.from === undefined ? 'start' : text(Number(place.from), 's')} \u2013 ${place.to === undefined ? 'end' : text(Number(place.to), 's')}`;
     return h('button', { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange }, words, icon('close'));

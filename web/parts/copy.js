@@ -1,8 +1,9 @@
 /* copy.js - whatever is on screen is a call of the public API: copy it as curl or pandas, or take the CSV. */
 
-import { url } from '../api.js';
+import { sendForText, url } from '../api.js';
+import { h } from '../dom.js';
 import { menu } from './menu.js';
-import { toast } from './notice.js';
+import { attempt, toast } from './notice.js';
 
 /** Puts text on the clipboard, also where the page is not a secure context. */
 export async function copyText(text, what) {
@@ -43,4 +44,26 @@ export function copyMenu(path, parameters, name, more = []) {
     return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
         { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') }, ...tabular, ...more,
     ] });
+}
+
+/**
+ * The menu of a table that is asked by POST.
+ * @param {string} path
+ * @param {Object} body
+ * @param {string} name  of the file that CSV is saved as
+ */
+export function postMenu(path, body, name) {
+    const request = JSON.stringify(body), shell = request.replaceAll("'", "'\\''");
+    const pandas = `import pandas as pd, requests\nanswer = requests.post(${JSON.stringify(url(path))}, data=${JSON.stringify(request)}).json()\nframe = pd.DataFrame(answer["data"], columns=answer["columns"])`;
+    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
+        { text: 'Copy as curl', action: () => copyText(`curl -X POST '${url(path)}' -H 'Content-Type: application/json' -d '${shell}'`, 'as curl') },
+        { text: 'Copy as pandas', action: () => copyText(pandas, 'as pandas') },
+        { text: 'Save as CSV', action: () => attempt(async () => saveText(await sendForText(path, { format: 'csv' }, body), `${name}.csv`)) },
+    ] });
+}
+
+function saveText(words, name) {
+    const address = URL.createObjectURL(new Blob([words], { type: 'text/csv' }));
+    h('a', { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
 }

@@ -88,7 +88,7 @@ function keyColumn(key, numeric, unit) {
 export function keyText(key, found, unit) {
     if (found === null || found === undefined) return 'none';
     if (key.width) return `${text(found * key.width, 's')} \u2013 ${text((found + 1) * key.width, 's')}`;
-    return unit === 'B' || unit === 's' ? text(found, unit) : String(found);
+    return unit === 'B' || unit === 's' ? text(found, unit) : String(found) || '(empty)';
 }
 
 function words(found) {

@@ -22,7 +22,7 @@ import { value } from '../format.js';
  * @param {Column[]} options.columns
  * @param {any[]} options.rows  in the order to show them
  * @param {string} options.caption  for screen readers
- * @param {{label: string, span: number, title?: string}[]} [options.groups]  a second head above the first
+ * @param {{label: any, span: number, title?: string}[]} [options.groups]  a second head above the first
  * @param {string} [options.sort]  key, with a leading - for descending
  * @param {(sort: string) => void} [options.onSort]
  * @param {(row: any, element: HTMLElement) => void} [options.decorate]  last touch to a row's element

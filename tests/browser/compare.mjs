@@ -1,0 +1,112 @@
+/* compare.mjs - runs beside each other against the API: tiles, layers, functions, and the way there. */
+
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { given } from './daemon.mjs';
+import { parametersOf } from './harness.mjs';
+import { gridRows } from './layer.mjs';
+
+const FACTOR = 1.5;
+
+/** A given trace whose preads take longer. */
+export async function slowerRun(daemon) {
+    const known = await daemon.trace('slower');
+    if (known) return known;
+    const folder = path.join(daemon.folder, 'slower'), source = given('unet3d-v100');
+    await mkdir(folder, { recursive: true });
+    for (const name of await readdir(source)) {
+        const lines = await readFile(path.join(source, name), 'utf8');
+        await writeFile(path.join(folder, name), lines.replace(/("name":"pread".*?"dur":)(\d+)/g, (_, before, dur) => before + Math.round(dur * FACTOR)));
+    }
+    return daemon.ingest(folder);
+}
+
+async function openCompare(page, daemon, more = {}) {
+    const baseline = await daemon.trace('unet3d-v100'), other = await slowerRun(daemon);
+    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'compare', traces: `${baseline.id},${other.id}`, ...more })}`);
+    await page.locator('.grid tbody tr').first().waitFor();
+    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    return { baseline, other };
+}
+
+/** The full numbers of a row's cells, the change's being its difference. */
+const numbersOf = (row) => row.locator('data').evaluateAll((all) => all.map((one) => Number(one.value)));
+
+async function tilesAndLayersAreTheApis(page, daemon) {
+    const { baseline, other } = await openCompare(page, daemon);
+    const [before, now] = await Promise.all([baseline, other].map(({ id }) => daemon.get(`traces/${id}/summary?preset=dlio`)));
+    const tile = (label) => page.locator('.tile', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) });
+    assert.deepEqual(await numbersOf(tile('Job time')), [before.job_time, now.job_time]);
+    assert.match(await tile('I/O time').innerText(), /\u00d7\u20091\.\d\d/);
+    assert.ok(await tile('I/O time').locator('.change.worse').isVisible());
+    const { columns, data } = await daemon.get(`compare?traces=${baseline.id},${other.id}&preset=dlio`);
+    const record = (name) => Object.fromEntries(data.filter((row) => row[0] === name)[1].map((cell, at) => [columns[at], cell]));
+    const shown = await numbersOf(page.getByRole('table', { name: 'Layers' }).locator('tr', { has: page.getByRole('button', { name: 'reader_posix_lustre' }) }));
+    const row = record('reader_posix_lustre');
+    assert.deepEqual(shown.slice(0, 3), [row.time_baseline, row.time, row.time - row.time_baseline]);
+    assert.ok(Math.abs(row.time_delta - shown[2]) < 1e-9);
+    assert.equal(await page.getByLabel('Layer', { exact: true }).inputValue(), 'reader_posix_lustre', 'the layer that changed most is shown over time');
+}
+
+async function slowDownsComeFirst(page, daemon) {
+    const { baseline, other } = await openCompare(page, daemon);
+    const { data } = await daemon.call('POST', 'query', { traces: { a: baseline.id, b: other.id }, preset: 'dlio', group_by: ['func_name', 'trace'], aggregate: { time: 'sum(time)' }, compare: { baseline: 'a' }, order_by: ['-time_delta'], limit: 1 });
+    const [first] = await gridRows(page);
+    assert.equal(first.Function, data[0][0]);
+    assert.deepEqual([first.Time, first['Time, baseline']], [data[0][2], data[0][3]]);
+    await page.getByRole('group', { name: 'Rows by' }).getByRole('button', { name: 'Category' }).click();
+    await page.locator('.grid thead').getByText('Category').waitFor();
+    assert.equal((await parametersOf(page)).by, 'cat');
+    await page.getByRole('button', { name: 'Export' }).last().click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Save as CSV' }).last().click()]);
+    assert.match(await readFile(await download.path(), 'utf8'), /^cat,trace,time,/);
+}
+
+async function baselineIsChosen(page, daemon) {
+    const { baseline, other } = await openCompare(page, daemon);
+    await page.getByRole('button', { name: 'Make baseline' }).click();
+    await page.waitForFunction((id) => new URLSearchParams(location.search).get('baseline') === id, other.id);
+    await page.locator('.change.better').first().waitFor();
+    await page.getByRole('button', { name: `Leave out ${baseline.name}` }).click();
+    await page.getByText('Choose another run').waitFor();
+    await page.getByLabel('Add a run').selectOption(baseline.id);
+    await page.getByRole('table', { name: 'Layers' }).waitFor();
+    await page.goto(`${daemon.base}/?page=compare&traces=${baseline.id},${other.id}&filter=${encodeURIComponent('sise > 1')}`);
+    await page.locator('#filter-problem').getByText('sise').waitFor();
+}
+
+async function runsAreTicked(page, daemon) {
+    const { baseline, other } = await openCompare(page, daemon);
+    await page.goto(daemon.base);
+    await page.getByLabel(`Compare ${baseline.name}`).check();
+    await page.getByLabel(`Compare ${other.name}`).check();
+    await page.getByRole('link', { name: 'Compare 2 runs' }).click();
+    await page.getByRole('table', { name: 'Layers' }).waitFor();
+    assert.equal((await parametersOf(page)).traces, `${baseline.id},${other.id}`);
+    await page.goto(`${daemon.base}/?page=overview&trace=${other.id}`);
+    await page.getByRole('navigation').getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('Choose another run').waitFor();
+    assert.equal((await parametersOf(page)).traces, other.id);
+}
+
+async function moreRunsStandBeside(page, daemon) {
+    const third = await daemon.ingest(given('two-hosts'));
+    const { baseline, other } = await openCompare(page, daemon);
+    await page.getByLabel('Add a run').selectOption(third.id);
+    await page.getByRole('group', { name: 'Metric' }).getByRole('button', { name: 'Busy' }).click();
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('layer_metric') === 'busy');
+    const shown = await numbersOf(page.getByRole('table', { name: 'Layers' }).locator('tr', { has: page.getByRole('button', { name: 'reader_posix_lustre' }) }));
+    const busy = await Promise.all([baseline, other].map(async ({ id }) => (await daemon.get(`traces/${id}/summary?preset=dlio`)).layers.find(({ name }) => name === 'reader_posix_lustre').busy));
+    assert.deepEqual(shown.slice(0, 2), busy);
+    await page.locator('.grid thead').getByText('Run', { exact: true }).waitFor();
+    assert.ok((await gridRows(page)).some((row) => row.Run === third.name));
+}
+
+export const tests = [
+    { name: 'compare: tiles and layers are the API\'s', body: tilesAndLayersAreTheApis },
+    { name: 'compare: the largest slow-downs come first', body: slowDownsComeFirst },
+    { name: 'compare: the baseline is chosen', body: baselineIsChosen, expected: /400/ },
+    { name: 'compare: runs are ticked in the list', body: runsAreTicked },
+    { name: 'compare: more runs stand beside', body: moreRunsStandBeside },
+];

@@ -1,0 +1,129 @@
+/* compare.js - two or more runs beside each other: what changed, where, and for the worse or the better. */
+
+import { get, getOf } from '../api.js';
+import { fill, h, refill } from '../dom.js';
+import { compareLayers, LAYER_COLUMNS } from '../parts/compare_layers.js';
+import { regressionsCard } from '../parts/compare_regressions.js';
+import { runsBar, runsOf } from '../parts/compare_runs.js';
+import { compareSeries } from '../parts/compare_series.js';
+import { compareTiles } from '../parts/compare_tiles.js';
+import { clearRange, field, questionOf, rangeChip } from '../parts/control_bar.js';
+import { expressionBox } from '../parts/expression_box.js';
+import { layerTree } from '../parts/layers.js';
+import { empty, failedFilter, failure, loading, waiting } from '../parts/notice.js';
+import { niceGranularity } from '../parts/time.js';
+import { go, link } from '../state.js';
+
+export const title = 'Compare';
+
+/**
+ * @param {HTMLElement} host
+ * @param {Object} place
+ */
+export function open(host, place) {
+    const runsBox = h('div', {}), controls = h('div', { class: 'controls' }), top = h('div', { class: 'stack' });
+    const series = compareSeries(), regressions = regressionsCard();
+    const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }), trace: () => first });
+    const bar = h('form', { class: 'control-bar', 'aria-label': 'What to compare', onsubmit: (event) => event.preventDefault() }, controls, filter.element);
+    const cards = [series.element, regressions.element];
+    let now = place, traces = null, presets = [], first = null, work = null, asked = null, answer = null, closed = false;
+    const around = (shown) => { for (const card of cards) card.hidden = !shown; };
+    fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Compare')), runsBox, bar, top, cards);
+    bar.hidden = true;
+    around(false);
+    start();
+
+    async function start() {
+        if (!traces) fill(top, waiting({ what: 'Reading the list of traces', height: 320 }));
+        try {
+            const [list, known] = await Promise.all([get('traces'), get('presets')]);
+            if (closed) return;
+            ({ traces } = list);
+            ({ presets } = known);
+            asked = null;
+            update(now);
+        } catch (problem) {
+            if (!closed) fill(top, failure(problem, start));
+        }
+    }
+
+    function update(next) {
+        now = next;
+        if (!traces) return;
+        const runs = runsOf(now, traces);
+        refill(runsBox, runsBar(runs, traces));
+        bar.hidden = runs.length < 2;
+        if (runs.length < 2) { work?.abort(); asked = null; around(false); fill(top, tooFew(runs, traces)); return; }
+        const preset = now.preset ?? runs[0].trace.preset?.name;
+        first = { id: runs[0].id, version: runs[0].trace.version, seenWith: preset };
+        drawControls(preset);
+        const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
+        const question = JSON.stringify([parameters, runs.map(({ id, trace }) => [id, trace.version])]);
+        if (question === asked && answer) { draw(runs, parameters); return; }
+        asked = question;
+        answer = null;
+        work?.abort();
+        filter.clear();
+        work = loading(top, {
+            what: `Summing up ${runs.length} runs`, height: 480, load: (signal) => ask(runs, parameters, signal),
+            show: (received) => { answer = received; draw(runs, parameters); },
+            fail: (problem) => { answer = null; around(false); failedFilter(problem, filter, top); },
+            retry: () => { asked = null; update(now); },
+        });
+    }
+
+    function drawControls(preset) {
+        refill(controls,
+            field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layer: null }) }, presets.map(({ name }) => h('option', { value: name, selected: name === preset }, name)))),
+            field('Dropping filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
+                h('option', { value: '', selected: now.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: now.filters === 'off' }, 'off'))),
+            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(now)));
+        filter.update(now.filter ?? '');
+    }
+
+    async function ask(runs, parameters, signal) {
+        const all = { version: runs.map(({ trace }) => trace.version).join(' ') };
+        const [layers, preset, ...answers] = await Promise.all([getOf(all, 'compare', comparedWith(runs, parameters), signal), getOf(all, `presets/${parameters.preset}`, {}, signal), ...runs.map((run) => figuresOf(run, parameters, signal))]);
+        return { layers, answers, tree: layerTree(answers[0].summary.layers, preset) };
+    }
+
+    function draw(runs, parameters) {
+        const { layers, answers, tree } = answer;
+        const counts = (name) => answers.reduce((sum, { summary }) => sum + (summary.layers.find((one) => one.name === name)?.count ?? 0), 0);
+        const present = tree.filter(({ name }) => counts(name) > 0);
+        const view = { runs, parameters, place: now };
+        fill(top, compareTiles(runs, answers), present.length > 0 ? compareLayers({ ...view, answer: layers, tree, parameters: comparedWith(runs, parameters) }) : empty('No events here', h('p', {}, 'In none of the runs an event of the preset\u2019s layers passes the filter.')));
+        around(true);
+        series.element.hidden = present.length === 0;
+        const span = Number(now.to ?? Math.max(...runs.map(({ trace }) => trace.job_time))) - Number(now.from ?? 0);
+        if (present.length > 0) series.update({ ...view, layers: present, layer: present.find(({ name }) => name === now.layer) ?? mostChanged(present, layers), granularity: niceGranularity(span) });
+        regressions.update(view);
+    }
+
+    return {
+        update, refresh: start, escape: clearRange,
+        close() { closed = true; work?.abort(); series.close(); regressions.close(); },
+    };
+}
+
+function comparedWith(runs, parameters) {
+    return { traces: runs.map(({ id }) => id).join(','), baseline: runs[0].id, ...parameters, view: 'summary', columns: LAYER_COLUMNS };
+}
+
+async function figuresOf({ id, trace }, parameters, signal) {
+    const [summary, io] = await Promise.all([parameters, { ...parameters, preset: 'posix' }].map((asked) => getOf(trace, `traces/${id}/summary`, asked, signal)));
+    return { summary, io: io.layers[0] };
+}
+
+function tooFew(runs, traces) {
+    if (traces.length < 2) return empty('Nothing to compare', h('p', {}, 'A comparison needs two traces.'), h('p', {}, h('a', { class: 'button primary', href: link({}, {}) }, 'All traces')));
+    return empty(runs.length === 0 ? 'Choose the runs to compare' : 'Choose another run', h('p', {}, 'The first one is the baseline that the others are compared to. Runs can be ticked in the ', h('a', { href: link({}, {}) }, 'list of traces'), ' too.'));
+}
+
+/** Of the layers that hold no other, the one whose time changed most. */
+function mostChanged(present, { columns, data }) {
+    const leaves = new Set(present.filter(({ name }) => !present.some(({ parent }) => parent === name)).map(({ name }) => name));
+    const name = columns.indexOf('name'), delta = columns.indexOf('time_delta');
+    const [row] = data.filter((one) => leaves.has(one[name])).sort((a, b) => Math.abs(b[delta] ?? 0) - Math.abs(a[delta] ?? 0));
+    return present.find((layer) => layer.name === row?.[name]) ?? present[0];
+}

@@ -1,0 +1,74 @@
+/* compare_regressions.js - what took longer than in the baseline, the most first: by function, category, file or directory. */
+
+import { send } from '../api.js';
+import { fill, h, refill } from '../dom.js';
+import { grouped } from '../format.js';
+import { go } from '../state.js';
+import { change } from './compare_change.js';
+import { runSwatch } from './compare_runs.js';
+import { postMenu } from './copy.js';
+import { grid } from './grid.js';
+import { empty, loading } from './notice.js';
+import { segmented } from './segmented.js';
+
+const MOST = 20000;
+const BY = [
+    { key: 'func_name', label: 'Function', expression: 'func_name' },
+    { key: 'cat', label: 'Category', expression: 'cat' },
+    { key: 'file_dir', label: 'Directory', expression: 'dirname(file_name)' },
+    { key: 'file', label: 'File', expression: 'basename(file_name)' },
+];
+
+export function regressionsCard() {
+    const note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
+    const element = h('section', { class: 'card', 'aria-label': 'Largest slow-downs' }, h('header', { class: 'card-head' }, h('h2', {}, 'Largest slow-downs'), note, tools), box);
+    const rows = grid();
+    let work = null, asked = null, source = null;
+
+    /** @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object}} view */
+    function update(view) {
+        const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
+        const body = questionFor(view, by), question = JSON.stringify([body, view.runs.map(({ trace }) => trace.version)]);
+        refill(tools, segmented('Rows by', BY.map(({ key, label }) => [key, label]), by.key, (key) => go({ by: key })), postMenu('query', body, `compare-${by.key}`));
+        if (question === asked && source) { show(view, by); return; }
+        asked = question;
+        source = null;
+        work?.abort();
+        work = loading(box, { what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320, load: (signal) => send('POST', 'query', body, signal),
+            show: (answer) => { source = sourceOf(answer, view.runs); show(view, by); }, retry: () => { asked = null; update(view); } });
+    }
+
+    function show({ runs }, by) {
+        fill(note, source.left > 0 ? `of the first ${grouped(MOST)} rows; ${grouped(source.left)} more have changed less` : 'by time in calls; what is new counts with all its time');
+        if (source.count === 0) { fill(box, empty('Nothing here', h('p', {}, 'No event of the other runs passes the filter.'))); return; }
+        if (rows.element.parentElement !== box) fill(box, rows.element);
+        rows.update({ columns: columnsOf(runs, by), source, caption: 'Largest slow-downs' });
+    }
+    return { element, update, close() { work?.abort(); rows.close(); } };
+}
+
+function questionFor({ runs, parameters }, by) {
+    const { preset, filters, filter, from, to } = parameters;
+    return { traces: Object.fromEntries(runs.map(({ name, id }) => [name, id])), ...Object.fromEntries(Object.entries({ preset, filters, from: from && Number(from), to: to && Number(to), filter }).filter(([, value]) => value !== undefined && value !== '')),
+        group_by: [by.key === by.expression ? by.key : { [by.key]: by.expression }, 'trace'], aggregate: { time: 'sum(time)', calls: 'count()', mean: 'mean(time)', bytes: 'sum(size)' },
+        compare: { baseline: runs[0].name, columns: ['time', 'calls', 'mean', 'bytes'] }, order_by: ['-time_delta'], limit: MOST };
+}
+
+/** The other runs' rows; what one side lacks counts as 0 in the order, for it took no time there. */
+function sourceOf(answer, runs) {
+    const at = (name) => answer.columns.indexOf(name);
+    const slower = (row) => (row[at('time')] ?? 0) - (row[at('time_baseline')] ?? 0);
+    const found = answer.data.filter((row) => row[at('trace')] !== runs[0].name).sort((a, b) => slower(b) - slower(a));
+    return { columns: answer.columns, units: answer.units, rows: found, count: found.length, left: answer.row_count - answer.data.length, answer, until: async () => false };
+}
+
+/** @returns {import('./table.js').Column[]} */
+function columnsOf(runs, by) {
+    const pair = (key, unit, better, label) => [{ key: `${key}_baseline`, label: `${label}, baseline`, unit }, { key, label, unit }, { key: `${key}_change`, label: 'change', class: 'number', cell: (row) => change(row[key], row[`${key}_baseline`], unit, better) }];
+    return [
+        { key: by.key, label: by.label, class: 'head', cell: (row) => h('span', { class: 'name', title: row[by.key] }, row[by.key] || '(empty)') },
+        ...(runs.length > 2 ? [{ key: 'trace', label: 'Run', cell: (row) => [runSwatch(runs.find(({ name }) => name === row.trace)), ` ${row.trace}`] }] : []),
+        ...pair('time', 's', 'lower', 'Time'), ...pair('calls', 'count', 'neither', 'Calls'), ...pair('mean', 's', 'lower', 'Mean'),
+        { key: 'bytes', label: 'Bytes', unit: 'B' },
+    ];
+}
