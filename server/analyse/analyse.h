@@ -169,7 +169,7 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
  * sta_summary_exact - the summary of exact.md section 3
  * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2 (union over layers; missing where
  * a layer has no such column or no event)
- * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, unmatched, multiple, and filtered_by_file,
+ * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, taken, unmatched, multiple, and filtered_by_file,
  * filtered_by_function, of the events that start in the window and satisfy the filter.  from and to cut events as a bin of time does (section 2): of
  * an event that reaches beyond, the covered time and its bytes in proportion; counted where it starts
  */

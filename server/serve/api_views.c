@@ -277,7 +277,12 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
     uint64_t rows = view->server->options.rows;
     double bins = window_of(view) / ((double)view->values[STA_PARAMETER_GRANULARITY].integer / 1e6);
     const struct sta_parameter_value *points = &view->values[STA_PARAMETER_MAX_POINTS];
-    if (points->given ? (uint64_t)points->integer <= rows : bins <= (double)rows)
+    bool fits = points->given ? (uint64_t)points->integer <= rows : bins <= (double)rows;
+    if (fits && !view->page.has_limit && view->page.format == STA_FORMAT_JSON) {
+        view->page.has_limit = true; /* a chart wants all of it */
+        view->page.limit = rows;
+    }
+    if (fits || view->page.has_limit)
         return STA_OK;
     sta_fail(err, STA_ELIMIT,
              "The series would have %.0f rows, more than %llu (setting rows): raise granularity, or give "
@@ -324,11 +329,10 @@ static int64_t granularity_of(const struct sta_view *view)
     return !width->given && view->values[STA_PARAMETER_MAX_POINTS].given ? 0 : width->integer;
 }
 
-static int compute_timeseries(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                              struct sta_error *err)
+static int timeseries_result(struct sta_view *view, const struct sta_budget *budget,
+                             struct sta_result **result, struct sta_error *err)
 {
     struct sta_question question = sta_view_question(view);
-    struct sta_answer_names names = sta_view_names(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
     struct sta_series_base base = {view, recall_series, keep_series};
@@ -342,10 +346,8 @@ static int compute_timeseries(struct sta_view *view, const struct sta_budget *bu
     series.metrics = metrics;
     int status = is_exact(view) ? sta_timeseries_exact(&question, &series, budget, &table, &facts, err)
                                 : sta_timeseries_compatible(&question, &series, budget, &table, &facts, err);
-    if (status == STA_OK) {
-        sta_put_table(reply, format_of(view), &names, &facts, &table);
-        sta_table_fini(&table);
-    }
+    if (status == STA_OK)
+        *result = sta_view_result(view, &table, &facts);
     free(layers);
     free(metrics);
     return blame(view, status, err);
@@ -354,10 +356,11 @@ static int compute_timeseries(struct sta_view *view, const struct sta_budget *bu
 const struct sta_view_kind sta_view_timeseries = {
     .name = "timeseries",
     .layered = true,
-    .key_values = LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) |
-                  STA_HAS(MAX_POINTS) | STA_HAS(FORMAT),
+    .arranged = true,
+    .key_values =
+        LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) | STA_HAS(MAX_POINTS),
     .check = check_timeseries,
-    .compute = compute_timeseries,
+    .result = timeseries_result,
 };
 
 /* A series that nobody asked for yet: what is kept of it serves all that will be. */

@@ -84,8 +84,7 @@ int sta_api_saved_put(struct sta_call *, struct sta_reply *, struct sta_error *)
 int sta_api_saved_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
 extern const struct sta_view_kind sta_view_overlap, sta_view_overlap_intervals, sta_view_overlap_page;
 extern const struct sta_view_kind sta_view_summary, sta_view_timeseries, sta_view_hlm, sta_view_main,
-    sta_view_layer, sta_view_flat, sta_view_series_base, sta_view_preset_preview, sta_view_report,
-    sta_view_columns, sta_view_column_values, sta_view_query, sta_view_events, sta_view_query_traces,
-    sta_view_compare;
+    sta_view_layer, sta_view_flat, sta_view_preset_preview, sta_view_report, sta_view_columns,
+    sta_view_column_values, sta_view_query, sta_view_events, sta_view_query_traces, sta_view_compare;
 
 #endif

@@ -72,6 +72,8 @@ struct sta_view_kind {
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
+/* The base of series: no call of its own, but prepared. */
+extern const struct sta_view_kind sta_view_series_base;
 /** Computes the summary of a trace and the base of its series for later, without anyone waiting.  Context: any thread, may open the snapshot. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
 

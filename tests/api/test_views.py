@@ -247,6 +247,15 @@ def test_points_alone_pick_a_round_width(scene):
         assert abs(sum(row[2] or 0 for row in value["data"]) - 8) < 1e-9
 
 
+def test_a_series_pages_and_sorts_as_all_tables_do(scene):
+    path = scene.shared.path + "/timeseries?layer=compute&metrics=time,count&granularity=1"
+    assert scene.shared.get(path)["next"] is None
+    page = scene.shared.get(path + "&limit=4&sort=-count&columns=time_range,count")
+    assert page["columns"] == ["time_range", "count"] and len(page["data"]) == 4 and page["row_count"] == 11
+    rest = scene.shared.get(path + "&limit=400&sort=-count&columns=time_range,count&cursor=" + page["next"])
+    assert len(rest["data"]) == 7 and {row[0] for row in page["data"] + rest["data"]} == set(range(11))
+
+
 def test_series_refuse_what_they_cannot_give(scene):
     for query, status, pointer, says in [("layer=nope", 400, "/layer", "app"), ("metrics=speed", 400, "/metrics", "bw"), ("layer=", 400, "/layer", ""),
                                          ("granularity=0.000001", 422, "/granularity", "rows"), ("max_points=0", 400, "/max_points", "whole"),

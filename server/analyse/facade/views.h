@@ -38,7 +38,14 @@ struct sta_view_question {
 STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
                                       const struct sta_budget *budget, struct sta_table *table,
                                       struct sta_facts *facts, struct sta_error *err);
-/** sta_view_exact - layer and flat view of exact.md sections 2 and 4 */
+/**
+ * sta_view_exact - layer and flat view of exact.md sections 2 and 4, and the summary
+ * @table: the key's columns, then those of the layers in the preset's order; rows by key, a missing one last.  A view by time has the bins that some
+ * layer touches.  from and to cut events as the edges of bins do, so that rows add up to the summary of the same window
+ * @facts: those of sta_summary_exact
+ * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, or /semantics for a table that exact does not have.
+ * Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Any thread.
+ */
 STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
                                  struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
