@@ -12,7 +12,8 @@ import { segmented } from './segmented.js';
  * @property {string} what  is computed, for whoever waits
  * @property {string} path  of the call
  * @property {Object} parameters
- * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path or parameters changed
+ * @property {any} [besides]  what else the answer depends on
+ * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path, parameters or besides changed
  * @property {(answer: any) => Object|null} draw  what the chart is given; null: there is nothing to show
  * @property {string} file  name of what is saved, without its ending
  * @property {any} [tools]  choices in the head
@@ -39,7 +40,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
             copyMenu(view.path, view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
         above.hidden = !view.above;
         refill(above, view.above);
-        const question = JSON.stringify([view.path, view.parameters]);
+        const question = JSON.stringify([view.path, view.parameters, view.besides]);
         if (question === asked && answer) { show(view, asTable); return; }
         asked = question;
         answer = null;

@@ -38,7 +38,7 @@ export function compareSeries() {
         const shownNames = new Set(runs.filter(({ id }) => shown.has(id)).map(({ name }) => name));
         const hide = (name, alone) => { const next = toggled(shownNames, name, alone); go({ hide: runs.filter((run) => !next.has(run.name)).map(({ id }) => id).join(',') }); };
         card.update({
-            what: `Computing ${metric.label.toLowerCase()} of ${runs.length} runs`, path: path(runs[0]), parameters: asked, file: `${runs[0].name}-${metric.key}`,
+            what: `Computing ${metric.label.toLowerCase()} of ${runs.length} runs`, path: path(runs[0]), parameters: asked, besides: runs.map(({ id }) => id), file: `${runs[0].name}-${metric.key}`,
             load: (signal) => Promise.all(runs.map((run) => getOf(run.trace, path(run), asked, signal))),
             tools: [select('Layer', 'compare-layer', layers.map(({ name }) => [name, name]), layer.name, (name) => go({ layer: name })),
                 select('Metric', 'compare-metric', METRICS.map(({ key, label }) => [key, label]), metric.key, (key) => go({ metric: key }))],
