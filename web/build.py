@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Makes the served dashboard out of the sources in web/.
 
+The sources are plain ES modules and run as they are.  Served, they are one: each module becomes a function whose result is
+what it exports.  That is one request instead of ninety, and packed together they weigh a third less.  Comments stay out.
+
 Every file but index.html gets its content's hash into its name (app.js -> app.1f0c9a77b2.js), so that browsers may keep it
 for ever; what refers to it is rewritten.  An import map could do that at run time, but it would be an inline script, which
 the Content-Security-Policy forbids.  Beside each file stands a .gz of it, so that the server compresses nothing.
@@ -20,13 +23,18 @@ import sys
 
 SOURCES = ("*.html", "*.css", "*.svg", "*.js", "parts/*.js", "pages/*.js")
 ECHARTS = "vendor/echarts.js"
-CLASSIC = ("theme.js",)  # a script that is no module
+CLASSIC = "theme.js"  # a script that is no module
+ROOT = "app.js"
 NO_ECHARTS = b"export const missing = true;\n"
 
-# A quoted relative name where one file refers to another: import .. from "./x.js", import("./x.js"), href="x.css", url("x.svg").
-REFERENCE = re.compile(
-    r"""(?P<before>\bfrom\s+|\bimport\s+|\bimport\(\s*|\b(?:href|src)=|\burl\(\s*)(?P<quote>["'])(?P<name>[\w./-]+\.(?:js|css|svg))(?P=quote)""")
+# How modules refer to each other; a module that does it otherwise is refused.
+IMPORT = re.compile(r"^import \{ ([\w, ]+) \} from '([\w./]+\.js)';$", re.MULTILINE)
+EXPORT = re.compile(r"^export (async function|function|class|const) (\w+)", re.MULTILINE)
+LAZY = re.compile(r"\bimport\('([\w./]+\.js)'\)(?!\.[A-Z])")  # but no type in a comment
+OTHERWISE = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
+# A quoted name where the page or a style sheet refers to another file: href="x.css", url("x.svg").
+REFERENCE = re.compile(r"""(?P<before>\b(?:href|src)=|\burl\(\s*)(?P<quote>["'])(?P<name>[\w./-]+\.(?:js|css|svg))(?P=quote)""")
 
 # A comment that has its lines for itself: who reads the sources has it, browsers need not fetch it.
 COMMENT = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
@@ -68,49 +76,75 @@ def resolve(referrer, name):
     return os.path.normpath(os.path.join(os.path.dirname(referrer), name)).replace(os.sep, "/")
 
 
+class Joined:
+    """Modules as one script, each after those it refers to; a loop of references has no such order."""
+
+    def __init__(self, modules, echarts):
+        self.modules, self.echarts = modules, echarts
+        self.functions, self.open = {}, []
+
+    def text(self, root):
+        self.name_of(root)
+        return "".join(self.functions.values())
+
+    def name_of(self, module):
+        """The constant that holds what a module exports."""
+        if module in self.open:
+            sys.exit("dashboard: modules refer to each other in a loop: " + " -> ".join([*self.open, module]))
+        if module not in self.modules:
+            sys.exit(f"dashboard: {self.open[-1]} refers to {module}, which does not exist")
+        name = "$" + module.removesuffix(".js").replace("/", "_")
+        if module not in self.functions:
+            self.open.append(module)
+            self.functions[module] = self.function(module, name)
+            self.open.pop()
+        return name
+
+    def function(self, module, name):
+        body = self.modules[module].decode()
+        body = IMPORT.sub(lambda match: f"const {{ {match[1].replace(' as ', ': ')} }} = {self.name_of(resolve(module, match[2]))};", body)
+        body = LAZY.sub(lambda match: self.lazy(resolve(module, match[1])), body)
+        exports = ", ".join(match[2] for match in EXPORT.finditer(body))
+        body = EXPORT.sub(r"\1 \2", body)
+        if other := OTHERWISE.search(body):
+            sys.exit(f"dashboard: {module} says \"{other[0]}\"; modules are joined by `import {{ .. }} from '..';` and by export before a declaration")
+        return f"const {name} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"
+
+    def lazy(self, module):
+        return f"import('./{self.echarts}')" if module == ECHARTS else f"Promise.resolve({self.name_of(module)})"
+
+
 class Site:
-    """Gives out each file's final name, after those of all files it refers to; a loop of references has no such order."""
+    """Gives each file its final name, after those of the files it refers to."""
 
     def __init__(self, files):
         self.files = files
         self.names, self.contents = {}, {}
-        self.open = []
 
-    def final_name(self, name):
-        if name in self.open:
-            sys.exit("dashboard: files refer to each other in a loop: " + " -> ".join([*self.open, name]))
-        if name not in self.names:
-            self.open.append(name)
-            self.finish(name)
-            self.open.pop()
+    def add(self, name, content):
+        stem, extension = name.rsplit(".", 1)
+        self.names[name] = f"{stem}.{hashlib.sha256(content).hexdigest()[:10]}.{extension}"
+        self.contents[self.names[name]] = content
         return self.names[name]
 
-    def finish(self, name):
-        content = self.files[name]
-        if name != ECHARTS and not name.endswith(".svg"):
-            content = REFERENCE.sub(lambda match: self.rewrite(name, match), content.decode()).encode()
-        if name == "index.html":
-            content = self.add_preloads(content.decode()).encode()
-            self.names[name] = name
-        else:
-            stem, extension = name.rsplit(".", 1)
-            self.names[name] = f"{stem}.{hashlib.sha256(content).hexdigest()[:10]}.{extension}"
-        self.contents[self.names[name]] = content
+    def build(self):
+        echarts = self.add(ECHARTS, self.files[ECHARTS])
+        modules = {name: content for name, content in self.files.items() if name.endswith(".js") and name not in (ECHARTS, CLASSIC)}
+        joined = Joined(modules, echarts)
+        self.add(ROOT, joined.text(ROOT).encode())
+        self.contents["index.html"] = self.rewritten("index.html")
+        used = {*self.names, *joined.functions, "index.html"}
+        if unused := sorted(set(self.files) - used):
+            sys.exit(f"dashboard: nothing refers to {', '.join(unused)}")
 
-    def rewrite(self, referrer, match):
-        target = resolve(referrer, match["name"])
-        if target not in self.files:
-            sys.exit(f"dashboard: {referrer} refers to {match['name']}, which does not exist")
-        final = os.path.relpath(self.final_name(target), os.path.dirname(referrer) or ".").replace(os.sep, "/")
-        if match["name"].startswith("./") and not final.startswith("."):
-            final = "./" + final
-        return f"{match['before']}{match['quote']}{final}{match['quote']}"
-
-    def add_preloads(self, page):
-        """Names all modules but the chart library, so that the browser fetches them at once, not level by level."""
-        modules = sorted(name for name in self.names if name.endswith(".js") and name not in (ECHARTS, *CLASSIC))
-        links = "\n".join(f'<link rel="modulepreload" href="{self.names[name]}">' for name in modules)
-        return page.replace("</head>", links + "\n</head>")
+    def rewritten(self, referrer):
+        def final(match):
+            target = resolve(referrer, match["name"])
+            if target not in self.files:
+                sys.exit(f"dashboard: {referrer} refers to {match['name']}, which does not exist")
+            name = self.names.get(target) or self.add(target, self.rewritten(target))
+            return f"{match['before']}{match['quote']}{name}{match['quote']}"
+        return REFERENCE.sub(final, self.files[referrer].decode()).encode()
 
 
 def write(out, contents):
@@ -139,10 +173,7 @@ def main():
     inputs = [options.source / name for name in (*files, "package.json", "package-lock.json")]
     files[ECHARTS] = echarts_or_stub(options.source, options.packages, options.npm)
     site = Site(files)
-    site.final_name("index.html")
-    unused = sorted(set(files) - set(site.names))
-    if unused:
-        sys.exit(f"dashboard: nothing refers to {', '.join(unused)}")
+    site.build()
     write(options.out, site.contents)
     if options.depfile:
         options.depfile.write_text(f"web/{options.out.name}: " + " ".join(str(path) for path in inputs) + "\n")
