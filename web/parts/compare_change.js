@@ -44,5 +44,5 @@ function oneSided(now, before) {
 
 /** What the marks mean. */
 export function changeWords() {
-    return h('p', { class: 'hint' }, '\u25b2\u25bc worse, \u25b3\u25bd better than the baseline by 1\u202f% or more.');
+    return h('p', { class: 'hint compare-words' }, '\u25b2\u25bc worse, \u25b3\u25bd better than the baseline by 1\u202f% or more.');
 }

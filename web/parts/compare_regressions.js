@@ -19,6 +19,14 @@ const BY = [
     { key: 'file', label: 'File', expression: 'basename(file_name)' },
 ];
 
+/** @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better}[]} */
+const MEASURES = [
+    { key: 'time', label: 'Time', unit: 's', better: 'lower' },
+    { key: 'calls', label: 'Calls', unit: 'count', better: 'neither' },
+    { key: 'mean', label: 'Time of a call', unit: 's', better: 'lower' },
+    { key: 'bytes', label: 'Bytes', unit: 'B', better: 'neither' },
+];
+
 export function regressionsCard() {
     const note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
     const element = h('section', { class: 'card', 'aria-label': 'Largest slow-downs' }, h('header', { class: 'card-head' }, h('h2', {}, 'Largest slow-downs'), note, tools), box);
@@ -42,7 +50,9 @@ export function regressionsCard() {
         fill(note, source.left > 0 ? `of the first ${grouped(MOST)} rows; ${grouped(source.left)} more have changed less` : 'by time in calls; what is new counts with all its time');
         if (source.count === 0) { fill(box, empty('Nothing here', h('p', {}, 'No event of the other runs passes the filter.'))); return; }
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        rows.update({ columns: columnsOf(runs, by), source, caption: 'Largest slow-downs' });
+        const columns = columnsOf(runs, by);
+        const groups = [{ label: '', span: columns.length - 3 * MEASURES.length }, ...MEASURES.map(({ label }) => ({ label, span: 3 }))];
+        rows.update({ columns, groups, source, caption: 'Largest slow-downs' });
     }
     return { element, update, close() { work?.abort(); rows.close(); } };
 }
@@ -51,7 +61,7 @@ function questionFor({ runs, parameters }, by) {
     const { preset, filters, filter, from, to } = parameters;
     return { traces: Object.fromEntries(runs.map(({ name, id }) => [name, id])), ...Object.fromEntries(Object.entries({ preset, filters, from: from && Number(from), to: to && Number(to), filter }).filter(([, value]) => value !== undefined && value !== '')),
         group_by: [by.key === by.expression ? by.key : { [by.key]: by.expression }, 'trace'], aggregate: { time: 'sum(time)', calls: 'count()', mean: 'mean(time)', bytes: 'sum(size)' },
-        compare: { baseline: runs[0].name, columns: ['time', 'calls', 'mean', 'bytes'] }, order_by: ['-time_delta'], limit: MOST };
+        compare: { baseline: runs[0].name, columns: MEASURES.map(({ key }) => key) }, order_by: ['-time_delta'], limit: MOST };
 }
 
 /** The other runs' rows; what one side lacks counts as 0 in the order, for it took no time there. */
@@ -64,11 +74,10 @@ function sourceOf(answer, runs) {
 
 /** @returns {import('./table.js').Column[]} */
 function columnsOf(runs, by) {
-    const pair = (key, unit, better, label) => [{ key: `${key}_baseline`, label: `${label}, baseline`, unit }, { key, label, unit }, { key: `${key}_change`, label: 'change', class: 'number', cell: (row) => change(row[key], row[`${key}_baseline`], unit, better) }];
+    const pair = ({ key, unit, better }) => [{ key: `${key}_change`, label: 'change', class: 'number', cell: (row) => change(row[key], row[`${key}_baseline`], unit, better) }, { key, label: 'now', unit }, { key: `${key}_baseline`, label: 'baseline', unit }];
     return [
         { key: by.key, label: by.label, class: 'head', cell: (row) => h('span', { class: 'name', title: row[by.key] }, row[by.key] || '(empty)') },
         ...(runs.length > 2 ? [{ key: 'trace', label: 'Run', cell: (row) => [runSwatch(runs.find(({ name }) => name === row.trace)), ` ${row.trace}`] }] : []),
-        ...pair('time', 's', 'lower', 'Time'), ...pair('calls', 'count', 'neither', 'Calls'), ...pair('mean', 's', 'lower', 'Mean'),
-        { key: 'bytes', label: 'Bytes', unit: 'B' },
+        ...MEASURES.flatMap(pair),
     ];
 }

@@ -9,12 +9,13 @@ import { legend, toggled } from './legend.js';
 import { lines } from './lines.js';
 import { columnOf } from './table.js';
 
+/* `adds`: where nothing happened it is 0, not missing. */
 const METRICS = [
-    { key: 'time', label: 'Time in calls', unit: 's' },
-    { key: 'busy', label: 'Busy time', unit: 's' },
+    { key: 'time', adds: true, label: 'Time in calls', unit: 's' },
+    { key: 'busy', adds: true, label: 'Busy time', unit: 's' },
     { key: 'bw_busy', label: 'Bandwidth of the job', unit: 'B/s' },
-    { key: 'size', label: 'Bytes', unit: 'B' },
-    { key: 'count', label: 'Events', unit: 'count' },
+    { key: 'size', adds: true, label: 'Bytes', unit: 'B' },
+    { key: 'count', adds: true, label: 'Events', unit: 'count' },
 ];
 
 export function compareSeries() {
@@ -62,8 +63,9 @@ function dataOf(answers, { runs, marks, shown, layer, metric, granularity }) {
     if (all.length === 0) return null;
     const first = all.reduce((a, b) => Math.min(a, b)), last = all.reduce((a, b) => Math.max(a, b));
     const series = runs.map((run, at) => {
-        const values = Array.from({ length: last - first + 1 }, () => null), found = columnOf(answers[at], `${layer.name}_${metric.key}`) ?? [];
-        bins[at].forEach((bin, index) => { values[bin - first] = found[index] ?? null; });
+        const found = columnOf(answers[at], `${layer.name}_${metric.key}`) ?? [], none = metric.adds && found.length > 0 ? 0 : null;
+        const values = Array.from({ length: last - first + 1 }, (_, index) => ((first + index) * width < run.trace.job_time ? none : null));
+        bins[at].forEach((bin, index) => { values[bin - first] = found[index] ?? none; });
         return { run, name: run.name, layer: marks[at], values };
     });
     return { times: Array.from({ length: last - first + 1 }, (_, index) => (first + index) * width), width, unit: metric.unit, stacked: false, series: series.filter(({ run }) => shown.has(run.id)), label: `${metric.label} of ${layer.name} over time, by run` };
