@@ -11,6 +11,15 @@ const char *sta_type_name(enum sta_type type)
     return names[type];
 }
 
+const char *sta_static_unit(const char *unit)
+{
+    static const char *const units[] = {"s", "us", "B", "B/s"};
+    for (size_t i = 0; unit != NULL && i < STA_COUNT_OF(units); i++)
+        if (strcmp(unit, units[i]) == 0)
+            return units[i];
+    return NULL;
+}
+
 void sta_table_init(struct sta_table *table, size_t rows)
 {
     *table = (struct sta_table){.rows = rows, .row_count = rows};

@@ -18,6 +18,9 @@ enum sta_type {
 };
 const char *sta_type_name(enum sta_type type); /* "condition", "integer", "number", "text", "list", "null" */
 
+/** The same unit as a static text; NULL for NULL and for one that no column has. */
+const char *sta_static_unit(const char *unit);
+
 struct sta_table_column {
     char *name;
     const char *unit; /* "s", "us", "B", "B/s", or NULL; static */

@@ -84,6 +84,7 @@ def test_units_by_expressions_keep_what_has_no_value(scene):
     assert value["scope"] == ["step", "pid % 2"] and value["per_scope"]["columns"][:2] == ["step", "pid % 2"]
     assert [r["step"] for r in table[:2]] == [1, 1] and table[0]["pid % 2"] == 0
     assert table[-1]["step"] is None and sum(r["io_events"] for r in table) == 16  # reads have no step
+    assert post(scene, {"sets": {"io": SETS["io"]}, "scope": ["ts", "time"]})["per_scope"]["units"].items() >= {"ts": "us", "time": "s"}.items()
 
 
 def test_a_window_cuts_intervals(scene):

@@ -98,7 +98,7 @@ static int bind_keys(struct sta_scope *scope, struct sta_error *err)
     for (size_t k = 0; k < request->key_count; k++) {
         struct sta_scope_key *key = &scope->keys[k];
         key->type = sta_expression_type(request->keys[k]);
-        key->unit = sta_expression_unit(request->keys[k]);
+        key->unit = sta_static_unit(sta_expression_unit(request->keys[k]));
         if (key->type == STA_TYPE_TEXT)
             key->texts = key->own = sta_dictionary_create();
         int rc = sta_program_create(request->keys[k], &key->program, err);

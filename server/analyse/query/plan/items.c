@@ -77,15 +77,6 @@ bool sta_is_caseless_name(const char *name)
     return strcmp(name, "cat") == 0;
 }
 
-const char *sta_static_unit(const char *unit)
-{
-    static const char *const units[] = {"s", "us", "B", "B/s"};
-    for (size_t i = 0; unit != NULL && i < STA_COUNT_OF(units); i++)
-        if (strcmp(unit, units[i]) == 0)
-            return units[i];
-    return NULL;
-}
-
 struct sta_text sta_expression_text(struct sta_maker *maker, const struct sta_document *value,
                                     const char *pointer)
 {

@@ -93,8 +93,6 @@ void sta_make_outputs(struct sta_maker *maker, const struct sta_items *items,
                       struct sta_plan_output **outputs, size_t *count);
 /** cat compares without case, wherever a column has that name. */
 bool sta_is_caseless_name(const char *name);
-/** A unit as one of those that live for ever. */
-const char *sta_static_unit(const char *unit);
 
 /* ---- the parts of a stage */
 
