@@ -110,17 +110,17 @@ void sta_exact_merge(struct sta_exact *exact, const struct sta_exact *other, uns
         exact->adds += other->adds;
         return;
     }
-    struct {
-        struct sta_exact head;
-        int64_t digits[STA_EXACT_SQUARES_WINDOW];
-    } carried;
-    memcpy(&carried, other, sizeof *other + window * sizeof *other->digits);
-    carry_window(&carried.head, window, terms);
+    uint64_t room[1 + STA_EXACT_SQUARES_WINDOW];
+    struct sta_exact *carried = (void *)room;
+    memcpy(carried, other, sizeof *other + window * sizeof *other->digits);
+    carry_window(carried, window, terms);
     carry_window(exact, window, terms);
     for (unsigned d = 0; d < window; d++)
-        add_digit(exact, window, other->base + (int)d, carried.digits[d], terms);
+        add_digit(exact, window, other->base + (int)d, carried->digits[d], terms);
     exact->adds += TOP_ADDS;
 }
+
+_Static_assert(sizeof(struct sta_exact) == sizeof(uint64_t), "windows are made of words");
 
 /* ---- totals */
 

@@ -37,6 +37,9 @@ struct sta_group_worker {
     uint64_t rows, memory;   /* taken; bytes held at most */
 };
 
+#define STA_GROUP_REACH                                                                                      \
+    ((size_t)3 << 20) /* bytes of a table until it is frozen, at first: about the cache of a processor */
+
 struct sta_group_limits {
     size_t memory; /* bytes of one worker */
     const char *spill_folder;
@@ -47,6 +50,10 @@ void sta_group_worker_fini(struct sta_group_worker *worker);
 STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
                                           const struct sta_group_limits *limits,
                                           const struct sta_grouping_rows *rows, struct sta_error *err);
+/** Room in the table for so many rows, if need be by freezing or writing out what is there. */
+STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker,
+                                              const struct sta_group_limits *limits, uint32_t rows,
+                                              struct sta_error *err);
 /** Makes the one group that there is without keys, should no row have come. */
 STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
 /** Writes all tables out as runs and empties them. */

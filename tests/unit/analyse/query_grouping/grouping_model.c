@@ -85,6 +85,12 @@ static void add(struct model *model, enum sta_aggregate aggregate, enum model_co
                                .first_argument = column};
 }
 
+static void add_few(struct model *model)
+{
+    add(model, STA_AGGREGATE_ROWS, FLAG, 0);
+    add(model, STA_AGGREGATE_SUM, START, 0);
+}
+
 static void add_all(struct model *model)
 {
     static const enum sta_aggregate of_any[] = {
@@ -116,7 +122,10 @@ void model_init(struct model *model, const struct model_options *options)
     model->rows = sta_alloc_array(options->rows, sizeof *model->rows);
     for (size_t i = 0; i < options->rows; i++)
         make_row(&model->rows[i], i, options, &state);
-    add_all(model);
+    if (options->few)
+        add_few(model);
+    else
+        add_all(model);
 }
 
 void model_fini(struct model *model)

@@ -181,6 +181,26 @@ Test(grouping, everything_missing)
     check_keys(&options, NULL, 0, "everything missing, no keys");
 }
 
+/* Tables leave the cache: with time in the key they are frozen, else they grow. */
+Test(grouping, groups_that_do_not_come_again)
+{
+    static const enum model_column keys[] = {START, NAME};
+    struct model_options options = ordinary;
+    options.rows = 250000;
+    options.few = true;
+    check_keys(&options, keys, 2, "moving on");
+}
+
+Test(grouping, groups_that_come_again_and_again)
+{
+    static const enum model_column keys[] = {OTHER, SMALL};
+    struct model_options options = ordinary;
+    options.rows = 400000;
+    options.spread = 30000;
+    options.few = true;
+    check_keys(&options, keys, 2, "coming again");
+}
+
 Test(grouping, random_shapes)
 {
     uint64_t state = 99;

@@ -6,30 +6,25 @@
 #include "analyse/query/grouping/exact.h"
 #include "common/memory.h"
 
-struct sum {
-    struct sta_exact head;
-    int64_t digits[STA_EXACT_SUM_WINDOW];
-};
-struct squares {
-    struct sta_exact head;
-    int64_t digits[STA_EXACT_SQUARES_WINDOW];
-};
-
 struct moments {
-    struct sum sum;
-    struct squares squares;
+    uint64_t sum[1 + STA_EXACT_SUM_WINDOW], squares[1 + STA_EXACT_SQUARES_WINDOW]; /* windows */
     struct sta_exact_terms sum_terms, square_terms;
     uint64_t count;
 };
+
+static struct sta_exact *window_of(const uint64_t *words)
+{
+    return (struct sta_exact *)words;
+}
 
 static void add(struct moments *moments, double value)
 {
     struct sta_exact_parts parts;
     sta_exact_split(value, &parts);
-    sta_exact_add(&moments->sum.head, STA_EXACT_SUM_WINDOW, STA_EXACT_VALUE_DIGITS, &parts,
+    sta_exact_add(window_of(moments->sum), STA_EXACT_SUM_WINDOW, STA_EXACT_VALUE_DIGITS, &parts,
                   &moments->sum_terms);
     sta_exact_split_square(value, &parts);
-    sta_exact_add(&moments->squares.head, STA_EXACT_SQUARES_WINDOW, STA_EXACT_SQUARE_DIGITS, &parts,
+    sta_exact_add(window_of(moments->squares), STA_EXACT_SQUARES_WINDOW, STA_EXACT_SQUARE_DIGITS, &parts,
                   &moments->square_terms);
     moments->count++;
 }
@@ -46,7 +41,7 @@ static void total(const struct sta_exact *exact, unsigned window, const struct s
 static double sum_of(const struct moments *moments)
 {
     struct sta_exact_total sum;
-    total(&moments->sum.head, STA_EXACT_SUM_WINDOW, &moments->sum_terms, &sum);
+    total(window_of(moments->sum), STA_EXACT_SUM_WINDOW, &moments->sum_terms, &sum);
     return sta_exact_sum(&sum);
 }
 
@@ -54,8 +49,8 @@ static double variance_of(const struct moments *moments)
 {
     struct sta_exact_total sum;
     struct sta_exact_total squares;
-    total(&moments->sum.head, STA_EXACT_SUM_WINDOW, &moments->sum_terms, &sum);
-    total(&moments->squares.head, STA_EXACT_SQUARES_WINDOW, &moments->square_terms, &squares);
+    total(window_of(moments->sum), STA_EXACT_SUM_WINDOW, &moments->sum_terms, &sum);
+    total(window_of(moments->squares), STA_EXACT_SQUARES_WINDOW, &moments->square_terms, &squares);
     return sta_exact_variance(&sum, &squares, moments->count);
 }
 
@@ -145,14 +140,15 @@ static void check_merging(unsigned exponents)
     }
     struct moments whole = of(values, STA_COUNT_OF(values));
     for (size_t p = STA_COUNT_OF(parts); p-- > 0;) {
-        sta_exact_merge(&merged.sum.head, &parts[p].sum.head, STA_EXACT_SUM_WINDOW, &merged.sum_terms);
-        sta_exact_merge(&merged.squares.head, &parts[p].squares.head, STA_EXACT_SQUARES_WINDOW,
+        sta_exact_merge(window_of(merged.sum), window_of(parts[p].sum), STA_EXACT_SUM_WINDOW,
+                        &merged.sum_terms);
+        sta_exact_merge(window_of(merged.squares), window_of(parts[p].squares), STA_EXACT_SQUARES_WINDOW,
                         &merged.square_terms);
         merged.count += parts[p].count;
     }
     struct sta_exact_total both[2];
-    total(&merged.sum.head, STA_EXACT_SUM_WINDOW, &merged.sum_terms, &both[0]);
-    total(&merged.squares.head, STA_EXACT_SQUARES_WINDOW, &merged.square_terms, &both[1]);
+    total(window_of(merged.sum), STA_EXACT_SUM_WINDOW, &merged.sum_terms, &both[0]);
+    total(window_of(merged.squares), STA_EXACT_SQUARES_WINDOW, &merged.square_terms, &both[1]);
     for (size_t p = 0; p < STA_COUNT_OF(parts); p++) {
         for (size_t t = 0; t < parts[p].sum_terms.count; t++)
             sta_exact_total_add_term(&both[0], parts[p].sum_terms.terms[t]);
@@ -182,8 +178,8 @@ Test(grouping_exact, full_windows_carry)
     struct moments moments = {.count = 0};
     for (unsigned i = 0; i < 1000; i++) {
         add(&moments, 4294967295.0);
-        moments.sum.head.adds += STA_EXACT_FULL / 3;
-        moments.squares.head.adds += STA_EXACT_FULL / 3;
+        window_of(moments.sum)->adds += STA_EXACT_FULL / 3;
+        window_of(moments.squares)->adds += STA_EXACT_FULL / 3;
     }
     cr_expect_eq(sum_of(&moments), 4294967295.0 * 1000);
     cr_expect_eq(variance_of(&moments), 0);
