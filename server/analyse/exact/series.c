@@ -137,9 +137,21 @@ static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, 
     if (whole_bins(bound, sta_series_base_width(bound)).count >= ENOUGH_BINS)
         power = sta_series_base_width(bound);
     struct sta_exact_bins bins = whole_bins(bound, power);
-    for (size_t i = 1; bins.count > STA_MAX(most, 1u); i++) {
+    for (size_t i = 1; bins.count > most; i++) {
         power *= i % STA_COUNT_OF(steps) == 0 ? 10 : 1;
         bins = whole_bins(bound, power * steps[i % STA_COUNT_OF(steps)]);
+    }
+    return bins;
+}
+
+/* Bins of width @g or whole factors of it. */
+static struct sta_exact_bins wider_bins(const struct sta_bound_question *bound, int64_t g, uint32_t most)
+{
+    int64_t factor = 1;
+    struct sta_exact_bins bins = whole_bins(bound, g);
+    while (most > 0 && bins.count > most) {
+        factor = STA_MAX(factor + 1, factor * (int64_t)(bins.count / ((size_t)most + 1)));
+        bins = whole_bins(bound, g * factor);
     }
     return bins;
 }
@@ -147,21 +159,12 @@ static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, 
 int sta_exact_series_bins(const struct sta_bound_question *bound, const struct sta_series *asked,
                           struct sta_exact_bins *bins, struct sta_error *err)
 {
-    int64_t g;
-    int rc = asked->granularity_us == 0 ? 0 : sta_exact_granularity(bound, asked->granularity_us, &g, err);
+    int64_t g = 0;
+    bool round = asked->granularity_us == 0 && asked->max_points > 0;
+    int rc = round ? 0 : sta_exact_granularity(bound, asked->granularity_us, &g, err);
     if (rc != 0)
         return rc;
-    uint32_t most = asked->max_points;
-    int64_t factor = 1;
-    if (asked->granularity_us == 0) {
-        *bins = round_bins(bound, most);
-        return 0;
-    }
-    *bins = whole_bins(bound, g);
-    while (most > 0 && bins->count > most) {
-        factor = STA_MAX(factor + 1, factor * (int64_t)(bins->count / ((size_t)most + 1)));
-        *bins = whole_bins(bound, g * factor);
-    }
+    *bins = round ? round_bins(bound, asked->max_points) : wider_bins(bound, g, asked->max_points);
     if (bins->count <= MOST_BINS)
         return 0;
     sta_fail(err, STA_ELIMIT,
