@@ -50,8 +50,11 @@ class Cases:
         if want is None:
             self.counts["given up"] += 1
             return
-        self.counts["overlaps"] += 1
         status, answer = self.scene.got(request, name, call)
+        if self.little_memory and status == 422 and "query_memory" in answer["detail"]:
+            self.counts["too large"] += 1
+            return
+        self.counts["overlaps"] += 1
         found = overlaps.difference(want, answer) if status == 200 else f"{status}: {answer}"
         if found:
             self.failed += 1
