@@ -1,14 +1,22 @@
 /* The rows of a query. */
 #include "serve/result.h"
 
+#define DISK_SHARE 8 /* bytes on disk that count as one of memory */
+
 static void query_destroy(void *self)
 {
     sta_query_result_release(self);
 }
 
+/* What lies on disk counts as well, if less: kept results must not fill it. */
 static uint64_t query_bytes(const void *self)
 {
-    return sta_query_result_bytes(self);
+    size_t count;
+    const struct sta_query_step *steps = sta_query_steps(self, &count);
+    uint64_t bytes = sta_query_result_bytes(self);
+    for (size_t i = 0; i < count; i++)
+        bytes += steps[i].spilled / DISK_SHARE;
+    return bytes;
 }
 
 static int query_count(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err)
