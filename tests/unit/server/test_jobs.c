@@ -134,3 +134,45 @@ Test(jobs, a_listener_hears_of_changes, .init = quiet)
     sta_jobs_destroy(jobs);
     cr_assert_geq(atomic_load(&changes), 3, "queued, started, ended");
 }
+
+Test(jobs, work_that_runs_elsewhere_is_seen_and_can_be_cancelled, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct sta_job_view view;
+    struct sta_error err = STA_ERROR_INIT;
+    size_t count;
+    _Atomic bool cancel = false;
+    struct sta_job *job = sta_jobs_adopt(jobs, "query", "t", &cancel, 2000000000);
+    struct sta_job_view *views = sta_jobs_list(jobs, &count);
+    cr_assert_eq(count, 1);
+    view = views[0];
+    free(views);
+    cr_expect(view.state == STA_JOB_RUNNING && strcmp(view.kind, "query") == 0);
+    cr_expect_not(sta_jobs_of_trace(jobs, "t", &(struct sta_job_view){0}), "it is no ingest");
+    sta_job_progress(job, 0, 100, 0, 7);
+    cr_expect(sta_jobs_view(jobs, view.id, &view) && view.events == 7 && view.rate < 7 / 1.9);
+    cr_expect_eq(sta_jobs_cancel(jobs, view.id, &err), STA_OK);
+    cr_expect(atomic_load(&cancel));
+    sta_jobs_release(job, sta_fail(&err, STA_ECANCELLED, "as asked"), &err);
+    cr_expect(sta_jobs_view(jobs, view.id, &view) && view.state == STA_JOB_CANCELLED);
+    sta_jobs_destroy(jobs);
+}
+
+Test(jobs, a_long_job_outlives_the_memory_of_short_ones, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct sta_job_view view;
+    struct sta_error err = STA_ERROR_INIT;
+    size_t count;
+    _Atomic bool cancel = false;
+    struct sta_job *first = sta_jobs_adopt(jobs, "query", NULL, &cancel, 0);
+    for (unsigned i = 0; i < 1500; i++)
+        sta_jobs_release(sta_jobs_adopt(jobs, "query", NULL, &cancel, 0), STA_OK, &err);
+    struct sta_job_view *views = sta_jobs_list(jobs, &count);
+    view = views[count - 1];
+    free(views);
+    cr_expect(count < 1100 && view.state == STA_JOB_RUNNING);
+    sta_jobs_release(first, STA_OK, &err);
+    cr_expect(sta_jobs_view(jobs, view.id, &view) && view.state == STA_JOB_DONE);
+    sta_jobs_destroy(jobs);
+}
