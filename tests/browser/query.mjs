@@ -97,7 +97,7 @@ async function chartsAreDrawn(page, daemon) {
     await inUrl(page, 'y', 'calls');
     await page.getByRole('group', { name: 'Show as' }).getByRole('button', { name: 'Table' }).click();
     await settled(page);
-    assert.match((await gridRows(page))[0].second, /^0\u202fs \u2013 1\.00\u202fs$/);
+    assert.match((await gridRows(page))[0].interval, /^0\u202fs \u2013 500\u202fms$/);
 }
 
 async function stepsAreShown(page, daemon) {

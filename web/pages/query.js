@@ -23,11 +23,13 @@ export function open(host, place) {
 function queryPicture(trace, bar) {
     const tools = () => [h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'), h('button', { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) }, 'Save')];
     const card = questionCard({ trace, here, tools }), result = resultCard(), events = eventsCard();
+    /** @type {import('../parts/completion.js').Known[]} */
+    let schema = [];
     let closed = false;
 
-    async function update(place) {
+    function update(place, granularity) {
         const question = questionIn(place);
-        card.update(place);
+        card.update(place, granularity);
         card.clear();
         bar.clear();
         result.element.hidden = question.ask === 'events';
@@ -37,8 +39,14 @@ function queryPicture(trace, bar) {
             result.update({ ...around, path: `traces/${trace.id}/query`, parameters: () => ({ ...askedWith(place, trace), q: question.ask === 'json' ? question.q : JSON.stringify(requestOf(question)) }) });
             return;
         }
-        const schema = await schemaOf(trace);
-        if (!closed && questionIn(here()).ask === 'events') events.update({ ...around, parameters: askedWith(place, trace), schema });
+        events.update({ ...around, parameters: askedWith(place, trace), schema });
+        if (schema.length === 0) readSchema(granularity);
+    }
+
+    /** Events need not wait for what other columns there are. */
+    async function readSchema(granularity) {
+        schema = await schemaOf(trace);
+        if (!closed && schema.length > 0) update(here(), granularity);
     }
 
     /** @returns {boolean} whether a box shows what is wrong */

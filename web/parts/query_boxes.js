@@ -3,7 +3,7 @@
 import { h, refill } from '../dom.js';
 import { go } from '../state.js';
 import { expressionBox } from './expression_box.js';
-import { EXAMPLES } from './query_examples.js';
+import { examples as examplesOf } from './query_examples.js';
 import { MEMBERS, questionIn, requestOf } from './query_request.js';
 import { listed, nameOf } from './query_text.js';
 import { segmented } from './segmented.js';
@@ -58,11 +58,15 @@ export function questionCard({ trace, here, tools }) {
         go({ ...next, ask: next.ask === 'groups' ? null : next.ask, y: null });
     }
 
-    function update(place) {
+    /**
+     * @param {Object} place
+     * @param {number} granularity
+     */
+    function update(place, granularity) {
         about = place;
         question = questionIn(place);
         refill(head, segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change), tools());
-        refill(examples, EXAMPLES.map((one) => h('button', { type: 'button', class: 'example', onclick: () => go({ ...NOTHING, ...one.place }) }, one.name)));
+        refill(examples, examplesOf(granularity).map((one) => h('button', { type: 'button', class: 'example', onclick: () => go({ ...NOTHING, ...one.place }) }, one.name)));
         for (const { key, asks } of BOXES) {
             lines.get(key).hidden = !asks.includes(question.ask);
             boxes.get(key).update(question[key]);

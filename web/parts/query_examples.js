@@ -1,11 +1,14 @@
 /* query_examples.js - questions that are asked often, to begin with. */
 
-/** @type {{name: string, place: Object<string, string>}[]} */
-export const EXAMPLES = [
+/**
+ * @param {number} width  seconds of a bin that suits what is shown
+ * @returns {{name: string, place: Object<string, string>}[]}
+ */
+export const examples = (width) => [
     { name: 'Time by function', place: { group: 'func_name', agg: 'time = sum(time), calls = count(), mean = mean(time), longest = max(time), bytes = sum(size)', order: '-time' } },
     { name: 'Bytes per file', place: { group: 'file_name', agg: 'bytes = sum(size), time = sum(time), calls = count(), processes = nunique(proc_name)', having: 'bytes > 0', order: '-bytes' } },
-    { name: 'Bandwidth over time', place: { group: 'second = bin(time_start, 1)', agg: 'bandwidth = sum(size) / busy(), bytes = sum(size), calls = count()', show: 'chart' } },
-    { name: 'Calls over time by category', place: { group: 'second = bin(time_start, 1), cat', agg: 'calls = count(), time = sum(time)', show: 'chart' } },
+    { name: 'Bandwidth over time', place: { group: `interval = bin(time_start, ${width})`, agg: 'bandwidth = sum(size) / busy(), bytes = sum(size), calls = count()', show: 'chart' } },
+    { name: 'Calls over time by category', place: { group: `interval = bin(time_start, ${width}), cat`, agg: 'calls = count(), time = sum(time)', show: 'chart' } },
     { name: 'Slowest calls', place: { ask: 'events', columns: 'func_name, time, time_start, pid, tid, size, file_name', order: '-time' } },
     { name: 'Tail latencies', place: { group: 'func_name', agg: 'calls = count(), median = median(time), p95 = quantile(time, 0.95), p99 = quantile(time, 0.99), longest = max(time)', having: 'calls >= 10', order: '-p99' } },
     { name: 'Transfer sizes', place: { group: 'size', agg: 'calls = count(), time = sum(time)', order: '-calls' } },

@@ -85,7 +85,7 @@ export function resultCard() {
             refill(above, legend(series, shown, (name, alone) => { const next = toggled(shown, name, alone); go({ hide: series.map((one) => one.name).filter((one) => !next.has(one)).join('\n') }); }, 'Series'));
             data.series = data.series.filter(({ name }) => shown.has(name));
         }
-        if (!data) { fill(box, empty('Nothing to draw', h('p', {}, 'There are too many bins, or none.'))); return; }
+        if (!data) { fill(box, empty('Nothing to draw', h('p', {}, words ? 'There are more bins than a chart can show: wider ones, or a shorter time range, fit.' : 'No row has this number.'))); return; }
         if (picture?.kind !== kind) { picture?.plot.close(); picture = { kind, plot: plot(kind) }; }
         if (picture.plot.element.parentElement !== box) fill(box, picture.plot.element);
         picture.plot.update(data, false);
