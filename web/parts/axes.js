@@ -12,12 +12,11 @@ export function axisText() {
 }
 
 const axisLine = () => ({ lineStyle: { color: resolved('var(--line-strong)') } });
-const pointer = (show) => ({ show, snap: true, label: { show: false }, lineStyle: { color: resolved('var(--ink-2)'), type: 'solid' } });
 
 /** The job's time from @first to @last, in seconds. */
 export function timeAxis(first, last) {
     return { type: 'value', min: first, max: last, axisLabel: { ...axisText(), formatter: (x) => text(x, 's'), hideOverlap: true, showMaxLabel: false },
-        axisLine: axisLine(), splitLine: { show: false }, axisPointer: pointer(true) };
+        axisLine: axisLine(), splitLine: { show: false } };
 }
 
 /**

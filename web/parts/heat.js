@@ -35,7 +35,7 @@ function option(data) {
     const times = Array.from({ length: data.bins }, (_, bin) => text(start(data, bin), 's'));
     return {
         grid: { ...GRID, bottom: 32 },
-        xAxis: nameAxis(times, { axisPointer: { show: true, type: 'line', triggerTooltip: false, label: { show: false } } }),
+        xAxis: nameAxis(times),
         yAxis: nameAxis(data.rows, { inverse: true }),
         tooltip: tooltip('item', ({ value: [bin, row, number] }) => tip([data.rows[row], ', ', text(start(data, bin), 's'), ' \u2013 ', text(start(data, bin + 1), 's')], [{ head: data.label, number, unit: data.unit }])),
         visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],

@@ -2,7 +2,7 @@
 
 import { h } from '../dom.js';
 import { text, value } from '../format.js';
-import { decalOf, GRID, timeAxis, tooltip, valueAxis } from './axes.js';
+import { decalOf, GRID, timeAxis, valueAxis } from './axes.js';
 import { swatch } from './layers.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
@@ -23,14 +23,13 @@ import { chartTable } from './table.js';
  */
 
 /** @type {import('./plot.js').Kind} */
-export const lines = { option, table, timeAt: (data, x) => x, placeOf: (data, time) => time };
+export const lines = { option, table, tip, timeAt: (data, x) => x, placeOf: (data, time) => time };
 
 /** @param {LinesData} data */
 function option(data) {
     const first = data.times[0] ?? 0, last = (data.times[data.times.length - 1] ?? 0) + data.width;
     return {
         grid: GRID, xAxis: timeAxis(first, last), yAxis: valueAxis(data.unit, highestOf(data)),
-        tooltip: { ...tooltip('axis', (hits) => content(data, hits)), axisPointer: { type: 'line' } },
         series: data.series.map((series) => seriesOption(series, data)),
     };
 }
@@ -49,14 +48,19 @@ function seriesOption(series, data) {
     return {
         name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: data.stacked ? undefined : 'minmax',
         color, itemStyle: { color, decal: decalOf(series.layer) }, stack: data.stacked ? 'all' : undefined, connectNulls: false, silent: true,
-        lineStyle: { color, width: data.stacked ? 0.5 : 1.5, type: !data.stacked && series.layer.hatched ? [4, 2] : 'solid' },
+        lineStyle: { color, width: data.stacked ? (data.times.length > 500 ? 0 : 0.5) : 1.5, type: !data.stacked && series.layer.hatched ? [4, 2] : 'solid' },
         areaStyle: data.stacked ? { color, opacity: 1 } : undefined,
         emphasis: { disabled: true },
     };
 }
 
-function content(data, hits) {
-    const index = Math.min(hits[0].dataIndex, data.times.length - 1);
+/**
+ * Bins without events may be left out, so the last one that begins before the pointer is looked for.
+ * @type {import('./plot.js').Kind['tip']}
+ */
+function tip(data, [x]) {
+    const index = data.times.findLastIndex((time) => time <= x);
+    if (index < 0) return null;
     const rows = data.series.map((series) => ({ series, number: series.values[index] ?? null })).filter((row) => row.number !== null);
     if (data.stacked) rows.reverse();
     const total = rows.reduce((sum, row) => sum + row.number, 0);

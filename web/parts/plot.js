@@ -14,6 +14,7 @@ import { onHover, showRange, tellHover } from './time.js';
  * @property {(data: any) => Object} option  of ECharts
  * @property {(data: any) => HTMLElement} table  the same numbers
  * @property {(data: any) => number} [height]  in pixels; the stylesheet's when left out
+ * @property {(data: any, at: number[]) => HTMLElement|null} [tip]  what is at a place of the axes; where ECharts' own tooltip would draw everything anew
  * @property {(data: any, x: number) => number} [timeAt]  seconds at a place of the x axis: the chart is over the job's time
  * @property {(data: any, time: number) => number} [placeOf]  the reverse
  * @property {boolean} [binned]  places are bins, counted from 0
@@ -31,7 +32,7 @@ function loadLibrary() {
  */
 export function plot(kind) {
     const canvas = h('div', { class: 'chart-canvas' });
-    const line = h('div', { class: 'hover-line', hidden: true });
+    const line = h('div', { class: 'hover-line', hidden: true }), bubble = h('div', { class: 'chart-bubble', hidden: true });
     const box = h('div', { class: 'chart' });
     let drawing = null, data = null, asTable = false, closed = false;
 
@@ -66,7 +67,7 @@ export function plot(kind) {
     /** The room that the chart will take, before it can be drawn, so that nothing jumps. */
     function makeRoom() {
         if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
-        if (canvas.parentElement !== box) fill(box, canvas, line);
+        if (canvas.parentElement !== box) fill(box, canvas, line, bubble);
     }
 
     function start(echarts) {
@@ -79,16 +80,26 @@ export function plot(kind) {
             if (last > first) showRange(kind.timeAt(data, first), kind.timeAt(data, last + (kind.binned ? 1 : 0)));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
-            const inside = made.containPixel('grid', [x, y]);
-            tellHover(inside ? kind.timeAt(data, made.convertFromPixel({ xAxisIndex: 0 }, x)) : null, made);
+            const at = made.containPixel('grid', [x, y]) ? made.convertFromPixel('grid', [x, y]) : null;
+            tellHover(at && kind.timeAt(data, at[0]));
+            showTip(at, x, y);
         });
-        made.getZr().on('globalout', () => tellHover(null, made));
+        made.getZr().on('globalout', () => { tellHover(null); showTip(null, 0, 0); });
         return made;
     }
 
-    /** Where the pointer is over another chart of the page. */
-    function showHover(time, source) {
-        const x = time === null || source === drawing ? undefined : drawing?.convertToPixel({ xAxisIndex: 0 }, kind.placeOf(data, time));
+    function showTip(at, x, y) {
+        const words = at && kind.tip?.(data, at);
+        bubble.hidden = !words;
+        if (!words) return;
+        fill(bubble, words);
+        const left = x + 16 + bubble.offsetWidth < box.clientWidth ? x + 16 : x - 16 - bubble.offsetWidth;
+        bubble.style.setProperty('transform', `translate(${Math.max(0, left)}px, ${Math.max(0, Math.min(y + 16, box.clientHeight - bubble.offsetHeight))}px)`);
+    }
+
+    /** Where the pointer is over any chart of the page: an element, since to draw it anew would draw all. */
+    function showHover(time) {
+        const x = time === null ? undefined : drawing?.convertToPixel({ xAxisIndex: 0 }, kind.placeOf(data, time));
         line.hidden = !(x >= 0 && x <= canvas.clientWidth);
         if (!line.hidden) line.style.setProperty('transform', `translateX(${Math.round(x)}px)`);
     }

@@ -22,7 +22,8 @@ const METRICS = [
     { key: 'ops', compatible: 'ops_mean', label: 'Calls per second of call time', unit: '1/s' },
 ];
 
-const MOST_POINTS = 20000;
+/* Areas have no more bins than a screen has pixels; lines are thinned while they are drawn, by their extremes. */
+const MOST_AREAS = 1500, MOST_POINTS = 20000;
 
 /** The series card of a trace page. */
 export function seriesCard() {
@@ -39,7 +40,7 @@ export function seriesCard() {
         const column = isCompatible(place) ? metric.compatible : metric.key;
         const stacked = metric.adds && place.shape !== 'lines';
         const shown = shownLayers(view, stacked);
-        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity, max_points: MOST_POINTS };
+        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity, max_points: stacked ? MOST_AREAS : MOST_POINTS };
         card.update({
             what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, load: (signal) => getOf(trace, path, parameters, signal), file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),

@@ -24,7 +24,7 @@ export function showRange(from, to) {
 const hovering = new Set();
 
 /**
- * @param {(time: number|null, source: any) => void} listener  null: the pointer has left; source: whose pointer it is
+ * @param {(time: number|null) => void} listener  null: the pointer has left
  * @returns {() => void} stops it
  */
 export function onHover(listener) {
@@ -32,6 +32,6 @@ export function onHover(listener) {
     return () => hovering.delete(listener);
 }
 
-export function tellHover(time, source) {
-    for (const listener of hovering) listener(time, source);
+export function tellHover(time) {
+    for (const listener of hovering) listener(time);
 }
