@@ -35,7 +35,8 @@ void sta_make_group_by(struct sta_maker *maker)
 {
     const struct sta_document *group_by = sta_stage_member(maker, "group_by");
     if (group_by != NULL)
-        sta_make_keys(maker, group_by, sta_point_member(maker, "group_by"), false);
+        sta_make_keys(maker, group_by, sta_point_member(maker, "group_by"),
+                      group_by->type == STA_DOCUMENT_OBJECT);
 }
 
 /* ---- what is gathered */

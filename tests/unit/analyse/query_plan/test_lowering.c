@@ -101,6 +101,8 @@ Test(lowering, columns_of_groups)
                   "x:number f:condition m:number[B] "
                   "w:text");
     check_columns("{\"group_by\": [\"size\"]}", "size:integer[B]");
+    check_columns("{\"group_by\": {\"k\": \"bin(time_start, 1)\", \"s\": \"size\"}}",
+                  "k:integer s:integer[B]");
     check_columns("{\"value_counts\": [\"name\", \"size\"]}",
                   "func_name:text size:integer[B] count:integer fraction:number");
     check_columns("{\"group_by\": [\"pid\"], \"describe\": [\"time\", \"time_end\"]}",
