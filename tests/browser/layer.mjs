@@ -73,6 +73,17 @@ async function clicksFilter(page, daemon) {
     await page.waitForFunction(() => !new URLSearchParams(location.search).has('filter'));
 }
 
+async function conditionsJoinWhatWasTyped(page, daemon) {
+    await openLayer(page, daemon, `&by=func_name&filter=${encodeURIComponent('size > 4096 or func_name == "and or"')}`);
+    await page.locator('.grid tbody button', { hasText: /^pread$/ }).click();
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('filter').includes('pread'));
+    assert.equal((await parametersOf(page)).filter, '(size > 4096 or func_name == "and or") and func_name == "pread"');
+    await settled(page);
+    await page.locator('.grid tbody button', { hasText: /^pread$/ }).click();
+    await page.waitForFunction(() => !new URLSearchParams(location.search).get('filter').includes('pread'));
+    assert.equal((await parametersOf(page)).filter, '(size > 4096 or func_name == "and or")');
+}
+
 async function processesArePicked(page, daemon) {
     const trace = await openLayer(page, daemon);
     await page.locator('#processes').click();
@@ -203,6 +214,7 @@ export const tests = [
     { name: 'layer: rows are the API\'s, sorted by the server', body: rowsAreTheApis },
     { name: 'layer: every view has its rows', body: everyViewHasItsRows },
     { name: 'layer: a click on a row filters, another no longer', body: clicksFilter },
+    { name: 'layer: a clicked condition joins what was typed', body: conditionsJoinWhatWasTyped },
     { name: 'layer: processes are picked from a list', body: processesArePicked },
     { name: 'layer: the charts\' tables are the API\'s', body: chartTablesAreTheApis },
     { name: 'layer: boxes tell, the heat map takes a range, pictures are saved', body: boxesAndHeatAreDrawn },

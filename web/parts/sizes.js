@@ -26,7 +26,7 @@ export function sizesCard() {
         if (card.element.hidden) return;
         const shown = new Set(place.kinds ? place.kinds.split(',') : kinds.map(({ name }) => name));
         const path = `traces/${trace.id}/views/layer`;
-        const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'host_name', columns: kinds.flatMap((kind) => SIZE_BINS.map(({ column }) => nameOf(kind.name, column))).join(','), limit: 100000 };
+        const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'process', columns: kinds.flatMap((kind) => SIZE_BINS.map(({ column }) => nameOf(kind.name, column))).join(','), limit: 100000 };
         const log = place.sizes === 'log';
         card.update({
             what: `Counting the transfers of ${layer.name} by size`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-sizes`,
