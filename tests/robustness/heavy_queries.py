@@ -143,7 +143,7 @@ def clients_that_leave(checks, folder):
         before = processor_time(daemon)
         checks.check(before > start, "the query that was left had begun")
         time.sleep(1)
-        checks.check(processor_time(daemon) - before < 0.3, f"computing after the client left: {processor_time(daemon) - before:.2f} s in one second")
+        checks.check(processor_time(daemon) - before < 0.5, f"computing after the client left: {processor_time(daemon) - before:.2f} s in one second")
         held = resident(daemon)
         for i in range(30):
             abandon(daemon, path + "?format=csv", {"columns": ["func_name", "ts", "dur", "file_name", {f"c{i}": "proc_name"}]}, 0, read=100000)
