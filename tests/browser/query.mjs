@@ -91,7 +91,7 @@ async function chartsAreDrawn(page, daemon) {
     await openQuery(page, daemon);
     await page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'Bandwidth over time' }).click();
     await page.locator('.chart canvas').waitFor();
-    await page.locator('.chart-canvas').hover({ position: { x: 400, y: 150 } });
+    await page.locator('.chart-canvas').hover({ position: { x: 412, y: 150 } });
     await page.locator('.chart-tip').filter({ hasText: 'MiB/s' }).or(page.locator('.chart-tip').filter({ hasText: 'GiB/s' })).first().waitFor();
     await page.getByLabel('Column to draw').selectOption('calls');
     await inUrl(page, 'y', 'calls');

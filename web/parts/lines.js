@@ -66,7 +66,7 @@ function tip(data, [x]) {
     const total = rows.reduce((sum, row) => sum + row.number, 0);
     return h('div', { class: 'chart-tip' },
         h('p', {}, text(data.times[index], 's'), ' \u2013 ', text(data.times[index] + data.width, 's')),
-        rows.length === 0 && h('p', {}, 'no events'),
+        rows.length === 0 && h('p', {}, 'nothing'),
         h('table', {}, h('tbody', {},
             rows.map((row) => h('tr', {}, h('th', {}, swatch(row.series.layer), row.series.name), h('td', {}, text(row.number, data.unit)))),
             data.stacked && rows.length > 1 && h('tr', { class: 'total' }, h('th', {}, 'together'), h('td', {}, text(total, data.unit))))));
