@@ -15,6 +15,7 @@ LOAD = """
 import duckdb, sys, time
 connection = duckdb.connect(sys.argv[1])
 connection.execute("SET enable_progress_bar = false")
+connection.execute("SET memory_limit = '8GB'")
 start = time.perf_counter()
 connection.execute("CREATE TABLE t AS SELECT * FROM read_json(?, format = 'newline_delimited', ignore_errors = true, columns = %s)", [sys.argv[2:]])
 connection.execute("CHECKPOINT")
@@ -25,6 +26,7 @@ ASK = """
 import duckdb, sys, time
 connection = duckdb.connect(sys.argv[1], read_only = True)
 connection.execute("SET enable_progress_bar = false")
+connection.execute("SET memory_limit = '8GB'")
 start = time.perf_counter()
 connection.execute(sys.argv[2]).fetchall()
 print(time.perf_counter() - start)
@@ -40,6 +42,7 @@ SERVE = """
 import duckdb, json, sys, time
 connection = duckdb.connect(sys.argv[1])
 connection.execute("SET enable_progress_bar = false")
+connection.execute("SET memory_limit = '8GB'")
 for line in sys.stdin:
     question = json.loads(line)
     start = time.perf_counter()
