@@ -179,11 +179,23 @@ void sta_make_groups(struct sta_maker *maker)
 
 /* ---- value_counts */
 
+void sta_make_count(struct sta_maker *maker)
+{
+    struct sta_plan_stage *stage = maker->stage;
+    struct sta_aggregates aggregates;
+    struct sta_expression *count;
+    sta_open_aggregates(maker, &aggregates);
+    int rc = sta_aggregate_parse("count()", 7, &aggregates, &count, maker->err);
+    STA_ASSERT(rc == 0);
+    stage->outputs = sta_maker_alloc(maker, 1, sizeof *stage->outputs);
+    sta_add_output(maker, "count", count);
+    sta_close_aggregates(maker, &aggregates);
+}
+
 void sta_make_value_counts(struct sta_maker *maker)
 {
     static const struct sta_query_column fraction = {"fraction", NULL, STA_TYPE_FLOAT};
     struct sta_plan_stage *stage = maker->stage;
-    struct sta_expression *count = NULL;
     stage->kind = STA_PLAN_GROUPS;
     if (sta_stage_member(maker, "group_by") != NULL)
         sta_refuse(maker, STA_EINPUT, sta_point_member(maker, "group_by"),
@@ -192,13 +204,7 @@ void sta_make_value_counts(struct sta_maker *maker)
                   true);
     if (maker->failed)
         return;
-    struct sta_aggregates aggregates;
-    sta_open_aggregates(maker, &aggregates);
-    int rc = sta_aggregate_parse("count()", 7, &aggregates, &count, maker->err);
-    STA_ASSERT(rc == 0);
-    stage->outputs = sta_maker_alloc(maker, 1, sizeof *stage->outputs);
-    sta_add_output(maker, "count", count);
+    sta_make_count(maker);
     stage->fraction = true;
-    sta_close_aggregates(maker, &aggregates);
     make_group_result(maker, &fraction, 1);
 }

@@ -96,20 +96,13 @@ static void read_range(struct sta_maker *maker, const struct sta_document *range
     maker->failed = sta_plan_equal_edges(histogram, ends[0], ends[1], histogram->edges, maker->err) != 0;
 }
 
-static void make_count(struct sta_maker *maker)
+static void make_columns(struct sta_maker *maker)
 {
     static const struct sta_query_column others[] = {
         {"left", NULL, STA_TYPE_FLOAT}, {"right", NULL, STA_TYPE_FLOAT}, {"count", NULL, STA_TYPE_INT}};
     struct sta_query_column columns[STA_COUNT_OF(others)];
     struct sta_plan_stage *stage = maker->stage;
-    struct sta_expression *count;
-    struct sta_aggregates aggregates;
-    sta_open_aggregates(maker, &aggregates);
-    int rc = sta_aggregate_parse("count()", 7, &aggregates, &count, maker->err);
-    STA_ASSERT(rc == 0);
-    stage->outputs = sta_maker_alloc(maker, 1, sizeof *stage->outputs);
-    sta_add_output(maker, "count", count);
-    sta_close_aggregates(maker, &aggregates);
+    sta_make_count(maker);
     memcpy(columns, others, sizeof others);
     columns[0].unit = columns[1].unit = sta_static_unit(sta_expression_unit(stage->histogram.of));
     sta_make_result(maker, columns, STA_COUNT_OF(columns), 1);
@@ -138,5 +131,5 @@ void sta_make_histogram(struct sta_maker *maker)
         read_range(maker, sta_document_member(asked, "range"), sta_point(maker, pointer, "range"));
     }
     if (!maker->failed)
-        make_count(maker);
+        make_columns(maker);
 }

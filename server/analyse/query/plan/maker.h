@@ -114,6 +114,8 @@ void sta_open_aggregates(struct sta_maker *maker, struct sta_aggregates *aggrega
 void sta_close_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates);
 /** Another output; there must be room. */
 void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expression *expression);
+/** The one output "count", of count(). */
+void sta_make_count(struct sta_maker *maker);
 struct sta_query_column sta_result_column(const struct sta_plan_output *output);
 /** Result columns: the keys, then @count others, whose names no key may have.  The first @unique_more of these tell rows of a group apart. */
 void sta_make_result(struct sta_maker *maker, const struct sta_query_column *others, size_t count,
