@@ -63,11 +63,21 @@ struct sta_decoder; /* working memory; one thread at a time */
 
 struct sta_decoder *sta_decoder_create(void);
 void sta_decoder_destroy(struct sta_decoder *decoder);
-/** Reads a stream of @count values into @values, which has room for STA_BLOCK_ROWS.  False: damaged. */
+/**
+ * sta_stream_open - begin to read a stream of @count values
+ * @in, @keys: borrowed until the last value is read
+ * @range: no value lies outside; of all int64 when the stream does not say
+ * Return: false if damaged, as with all that follows.
+ */
+bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
+                     const struct sta_both_keys *keys, struct sta_range *range);
+/** The next @part values: STA_PACK_FRAME, fewer at the end. */
+bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values);
+/** All values of a stream; @values has room for STA_BLOCK_ROWS. */
 bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                        const struct sta_both_keys *keys, int64_t *values);
-/** Reads the keys that a stream of sta_encode_key_stream made.  False: damaged, or not such a stream. */
+/** The keys that a stream of sta_encode_key_stream made, and the value of each (room for STA_KEYS_MAX).  False also for other streams. */
 bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
-                           uint16_t *index, uint32_t *key_count);
+                           uint16_t *index, int64_t *values, uint32_t *key_count);
 
 #endif

@@ -53,6 +53,7 @@ struct sta_scratch {
         uint32_t block;
         uint32_t count;
         uint16_t index[STA_BLOCK_ROWS];
+        uint32_t codes[STA_KEYS_MAX]; /* of each key; STA_NO_CODE of rows without a value */
     } name, thread;
 };
 struct sta_scratch *sta_scratch_of_thread(void);
@@ -61,8 +62,10 @@ struct sta_scratch *sta_scratch_of_thread(void);
 bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
                        const unsigned char *payload, uint32_t rows, const struct sta_both_keys *keys,
                        struct sta_column_values *values);
-/** Decodes the keys of a name or thread column. */
+/** Decodes the keys of a name or thread column.  False also where there are too many. */
 bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
                             const unsigned char *payload, uint32_t rows, struct sta_cached_keys *keys);
+/** The column itself. */
+void sta_codes_of_keys(const struct sta_cached_keys *keys, uint32_t rows, uint32_t *codes);
 
 #endif

@@ -159,16 +159,14 @@ static bool get_kinds(struct sta_scratch *scratch, struct sta_cursor *in, uint32
     return true;
 }
 
-/* From the first places to the rows they belong to: backwards, so that it works in place.  Without branches: which rows have a
- * value is hard to predict. */
-static void spread(const uint8_t *has, uint32_t rows, uint32_t present, int64_t *values)
+/* From side by side to the rows they belong to.  Without branches: which rows have a value is hard to predict. */
+static void spread(const uint8_t *has, uint32_t rows, const int64_t *dense, int64_t *values)
 {
-    for (uint32_t i = rows, n = present; i-- > 0;) {
-        n -= has[i];
-        values[i] = values[n] & -(int64_t)has[i];
-    }
+    for (uint32_t i = 0, n = 0; i < rows; n += has[i++])
+        values[i] = dense[n] & -(int64_t)has[i];
 }
 
+/* In place, and so backwards. */
 static void spread_kinds(const uint8_t *has, uint32_t rows, uint32_t present, uint8_t *kinds)
 {
     for (uint32_t i = rows, n = present; i-- > 0;) {
@@ -183,26 +181,40 @@ static void narrow_and_spread(const uint8_t *has, const int64_t *wide, uint32_t 
         codes[i] = (uint32_t)wide[n] | ((uint32_t)has[i] - 1); /* all ones is STA_NO_CODE */
 }
 
-static void finish(const struct sta_scratch *scratch, uint32_t rows, uint32_t present, int64_t *wide,
-                   struct sta_column_values *values)
+/* Where the values of rows that all have one go at once; else side by side to scratch->wide. */
+static void spread_values(struct sta_scratch *scratch, uint32_t rows, uint32_t present,
+                          struct sta_column_values *values)
 {
-    values->any_missing = present < rows;
     if (values->kind == STA_KIND_CODE) {
-        if (values->any_missing)
-            narrow_and_spread(scratch->present, wide, rows, values->codes);
-        else
-            sta_kernels()->narrow(wide, rows, values->codes);
+        narrow_and_spread(scratch->present, scratch->wide, rows, values->codes);
         return;
     }
-    if (values->any_missing) {
-        spread(scratch->present, rows, present, wide);
-        for (uint32_t i = 0; i < rows; i++)
-            values->missing[i] = !scratch->present[i];
-        if (values->kind == STA_KIND_MIXED)
-            spread_kinds(scratch->present, rows, present, values->kinds);
+    spread(scratch->present, rows, scratch->wide, values->integers);
+    for (uint32_t i = 0; i < rows; i++)
+        values->missing[i] = !scratch->present[i];
+    if (values->kind == STA_KIND_MIXED)
+        spread_kinds(scratch->present, rows, present, values->kinds);
+}
+
+/* Reads the values that are there, frame by frame: to @codes when that is not NULL, else to @wide. */
+static bool get_values(struct sta_scratch *scratch, const struct sta_disk_entry *entry, struct sta_cursor *in,
+                       uint32_t present, const struct sta_both_keys *keys, int64_t *wide, uint32_t *codes)
+{
+    int64_t frame[STA_PACK_FRAME];
+    struct sta_range range;
+    if (!sta_stream_open(scratch->decoder, in, present, keys, &range))
+        return false;
+    bool check = entry->flags & STA_ENTRY_BOUNDED && (range.min < entry->min || range.max > entry->max);
+    for (uint32_t at = 0; at < present; at += STA_PACK_FRAME) {
+        uint32_t part = STA_MIN(present - at, (uint32_t)STA_PACK_FRAME);
+        int64_t *values = codes != NULL ? frame : wide + at;
+        if (!sta_stream_next(scratch->decoder, part, values) ||
+            (check && !sta_kernels()->within(values, part, entry->min, entry->max)))
+            return false;
+        if (codes != NULL)
+            sta_kernels()->narrow(values, part, codes + at);
     }
-    if (values->kind == STA_KIND_FLOAT)
-        memcpy(values->numbers, wide, rows * sizeof *wide);
+    return true;
 }
 
 bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
@@ -216,16 +228,27 @@ bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry 
         return false;
     if (entry->kind == STA_KIND_MIXED && !get_kinds(scratch, &in, present, values->kinds))
         return false;
-    bool in_place = entry->kind != STA_KIND_CODE && entry->kind != STA_KIND_FLOAT;
-    int64_t *wide = in_place ? values->integers : scratch->wide;
     struct sta_both_keys present_keys = keys_of_values(scratch, &in, rows, present, keys);
-    if (!sta_decode_stream(scratch->decoder, &in, present, &present_keys, wide) || in.at != in.end)
-        return false;
-    if (entry->flags & STA_ENTRY_BOUNDED && !sta_kernels()->within(wide, present, entry->min, entry->max))
+    values->any_missing = present < rows;
+    int64_t *wide = values->any_missing ? scratch->wide : values->integers;
+    uint32_t *codes = values->any_missing || entry->kind != STA_KIND_CODE ? NULL : values->codes;
+    if (!get_values(scratch, entry, &in, present, &present_keys, wide, codes) || in.at != in.end)
         return false;
     if (entry->kind == STA_KIND_MIXED && !mixed_as_said(values->kinds, wide, present, entry->max))
         return false;
-    finish(scratch, rows, present, wide, values);
+    if (values->any_missing)
+        spread_values(scratch, rows, present, values);
+    if (entry->kind == STA_KIND_FLOAT && (void *)values->numbers != (void *)values->integers)
+        memcpy(values->numbers, values->integers, rows * sizeof *values->numbers);
+    return true;
+}
+
+/* Codes of the keys, those of rows without a value among them. */
+static bool get_codes(const struct sta_disk_entry *entry, const int64_t *values, struct sta_cached_keys *keys)
+{
+    if (!sta_kernels()->within(values, keys->count, entry->min, entry->max))
+        return false;
+    sta_kernels()->narrow(values, keys->count, keys->codes);
     return true;
 }
 
@@ -234,15 +257,21 @@ bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_e
 {
     struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
     uint32_t present = rows - entry->missing;
+    uint16_t *index = present < rows ? scratch->present_name : keys->index;
     if (!get_presence(scratch, &in, rows, present, &(struct sta_keys){0}) ||
-        !sta_decode_key_stream(scratch->decoder, &in, present, scratch->present_name, &keys->count))
+        !sta_decode_key_stream(scratch->decoder, &in, present, index, scratch->wide, &keys->count) ||
+        in.at != in.end || !get_codes(entry, scratch->wide, keys))
         return false;
-    if (present == rows) {
-        memcpy(keys->index, scratch->present_name, rows * sizeof *keys->index);
+    if (present == rows)
         return true;
-    }
     for (uint32_t i = 0, n = 0; i < rows; n += scratch->present[i++])
         keys->index[i] = scratch->present[i] ? scratch->present_name[n] : (uint16_t)keys->count;
-    keys->count++;
+    keys->codes[keys->count++] = STA_NO_CODE;
     return true;
+}
+
+void sta_codes_of_keys(const struct sta_cached_keys *keys, uint32_t rows, uint32_t *codes)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        codes[i] = keys->codes[keys->index[i]];
 }

@@ -1,7 +1,8 @@
 /* decode_stream.c - streams to integers.
  *
- * Everything read is checked; sums wrap as unsigned numbers do, so that no damage is undefined behaviour.  The caller checks
- * the values against the range that the directory gives. */
+ * DESIGN: a frame of terms is brought through all steps before the next one is looked at, so that it stays in the first level of
+ * cache.  Everything read is checked; sums wrap as unsigned numbers do, so that no damage is undefined behaviour.  The
+ * caller checks the values against the range that the directory gives, unless what a stream says of its values is enough. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -12,19 +13,27 @@
 
 #define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
 
-struct sta_decoder {
-    ZSTD_DCtx *zstd;
-    unsigned char planes[STA_BLOCK_ROWS * 8];
-    int64_t table[STA_KEYS_MAX];
-    uint64_t words[STA_BLOCK_ROWS]; /* of key streams */
-};
-
 struct head {
     enum sta_transform transform;
     enum sta_layout layout;
     unsigned planes, shift;
     uint64_t base, start;
     uint32_t table_count;
+};
+
+struct sta_decoder {
+    ZSTD_DCtx *zstd;
+    unsigned char room[STA_BLOCK_ROWS * 8]; /* planes that were compressed */
+    int64_t table[STA_KEYS_MAX];
+    /* The stream being read. */
+    struct head head;
+    struct sta_cursor *in;
+    struct sta_both_keys keys;
+    uint32_t count, at;          /* values in all; behind us */
+    const unsigned char *planes; /* NULL: packed */
+    uint8_t width[FRAMES];
+    uint64_t min[FRAMES];
+    uint64_t sum; /* DELTA */
 };
 
 struct sta_decoder *sta_decoder_create(void)
@@ -75,144 +84,198 @@ static bool get_head(struct sta_decoder *decoder, struct sta_cursor *in, struct 
 
 /* ---- layouts: bytes to words */
 
-static bool get_frames(struct sta_cursor *in, uint32_t count, uint64_t *words)
+static bool open_frames(struct sta_decoder *decoder)
 {
-    uint8_t width[FRAMES];
-    uint64_t min[FRAMES];
-    uint32_t frames = (count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
+    uint32_t frames = (decoder->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
+    decoder->planes = NULL;
     for (uint32_t f = 0; f < frames; f++) {
-        const unsigned char *byte = sta_get_bytes(in, 1);
-        min[f] = sta_get_varint(in);
-        if (in->failed || *byte > 64)
+        const unsigned char *width = sta_get_bytes(decoder->in, 1);
+        decoder->min[f] = sta_get_varint(decoder->in);
+        if (decoder->in->failed || *width > 64)
             return false;
-        width[f] = *byte;
-    }
-    for (uint32_t f = 0; f < frames; f++) {
-        uint32_t part = STA_MIN(count - f * STA_PACK_FRAME, (uint32_t)STA_PACK_FRAME);
-        uint64_t *frame = words + (size_t)f * STA_PACK_FRAME;
-        const unsigned char *packed = sta_get_bytes(in, sta_pack_size(part, width[f]));
-        if (packed == NULL)
-            return false;
-        sta_unpack(packed, part, width[f], frame);
-        if (min[f] != 0)
-            sta_kernels()->scale((int64_t *)frame, part, 0, min[f]);
+        decoder->width[f] = *width;
     }
     return true;
 }
 
-static bool get_words(struct sta_decoder *decoder, struct sta_cursor *in, const struct head *head,
-                      uint32_t count, uint64_t *words)
+static bool open_planes(struct sta_decoder *decoder)
 {
-    size_t size = (size_t)head->planes * count, stored;
-    const unsigned char *planes;
-    if (head->layout == STA_LAYOUT_PACKED)
-        return get_frames(in, count, words);
-    if (head->layout == STA_LAYOUT_ZSTD) {
-        const char *compressed = sta_get_block(in, &stored);
-        if (compressed == NULL ||
-            ZSTD_decompressDCtx(decoder->zstd, decoder->planes, size, compressed, stored) != size)
-            return false;
-        planes = decoder->planes;
-    } else {
-        planes = sta_get_bytes(in, size);
-        if (planes == NULL)
-            return false;
+    size_t size = (size_t)decoder->head.planes * decoder->count, stored;
+    decoder->planes = decoder->room;
+    if (decoder->head.layout == STA_LAYOUT_ZSTD) {
+        const char *compressed = sta_get_block(decoder->in, &stored);
+        return compressed != NULL &&
+               ZSTD_decompressDCtx(decoder->zstd, decoder->room, size, compressed, stored) == size;
     }
-    sta_kernels()->join_planes(planes, count, head->planes, words);
+    decoder->planes = sta_get_bytes(decoder->in, size);
+    return decoder->planes != NULL;
+}
+
+static bool unpack_frame(struct sta_decoder *decoder, uint32_t part, uint64_t *words)
+{
+    uint32_t f = decoder->at / STA_PACK_FRAME;
+    const unsigned char *packed = sta_get_bytes(decoder->in, sta_pack_size(part, decoder->width[f]));
+    if (packed == NULL)
+        return false;
+    sta_unpack(packed, part, decoder->width[f], words);
+    if (decoder->min[f] != 0)
+        sta_kernels()->scale((int64_t *)words, part, 0, decoder->min[f]);
+    return true;
+}
+
+/* The terms of the next @part values. */
+static bool next_terms(struct sta_decoder *decoder, uint32_t part, int64_t *terms)
+{
+    const struct head *head = &decoder->head;
+    if (decoder->planes != NULL)
+        sta_kernels()->join_planes(decoder->planes + decoder->at, decoder->count, part, head->planes,
+                                   (uint64_t *)terms);
+    else if (!unpack_frame(decoder, part, (uint64_t *)terms))
+        return false;
+    if (head->base != 0 || head->shift != 0)
+        sta_kernels()->scale(terms, part, head->shift, head->base);
     return true;
 }
 
 /* ---- transforms: terms to values, in place */
 
-static bool look_up(const int64_t *table, uint32_t table_count, uint32_t count, int64_t *values)
+static bool look_up(const struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
-    if (!sta_kernels()->within(values, count, 0, (int64_t)table_count - 1))
+    if (!sta_kernels()->within(values, part, 0, (int64_t)decoder->head.table_count - 1))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = table[values[i]];
+    for (uint32_t i = 0; i < part; i++)
+        values[i] = decoder->table[values[i]];
     return true;
 }
 
-static void add_up(uint64_t start, uint32_t count, int64_t *values)
+static void add_up(struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
-    uint64_t sum = start;
-    values[0] = (int64_t)sum;
-    for (uint32_t i = 1; i < count; i++) {
+    uint64_t sum = decoder->sum;
+    if (decoder->at == 0)
+        values[0] = 0;
+    for (uint32_t i = 0; i < part; i++) {
         sum += (uint64_t)values[i];
         values[i] = (int64_t)sum;
     }
+    decoder->sum = sum;
 }
 
-static bool add_up_by_thread(struct sta_decoder *decoder, const struct sta_keys *thread, uint32_t table_count,
-                             uint32_t count, int64_t *values)
+static void add_up_by_thread(struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
-    if (thread->index == NULL || thread->count != table_count)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t *last = &decoder->table[thread->index[i]];
+    const uint16_t *thread = decoder->keys.thread.index + decoder->at;
+    for (uint32_t i = 0; i < part; i++) {
+        int64_t *last = &decoder->table[thread[i]];
         *last = (int64_t)((uint64_t)*last + (uint64_t)values[i]);
         values[i] = *last;
     }
-    return true;
 }
 
-static bool look_up_names(const struct sta_decoder *decoder, const struct sta_keys *name,
-                          uint32_t table_count, uint32_t count, int64_t *values)
+static void look_up_names(const struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
-    if (name->index == NULL || name->count != table_count)
+    const uint16_t *name = decoder->keys.name.index + decoder->at;
+    for (uint32_t i = 0; i < part; i++)
+        values[i] = decoder->table[name[i]];
+}
+
+/* ---- streams */
+
+/* Whether the stream's table is one of the keys that are there. */
+static bool fits(const struct sta_keys *keys, uint32_t table_count)
+{
+    return keys->index != NULL && keys->count == table_count;
+}
+
+/* What all values lie in by the table, if they come from one. */
+static struct sta_range range_of_stream(const struct sta_decoder *decoder)
+{
+    struct sta_range range = {INT64_MIN, INT64_MAX};
+    const struct head *head = &decoder->head;
+    if (head->transform == STA_TRANSFORM_CONSTANT)
+        range.min = range.max = (int64_t)head->base;
+    else if (head->transform == STA_TRANSFORM_DICTIONARY || head->transform == STA_TRANSFORM_BY_NAME)
+        sta_kernels()->range(decoder->table, head->table_count, &range.min, &range.max);
+    return range;
+}
+
+bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
+                     const struct sta_both_keys *keys, struct sta_range *range)
+{
+    struct head *head = &decoder->head;
+    STA_ASSERT(count > 0 && count <= STA_BLOCK_ROWS);
+    if (!get_head(decoder, in, head))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = decoder->table[name->index[i]];
-    return true;
+    decoder->in = in;
+    decoder->keys = *keys;
+    decoder->count = count;
+    decoder->at = 0;
+    decoder->sum = head->start;
+    *range = range_of_stream(decoder);
+    if (head->transform == STA_TRANSFORM_CONSTANT)
+        return true;
+    if (head->transform == STA_TRANSFORM_BY_NAME)
+        return fits(&keys->name, head->table_count);
+    if (head->transform == STA_TRANSFORM_BY_THREAD && !fits(&keys->thread, head->table_count))
+        return false;
+    return head->layout == STA_LAYOUT_PACKED ? open_frames(decoder) : open_planes(decoder);
+}
+
+bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values)
+{
+    const struct head *head = &decoder->head;
+    bool terms = head->transform != STA_TRANSFORM_CONSTANT && head->transform != STA_TRANSFORM_BY_NAME;
+    bool good = !terms || next_terms(decoder, part, values);
+    if (!good)
+        return false;
+    if (head->transform == STA_TRANSFORM_CONSTANT)
+        for (uint32_t i = 0; i < part; i++)
+            values[i] = (int64_t)head->base;
+    else if (head->transform == STA_TRANSFORM_BY_NAME)
+        look_up_names(decoder, part, values);
+    else if (head->transform == STA_TRANSFORM_DICTIONARY)
+        good = look_up(decoder, part, values);
+    else if (head->transform == STA_TRANSFORM_BY_THREAD)
+        add_up_by_thread(decoder, part, values);
+    else if (head->transform == STA_TRANSFORM_DELTA)
+        add_up(decoder, part, values);
+    decoder->at += part;
+    return good;
 }
 
 bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                        const struct sta_both_keys *keys, int64_t *values)
 {
-    struct head head;
-    STA_ASSERT(count > 0 && count <= STA_BLOCK_ROWS);
-    if (!get_head(decoder, in, &head))
-        return false;
-    if (head.transform == STA_TRANSFORM_CONSTANT) {
-        for (uint32_t i = 0; i < count; i++)
-            values[i] = (int64_t)head.base;
-        return true;
-    }
-    if (head.transform == STA_TRANSFORM_BY_NAME)
-        return look_up_names(decoder, &keys->name, head.table_count, count, values);
-    if (!get_words(decoder, in, &head, count, (uint64_t *)values))
-        return false;
-    if (head.base != 0 || head.shift != 0)
-        sta_kernels()->scale(values, count, head.shift, head.base);
-    if (head.transform == STA_TRANSFORM_DICTIONARY)
-        return look_up(decoder->table, head.table_count, count, values);
-    if (head.transform == STA_TRANSFORM_BY_THREAD)
-        return add_up_by_thread(decoder, &keys->thread, head.table_count, count, values);
-    if (head.transform == STA_TRANSFORM_DELTA)
-        add_up(head.start, count, values);
-    return true;
+    struct sta_range range;
+    bool good = sta_stream_open(decoder, in, count, keys, &range);
+    for (uint32_t at = 0; good && at < count; at += STA_PACK_FRAME)
+        good = sta_stream_next(decoder, STA_MIN(count - at, (uint32_t)STA_PACK_FRAME), values + at);
+    return good;
 }
 
 bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
-                           uint16_t *index, uint32_t *key_count)
+                           uint16_t *index, int64_t *values, uint32_t *key_count)
 {
-    struct head head;
-    if (!get_head(decoder, in, &head))
+    const struct head *head = &decoder->head;
+    struct sta_range range;
+    int64_t places[STA_PACK_FRAME];
+    if (!sta_stream_open(decoder, in, count, &(struct sta_both_keys){0}, &range))
         return false;
-    if (head.transform == STA_TRANSFORM_CONSTANT) {
+    if (head->transform == STA_TRANSFORM_CONSTANT) {
         memset(index, 0, count * sizeof *index);
+        values[0] = range.min;
         *key_count = 1;
         return true;
     }
-    if (head.transform != STA_TRANSFORM_DICTIONARY || head.table_count > STA_KEYS_LIMIT ||
-        !get_words(decoder, in, &head, count, decoder->words))
+    if (head->transform != STA_TRANSFORM_DICTIONARY || head->table_count > STA_KEYS_LIMIT)
         return false;
-    int64_t *places = (int64_t *)decoder->words;
-    sta_kernels()->scale(places, count, head.shift, head.base);
-    if (!sta_kernels()->within(places, count, 0, (int64_t)head.table_count - 1))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        index[i] = (uint16_t)places[i];
-    *key_count = head.table_count;
+    for (uint32_t part; decoder->at < count; decoder->at += part) {
+        part = STA_MIN(count - decoder->at, (uint32_t)STA_PACK_FRAME);
+        if (!next_terms(decoder, part, places) ||
+            !sta_kernels()->within(places, part, 0, (int64_t)head->table_count - 1))
+            return false;
+        for (uint32_t i = 0; i < part; i++)
+            index[decoder->at + i] = (uint16_t)places[i];
+    }
+    memcpy(values, decoder->table, head->table_count * sizeof *values);
+    *key_count = head->table_count;
     return true;
 }

@@ -6,6 +6,7 @@
 #define STA_STORE_KERNELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sta_kernels {
@@ -20,9 +21,10 @@ struct sta_kernels {
     void (*scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base);
     /** words = terms - base, wrapping.  Return: all bits that any of them has. */
     uint64_t (*subtract)(const int64_t *terms, uint32_t count, uint64_t base, uint64_t *words);
-    /** First bytes of all words, then second bytes, ..: and back. */
+    /** First bytes of all words, then second bytes, ..: and back, @stride bytes from one to the next. */
     void (*split_planes)(const uint64_t *words, uint32_t count, unsigned planes, unsigned char *bytes);
-    void (*join_planes)(const unsigned char *bytes, uint32_t count, unsigned planes, uint64_t *words);
+    void (*join_planes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
+                        uint64_t *words);
     /** Low halves. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
 };

@@ -86,14 +86,14 @@ TARGET static void KERNEL(split_planes)(const uint64_t *words, uint32_t count, u
             bytes[i] = (unsigned char)(words[i] >> (8 * p));
 }
 
-TARGET static void KERNEL(join_planes)(const unsigned char *bytes, uint32_t count, unsigned planes,
-                                       uint64_t *words)
+TARGET static void KERNEL(join_planes)(const unsigned char *bytes, size_t stride, uint32_t count,
+                                       unsigned planes, uint64_t *words)
 {
     for (uint32_t i = 0; i < count; i++)
         words[i] = bytes[i];
     for (unsigned p = 1; p < planes; p++)
         for (uint32_t i = 0; i < count; i++)
-            words[i] |= (uint64_t)bytes[(size_t)p * count + i] << (8 * p);
+            words[i] |= (uint64_t)bytes[p * stride + i] << (8 * p);
 }
 
 TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t *codes)

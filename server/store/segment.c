@@ -252,22 +252,31 @@ static const unsigned char *checked_payload(const struct sta_segment *segment,
     return (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum ? payload : NULL;
 }
 
-/* The keys of a block's name or thread column, from the thread's memory or decoded into it. */
-static bool get_keys(const struct sta_segment *segment, uint32_t block, uint32_t column,
-                     struct sta_scratch *scratch, struct sta_cached_keys *cached, struct sta_keys *keys)
+/* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are none. */
+static const struct sta_cached_keys *get_keys(const struct sta_segment *segment, uint32_t block,
+                                              uint32_t column, struct sta_scratch *scratch)
 {
+    struct sta_cached_keys *cached = column == STA_COLUMN_NAME ? &scratch->name : &scratch->thread;
     if (cached->segment_serial != segment->serial || cached->block != block) {
         const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
         const unsigned char *payload = entry ? checked_payload(segment, entry) : NULL;
         cached->segment_serial = 0;
         if (payload == NULL ||
             !sta_decode_column_keys(scratch, entry, payload, segment->blocks[block].rows, cached))
-            return false;
+            return NULL;
         cached->segment_serial = segment->serial;
         cached->block = block;
     }
-    *keys = (struct sta_keys){cached->index, cached->count};
-    return true;
+    return cached;
+}
+
+static bool need_keys(const struct sta_segment *segment, uint32_t block, uint32_t column,
+                      struct sta_scratch *scratch, struct sta_keys *keys)
+{
+    const struct sta_cached_keys *cached = get_keys(segment, block, column, scratch);
+    if (cached != NULL)
+        *keys = (struct sta_keys){cached->index, cached->count};
+    return cached != NULL;
 }
 
 static bool read_entry(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
@@ -275,16 +284,27 @@ static bool read_entry(const struct sta_segment *segment, uint32_t block, const 
 {
     struct sta_scratch *scratch = sta_scratch_of_thread();
     struct sta_both_keys keys = {0};
+    if ((entry->flags & STA_ENTRY_NEEDS_NAME &&
+         !need_keys(segment, block, STA_COLUMN_NAME, scratch, &keys.name)) ||
+        (entry->flags & STA_ENTRY_NEEDS_THREAD &&
+         !need_keys(segment, block, STA_COLUMN_THREAD, scratch, &keys.thread)))
+        return false;
     const unsigned char *payload = checked_payload(segment, entry);
-    if (payload == NULL)
-        return false;
-    if (entry->flags & STA_ENTRY_NEEDS_NAME &&
-        !get_keys(segment, block, STA_COLUMN_NAME, scratch, &scratch->name, &keys.name))
-        return false;
-    if (entry->flags & STA_ENTRY_NEEDS_THREAD &&
-        !get_keys(segment, block, STA_COLUMN_THREAD, scratch, &scratch->thread, &keys.thread))
-        return false;
-    return sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
+    return payload != NULL &&
+           sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
+}
+
+/* Names and threads are read by way of the keys that other columns need as well, unless there are too many for keys. */
+static bool read_codes(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
+                       struct sta_column_values *values)
+{
+    const struct sta_cached_keys *keys = get_keys(segment, block, entry->column, sta_scratch_of_thread());
+    if (keys == NULL)
+        return read_entry(segment, block, entry, values);
+    values->kind = STA_KIND_CODE;
+    values->any_missing = entry->missing > 0;
+    sta_codes_of_keys(keys, segment->blocks[block].rows, values->codes);
+    return true;
 }
 
 static bool is_ascending(const int64_t *values, uint32_t count)
@@ -321,7 +341,8 @@ int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t
         values->any_missing = true;
         return STA_OK;
     }
-    bool good = read_entry(segment, block, entry, values);
+    bool keyed = column == STA_COLUMN_NAME || column == STA_COLUMN_THREAD;
+    bool good = keyed ? read_codes(segment, block, entry, values) : read_entry(segment, block, entry, values);
     if (good && column == STA_COLUMN_TS)
         good = is_ascending(values->integers, segment->blocks[block].rows);
     if (good && column == STA_COLUMN_DUR)

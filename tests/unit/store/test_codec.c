@@ -131,6 +131,7 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
     struct sta_keys keys;
     uint16_t *index = sta_alloc_array(STA_BLOCK_ROWS, sizeof *index),
              *made = sta_alloc_array(STA_BLOCK_ROWS, sizeof *made);
+    int64_t *values = sta_alloc_array(STA_KEYS_MAX, sizeof *values);
     uint32_t count;
     fixture_init(&fixture);
     for (uint32_t distinct = 1; distinct < STA_KEYS_LIMIT; distinct = distinct * 3 + 1) {
@@ -142,8 +143,10 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
         memcpy(made, keys.index, STA_BLOCK_ROWS * sizeof *made);
         const unsigned char *data = (const unsigned char *)fixture.bytes.data;
         struct sta_cursor in = {.at = data, .end = data + fixture.bytes.size};
-        cr_assert(sta_decode_key_stream(fixture.decoder, &in, STA_BLOCK_ROWS, index, &count));
+        cr_assert(sta_decode_key_stream(fixture.decoder, &in, STA_BLOCK_ROWS, index, values, &count));
         cr_assert_eq(count, keys.count);
+        for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
+            cr_assert_eq(values[index[i]], fixture.in[i]);
         cr_assert_arr_eq(index, made, STA_BLOCK_ROWS * sizeof *index);
     }
     for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
@@ -154,6 +157,7 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
                   "more names than the limit are no keys");
     free(index);
     free(made);
+    free(values);
     fixture_fini(&fixture);
 }
 
