@@ -4,7 +4,7 @@
  * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` deals the slice's spans out to their units;
  * spans of a unit mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
  * here, copies the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes through each unit
- * alone, with a heap of the ends that are ahead.  What must run in order thus costs some steps per span that crosses a cut and per unit of
+ * alone, with the ends that are ahead.  What must run in order thus costs some steps per span that crosses a cut and per unit of
  * the slice.
  *
  * A unit that a slice does not touch stays as it is, and is accounted for by the next slice that touches it: `since` says from when.
@@ -21,7 +21,7 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
     STA_ASSERT(options->sets >= 1 && options->sets <= STA_SWEEP_SETS);
     struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
-    sweep->state_size = sizeof(struct sta_sweep_unit) + options->sets * sizeof(struct sta_sweep_set);
+    sweep->state_size = sizeof(struct sta_sweep_unit) + options->sets * sizeof(uint32_t);
     sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
     for (unsigned w = 0; w < options->workers; w++)
         for (uint32_t s = 0; s < options->sets; s++) {
@@ -34,9 +34,9 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 
 static void worker_fini(struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place,       worker->states,        worker->dealt,          worker->scratch,
-                         worker->places,      worker->leaving.items, worker->arriving.items, worker->next,
-                         worker->ahead.items, worker->cells};
+    void *const all[] = {worker->place,        worker->states,        worker->dealt,          worker->scratch,
+                         worker->places,       worker->leaving.items, worker->arriving.items, worker->next,
+                         worker->nested.items, worker->others.items,  worker->cells};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
     sta_map_fini(&worker->cells_by_key);
@@ -66,7 +66,8 @@ static size_t beyond_slice(size_t capacity, size_t size)
 
 size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sweep_worker *worker)
 {
-    size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->ahead.capacity;
+    size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->nested.capacity +
+                  worker->others.capacity;
     size_t bytes = beyond_slice(worker->span_capacity, sizeof(struct sta_span)) +
                    beyond_slice(worker->scratch_capacity, sizeof(struct sta_span)) +
                    beyond_slice(worker->places_capacity, sizeof(uint32_t));
@@ -134,7 +135,7 @@ int64_t *sta_sweep_crowd(const struct sta_sweep *sweep, uint32_t set, size_t *co
     int64_t *times = sta_alloc_array(most, sizeof *times);
     for (unsigned w = 0; w < sweep->options.workers; w++)
         for (size_t k = 1; k < sweep->workers[w].crowds[set].capacity; k++)
-            times[k] += sweep->workers[w].crowds[set].times[k];
+            times[k] += (int64_t)sweep->workers[w].crowds[set].times[k];
     while (most > 1 && times[most - 1] == 0)
         most--;
     *count = most;

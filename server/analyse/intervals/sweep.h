@@ -1,6 +1,6 @@
 /* sweep.h - which sets are active together, unit by unit, and how many events of each: fed by the slices of a timeline.
  *
- * A unit is a number, a span says its unit (cell) and the sets that it belongs to (mask).  The sweep goes through starts and ends in
+ * A unit is a number, a span says its unit (cell) and the sets that it belongs to (mask, not 0).  The sweep goes through starts and ends in
  * order of time and adds up for each unit how long exactly a combination of sets was active, and for each set how long exactly k of its
  * spans were.  Slices are swept in parallel, each from the state that the earlier ones leave; the sums are exact and do not
  * depend on the cuts. */

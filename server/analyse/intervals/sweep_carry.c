@@ -34,15 +34,10 @@ static inline uint32_t touch(const struct sta_sweep *sweep, struct sta_sweep_wor
     return place != STA_SWEEP_NOWHERE ? place : add_state(sweep, worker, unit);
 }
 
-static void make_room(struct sta_sweep_worker *worker, size_t count)
-{
-    STA_GROW(worker->places, worker->places_capacity, count);
-    STA_GROW(worker->dealt, worker->span_capacity, count);
-}
-
 static void count_spans(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
                         const struct sta_slice *slice)
 {
+    STA_GROW(worker->places, worker->places_capacity, slice->count);
     for (size_t i = 0; i < slice->count; i++) {
         const struct sta_span *span = &slice->spans[i];
         uint32_t place = touch(sweep, worker, span->cell);
@@ -51,24 +46,31 @@ static void count_spans(const struct sta_sweep *sweep, struct sta_sweep_worker *
         state->last = span->ts;
         state->count++;
         worker->places[i] = place;
-        if (span->te >= slice->to)
-            sta_ends_add(&worker->leaving, (struct sta_sweep_end){span->te, span->cell, span->mask});
+        int64_t te = sta_sweep_cut(sweep, span->te);
+        if (te > slice->to)
+            sta_ends_add(&worker->leaving, (struct sta_sweep_end){te, span->cell, span->mask});
     }
 }
 
+/* Cuts them to the window too, which keeps their order. */
 static void deal_out(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
                      const struct sta_slice *slice)
 {
     size_t sum = 0;
+    STA_GROW(worker->dealt, worker->span_capacity, slice->count + worker->state_count);
     for (uint32_t u = 0; u < worker->state_count; u++) {
         struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
         state->first = sum;
         sum += state->count;
         state->count = 0;
+        worker->dealt[sum++] = (struct sta_span){.ts = slice->to};
     }
     for (size_t i = 0; i < slice->count; i++) {
         struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, worker->places[i]);
-        worker->dealt[state->first + state->count++] = slice->spans[i];
+        struct sta_span span = slice->spans[i];
+        span.ts = sta_sweep_cut(sweep, span.ts);
+        span.te = sta_sweep_cut(sweep, span.te);
+        worker->dealt[state->first + state->count++] = span;
     }
 }
 
@@ -85,7 +87,6 @@ void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct st
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
     worker->state_count = worker->leaving.count = worker->arriving.count = 0;
-    make_room(worker, slice->count);
     count_spans(sweep, worker, slice);
     deal_out(sweep, worker, slice);
     for (uint32_t u = 0; u < worker->state_count; u++)
@@ -124,7 +125,7 @@ static void take_unit(struct sta_sweep *sweep, struct sta_sweep_unit *state, int
     state->since = sweep->since[state->unit];
     state->mask = 0;
     for (uint32_t s = 0; s < sweep->options.sets; s++) {
-        state->sets[s] = (struct sta_sweep_set){state->since, counts[s]};
+        state->counts[s] = counts[s];
         state->mask |= (uint32_t)(counts[s] > 0) << s;
     }
     sweep->since[state->unit] = slice_end;
@@ -141,7 +142,7 @@ static void count_span(struct sta_sweep *sweep, const struct sta_sweep_end *end,
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
-    while (sweep->pending.count > 0 && sweep->pending.items[0].te < slice->to)
+    while (sweep->pending.count > 0 && sweep->pending.items[0].te <= slice->to)
         add_arriving(sweep, worker, sta_ends_pop(&sweep->pending));
     grow_units(sweep, worker->place_capacity);
     for (uint32_t u = 0; u < worker->state_count; u++)

@@ -1,4 +1,9 @@
-/* The sweep of a slice: each of its units alone, through starts and ends in order. */
+/* The sweep of a slice: each of its units alone, through starts and ends in order.
+ *
+ * DESIGN.  How long something was so is the sum of the moments at which it ceased to be so, less the sum of those at which it began: a change
+ * from k to k + 1 adds its moment to what k has and takes it from what k + 1 has, and nothing need be known of the change before.
+ * These sums wrap around, and come back.  Most calls are the innermost ones, one after another, with nothing else between: a row of
+ * them adds only its time. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <string.h>
@@ -13,13 +18,9 @@ struct going {
     int64_t begin, end; /* what of the unit's time the slice accounts for */
 };
 
-static inline int64_t cut(const struct sta_sweep *sweep, int64_t at)
-{
-    at = STA_MAX(at, sweep->options.from);
-    return STA_MIN(at, sweep->options.to);
-}
+/* ---- times of combinations */
 
-static void add_time(struct sta_sweep_worker *worker, uint32_t unit, uint32_t mask, int64_t time)
+static void add_cell(struct sta_sweep_worker *worker, uint32_t unit, uint32_t mask, uint64_t time)
 {
     bool added;
     uint64_t key = (uint64_t)unit << STA_SWEEP_SETS | mask;
@@ -28,173 +29,222 @@ static void add_time(struct sta_sweep_worker *worker, uint32_t unit, uint32_t ma
         STA_GROW(worker->cells, worker->cell_capacity, worker->cell_count + 1);
         worker->cells[worker->cell_count++] = (struct sta_sweep_cell){unit, mask, 0};
     }
-    worker->cells[cell].time += time;
+    worker->cells[cell].time = (int64_t)((uint64_t)worker->cells[cell].time + time);
 }
 
-/* Holds a time back: the same few combinations come again and again. */
-static inline void note_time(const struct going *going, uint32_t mask, int64_t time)
+static void empty_slot(const struct going *going, uint32_t slot)
+{
+    struct sta_sweep_recent *recent = &going->worker->recent;
+    if (recent->masks[slot] != 0)
+        add_cell(going->worker, going->state->unit, recent->masks[slot], recent->times[slot]);
+    recent->masks[slot] = 0;
+    recent->times[slot] = 0;
+}
+
+/* The time of a combination, held back: the same few come again and again. */
+static inline uint64_t *mask_time(const struct going *going, uint32_t mask)
 {
     struct sta_sweep_recent *recent = &going->worker->recent;
     uint32_t slot = mask % STA_SWEEP_RECENT;
-    if (recent->used >> slot & 1 && recent->masks[slot] != mask) {
-        add_time(going->worker, going->state->unit, recent->masks[slot], recent->times[slot]);
-        recent->times[slot] = 0;
+    if (__builtin_expect(recent->masks[slot] != mask, 0)) {
+        empty_slot(going, slot);
+        recent->masks[slot] = mask;
+        recent->used |= UINT64_C(1) << slot;
     }
-    recent->used |= UINT64_C(1) << slot;
-    recent->masks[slot] = mask;
-    recent->times[slot] += time;
+    return &recent->times[slot];
 }
 
 static void put_times(const struct going *going)
 {
     struct sta_sweep_recent *recent = &going->worker->recent;
-    for (; recent->used != 0; recent->used &= recent->used - 1) {
-        unsigned slot = (unsigned)__builtin_ctzll(recent->used);
-        add_time(going->worker, going->state->unit, recent->masks[slot], recent->times[slot]);
-        recent->times[slot] = 0;
-    }
+    for (; recent->used != 0; recent->used &= recent->used - 1)
+        empty_slot(going, (uint32_t)__builtin_ctzll(recent->used));
 }
 
-static void give_stretch(const struct going *going, int64_t since, int64_t at)
+/* ---- changes */
+
+/* Gives what the present combination lasted up to @at. */
+static void give_stretch(const struct going *going, int64_t at)
 {
     const struct sta_sweep_options *options = &going->sweep->options;
-    struct sta_sweep_stretch stretch = {.unit = going->state->unit,
-                                        .mask = going->state->mask,
-                                        .from = cut(going->sweep, since),
-                                        .to = cut(going->sweep, at),
+    struct sta_sweep_unit *state = going->state;
+    int64_t since = state->since;
+    struct sta_sweep_stretch stretch = {.unit = state->unit,
+                                        .mask = state->mask,
+                                        .from = sta_sweep_cut(going->sweep, since),
+                                        .to = sta_sweep_cut(going->sweep, at),
                                         .slice = going->slice,
                                         .at_cut = since == going->begin || at == going->end};
+    state->since = at;
     if (stretch.from < stretch.to && (stretch.mask != 0 || options->idle))
         options->take(options->context, going->number, &stretch);
 }
 
-/* Accounts for the present combination up to @at. */
-static inline void settle_mask(const struct going *going, int64_t at)
+static inline void change_mask(const struct going *going, uint32_t mask, int64_t at)
 {
     struct sta_sweep_unit *state = going->state;
-    int64_t since = state->since;
-    state->since = at;
-    if (state->mask != 0)
-        note_time(going, state->mask, cut(going->sweep, at) - cut(going->sweep, since));
+    if (mask == state->mask)
+        return;
+    *mask_time(going, state->mask) += (uint64_t)at;
+    *mask_time(going, mask) -= (uint64_t)at;
     if (going->sweep->options.take != NULL)
-        give_stretch(going, since, at);
+        give_stretch(going, at);
+    state->mask = mask;
 }
 
-static inline void settle_set(const struct sta_sweep *sweep, struct sta_sweep_crowd *crowd,
-                              struct sta_sweep_set *set, int64_t at)
+/* The times of a set by number of active spans, with room for up to @count. */
+static inline uint64_t *crowd_times(const struct going *going, uint32_t set, size_t count)
 {
-    if (set->count > 0)
-        crowd->times[set->count] += cut(sweep, at) - cut(sweep, set->since);
-    set->since = at;
-}
-
-static void grow_crowd(struct sta_sweep_crowd *crowd, size_t need)
-{
+    struct sta_sweep_crowd *crowd = &going->worker->crowds[set];
     size_t before = crowd->capacity;
-    STA_GROW(crowd->times, crowd->capacity, need);
-    if (crowd->capacity > before)
+    if (__builtin_expect(count >= before, 0)) {
+        STA_GROW(crowd->times, crowd->capacity, count + 1);
         memset(crowd->times + before, 0, (crowd->capacity - before) * sizeof *crowd->times);
+    }
+    return crowd->times;
 }
 
-static inline void span_starts(const struct going *going, const struct sta_span *span)
+static inline void span_starts(const struct going *going, uint32_t mask, int64_t at)
 {
-    struct sta_sweep_unit *state = going->state;
-    uint32_t fresh = 0;
-    for (uint32_t mask = span->mask; mask != 0; mask &= mask - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(mask);
-        struct sta_sweep_crowd *crowd = &going->worker->crowds[s];
-        settle_set(going->sweep, crowd, &state->sets[s], span->ts);
-        fresh |= (uint32_t)(state->sets[s].count++ == 0) << s;
-        if (state->sets[s].count >= crowd->capacity)
-            grow_crowd(crowd, (size_t)state->sets[s].count + 1);
+    uint32_t *counts = going->state->counts;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
+        uint64_t *times = crowd_times(going, s, (size_t)counts[s] + 1);
+        times[counts[s]] += (uint64_t)at;
+        times[++counts[s]] -= (uint64_t)at;
     }
-    if (fresh != 0) {
-        settle_mask(going, span->ts);
-        state->mask |= fresh;
-    }
+    change_mask(going, going->state->mask | mask, at);
 }
 
-static inline void span_ends(const struct going *going, struct sta_sweep_end end)
+static inline void span_ends(const struct going *going, uint32_t mask, int64_t at)
 {
-    struct sta_sweep_unit *state = going->state;
+    uint32_t *counts = going->state->counts;
     uint32_t gone = 0;
-    for (uint32_t mask = end.mask; mask != 0; mask &= mask - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(mask);
-        settle_set(going->sweep, &going->worker->crowds[s], &state->sets[s], end.te);
-        gone |= (uint32_t)(--state->sets[s].count == 0) << s;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
+        uint64_t *times = going->worker->crowds[s].times;
+        times[counts[s]] += (uint64_t)at;
+        times[--counts[s]] -= (uint64_t)at;
+        gone |= (uint32_t)(counts[s] == 0) << s;
     }
-    if (gone != 0) {
-        settle_mask(going, end.te);
-        state->mask &= ~gone;
-    }
+    change_mask(going, going->state->mask & ~gone, at);
 }
 
-/* Spans that were active before the slice: their ends, and room for as many of them as there are. */
+/* Spans of the same sets have been active for @time, one after another, while nothing else changed. */
+static inline void spans_passed(const struct going *going, uint32_t mask, uint64_t time)
+{
+    const struct sta_sweep_unit *state = going->state;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
+        uint64_t *times = crowd_times(going, s, (size_t)state->counts[s] + 1);
+        times[state->counts[s]] -= time;
+        times[state->counts[s] + 1] += time;
+    }
+    *mask_time(going, state->mask) -= time;
+    *mask_time(going, state->mask | mask) += time;
+}
+
+/* ---- ends that are ahead */
+
+static inline int64_t next_end(const struct sta_sweep_worker *worker)
+{
+    const struct sta_sweep_ends *nested = &worker->nested;
+    const struct sta_sweep_ends *others = &worker->others;
+    int64_t next = nested->count > 0 ? nested->items[nested->count - 1].te : INT64_MAX;
+    return others->count > 0 ? STA_MIN(next, others->items[0].te) : next;
+}
+
+static inline void put_end(struct sta_sweep_worker *worker, struct sta_sweep_end end)
+{
+    const struct sta_sweep_ends *nested = &worker->nested;
+    if (nested->count == 0 || end.te <= nested->items[nested->count - 1].te)
+        sta_ends_add(&worker->nested, end);
+    else
+        sta_ends_push(&worker->others, end);
+}
+
+/* There is one. */
+static inline struct sta_sweep_end take_end(struct sta_sweep_worker *worker)
+{
+    struct sta_sweep_ends *nested = &worker->nested;
+    const struct sta_sweep_ends *others = &worker->others;
+    if (nested->count == 0 ||
+        (others->count > 0 && others->items[0].te < nested->items[nested->count - 1].te))
+        return sta_ends_pop(&worker->others);
+    return nested->items[--nested->count];
+}
+
+/* ---- a unit */
+
 static void begin_unit(const struct going *going)
 {
     struct sta_sweep_worker *worker = going->worker;
-    worker->ahead.count = 0;
-    for (uint32_t i = going->state->arriving; i != STA_SWEEP_NOWHERE; i = worker->next[i])
-        sta_ends_push(&worker->ahead, worker->arriving.items[i]);
+    const struct sta_sweep_unit *state = going->state;
+    uint64_t since = (uint64_t)sta_sweep_cut(going->sweep, state->since);
+    *mask_time(going, state->mask) -= since;
     for (uint32_t s = 0; s < going->sweep->options.sets; s++)
-        if (going->state->sets[s].count >= worker->crowds[s].capacity)
-            grow_crowd(&worker->crowds[s], (size_t)going->state->sets[s].count + 1);
+        crowd_times(going, s, state->counts[s])[state->counts[s]] -= since;
+    for (uint32_t i = state->arriving; i != STA_SWEEP_NOWHERE; i = worker->next[i])
+        put_end(worker, worker->arriving.items[i]);
 }
 
-/* A span during which no other begins or ends: the state behind it is that before it, and its end need not wait. */
-static inline void pass_span(const struct going *going, const struct sta_span *span)
+/* Passes a row of spans of the same sets, each of which ends before the next begins and before @until, when something else changes.
+ * Return: the next span. */
+static inline const struct sta_span *pass_row(const struct going *going, const struct sta_span *span,
+                                              int64_t until)
 {
-    struct sta_sweep_unit *state = going->state;
-    int64_t time = cut(going->sweep, span->te) - cut(going->sweep, span->ts);
-    for (uint32_t mask = span->mask; mask != 0; mask &= mask - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(mask);
-        struct sta_sweep_crowd *crowd = &going->worker->crowds[s];
-        settle_set(going->sweep, crowd, &state->sets[s], span->ts);
-        size_t active = (size_t)state->sets[s].count + 1;
-        if (active >= crowd->capacity)
-            grow_crowd(crowd, active + 1);
-        crowd->times[active] += time;
-        state->sets[s].since = span->te;
-    }
-    uint32_t fresh = span->mask & ~state->mask;
-    if (fresh == 0)
-        return;
-    settle_mask(going, span->ts);
-    state->mask |= fresh;
-    settle_mask(going, span->te);
-    state->mask &= ~fresh;
+    const uint32_t mask = span->mask;
+    uint64_t time = 0;
+    for (; span->mask == mask && span->te <= span[1].ts && span->te <= until; span++)
+        time += (uint64_t)(span->te - span->ts);
+    spans_passed(going, mask, time);
+    return span;
 }
 
-/* Where starts and ends fall together starts go first, so that touching spans make one stretch. */
+/* Whether somebody is told of each change that a span makes. */
+static inline bool tells(const struct going *going, uint32_t mask)
+{
+    return going->sweep->options.take != NULL && (mask & ~going->state->mask) != 0;
+}
+
 static void sweep_unit(const struct going *going, int64_t slice_end)
 {
     struct sta_sweep_worker *worker = going->worker;
     const struct sta_span *span = worker->dealt + going->state->first;
-    for (const struct sta_span *last = span + going->state->count; span < last; span++) {
-        while (worker->ahead.count > 0 && worker->ahead.items[0].te < span->ts)
-            span_ends(going, sta_ends_pop(&worker->ahead));
-        int64_t next_start = span + 1 < last ? span[1].ts : slice_end;
-        int64_t next_end = worker->ahead.count > 0 ? worker->ahead.items[0].te : INT64_MAX;
-        if (span->te < next_start && span->te <= next_end) {
-            pass_span(going, span);
+    const struct sta_span *last = span + going->state->count;
+    while (span < last) {
+        int64_t until = next_end(worker);
+        for (; until <= span->ts; until = next_end(worker)) {
+            struct sta_sweep_end end = take_end(worker);
+            span_ends(going, end.mask, end.te);
+        }
+        if (span->te <= span[1].ts && span->te <= until && !tells(going, span->mask)) {
+            span = pass_row(going, span, until);
             continue;
         }
-        span_starts(going, span);
-        if (span->te < slice_end)
-            sta_ends_push(&worker->ahead, (struct sta_sweep_end){span->te, span->cell, span->mask});
+        span_starts(going, span->mask, span->ts);
+        if (span->te <= slice_end)
+            put_end(worker, (struct sta_sweep_end){span->te, span->cell, span->mask});
+        span++;
     }
-    while (worker->ahead.count > 0)
-        span_ends(going, sta_ends_pop(&worker->ahead));
+    while (worker->nested.count + worker->others.count > 0) {
+        struct sta_sweep_end end = take_end(worker);
+        span_ends(going, end.mask, end.te);
+    }
 }
 
 /* Accounts for what is active up to the slice's end. */
-static void leave_unit(const struct going *going, int64_t slice_end)
+static void leave_unit(const struct going *going)
 {
-    settle_mask(going, slice_end);
+    const struct sta_sweep_unit *state = going->state;
+    uint64_t end = (uint64_t)sta_sweep_cut(going->sweep, going->end);
+    *mask_time(going, state->mask) += end;
     for (uint32_t s = 0; s < going->sweep->options.sets; s++)
-        settle_set(going->sweep, &going->worker->crowds[s], &going->state->sets[s], slice_end);
+        going->worker->crowds[s].times[state->counts[s]] += end;
+    if (going->sweep->options.take != NULL)
+        give_stretch(going, going->end);
     put_times(going);
-    going->worker->place[going->state->unit] = STA_SWEEP_NOWHERE;
+    going->worker->place[state->unit] = STA_SWEEP_NOWHERE;
 }
 
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
@@ -205,7 +255,7 @@ void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct st
         struct going going = {sweep, worker, number, state, slice->number, state->since, slice->to};
         begin_unit(&going);
         sweep_unit(&going, slice->to);
-        leave_unit(&going, slice->to);
+        leave_unit(&going);
     }
     atomic_store_explicit(&worker->bytes, sta_sweep_worker_bytes(sweep, worker), memory_order_relaxed);
 }

@@ -12,20 +12,15 @@
 #define STA_SWEEP_NOWHERE UINT32_MAX
 #define STA_SWEEP_RECENT 64 /* combinations of a unit whose times are held back; a power of two */
 
-struct sta_sweep_set {
-    int64_t since; /* count has been the same */
-    uint32_t count;
-};
-
 /* A unit that the present slice touches. */
 struct sta_sweep_unit {
     uint32_t unit, mask;
-    int64_t since;       /* mask has been the same */
-    size_t first, count; /* its spans, in order */
+    int64_t since;       /* up to where it has been swept */
+    size_t first, count; /* its spans, in order; one behind them begins at the slice's end and is in no set */
     int64_t last;        /* start of the latest one seen */
     bool unsorted;
     uint32_t arriving; /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
-    struct sta_sweep_set sets[];
+    uint32_t counts[]; /* by set: active spans */
 };
 
 /* The end of an active span. */
@@ -40,15 +35,15 @@ struct sta_sweep_ends {
 };
 
 struct sta_sweep_crowd {
-    int64_t *times; /* by number of active spans */
+    uint64_t *times; /* by number of active spans; of 0 it means nothing */
     size_t capacity;
 };
 
-/* Times of a unit's combinations that are not in its cells yet. */
+/* Times of a unit's combinations that are not in its cells yet.  Of mask 0, which a free slot has too, it means nothing. */
 struct sta_sweep_recent {
     uint64_t used; /* bit per slot */
     uint32_t masks[STA_SWEEP_RECENT];
-    int64_t times[STA_SWEEP_RECENT];
+    uint64_t times[STA_SWEEP_RECENT];
 };
 
 struct sta_sweep_worker {
@@ -63,7 +58,9 @@ struct sta_sweep_worker {
     struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
     uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */
     size_t next_capacity;
-    struct sta_sweep_ends ahead; /* a heap: of the unit being swept */
+    /* Of the unit being swept: ends that are ahead.  Calls nest, so nearly all are nested. */
+    struct sta_sweep_ends nested; /* a stack: each ends no later than the one below */
+    struct sta_sweep_ends others; /* a heap */
     struct sta_sweep_recent recent;
 
     struct sta_map cells_by_key; /* unit and mask -> place in cells */
@@ -124,6 +121,12 @@ static inline struct sta_sweep_end sta_ends_pop(struct sta_sweep_ends *heap)
     }
     items[at] = last;
     return least;
+}
+
+static inline int64_t sta_sweep_cut(const struct sta_sweep *sweep, int64_t at)
+{
+    at = STA_MAX(at, sweep->options.from);
+    return STA_MIN(at, sweep->options.to);
 }
 
 /** Bytes that a worker holds. */

@@ -32,6 +32,7 @@ struct scene {
     uint32_t active[UNITS][SETS][HORIZON];
     struct sta_sweep *sweep;
     struct sta_pieces *pieces; /* a track per combination */
+    bool sums_only;            /* nobody takes the stretches */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -123,6 +124,8 @@ static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows, 
     struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
     struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene, below(2) == 0};
     struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene, false};
+    if (scene->sums_only)
+        options.take = NULL;
     struct sta_pieces_options kept = {
         .tracks = MASKS, .workers = workers, .longest = longest, .compare = compare_units};
     scene->sweep = sta_sweep_create(&options);
@@ -220,17 +223,19 @@ static void check_scene(uint64_t seed)
 {
     static struct scene scene;
     make_scene(&scene, seed);
+    scene.sums_only = seed % 2 == 0;
     run_scene(&scene, 1 + below(3), 1 + below(40), 0);
     check_cells(&scene, seed);
     check_crowds(&scene, seed);
-    check_stretches(&scene, seed);
+    if (!scene.sums_only)
+        check_stretches(&scene, seed);
     sta_sweep_destroy(scene.sweep);
     sta_pieces_destroy(scene.pieces);
 }
 
 Test(intervals, equals_a_timeline_of_ticks_for_every_cut_window_and_number_of_workers)
 {
-    for (uint64_t seed = 1; seed <= 4000; seed++)
+    for (uint64_t seed = 1; seed <= 6000; seed++)
         check_scene(seed);
 }
 
