@@ -6,6 +6,7 @@ are programs that end in a line `N passed, N failed[, N skipped]`; they find the
 STRATA_GENERATE, and the given traces by STRATA_SHARED (default: ../shared beside the tree; absent: skipped).
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -156,21 +157,47 @@ def program(builds, kind, path, count, arguments=(), env=None, wrapper=()):
         count.check(False, f"{path.relative_to(ROOT)}: exit status {status}")
 
 
-def c_files():
-    return [p for d in ("common", "server", "tests") for p in sorted((ROOT / d).rglob("*.[ch]"))]
+def c_files(*folders):
+    return [p for d in folders for p in sorted((ROOT / d).rglob("*.[ch]"))]
+
+
+def is_clang_14(tool):
+    """other versions format otherwise, and find other things"""
+    version = shutil.which(tool) and re.search(r"version (\d+)", subprocess.getoutput(f"{tool} --version"))
+    return bool(version) and version[1] == "14"
+
+
+def check_format(count):
+    if not is_clang_14("clang-format"):
+        return count.skip("format", "needs clang-format 14")
+    command = ["clang-format", "--dry-run", "-Werror", *c_files("common", "server", "tests")]
+    output = subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr
+    unformatted = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", output, re.M)))
+    count.check(not unformatted, f"format: {' '.join(os.path.relpath(f, ROOT) for f in unformatted)}")
+
+
+def check_tidy(builds, count):
+    """.clang-tidy without the static analyzer, which takes minutes: `clang-tidy -p BUILD FILE` runs that as well"""
+    folder = builds.get("asan")
+    if not folder or not is_clang_14("clang-tidy"):
+        return count.skip("tidy", "needs clang-tidy 14 and a build")
+
+    def findings(file):
+        tidy = ["clang-tidy", "-p", folder, "--quiet", "--checks=-clang-analyzer-*", file]
+        return re.findall(r"^\S+:\d+:\d+: error.*", subprocess.run(tidy, capture_output=True, text=True).stdout, re.M)
+
+    sources = [file for file in c_files("common", "server", "tests/data") if file.suffix == ".c"]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = sorted({finding for some in pool.map(findings, sources) for finding in some})
+    count.check(not found, "\n".join(["tidy:", *found]))
 
 
 def part_checks(builds, count):
-    """includes, settings, format"""
+    """includes, settings, format, clang-tidy"""
     for script in ("check_includes", "check_settings"):
         count.check(run([HERE / script], quiet=True)[0] == 0, script)
-    wanted = 14  # other versions format otherwise
-    version = shutil.which("clang-format") and re.search(r"version (\d+)", subprocess.getoutput("clang-format --version"))
-    if not version or int(version[1]) != wanted:
-        return count.skip("format", f"needs clang-format {wanted}")
-    output = subprocess.run(["clang-format", "--dry-run", "-Werror", *c_files()], stderr=subprocess.PIPE, text=True).stderr
-    unformatted = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", output, re.M)))
-    count.check(not unformatted, f"format: {' '.join(os.path.relpath(f, ROOT) for f in unformatted)}")
+    check_format(count)
+    check_tidy(builds, count)
 
 
 def part_unit(builds, count):

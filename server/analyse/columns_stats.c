@@ -20,7 +20,8 @@ static void unite(struct range *range, struct range other)
 
 static double floored(int64_t ticks, int64_t per_us)
 {
-    return (double)(ticks / per_us - (ticks % per_us < 0));
+    int64_t whole = ticks / per_us - (ticks % per_us < 0);
+    return (double)whole;
 }
 
 /* ts, te or dur in whole microseconds. */

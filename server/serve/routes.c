@@ -25,8 +25,7 @@
 #define OVERLAP_PAGE_TEXT                                                                                    \
     "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
 
-#define OF_EVENTS                                                                                            \
-    (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(FORMAT))
+#define OF_EVENTS (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 /* What events a query is about, and how its answer is given. */
 #define EVENTS                                                                                               \
     (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
@@ -140,7 +139,8 @@ const struct sta_route sta_routes[] = {
      .reply = "metric", .summary = "One column of layered tables",
      .text = "What it is under each semantics, with or without the layer before its name."},
     {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary),
-     .parameters = LAYERED | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
+     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) |
+                   STA_HAS(QUANTILE_STATS),
      .reply = "summary", .tabular = true, .summary = "Summary by layer",
      .text = "Totals of the trace and a row for each layer of the preset."},
     {VIEW(GET, "/api/v1/traces/{id}/hlm", "hlm", "views", sta_view_hlm),

@@ -57,7 +57,7 @@ static int check_header(const struct sta_disk_envelope *header, size_t size, enu
         return sta_fail(err, STA_ECORRUPT, "it holds something else than its name says");
     if (header->stored_size != size - sizeof *header)
         return sta_fail(err, STA_ECORRUPT, "it has %zu bytes in place of %llu", size,
-                        (unsigned long long)(header->stored_size + sizeof *header));
+                        (unsigned long long)header->stored_size + sizeof *header);
     bool sizes_fit = header->packed == 0 ? header->content_size == header->stored_size
                                          : header->packed == 1 &&
                                                header->content_size / EXPANSION_LIMIT <= header->stored_size;
