@@ -13,12 +13,12 @@
         const uint32_t count_ = (strip)->count;                                                              \
         const uint32_t *rows_ = (strip)->rows;                                                               \
         if (rows_ == NULL)                                                                                   \
-            for (uint32_t i = 0, row = (strip)->first; i < count_; i++, row++) {                             \
+            for (size_t i = 0, row = (strip)->first; i < count_; i++, row++) {                               \
                 __VA_ARGS__                                                                                  \
             }                                                                                                \
         else                                                                                                 \
-            for (uint32_t i = 0; i < count_; i++) {                                                          \
-                uint32_t row = rows_[i];                                                                     \
+            for (size_t i = 0; i < count_; i++) {                                                            \
+                size_t row = rows_[i];                                                                       \
                 __VA_ARGS__                                                                                  \
             }                                                                                                \
     } while (0)
