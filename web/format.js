@@ -28,6 +28,37 @@ function scaled(value, steps) {
     return significant(value / factor) + THIN + unit;
 }
 
+/** A figure of an axis: without zeros behind the point. */
+export function tick(value, unit) {
+    return text(value, unit).replace(/\.(\d*?)0+(?!\d)/, (_, kept) => (kept ? `.${kept}` : ''));
+}
+
+/**
+ * A moment of the job: in seconds, with all the digits that tell it from one @step seconds later.
+ * @param {number|null|undefined} seconds
+ * @param {number} [step]
+ */
+export function instant(seconds, step = 1e-6) {
+    if (seconds === null || seconds === undefined) return DASH;
+    const digits = [0, 1, 2, 3, 4, 5].find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count) ?? 6;
+    const [whole, rest] = Math.abs(seconds).toFixed(digits).split('.');
+    return (seconds < 0 ? '\u2212' : '') + grouped(whole) + (rest ? `.${rest}` : '') + THIN + 's';
+}
+
+/** A part of the job from one moment to another. */
+export function range(from, to, step) {
+    return `${instant(from, step).slice(0, -2)} \u2013 ${instant(to, step)}`;
+}
+
+/** What a clock would say of a time of minutes or hours: "3 h 6 min 18 s"; null for less than two minutes. */
+export function clockTime(seconds) {
+    if (!(seconds >= 119.5)) return null;
+    const whole = Math.round(seconds);
+    /** @type {[number, string][]} */
+    const parts = [[Math.floor(whole / 86400), 'd'], [Math.floor(whole / 3600) % 24, 'h'], [Math.floor(whole / 60) % 60, 'min'], [whole % 60, 's']];
+    return parts.slice(parts.findIndex(([count]) => count > 0)).slice(0, 3).filter(([count]) => count > 0).map(([count, unit]) => `${count}${THIN}${unit}`).join(' ');
+}
+
 const SECONDS = [[0.9995, 's', 1], [0.0009995, 'ms', 1e-3], [0, '\u00b5s', 1e-6]];
 
 function seconds(value) {
@@ -57,7 +88,7 @@ export const UNITS = {
     'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
     '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
     count: { text: grouped, full: grouped },
-    share: { text: (v) => (v > 0 && v < 1e-5 ? '<' + THIN + '0.001' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
+    share: { text: (v) => (v > 0 && v < 0.99e-4 ? '<' + THIN + '0.01' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
     number: { text: significant, full: String },
 };
 
@@ -73,6 +104,11 @@ export function text(value, unit) {
 export function value(number, unit) {
     if (number === null || number === undefined) return h('span', { class: 'missing', title: 'no value' }, DASH);
     return h('data', { value: number, title: UNITS[unit].full(number) }, UNITS[unit].text(number));
+}
+
+/** A moment as an element that holds all its digits. */
+export function at(seconds, step) {
+    return h('data', { value: seconds, title: `${seconds} s` }, instant(seconds, step));
 }
 
 /** 1 process, 2 processes. */

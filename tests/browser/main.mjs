@@ -4,6 +4,7 @@ import { openBrowser, runTests } from './harness.mjs';
 import { Daemon } from './daemon.mjs';
 import { tests as checks } from './checks.mjs';
 import { tests as compare } from './compare.mjs';
+import { tests as event } from './event.mjs';
 import { tests as flat } from './flat.mjs';
 import { tests as frame } from './frame.mjs';
 import { tests as layer } from './layer.mjs';
@@ -19,7 +20,7 @@ const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...compare, ...report, ...frame, ...checks, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...checks, ...pictures]);
 } finally {
     await browser.close();
     await daemon.stop();

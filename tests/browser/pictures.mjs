@@ -23,6 +23,7 @@ export const PAGES = [
     { name: 'query chart', address: (trace) => `/?page=query&trace=${trace.id}&group=second+%3D+bin(time_start%2C+1)%2C+cat&agg=calls+%3D+count()&show=chart`, ready: '.chart canvas' },
     { name: 'query bars', address: (trace) => `/?page=query&trace=${trace.id}&show=chart`, ready: '.chart canvas' },
     { name: 'query events', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&order=-time&columns=func_name,time,time_start,pid,size,file_name,args.ret`, ready: '.grid tbody tr' },
+    { name: 'event', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&event=${encodeURIComponent('func_name == "pread" and dur > 500000')}`, ready: 'dialog .facts' },
     { name: 'compare', address: (trace, other) => `/?page=compare&traces=${trace.id},${other.id}`, ready: '.grid tbody tr' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];

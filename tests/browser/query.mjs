@@ -97,7 +97,7 @@ async function chartsAreDrawn(page, daemon) {
     await inUrl(page, 'y', 'calls');
     await page.getByRole('group', { name: 'Show as' }).getByRole('button', { name: 'Table' }).click();
     await settled(page);
-    assert.match((await gridRows(page))[0].interval, /^0\u202fs \u2013 500\u202fms$/);
+    assert.match((await gridRows(page))[0].interval, /^0\.0 \u2013 0\.5\u202fs$/);
 }
 
 async function stepsAreShown(page, daemon) {

@@ -19,7 +19,7 @@ import { slopeCard } from '../parts/slope_card.js';
 import { bar } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
-import { go } from '../state.js';
+import { go, pageLink } from '../state.js';
 
 export const title = 'Layer';
 
@@ -80,7 +80,7 @@ function layerPicture(trace, bar) {
         const binned = Number(parameters.granularity ?? granularity);
         const view = { trace, place, granularity: binned, parameters, layer, row, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
         const counts = new Map(summary.layers.map((one) => [one.name, one.count]));
-        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, counts, layer, given), row.count > 0 && tiles((compatible ? compatibleFigures : figuresOf)(row, summary).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
+        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, counts, layer, given, place), row.count > 0 && tiles((compatible ? compatibleFigures : figuresOf)(row, summary).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
         around(row.count > 0);
         if (row.count === 0) { top.append(h('p', { class: 'notice' }, noEvents(name, place))); return; }
         kinds.hidden = compatible || view.metrics.length === 0;
@@ -112,10 +112,11 @@ function mostOf(layers) {
     return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
 }
 
-function chooser(tree, counts, layer, given) {
+function chooser(tree, counts, layer, given, place) {
     const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
         tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (counts.get(one.name) ? '' : ' (no events)'))));
-    return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition));
+    return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition),
+        h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [given?.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Its events'));
 }
 
 function figuresOf(row, { job_time: job }) {

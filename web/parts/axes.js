@@ -1,7 +1,7 @@
 /* axes.js - what the charts have in common: axes with units, tooltips made of elements, the brush. */
 
 import { h } from '../dom.js';
-import { text } from '../format.js';
+import { instant, text, tick } from '../format.js';
 import { resolved } from './palette.js';
 
 /** The room around a chart. */
@@ -15,7 +15,8 @@ const axisLine = () => ({ lineStyle: { color: resolved('var(--line-strong)') } }
 
 /** The job's time from @first to @last, in seconds. */
 export function timeAxis(first, last) {
-    return { type: 'value', min: first, max: last, axisLabel: { ...axisText(), formatter: (x) => text(x, 's'), hideOverlap: true, showMaxLabel: false },
+    const step = 10 ** Math.floor(Math.log10((last - first) / 5));
+    return { type: 'value', min: first, max: last, axisLabel: { ...axisText(), formatter: (x) => instant(x, step), hideOverlap: true, showMaxLabel: false },
         axisLine: axisLine(), splitLine: { show: false } };
 }
 
@@ -41,7 +42,7 @@ function shortened(name) {
  * @param {{log?: boolean, lowest?: number}} [options]  lowest: the least value above 0, where a logarithmic axis begins
  */
 export function valueAxis(unit, highest, { log = false, lowest = 1 } = {}) {
-    const common = { axisLabel: { ...axisText(), formatter: (y) => text(y, unit), hideOverlap: true }, splitLine: { lineStyle: { color: resolved('var(--line)') } } };
+    const common = { axisLabel: { ...axisText(), formatter: (y) => tick(y, unit), hideOverlap: true }, splitLine: { lineStyle: { color: resolved('var(--line)') } } };
     if (log) return { type: 'log', logBase: 10, min: 10 ** Math.floor(Math.log10(lowest)), ...common };
     return { type: 'value', min: 0, ...ticks(unit, highest), ...common };
 }

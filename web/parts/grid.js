@@ -157,9 +157,9 @@ export function grid() {
         if (row.parentElement !== body) return;
         const page = Math.max(1, Math.floor(scroller.clientHeight / ROW) - 2);
         const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
-        if (event.key === 'Enter') /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
-        if (by === undefined) return;
-        event.preventDefault();
+        if (by === undefined && event.key !== 'Enter') return;
+        event.preventDefault(); /* also of Enter, which would press what has the focus after the click, such as a dialog's cross */
+        if (event.key === 'Enter') { /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click(); return; }
         active = Math.max(0, Math.min(view.source.count - 1, Number(row.getAttribute('aria-rowindex')) - 2 + by));
         const top = active * ROW, height = scroller.clientHeight - head.offsetHeight;
         if (top < scroller.scrollTop) scroller.scrollTop = top;

@@ -1,6 +1,6 @@
 /* lanes.js - a kind of chart: intervals of many units, such as ranks, each in a lane over the job's time. */
 
-import { text, value } from '../format.js';
+import { at, range, text } from '../format.js';
 import { GRID, nameAxis, timeAxis, tip, tooltip } from './axes.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
@@ -25,7 +25,7 @@ function option(data) {
     const color = resolved(data.color);
     return {
         grid: GRID, xAxis: timeAxis(data.first, data.last), yAxis: nameAxis(data.lanes, { inverse: true }),
-        tooltip: tooltip('item', ({ value: [from, to, lane] }) => tip(data.lanes[lane], [{ head: 'from', number: from, unit: 's' }, { head: 'for', number: to - from, unit: 's' }])),
+        tooltip: tooltip('item', ({ value: [from, to, lane] }) => tip([data.lanes[lane], ', ', range(from, to)], [{ head: 'for', number: to - from, unit: 's' }])),
         series: [{ type: 'custom', clip: true, encode: { x: [0, 1], y: 2 }, data: data.intervals, renderItem: (_, api) => bar(api, color) }],
     };
 }
@@ -39,8 +39,8 @@ function bar(api, color) {
 function table(data) {
     return chartTable(data.label, data.intervals, [
         { key: 'lane', label: 'Where', class: 'head', cell: ([, , lane]) => data.lanes[lane] },
-        { key: 'from', label: 'From', class: 'number', cell: ([from]) => value(from, 's') },
-        { key: 'to', label: 'To', class: 'number', cell: ([, to]) => value(to, 's') },
+        { key: 'from', label: 'From', class: 'number', cell: ([from]) => at(from) },
+        { key: 'to', label: 'To', class: 'number', cell: ([, to]) => at(to) },
         { key: 'time', label: 'Time', class: 'number', cell: ([from, to]) => text(to - from, 's') },
     ]);
 }

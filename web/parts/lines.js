@@ -1,7 +1,7 @@
 /* lines.js - a kind of chart: lines or stacked areas over the job's time. */
 
 import { h } from '../dom.js';
-import { text, value } from '../format.js';
+import { at, range, text } from '../format.js';
 import { decalOf, GRID, timeAxis, valueAxis } from './axes.js';
 import { swatch } from './layers.js';
 import { resolved } from './palette.js';
@@ -65,7 +65,7 @@ function tip(data, [x]) {
     if (data.stacked) rows.reverse();
     const total = rows.reduce((sum, row) => sum + row.number, 0);
     return h('div', { class: 'chart-tip' },
-        h('p', {}, text(data.times[index], 's'), ' \u2013 ', text(data.times[index] + data.width, 's')),
+        h('p', {}, range(data.times[index], data.times[index] + data.width, data.width)),
         rows.length === 0 && h('p', {}, 'nothing'),
         h('table', {}, h('tbody', {},
             rows.map((row) => h('tr', {}, h('th', {}, swatch(row.series.layer), row.series.name), h('td', {}, text(row.number, data.unit)))),
@@ -74,7 +74,7 @@ function tip(data, [x]) {
 
 function table(data) {
     return chartTable(data.label, data.times.map((_, index) => index), [
-        { key: 'time', label: 'From', class: 'head', cell: (row) => value(data.times[row], 's') },
+        { key: 'time', label: 'From', class: 'head', cell: (row) => at(data.times[row], data.width) },
         ...data.series.map((series) => ({ key: series.name, label: series.name, unit: data.unit, get: (row) => series.values[row] })),
     ]);
 }

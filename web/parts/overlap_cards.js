@@ -2,11 +2,12 @@
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
-import { grouped, text } from '../format.js';
+import { grouped, instant, text } from '../format.js';
 import { go } from '../state.js';
 import { bars } from './bars.js';
 import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
+import { eventAddress } from './event_dialog.js';
 import { lanes } from './lanes.js';
 import { swatch } from './layers.js';
 import { lines } from './lines.js';
@@ -110,7 +111,7 @@ export function longestCard() {
         const rows = recordsOf(answer), hosts = new Set(rows.map((row) => row.host_name)).size;
         if (rows.length === 0) { fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.'))); return; }
         const columns = [
-            { key: 'start', label: 'From', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name', title: 'Show this interval', onclick: () => showRange(row.start, row.end) }, text(row.start, 's')) },
+            { key: 'start', label: 'From', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name', title: 'Show this interval', onclick: () => showRange(row.start, row.end) }, instant(row.start)) },
             { key: 'time', label: 'For', unit: 's' }, { key: 'unit', label: 'Where', cell: (row) => unitName(row, hosts) },
             { key: 'events', label: 'Filled by', cell: (row) => h('ul', { class: 'plain-list' }, row.events.map(eventLine)) },
         ];
@@ -120,6 +121,7 @@ export function longestCard() {
 }
 
 function eventLine(event) {
-    return h('li', {}, h('span', { class: 'name' }, event.func_name), ' ', h('span', { class: 'quiet' }, event.cat), ' ', text(event.covered, 's'),
+    const { time_start: from, time } = event, address = eventAddress({ ...event, ts: Math.round(from * 1e6), dur: Math.round(time * 1e6) });
+    return h('li', {}, h('a', { class: 'name', href: address, title: 'Everything about this event' }, event.func_name), ' ', h('span', { class: 'quiet' }, event.cat), ' ', text(event.covered, 's'),
         event.size ? [', ', text(event.size, 'B')] : null, event.file_name && [' ', h('span', { class: 'path', title: event.file_name }, event.file_name.replace(/^.*\//, ''))]);
 }

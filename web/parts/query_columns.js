@@ -1,7 +1,7 @@
 /* query_columns.js - how the columns of any answer look: what is a key, a number or a text, and what a click on a key does. */
 
 import { h } from '../dom.js';
-import { DASH, text, value } from '../format.js';
+import { at as moment, DASH, range, text, value } from '../format.js';
 import { equals, toggle } from './narrow.js';
 import { listed, nameOf } from './query_text.js';
 import { showRange } from './time.js';
@@ -65,6 +65,7 @@ export function columnsOf({ columns, units, rows }, question, numeric = new Set(
 
 /** Counts and sums are grouped by thousands; identifiers, which events have, are not. */
 function numberColumn(name, unit, question) {
+    if (/^time_(start|end)$/.test(name)) return { key: name, label: name, class: 'number', cell: (record) => moment(record[name]) };
     if (unit === 'us') return { key: name, label: `${name}, \u00b5s`, unit: 'count' };
     if (unit) return { key: name, label: name, unit };
     const aggregate = question.ask === 'json' || listed(question.agg).some((item) => nameOf(item) === name);
@@ -87,7 +88,7 @@ function keyColumn(key, numeric, unit) {
 /** A key in words: a bin of time as its range. */
 export function keyText(key, found, unit) {
     if (found === null || found === undefined) return 'none';
-    if (key.width) return `${text(found * key.width, 's')} \u2013 ${text((found + 1) * key.width, 's')}`;
+    if (key.width) return range(found * key.width, (found + 1) * key.width, key.width);
     return unit === 'B' || unit === 's' ? text(found, unit) : String(found) || '(empty)';
 }
 

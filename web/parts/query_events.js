@@ -1,8 +1,11 @@
 /* query_events.js - events as they are: every column and argument that there is, sorted by the server, in pages. */
 
-import { go } from '../state.js';
+import { h } from '../dom.js';
+import { value } from '../format.js';
+import { go, visit } from '../state.js';
+import { eventAddress, IDENTITY } from './event_dialog.js';
 import { columnsOf } from './query_columns.js';
-import { listed, nameOf } from './query_text.js';
+import { listed, nameOf, written } from './query_text.js';
 import { rowsCard } from './rows_card.js';
 
 /* query.md part 3: what events show when nothing is chosen. */
@@ -23,15 +26,24 @@ export function eventsCard() {
         card.update({
             title: 'Events', trace, path: `traces/${trace.id}/events`, file: `${trace.name}-events`,
             parameters: { ...parameters, derive: derived.map((item) => `${nameOf(item)}:${item.expression}`) },
-            keys: [], offered, chosen, sort: question.order || undefined, onSort: (order) => go({ order }),
-            columns: (source) => columnsOf(source, question, numeric),
+            keys: [], offered, chosen, unseen: IDENTITY.filter((name) => !chosen.includes(name)), decorate: openOnClick, sort: question.order || undefined, onSort: (order) => go({ order }),
+            columns: (source) => opening(columnsOf(source, question, numeric).filter(({ key }) => chosen.includes(key) || !IDENTITY.includes(key))),
             nothing: 'No event in this time range passes the filter.', fail, done,
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
-/** A column as an expression names it. */
-function written(name) {
-    return /^(args\.)?[A-Za-z_]\w*$/.test(name) ? name : name.startsWith('args.') ? `args.\`${name.slice(5)}\`` : `\`${name}\``;
+/** The first column opens the event: a link, so that keys and other windows can too. */
+function opening(columns) {
+    const [first, ...others] = columns;
+    const words = (record) => first.cell?.(record) ?? (first.unit ? value(record[first.key], first.unit) : record[first.key]);
+    return [{ ...first, cell: (record) => h('a', { class: 'row-name', href: eventAddress(record), title: 'Everything about this event' }, words(record)) }, ...others];
+}
+
+function openOnClick(record, row) {
+    row.classList.add('opens');
+    row.addEventListener('click', (event) => {
+        if (!event.target.closest('a, button') && getSelection().isCollapsed) visit(eventAddress(record));
+    });
 }

@@ -44,3 +44,8 @@ export function nameOf({ name, expression }) {
 export function lineOf(pairs) {
     return pairs.map(([name, expression]) => (name === expression ? expression : `${/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``} = ${expression}`)).join(', ');
 }
+
+/** A column as an expression names it. */
+export function written(name) {
+    return /^(args\.)?[A-Za-z_]\w*$/.test(name) ? name : name.startsWith('args.') ? `args.\`${name.slice(5)}\`` : `\`${name}\``;
+}

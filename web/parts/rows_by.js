@@ -1,7 +1,7 @@
 /* rows_by.js - by what a layered view has its rows: how its keys are written, and what a click on one filters by. */
 
 import { h } from '../dom.js';
-import { text } from '../format.js';
+import { range } from '../format.js';
 import { equals, literal, toggle } from './narrow.js';
 import { processConditions } from './processes.js';
 import { showRange } from './time.js';
@@ -66,7 +66,7 @@ export function viewParameters({ by, expression }, compatible) {
 export function rowName({ by, keys }, row, granularity) {
     const key = row[keys[0]];
     if (key === null || key === undefined) return 'none';
-    if (by === 'time_range') return `${text(key * granularity, 's')} \u2013 ${text((key + 1) * granularity, 's')}`;
+    if (by === 'time_range') return range(key * granularity, (key + 1) * granularity, granularity);
     return String(key);
 }
 

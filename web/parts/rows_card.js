@@ -21,6 +21,7 @@ import { empty, loading } from './notice.js';
  * @property {string[]} chosen  of those
  * @property {string[]} [shown]  the columns to ask for; the chosen ones when left out
  * @property {string[]} [beside]  columns that cells need besides
+ * @property {string[]} [unseen]  columns that only links need, which no export has
  * @property {(source: import('./grid.js').Paged) => import('./table.js').Column[]} columns  of the table, keys first
  * @property {(columns: import('./table.js').Column[]) => {label: any, span: number, title?: string}[]} [groups]
  * @property {string} [sort]
@@ -43,7 +44,8 @@ export function rowsCard({ onChoose }) {
     /** @param {RowsView} view */
     function update(view) {
         const parameters = { ...view.parameters, columns: [...view.keys, ...(view.shown ?? view.chosen), ...(view.beside ?? [])].join(','), sort: view.sort };
-        const question = JSON.stringify([view.path, parameters]);
+        const wanted = { ...parameters, columns: [parameters.columns, ...(view.unseen ?? [])].join(',') };
+        const question = JSON.stringify([view.path, wanted]);
         element.setAttribute('aria-label', view.title);
         fill(heading, view.title);
         fill(note, view.note);
@@ -56,7 +58,7 @@ export function rowsCard({ onChoose }) {
         work?.abort();
         work = loading(box, {
             what: `Computing the rows of ${view.title}`, height: 320,
-            load: (signal) => paged((page) => getOf(view.trace, view.path, { ...parameters, ...page }, signal)),
+            load: (signal) => paged((page) => getOf(view.trace, view.path, { ...wanted, ...page }, signal)),
             show: (answer) => { source = answer; view.done?.(); show(view); },
             fail: (problem) => { source = null; view.fail?.(problem); },
             retry: () => { asked = null; update(view); },

@@ -89,6 +89,7 @@ function walk(event, body) {
         rows[to].tabIndex = 0;
         rows[to].focus();
     } else if (event.key === 'Enter') {
+        event.preventDefault();
         /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
     }
 }

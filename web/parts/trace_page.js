@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { clearRange, controlBar, usualGranularity } from './control_bar.js';
+import { eventDialog } from './event_dialog.js';
 import { jobProgress } from './job.js';
 import { empty, failure, waiting } from './notice.js';
 import { link } from '../state.js';
@@ -26,7 +27,7 @@ let last = null;
  */
 export function tracePage(host, place, paint, { bar: hasBar = true, without = [] } = {}) {
     const control = new AbortController();
-    let now = place, trace = null, presets = [], picture = null, bar = null, progress = null;
+    let now = place, trace = null, presets = [], picture = null, bar = null, progress = null, event = null;
     if (last?.trace.id === place.trace) open(last);
     else fill(host, waiting({ what: 'Opening the trace', height: 480 }));
     start();
@@ -72,13 +73,23 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         const granularity = Number(now.granularity) || usualGranularity(now, span);
         bar.update({ trace, presets, place: now, granularity, span });
         picture.update(now, granularity);
+        showEvent(now.event);
+    }
+
+    /** One event, where the place names one. */
+    function showEvent(wanted) {
+        if (wanted === event?.of) return;
+        const before = event;
+        event = null;
+        before?.close();
+        if (wanted) event = { of: wanted, ...eventDialog(trace, now) };
     }
 
     return {
         update,
         refresh: () => start(true),
         escape: clearRange,
-        close() { control.abort(); picture?.close(); progress?.close(); },
+        close() { control.abort(); showEvent(undefined); picture?.close(); progress?.close(); },
     };
 }
 
