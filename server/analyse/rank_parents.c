@@ -293,7 +293,7 @@ static bool may_fork(const struct search *search, const struct sta_block *block)
     return may;
 }
 
-static int read_block(void *context, unsigned worker, size_t number, struct sta_span *spans, uint32_t *count,
+static int read_block(void *context, unsigned worker, size_t number, struct sta_block_spans *spans,
                       struct sta_error *err)
 {
     const struct search *search = context;

@@ -142,13 +142,12 @@ struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visit
 
 /* ---- the pass over all of them */
 
-static int read_block(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
+static int read_block(void *context, unsigned worker, size_t block, struct sta_block_spans *spans,
                       struct sta_error *err)
 {
     const struct run *run = context;
     const struct sta_scan *scan = run->scan;
     struct sta_scan_rows rows;
-    *count = 0;
     int rc = sta_scan_visit(run->visitors[worker],
                             sta_snapshot_block(sta_columns_snapshot(scan->columns), run->blocks[block]),
                             &rows, err);
@@ -157,7 +156,7 @@ static int read_block(void *context, unsigned worker, size_t block, struct sta_s
     for (size_t i = 0; rc == 0 && i < scan->accumulator_count; i++)
         rc = scan->accumulators[i].update(scan->accumulators[i].self, worker, &rows, err);
     if (rc == 0 && scan->ordered != NULL)
-        rc = scan->ordered->spans(scan->ordered->self, worker, &rows, spans, count, err);
+        rc = scan->ordered->spans(scan->ordered->self, worker, &rows, spans, err);
     return rc;
 }
 
@@ -193,7 +192,7 @@ static int run_blocks(struct run *run, size_t block_count, struct sta_program *f
         work.prepare = prepare;
         work.carry = carry;
         work.measure = measure;
-        work.any_order = run->scan->ordered->any_order;
+        work.by_runs = run->scan->ordered->by_runs;
     }
     struct sta_timeline_block *blocks = sta_alloc_array(block_count + 1, sizeof *blocks);
     for (size_t i = 0; i < block_count; i++) {

@@ -37,13 +37,13 @@ struct sta_accumulator {
 /* An accumulator that needs spans in order of time as well: sta_timeline_work says what the steps are. */
 struct sta_ordered_accumulator {
     void *self;
-    /** Like update; also appends spans, ascending by ts, to @spans, which has room for one per row. */
-    int (*spans)(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_span *spans,
-                 uint32_t *count, struct sta_error *err);
+    /** Like update; also writes spans, as a work's read does. */
+    int (*spans)(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_block_spans *spans,
+                 struct sta_error *err);
     void (*prepare)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*carry)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *self, unsigned worker, const struct sta_slice *slice);
-    bool any_order; /* as that of the work */
+    bool by_runs; /* as that of the work */
 };
 
 struct sta_scan {

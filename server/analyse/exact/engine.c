@@ -13,10 +13,10 @@ struct pass {
     struct sta_exact_sweep *sweep;
 };
 
-static int take_ordered(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_span *spans,
-                        uint32_t *count, struct sta_error *err)
+static int take_ordered(void *self, unsigned worker, const struct sta_scan_rows *rows,
+                        struct sta_block_spans *spans, struct sta_error *err)
 {
-    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, spans, count, err);
+    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, spans->items, &spans->count, err);
 }
 
 static int take_unordered(void *self, unsigned worker, const struct sta_scan_rows *rows,

@@ -129,6 +129,7 @@ static void assign(struct sta_slice_plan *plan, const struct sta_timeline_block 
     plan->reads = sta_alloc_array(plan->slice_count, sizeof *plan->reads);
     plan->first_member = sta_alloc_array(plan->slice_count + 1, sizeof *plan->first_member);
     plan->uses = sta_alloc_array(block_count + 1, sizeof *plan->uses);
+    plan->first_slice = sta_alloc_array(block_count + 1, sizeof *plan->first_slice);
     for (size_t s = 0; s < plan->slice_count; s++) {
         bool last = s + 1 == plan->slice_count;
         while (read < block_count && (last || blocks[plan->order[read]].ts_min < plan->bounds[s + 1]))
@@ -137,6 +138,7 @@ static void assign(struct sta_slice_plan *plan, const struct sta_timeline_block 
         size_t still_open = 0;
         for (size_t i = 0; i < open_count; i++) {
             plan->members[member_count++] = open[i];
+            plan->first_slice[open[i]] = plan->uses[open[i]] == 0 ? s : plan->first_slice[open[i]];
             plan->uses[open[i]]++;
             if (!last && blocks[open[i]].ts_max >= plan->bounds[s + 1])
                 open[still_open++] = open[i];
@@ -165,5 +167,6 @@ void sta_slice_plan_fini(struct sta_slice_plan *plan)
     free(plan->first_member);
     free(plan->members);
     free(plan->uses);
+    free(plan->first_slice);
     *plan = (struct sta_slice_plan){0};
 }

@@ -1,8 +1,8 @@
 /* The sweep: starts and ends of a slice, unit by unit, on the state that earlier slices leave.
  *
  * DESIGN.  The state at a slice's start is small: of each unit and set how many spans are active, and the ends of those that are.  Spans
- * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` deals the slice's spans out to their units;
- * spans of a unit mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
+ * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` finds the parts of the slice that belong to each
+ * unit; they mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
  * here, copies the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes through each unit
  * alone, with the ends that are ahead.  What must run in order thus costs some steps per span that crosses a cut and per unit of
  * the slice.
@@ -34,9 +34,9 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 
 static void worker_fini(struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place,        worker->states,        worker->dealt,          worker->scratch,
-                         worker->places,       worker->leaving.items, worker->arriving.items, worker->next,
-                         worker->nested.items, worker->others.items,  worker->cells};
+    void *const all[] = {worker->place,        worker->states,        worker->parts,          worker->sorted,
+                         worker->scratch,      worker->leaving.items, worker->arriving.items, worker->next,
+                         worker->nested.items, worker->others.items,  worker->events,         worker->cells};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
     sta_map_fini(&worker->cells_by_key);
@@ -68,11 +68,12 @@ size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sw
 {
     size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->nested.capacity +
                   worker->others.capacity;
-    size_t bytes = beyond_slice(worker->span_capacity, sizeof(struct sta_span)) +
+    size_t bytes = beyond_slice(worker->sorted_capacity, sizeof(struct sta_span)) +
                    beyond_slice(worker->scratch_capacity, sizeof(struct sta_span)) +
-                   beyond_slice(worker->places_capacity, sizeof(uint32_t));
+                   beyond_slice(worker->part_capacity, sizeof(struct sta_sweep_part));
     bytes += ends * sizeof(struct sta_sweep_end);
     bytes += (worker->place_capacity + worker->next_capacity) * sizeof(uint32_t);
+    bytes += worker->event_capacity * sizeof *worker->events;
     bytes += worker->state_capacity * sweep->state_size + worker->cell_capacity * sizeof *worker->cells;
     bytes += worker->cells_by_key.capacity * (sizeof(uint64_t) + sizeof(uint32_t));
     for (uint32_t s = 0; s < sweep->options.sets; s++)
@@ -120,6 +121,15 @@ struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *co
     }
     *count = kept;
     return cells;
+}
+
+int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set)
+{
+    int64_t events = 0;
+    size_t at = (size_t)unit * sweep->options.sets + set;
+    for (unsigned w = 0; w < sweep->options.workers; w++)
+        events += at < sweep->workers[w].event_capacity ? sweep->workers[w].events[at] : 0;
+    return events;
 }
 
 int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit)

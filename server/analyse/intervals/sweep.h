@@ -30,7 +30,7 @@ typedef void (*sta_sweep_take)(void *context, unsigned worker, const struct sta_
 struct sta_sweep_options {
     uint32_t sets; /* 1 .. STA_SWEEP_SETS */
     unsigned workers;
-    int64_t from, to;    /* ticks: spans are cut to [from, to) */
+    int64_t from, to;    /* ticks: spans are cut to [from, to); each has a part inside, and ends by `to` */
     sta_sweep_take take; /* NULL when the sums are enough */
     void *context;
     bool idle; /* stretches of mask 0 are given too, from tick 0 on as far as the unit has been swept */
@@ -47,7 +47,8 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work, for a work whose context holds the sweep.  Spans of a slice may come in any order. */
+/* The three steps of struct sta_timeline_work, for a work by runs whose context holds the sweep.  Spans of a run may come in any order, but it is
+ * best that those of each unit come together, ascending. */
 void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
@@ -57,6 +58,8 @@ size_t sta_sweep_bytes(const struct sta_sweep *sweep);
 
 /** After the pass: all cells, by unit, then mask.  free() it. */
 struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *count);
+/** After the pass: how many spans of a set a unit had. */
+int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set);
 /** After the pass: up to where a unit has been swept; behind that none of its sets is active.  0: it had no span. */
 int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit);
 /** After the pass: by k >= 1, how long exactly k spans of the set were active, over all units; [0] is 0.  free() it. */

@@ -1,4 +1,4 @@
-/* The steps of the sweep before it measures: spans dealt out to units, and the state carried from slice to slice. */
+/* The steps of the sweep before it measures: which spans are whose, and the state carried from slice to slice. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t add_state(const struct sta_sweep *sweep, struct sta_sweep_worker
     }
     uint32_t place = (uint32_t)worker->state_count++;
     *sta_sweep_unit_at(sweep, worker, place) =
-        (struct sta_sweep_unit){.unit = unit, .last = INT64_MIN, .arriving = STA_SWEEP_NOWHERE};
+        (struct sta_sweep_unit){.unit = unit, .first = STA_SWEEP_NOWHERE, .arriving = STA_SWEEP_NOWHERE};
     worker->place[unit] = place;
     return place;
 }
@@ -34,64 +34,81 @@ static inline uint32_t touch(const struct sta_sweep *sweep, struct sta_sweep_wor
     return place != STA_SWEEP_NOWHERE ? place : add_state(sweep, worker, unit);
 }
 
-static void count_spans(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                        const struct sta_slice *slice)
+static void add_part(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                     const struct sta_span *spans, size_t count)
 {
-    STA_GROW(worker->places, worker->places_capacity, slice->count);
-    for (size_t i = 0; i < slice->count; i++) {
-        const struct sta_span *span = &slice->spans[i];
-        uint32_t place = touch(sweep, worker, span->cell);
-        struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, place);
-        state->unsorted |= span->ts < state->last;
-        state->last = span->ts;
-        state->count++;
-        worker->places[i] = place;
-        int64_t te = sta_sweep_cut(sweep, span->te);
-        if (te > slice->to)
-            sta_ends_add(&worker->leaving, (struct sta_sweep_end){te, span->cell, span->mask});
+    struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, spans->cell));
+    STA_GROW(worker->parts, worker->part_capacity, worker->part_count + 1);
+    uint32_t place = (uint32_t)worker->part_count++;
+    worker->parts[place] = (struct sta_sweep_part){spans, count, STA_SWEEP_NOWHERE};
+    if (state->first == STA_SWEEP_NOWHERE) {
+        state->first = place;
+    } else {
+        struct sta_sweep_part *before = &worker->parts[state->last];
+        before->next = place;
+        state->unsorted |= spans->ts < before->spans[before->count - 1].ts;
     }
+    state->last = place;
+    state->count += count;
 }
 
-/* Cuts them to the window too, which keeps their order. */
-static void deal_out(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                     const struct sta_slice *slice)
+/* Cuts a run into parts. */
+static void take_run(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                     const struct sta_run *run, int64_t slice_end)
 {
-    size_t sum = 0;
-    STA_GROW(worker->dealt, worker->span_capacity, slice->count + worker->state_count);
+    const struct sta_span *first = run->spans;
+    const struct sta_span *end = first + run->count;
+    for (const struct sta_span *span = first; span < end; span++) {
+        if (span->te > slice_end)
+            sta_ends_add(&worker->leaving, (struct sta_sweep_end){span->te, span->cell, span->mask});
+        if (span > first && (span->cell != first->cell || span->ts < span[-1].ts)) {
+            add_part(sweep, worker, first, (size_t)(span - first));
+            first = span;
+        }
+    }
+    add_part(sweep, worker, first, (size_t)(end - first));
+}
+
+/* Makes the parts of a unit one, at @room. */
+static void sort_unit(struct sta_sweep_worker *worker, struct sta_sweep_unit *state, struct sta_span *room)
+{
+    size_t put = 0;
+    for (uint32_t p = state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next) {
+        memcpy(room + put, worker->parts[p].spans, worker->parts[p].count * sizeof *room);
+        put += worker->parts[p].count;
+    }
+    STA_GROW(worker->scratch, worker->scratch_capacity, put);
+    struct sta_span *sorted = sta_spans_sort(room, worker->scratch, put);
+    if (sorted != room)
+        memcpy(room, sorted, put * sizeof *room);
+    worker->parts[state->first] = (struct sta_sweep_part){room, put, STA_SWEEP_NOWHERE};
+}
+
+static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
+{
+    size_t room = 0;
+    for (uint32_t u = 0; u < worker->state_count; u++) {
+        const struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
+        room += state->unsorted ? state->count : 0;
+    }
+    STA_GROW(worker->sorted, worker->sorted_capacity, room);
+    struct sta_span *next = worker->sorted;
     for (uint32_t u = 0; u < worker->state_count; u++) {
         struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
-        state->first = sum;
-        sum += state->count;
-        state->count = 0;
-        worker->dealt[sum++] = (struct sta_span){.ts = slice->to};
+        if (!state->unsorted)
+            continue;
+        sort_unit(worker, state, next);
+        next += state->count;
     }
-    for (size_t i = 0; i < slice->count; i++) {
-        struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, worker->places[i]);
-        struct sta_span span = slice->spans[i];
-        span.ts = sta_sweep_cut(sweep, span.ts);
-        span.te = sta_sweep_cut(sweep, span.te);
-        worker->dealt[state->first + state->count++] = span;
-    }
-}
-
-static void sort_unit(struct sta_sweep_worker *worker, const struct sta_sweep_unit *state)
-{
-    STA_GROW(worker->scratch, worker->scratch_capacity, state->count);
-    struct sta_span *mine = worker->dealt + state->first;
-    const struct sta_span *sorted = sta_spans_sort(mine, worker->scratch, state->count);
-    if (sorted != mine)
-        memcpy(mine, sorted, state->count * sizeof *mine);
 }
 
 void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
-    worker->state_count = worker->leaving.count = worker->arriving.count = 0;
-    count_spans(sweep, worker, slice);
-    deal_out(sweep, worker, slice);
-    for (uint32_t u = 0; u < worker->state_count; u++)
-        if (sta_sweep_unit_at(sweep, worker, u)->unsorted)
-            sort_unit(worker, sta_sweep_unit_at(sweep, worker, u));
+    worker->state_count = worker->part_count = worker->leaving.count = worker->arriving.count = 0;
+    for (size_t r = 0; r < slice->run_count; r++)
+        take_run(sweep, worker, &slice->runs[r], slice->to);
+    sort_units(sweep, worker);
 }
 
 /* ---- carry: in turn */

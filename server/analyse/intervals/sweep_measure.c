@@ -16,6 +16,7 @@ struct going {
     struct sta_sweep_unit *state;
     size_t slice;
     int64_t begin, end; /* what of the unit's time the slice accounts for */
+    int64_t *events;    /* by set: spans that began */
 };
 
 /* ---- times of combinations */
@@ -109,6 +110,7 @@ static inline void span_starts(const struct going *going, uint32_t mask, int64_t
     uint32_t *counts = going->state->counts;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
+        going->events[s]++;
         uint64_t *times = crowd_times(going, s, (size_t)counts[s] + 1);
         times[counts[s]] += (uint64_t)at;
         times[++counts[s]] -= (uint64_t)at;
@@ -130,12 +132,13 @@ static inline void span_ends(const struct going *going, uint32_t mask, int64_t a
     change_mask(going, going->state->mask & ~gone, at);
 }
 
-/* Spans of the same sets have been active for @time, one after another, while nothing else changed. */
-static inline void spans_passed(const struct going *going, uint32_t mask, uint64_t time)
+/* Spans of the same sets have been active for @time in all, one after another, while nothing else changed. */
+static inline void spans_passed(const struct going *going, uint32_t mask, int64_t count, uint64_t time)
 {
     const struct sta_sweep_unit *state = going->state;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
+        going->events[s] += count;
         uint64_t *times = crowd_times(going, s, (size_t)state->counts[s] + 1);
         times[state->counts[s]] -= time;
         times[state->counts[s] + 1] += time;
@@ -188,49 +191,60 @@ static void begin_unit(const struct going *going)
         put_end(worker, worker->arriving.items[i]);
 }
 
-/* Passes a row of spans of the same sets, each of which ends before the next begins and before @until, when something else changes.
- * Return: the next span. */
-static inline const struct sta_span *pass_row(const struct going *going, const struct sta_span *span,
-                                              int64_t until)
-{
-    const uint32_t mask = span->mask;
-    uint64_t time = 0;
-    for (; span->mask == mask && span->te <= span[1].ts && span->te <= until; span++)
-        time += (uint64_t)(span->te - span->ts);
-    spans_passed(going, mask, time);
-    return span;
-}
-
 /* Whether somebody is told of each change that a span makes. */
 static inline bool tells(const struct going *going, uint32_t mask)
 {
     return going->sweep->options.take != NULL && (mask & ~going->state->mask) != 0;
 }
 
-static void sweep_unit(const struct going *going, int64_t slice_end)
+/* Passes a row of spans of the same sets, each of which ends by @until, when something else changes, and before the next one of the row begins.
+ * Return: the next span. */
+static inline const struct sta_span *pass_row(const struct going *going, const struct sta_span *span,
+                                              const struct sta_span *last, int64_t until)
+{
+    const struct sta_span *first = span;
+    const uint32_t mask = first->mask;
+    uint64_t time = 0;
+    for (; span < last && span->mask == mask && span->te <= until && span->te <= span[1].ts; span++)
+        time += (uint64_t)(span->te - STA_MAX(span->ts, going->sweep->options.from));
+    spans_passed(going, mask, span - first, time);
+    return span;
+}
+
+static inline void end_next(const struct going *going)
+{
+    struct sta_sweep_end end = take_end(going->worker);
+    span_ends(going, end.mask, end.te);
+}
+
+static void sweep_part(const struct going *going, const struct sta_sweep_part *part)
 {
     struct sta_sweep_worker *worker = going->worker;
-    const struct sta_span *span = worker->dealt + going->state->first;
-    const struct sta_span *last = span + going->state->count;
-    while (span < last) {
+    const struct sta_span *span = part->spans;
+    const struct sta_span *last = span + part->count - 1;
+    while (span <= last) {
+        int64_t ts = STA_MAX(span->ts, going->sweep->options.from);
         int64_t until = next_end(worker);
-        for (; until <= span->ts; until = next_end(worker)) {
-            struct sta_sweep_end end = take_end(worker);
-            span_ends(going, end.mask, end.te);
-        }
-        if (span->te <= span[1].ts && span->te <= until && !tells(going, span->mask)) {
-            span = pass_row(going, span, until);
+        for (; until <= ts; until = next_end(worker))
+            end_next(going);
+        if (span < last && span->te <= STA_MIN(span[1].ts, until) && !tells(going, span->mask)) {
+            span = pass_row(going, span, last, until);
             continue;
         }
-        span_starts(going, span->mask, span->ts);
-        if (span->te <= slice_end)
+        span_starts(going, span->mask, ts);
+        if (span->te <= going->end)
             put_end(worker, (struct sta_sweep_end){span->te, span->cell, span->mask});
         span++;
     }
-    while (worker->nested.count + worker->others.count > 0) {
-        struct sta_sweep_end end = take_end(worker);
-        span_ends(going, end.mask, end.te);
-    }
+}
+
+static void sweep_unit(const struct going *going)
+{
+    const struct sta_sweep_worker *worker = going->worker;
+    for (uint32_t p = going->state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next)
+        sweep_part(going, &worker->parts[p]);
+    while (worker->nested.count + worker->others.count > 0)
+        end_next(going);
 }
 
 /* Accounts for what is active up to the slice's end. */
@@ -247,14 +261,30 @@ static void leave_unit(const struct going *going)
     going->worker->place[state->unit] = STA_SWEEP_NOWHERE;
 }
 
+static int64_t *events_of(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)
+{
+    size_t sets = sweep->options.sets, before = worker->event_capacity;
+    STA_GROW(worker->events, worker->event_capacity, ((size_t)unit + 1) * sets);
+    if (worker->event_capacity > before)
+        memset(worker->events + before, 0, (worker->event_capacity - before) * sizeof *worker->events);
+    return worker->events + unit * sets;
+}
+
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
     for (uint32_t u = 0; u < worker->state_count; u++) {
         struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
-        struct going going = {sweep, worker, number, state, slice->number, state->since, slice->to};
+        struct going going = {.sweep = sweep,
+                              .worker = worker,
+                              .number = number,
+                              .state = state,
+                              .slice = slice->number,
+                              .begin = state->since,
+                              .end = slice->to,
+                              .events = events_of(sweep, worker, state->unit)};
         begin_unit(&going);
-        sweep_unit(&going, slice->to);
+        sweep_unit(&going);
         leave_unit(&going);
     }
     atomic_store_explicit(&worker->bytes, sta_sweep_worker_bytes(sweep, worker), memory_order_relaxed);

@@ -12,15 +12,22 @@
 #define STA_SWEEP_NOWHERE UINT32_MAX
 #define STA_SWEEP_RECENT 64 /* combinations of a unit whose times are held back; a power of two */
 
+/* Spans of a unit in order. */
+struct sta_sweep_part {
+    const struct sta_span *spans;
+    size_t count;
+    uint32_t next; /* place of the unit's next one; STA_SWEEP_NOWHERE: none */
+};
+
 /* A unit that the present slice touches. */
 struct sta_sweep_unit {
     uint32_t unit, mask;
-    int64_t since;       /* up to where it has been swept */
-    size_t first, count; /* its spans, in order; one behind them begins at the slice's end and is in no set */
-    int64_t last;        /* start of the latest one seen */
-    bool unsorted;
-    uint32_t arriving; /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
-    uint32_t counts[]; /* by set: active spans */
+    int64_t since;        /* up to where it has been swept */
+    uint32_t first, last; /* its parts; STA_SWEEP_NOWHERE: none */
+    size_t count;         /* of their spans */
+    bool unsorted;        /* a part begins before the one before it ends */
+    uint32_t arriving;    /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
+    uint32_t counts[];    /* by set: active spans */
 };
 
 /* The end of an active span. */
@@ -51,9 +58,10 @@ struct sta_sweep_worker {
     size_t place_capacity;
     char *states;
     size_t state_count, state_capacity;
-    struct sta_span *dealt, *scratch; /* the slice's spans, unit by unit */
-    uint32_t *places;                 /* by span of the slice: its unit's state */
-    size_t span_capacity, scratch_capacity, places_capacity;
+    struct sta_sweep_part *parts;
+    size_t part_count, part_capacity;
+    struct sta_span *sorted, *scratch; /* of units whose parts were not in order */
+    size_t sorted_capacity, scratch_capacity;
     struct sta_sweep_ends leaving;  /* of spans that end beyond the slice */
     struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
     uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */
@@ -63,6 +71,8 @@ struct sta_sweep_worker {
     struct sta_sweep_ends others; /* a heap */
     struct sta_sweep_recent recent;
 
+    int64_t *events; /* by unit, then set: spans that began */
+    size_t event_capacity;
     struct sta_map cells_by_key; /* unit and mask -> place in cells */
     struct sta_sweep_cell *cells;
     size_t cell_count, cell_capacity;

@@ -25,10 +25,12 @@ struct held {
     bool read;
 };
 
-/* Spans of a slice while they are brought in order; one per worker. */
+/* Spans of a slice while they are brought together; one per worker. */
 struct bench {
     struct sta_span *spans, *scratch;
     size_t capacity;
+    struct sta_run *runs;
+    size_t run_capacity;
 };
 
 struct pass {
@@ -98,13 +100,16 @@ static void note_read(struct pass *pass, uint32_t block)
 
 static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct sta_error *err)
 {
+    const struct sta_timeline_work *work = pass->work;
     struct held *held = &pass->held[block];
+    struct sta_block_spans spans = {.cuts = pass->plan.bounds + pass->plan.first_slice[block] + 1};
     if (pass->slice_count > 0) {
-        held->spans = take_spare(pass);
+        held->spans = spans.items = take_spare(pass);
         if (held->spans == NULL)
             return sta_fail(err, STA_ENOMEM, "memory ran out while reading events");
     }
-    int rc = pass->work->read(pass->work->context, worker, block, held->spans, &held->count, err);
+    int rc = work->read(work->context, worker, block, pass->slice_count > 0 ? &spans : NULL, err);
+    held->count = spans.count;
     if (rc == 0)
         note_read(pass, block);
     return rc;
@@ -112,14 +117,30 @@ static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct
 
 /* ---- slices */
 
-static size_t rows_between(const struct held *held, int64_t from, int64_t to, const struct sta_span **first)
+/* What a block gives to a slice. */
+static struct sta_run run_of(const struct held *held, const struct sta_slice *slice)
 {
     if (held->count == 0)
-        return 0;
-    size_t low = sta_spans_lower_bound(held->spans, held->count, from);
-    size_t high = to == INT64_MAX ? held->count : sta_spans_lower_bound(held->spans, held->count, to);
-    *first = held->spans + low;
-    return high - low;
+        return (struct sta_run){0};
+    size_t low = sta_spans_lower_bound(held->spans, held->count, slice->from);
+    size_t high =
+        slice->to == INT64_MAX ? held->count : sta_spans_lower_bound(held->spans, held->count, slice->to);
+    return (struct sta_run){held->spans + low, high - low};
+}
+
+static void list_runs(struct pass *pass, unsigned worker, struct sta_slice *slice)
+{
+    const struct sta_slice_plan *plan = &pass->plan;
+    const size_t begin = plan->first_member[slice->number];
+    const size_t end = plan->first_member[slice->number + 1];
+    struct bench *bench = &pass->benches[worker];
+    STA_GROW(bench->runs, bench->run_capacity, end - begin);
+    for (size_t m = begin; m < end; m++) {
+        bench->runs[slice->run_count] = run_of(&pass->held[plan->members[m]], slice);
+        slice->count += bench->runs[slice->run_count].count;
+        slice->run_count += bench->runs[slice->run_count].count > 0;
+    }
+    slice->runs = bench->runs;
 }
 
 static int make_room(struct bench *bench, size_t count, struct sta_error *err)
@@ -137,28 +158,17 @@ static int make_room(struct bench *bench, size_t count, struct sta_error *err)
     return sta_fail(err, STA_ENOMEM, "memory ran out while sorting %zu events", count);
 }
 
-/* Brings the spans of a slice together, in order. */
+/* Brings the runs of a slice together, in order. */
 static int gather(struct pass *pass, unsigned worker, struct sta_slice *slice, struct sta_error *err)
 {
-    const struct sta_slice_plan *plan = &pass->plan;
-    const size_t begin = plan->first_member[slice->number];
-    const size_t end = plan->first_member[slice->number + 1];
     struct bench *bench = &pass->benches[worker];
-    const struct sta_span *first;
-    size_t count = 0;
-    for (size_t m = begin; m < end; m++)
-        count += rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
-    int rc = make_room(bench, count, err);
+    int rc = make_room(bench, slice->count, err);
     if (rc != 0)
         return rc;
-    for (size_t m = begin; m < end; m++) {
-        size_t rows = rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
-        if (rows > 0)
-            memcpy(bench->spans + slice->count, first, rows * sizeof *first);
-        slice->count += rows;
-    }
-    slice->spans =
-        pass->work->any_order ? bench->spans : sta_spans_sort(bench->spans, bench->scratch, slice->count);
+    size_t put = 0;
+    for (size_t r = 0; r < slice->run_count; put += slice->runs[r++].count)
+        memcpy(bench->spans + put, slice->runs[r].spans, slice->runs[r].count * sizeof *bench->spans);
+    slice->spans = sta_spans_sort(bench->spans, bench->scratch, slice->count);
     return 0;
 }
 
@@ -201,16 +211,17 @@ static int do_slice(struct pass *pass, unsigned worker, size_t number, struct st
     const struct sta_timeline_work *work = pass->work;
     struct sta_slice slice = {
         .number = number, .from = pass->plan.bounds[number], .to = pass->plan.bounds[number + 1]};
-    int rc = gather(pass, worker, &slice, err);
+    list_runs(pass, worker, &slice);
+    int rc = work->by_runs ? 0 : gather(pass, worker, &slice, err);
     if (rc != 0)
         return rc;
-    let_go(pass, number);
     work->prepare(work->context, worker, &slice);
     if (!await_turn(pass, number))
         return 0;
     work->carry(work->context, worker, &slice);
     pass_turn(pass);
     work->measure(work->context, worker, &slice);
+    let_go(pass, number);
     return 0;
 }
 
@@ -285,6 +296,7 @@ static void pass_fini(struct pass *pass)
     for (unsigned i = 0; i < sta_budget_workers(pass->budget); i++) {
         free(pass->benches[i].spans);
         free(pass->benches[i].scratch);
+        free(pass->benches[i].runs);
     }
     free(pass->spare);
     free(pass->benches);

@@ -20,19 +20,35 @@ struct sta_timeline_block {
     uint32_t rows;
 };
 
-/* All spans with from <= ts < to, ascending by ts unless the work takes them in any order. */
-struct sta_slice {
-    size_t number; /* 0 .. in order of time */
-    int64_t from, to;
+/* Where the spans of a block go. */
+struct sta_block_spans {
+    struct sta_span *items; /* room for the block's rows */
+    uint32_t count;
+    const int64_t *cuts; /* where slices end after the block's beginning, ascending; the last is INT64_MAX */
+};
+
+/* What a block gives to a slice, as the block has it. */
+struct sta_run {
     const struct sta_span *spans;
     size_t count;
 };
 
+/* All spans with from <= ts < to: ascending by ts, or of a work by runs, as runs. */
+struct sta_slice {
+    size_t number; /* 0 .. in order of time */
+    int64_t from, to;
+    const struct sta_span *spans; /* valid until the slice is measured, as are those of runs */
+    size_t count;
+    const struct sta_run *runs;
+    size_t run_count;
+};
+
 /* What a pass does.  Each callback gets the worker that calls it; calls of one worker never overlap.  A failure ends the pass. */
 struct sta_timeline_work {
-    /** Reads block number @block.  Writes the spans it gives, ascending by ts and inside the block's [ts_min, ts_max], to @spans, which has
-     * room for its rows (NULL when the pass has no slices). */
-    int (*read)(void *context, unsigned worker, size_t block, struct sta_span *spans, uint32_t *count,
+    /** Reads block number @block.  Writes the spans it gives (@spans is NULL when the pass has no slices), ascending by ts and inside the block's
+     * [ts_min, ts_max]; of a work by runs only those of different slices must be in order: first those before the first cut, then the others
+     * before the second, .. */
+    int (*read)(void *context, unsigned worker, size_t block, struct sta_block_spans *spans,
                 struct sta_error *err);
     /* NULL, all three, when order does not matter.  Of every slice: prepare, carry, measure; carry is called in the order of slices, one at a
      * time, the others concurrently. */
@@ -40,8 +56,7 @@ struct sta_timeline_work {
     void (*carry)(void *context, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *context, unsigned worker, const struct sta_slice *slice);
     void *context;
-    bool
-        any_order; /* spans of a slice may come in runs, each ascending, for a work that sorts parts of them itself */
+    bool by_runs; /* slices come as runs, for a work that brings parts of them in order itself */
 };
 
 #define STA_SLICE_ROWS 16384 /* sorts within a core's cache, and is large beside what a slice costs */

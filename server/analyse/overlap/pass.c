@@ -14,10 +14,12 @@ struct worker {
     struct sta_overlap_reader *reader;
     struct sta_host_span *threads; /* by thread code: from when to when it has events */
     struct sta_host_span *units;   /* by unit: the same, where it does not follow from the threads */
-    int64_t *counts;               /* by unit, then set */
+    int64_t *instants;             /* by unit, then set: events that cover nothing */
+    uint32_t *places; /* by unit: how many spans, then where the next one goes; 0 between slices */
     size_t unit_capacity;
-    struct sta_set_sums sets[STA_OVERLAP_SETS];
-    char padding[64]; /* a cache line of its own */
+    uint32_t *kept, kept_count; /* rows of a slice that give spans */
+    uint32_t *met, met_count;   /* their units */
+    char padding[64];           /* a cache line of its own */
 };
 
 struct pass {
@@ -64,12 +66,13 @@ static void grow_units(struct pass *pass, struct worker *worker, size_t need)
     size_t before = worker->unit_capacity;
     STA_GROW(worker->units, worker->unit_capacity, need);
     size_t after = worker->unit_capacity;
-    worker->counts = sta_realloc_array(worker->counts, after * sets, sizeof *worker->counts);
-    memset(worker->counts + before * sets, 0, (after - before) * sets * sizeof *worker->counts);
+    worker->instants = sta_realloc_array(worker->instants, after * sets, sizeof *worker->instants);
+    worker->places = sta_realloc_array(worker->places, after, sizeof *worker->places);
+    memset(worker->instants + before * sets, 0, (after - before) * sets * sizeof *worker->instants);
+    memset(worker->places + before, 0, (after - before) * sizeof *worker->places);
     fill_nothing(worker->units, before, after);
-    atomic_fetch_add_explicit(&pass->bytes,
-                              (after - before) * (sizeof *worker->units + sets * sizeof *worker->counts),
-                              memory_order_relaxed);
+    size_t per_unit = sizeof *worker->units + sizeof *worker->places + sets * sizeof *worker->instants;
+    atomic_fetch_add_explicit(&pass->bytes, (after - before) * per_unit, memory_order_relaxed);
 }
 
 static inline void widen(struct sta_host_span *span, const struct sta_part *part)
@@ -78,14 +81,10 @@ static inline void widen(struct sta_host_span *span, const struct sta_part *part
     span->end = STA_MAX(span->end, part->to);
 }
 
-static inline void count_sets(struct worker *worker, int64_t *counts, uint32_t mask, int64_t time)
+static void count_instant(int64_t *instants, uint32_t mask)
 {
-    for (; mask != 0; mask &= mask - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(mask);
-        counts[s]++;
-        worker->sets[s].instant += time == 0;
-        worker->sets[s].time += time;
-    }
+    for (; mask != 0; mask &= mask - 1)
+        instants[__builtin_ctz(mask)]++;
 }
 
 /* Whether a unit's span is that of its threads. */
@@ -94,33 +93,70 @@ static bool follows_threads(const struct sta_overlap_request *request)
     return request->scope.kind <= STA_SCOPE_JOB;
 }
 
-static uint32_t take_events(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
-                            struct sta_span *spans)
+/* Takes an event into account; one that covers time in a set is kept, to give a span. */
+static inline void take_event(struct pass *pass, struct worker *worker,
+                              const struct sta_overlap_events *events, uint32_t row, bool by_thread)
 {
-    const size_t sets = pass->request->set_count;
-    const bool by_thread = follows_threads(pass->request);
-    uint32_t made = 0;
-    for (uint32_t i = 0; i < events->count; i++) {
-        uint32_t row = events->selected != NULL ? events->selected[i] : i;
-        struct sta_part part = sta_part_of(pass->request, events->ts[row], events->dur[row]);
-        uint32_t mask = events->masks[row];
-        if (part.outside || mask == STA_NOT_THERE)
-            continue;
-        uint32_t unit = events->units[row];
-        if (unit >= worker->unit_capacity)
-            grow_units(pass, worker, (size_t)unit + 1);
-        if (!by_thread)
-            widen(&worker->units[unit], &part);
-        widen(&worker->threads[events->threads[row]], &part);
-        count_sets(worker, worker->counts + unit * sets, mask, part.to - part.from);
-        if (mask != 0 && part.to > part.from)
-            spans[made++] = (struct sta_span){events->ts[row], part.to, unit, mask};
-    }
-    return made;
+    struct sta_part part = sta_part_of(pass->request, events->ts[row], events->dur[row]);
+    uint32_t mask = events->masks[row];
+    if (part.outside || mask == STA_NOT_THERE)
+        return;
+    uint32_t unit = events->units[row];
+    if (unit >= worker->unit_capacity)
+        grow_units(pass, worker, (size_t)unit + 1);
+    if (!by_thread)
+        widen(&worker->units[unit], &part);
+    widen(&worker->threads[events->threads[row]], &part);
+    if (part.from == part.to)
+        count_instant(worker->instants + unit * pass->request->set_count, mask);
+    if (mask == 0 || part.from == part.to)
+        return;
+    worker->kept[worker->kept_count++] = row;
+    if (worker->places[unit]++ == 0)
+        worker->met[worker->met_count++] = unit;
 }
 
-static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_span *spans,
-                     uint32_t *count, struct sta_error *err)
+/* Gives the spans of the rows kept, unit by unit.  Return: how many. */
+static uint32_t deal_out(const struct pass *pass, struct worker *worker,
+                         const struct sta_overlap_events *events, struct sta_span *spans)
+{
+    uint32_t sum = 0;
+    for (uint32_t m = 0; m < worker->met_count; m++) {
+        uint32_t count = worker->places[worker->met[m]];
+        worker->places[worker->met[m]] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < worker->kept_count; i++) {
+        uint32_t row = worker->kept[i];
+        uint32_t unit = events->units[row];
+        int64_t te = STA_MIN(events->ts[row] + events->dur[row], pass->request->to);
+        spans[worker->places[unit]++] = (struct sta_span){events->ts[row], te, unit, events->masks[row]};
+    }
+    for (uint32_t m = 0; m < worker->met_count; m++)
+        worker->places[worker->met[m]] = 0;
+    worker->kept_count = worker->met_count = 0;
+    return sum;
+}
+
+/* Of each slice the spans of a unit come together, so that the sweep finds them in order. */
+static void take_events(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
+                        struct sta_block_spans *spans)
+{
+    const bool by_thread = follows_threads(pass->request);
+    uint32_t i = 0;
+    for (const int64_t *cut = spans->cuts; i < events->count; cut++) {
+        for (; i < events->count; i++) {
+            uint32_t row = events->selected != NULL ? events->selected[i] : i;
+            if (events->ts[row] >= *cut && *cut != INT64_MAX)
+                break;
+            take_event(pass, worker, events, row, by_thread);
+        }
+        spans->count += deal_out(pass, worker, events, spans->items + spans->count);
+    }
+}
+
+static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows,
+                     struct sta_block_spans *spans, struct sta_error *err)
 {
     struct pass *pass = self;
     struct worker *worker = &pass->workers[number];
@@ -129,7 +165,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     if (rc == 0)
         rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
     if (rc == 0)
-        *count = take_events(pass, worker, &events, spans);
+        take_events(pass, worker, &events, spans);
     return rc;
 }
 
@@ -166,6 +202,8 @@ static void pass_init(struct pass *pass)
         pass->workers[w].reader = sta_overlap_reader_create(pass->binding);
         pass->workers[w].threads = sta_alloc_array(threads, sizeof *pass->workers[w].threads);
         fill_nothing(pass->workers[w].threads, 0, threads);
+        pass->workers[w].kept = sta_alloc_array(STA_BLOCK_ROWS, sizeof *pass->workers[w].kept);
+        pass->workers[w].met = sta_alloc_array(STA_BLOCK_ROWS, sizeof *pass->workers[w].met);
     }
     pass->bytes = pass->worker_count * threads * sizeof *pass->workers->threads;
 }
@@ -176,7 +214,10 @@ static void pass_fini(struct pass *pass)
         sta_overlap_reader_destroy(pass->workers[w].reader);
         free(pass->workers[w].threads);
         free(pass->workers[w].units);
-        free(pass->workers[w].counts);
+        free(pass->workers[w].instants);
+        free(pass->workers[w].places);
+        free(pass->workers[w].kept);
+        free(pass->workers[w].met);
     }
     free(pass->workers);
     sta_sweep_destroy(pass->sweep);
@@ -192,17 +233,29 @@ static void add_units(const struct worker *worker, struct sta_overlap_results *r
         sums->start = STA_MIN(sums->start, worker->units[u].start);
         sums->end = STA_MAX(sums->end, worker->units[u].end);
         for (uint32_t s = 0; s < sets; s++) {
-            sums->events[s] += worker->counts[(size_t)u * sets + s];
-            results->sets[s].events += worker->counts[(size_t)u * sets + s];
+            sums->events[s] += worker->instants[(size_t)u * sets + s];
+            results->sets[s].instant += worker->instants[(size_t)u * sets + s];
         }
     }
 }
 
-static void add_sets(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
+/* What the sweep found. */
+static void add_sweep(const struct sta_sweep *sweep, struct sta_overlap_results *results, uint32_t sets)
 {
+    uint32_t count = sta_scope_unit_count(results->scope);
+    results->swept = sta_alloc_array((size_t)count + 1, sizeof *results->swept);
+    for (uint32_t u = 0; u < count; u++) {
+        results->swept[u] = sta_sweep_swept(sweep, u);
+        for (uint32_t s = 0; s < sets; s++) {
+            results->sums[u].events[s] += sta_sweep_events(sweep, u, s);
+            results->sets[s].events += results->sums[u].events[s];
+        }
+    }
+    results->cells = sta_sweep_cells(sweep, &results->cell_count);
     for (uint32_t s = 0; s < sets; s++) {
-        results->sets[s].instant += worker->sets[s].instant;
-        results->sets[s].time += worker->sets[s].time;
+        results->crowds[s] = sta_sweep_crowd(sweep, s, &results->crowd_counts[s]);
+        for (size_t k = 1; k < results->crowd_counts[s]; k++)
+            results->sets[s].time += (int64_t)k * results->crowds[s][k];
     }
 }
 
@@ -266,18 +319,11 @@ static void take_results(const struct pass *pass, struct sta_overlap_results *re
                                             .counts = sta_alloc_array(room * sets, sizeof *results->counts)};
     for (size_t u = 0; u < room; u++)
         results->sums[u] = (struct sta_unit_sums){nothing.start, nothing.end, results->counts + u * sets};
-    for (unsigned w = 0; w < pass->worker_count; w++) {
+    for (unsigned w = 0; w < pass->worker_count; w++)
         add_units(&pass->workers[w], results, sets);
-        add_sets(&pass->workers[w], results, sets);
-    }
+    add_sweep(pass->sweep, results, sets);
     fold_threads(pass, results);
     list_units(results);
-    results->swept = sta_alloc_array(room, sizeof *results->swept);
-    for (uint32_t u = 0; u < sta_scope_unit_count(results->scope); u++)
-        results->swept[u] = sta_sweep_swept(pass->sweep, u);
-    results->cells = sta_sweep_cells(pass->sweep, &results->cell_count);
-    for (uint32_t s = 0; s < sets; s++)
-        results->crowds[s] = sta_sweep_crowd(pass->sweep, s, &results->crowd_counts[s]);
 }
 
 int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta_overlap_stretches *stretches,
