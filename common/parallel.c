@@ -1,10 +1,11 @@
-/* The same function on several threads; and how many of them this process may use. */
+/* The same function on several threads; how many of them this process may use; and which are soon at their turn. */
 #include "common/parallel.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -36,6 +37,26 @@ void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned work
         if (helpers[i].started)
             uv_thread_join(&helpers[i].thread);
     free(helpers);
+}
+
+#define SHORT_TURN_NS 200000
+
+/* What the system call takes, which has no function in the C library: sched_setattr(2). */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t turn_ns, deadline_ns, period_ns;
+};
+
+void sta_thread_be_prompt(void)
+{
+    struct scheduling own = {.size = sizeof own};
+    if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0)
+        return;
+    own.turn_ns = SHORT_TURN_NS;
+    (void)syscall(SYS_sched_setattr, 0, &own, 0);
 }
 
 /* Reads up to two numbers of a cgroup file; "max" counts as absent.  Return: how many. */

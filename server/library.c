@@ -41,13 +41,13 @@ void sta_library_stop(struct sta_library *library)
     uv_mutex_unlock(&library->lock);
 }
 
-static void shelf_close(struct sta_library *library, struct sta_shelf *shelf)
+/* Return: the snapshot (NULL: it had none), to be released without the lock, since the last one to let go closes files. */
+static struct sta_snapshot *take_snapshot(struct sta_library *library, struct sta_shelf *shelf)
 {
-    if (shelf->snapshot == NULL)
-        return;
-    sta_snapshot_release(shelf->snapshot);
+    struct sta_snapshot *snapshot = shelf->snapshot;
     shelf->snapshot = NULL;
-    library->open_snapshots--;
+    library->open_snapshots -= snapshot != NULL;
+    return snapshot;
 }
 
 void sta_library_destroy(struct sta_library *library)
@@ -55,7 +55,7 @@ void sta_library_destroy(struct sta_library *library)
     while (library->shelves != NULL) {
         struct sta_shelf *shelf = library->shelves;
         library->shelves = shelf->next;
-        shelf_close(library, shelf);
+        sta_snapshot_release(take_snapshot(library, shelf));
         free(shelf);
     }
     for (size_t i = 0; i < library->root_count; i++)
@@ -100,21 +100,22 @@ void sta_library_forget_version(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
     struct sta_shelf *shelf = sta_library_shelf(library, id);
-    shelf_close(library, shelf);
+    struct sta_snapshot *old = take_snapshot(library, shelf);
+    shelf->version_changes++;
     shelf->known = false;
     shelf->published = false;
     shelf->stale = false;
     uv_mutex_unlock(&library->lock);
+    sta_snapshot_release(old);
 }
 
-static void close_longest_unused(struct sta_library *library)
+static struct sta_snapshot *take_longest_unused(struct sta_library *library)
 {
     struct sta_shelf *oldest = NULL;
     for (struct sta_shelf *shelf = library->shelves; shelf != NULL; shelf = shelf->next)
         if (shelf->snapshot != NULL && (oldest == NULL || shelf->used < oldest->used))
             oldest = shelf;
-    if (oldest != NULL)
-        shelf_close(library, oldest);
+    return oldest != NULL ? take_snapshot(library, oldest) : NULL;
 }
 
 static void read_sources(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
@@ -149,12 +150,35 @@ static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *sna
     shelf->threads = entities->thread_count;
 }
 
+/* Puts the version that was opened (NULL: there is none to open) on the shelf, unless another has been published meanwhile.
+ * A version published so late that nobody has forgotten the one before yet is forgotten right after. */
+static void shelve(struct sta_library *library, const char *id, uint64_t version_changes,
+                   struct sta_snapshot *snapshot)
+{
+    struct sta_snapshot *unused = NULL;
+    uv_mutex_lock(&library->lock);
+    struct sta_shelf *shelf = sta_library_shelf(library, id);
+    bool current = shelf->version_changes == version_changes;
+    shelf->known |= current;
+    if (current && snapshot != NULL)
+        read_figures(shelf, snapshot);
+    if (current && snapshot != NULL && shelf->snapshot == NULL) {
+        if (library->open_snapshots >= OPEN_SNAPSHOTS)
+            unused = take_longest_unused(library);
+        shelf->snapshot = sta_snapshot_retain(snapshot);
+        library->open_snapshots++;
+    }
+    uv_mutex_unlock(&library->lock);
+    sta_snapshot_release(unused);
+}
+
 /* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the lock. */
 static int borrow_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,
                            struct sta_error *err)
 {
     uv_mutex_lock(&library->lock);
     struct sta_shelf *shelf = sta_library_shelf(library, id);
+    uint64_t version_changes = shelf->version_changes;
     *snapshot = shelf->snapshot ? sta_snapshot_retain(shelf->snapshot) : NULL;
     uv_mutex_unlock(&library->lock);
     if (*snapshot != NULL)
@@ -163,19 +187,7 @@ static int borrow_snapshot(struct sta_library *library, const char *id, struct s
     if (status == STA_OK)
         (void)sta_snapshot_entities(
             *snapshot); /* made when first asked for, which must not be under the lock */
-    uv_mutex_lock(&library->lock);
-    shelf = sta_library_shelf(library, id);
-    shelf->known = true;
-    if (status == STA_OK) {
-        read_figures(shelf, *snapshot);
-        if (shelf->snapshot == NULL) {
-            if (library->open_snapshots >= OPEN_SNAPSHOTS)
-                close_longest_unused(library);
-            shelf->snapshot = sta_snapshot_retain(*snapshot);
-            library->open_snapshots++;
-        }
-    }
-    uv_mutex_unlock(&library->lock);
+    shelve(library, id, version_changes, status == STA_OK ? *snapshot : NULL);
     return status;
 }
 
@@ -252,14 +264,19 @@ static void check_stale(struct sta_library *library, const struct sta_trace_entr
     sta_snapshot_release(snapshot);
 }
 
+static bool is_known(struct sta_library *library, const char *id)
+{
+    uv_mutex_lock(&library->lock);
+    bool known = sta_library_shelf(library, id)->known;
+    uv_mutex_unlock(&library->lock);
+    return known;
+}
+
 /* Takes over the entry. */
 static void fill_view(struct sta_library *library, struct sta_trace_entry entry, struct sta_trace_view *view)
 {
     struct sta_job_view job = {0};
-    uv_mutex_lock(&library->lock);
-    bool known = sta_library_shelf(library, entry.id)->known;
-    uv_mutex_unlock(&library->lock);
-    if (!known) {
+    while (!is_known(library, entry.id)) { /* again when a version was published meanwhile */
         struct sta_snapshot *snapshot;
         struct sta_error ignored = STA_ERROR_INIT;
         if (borrow_snapshot(library, entry.id, &snapshot, &ignored) == STA_OK)

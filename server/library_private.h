@@ -12,6 +12,7 @@ struct sta_shelf {
     char id[STA_TRACE_ID_SIZE];
     struct sta_snapshot *snapshot; /* NULL: not open; retained */
     uint64_t used;                 /* turn of the last use, for closing those longest unused */
+    uint64_t version_changes;      /* how often what is known was forgotten */
     bool known;                    /* the figures below are of the published version */
     bool published, damaged;
     uint64_t version, files, bytes, events, store_bytes, problems;

@@ -122,13 +122,18 @@ void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type
                          const struct sta_stream_source *source);
 /**
  * sta_exchange_finish_stream - the same for an exchange that is parked
- * @stream: set, before the source is asked for the first time, to what sta_stream_wake wants
+ * @stream: set, before the source is asked for the first time, to what sta_stream_rouse wants
  * Context: any thread.  The exchange must not be used after.
  */
 void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *content_type,
                                 const struct sta_stream_source *source, struct sta_stream **stream);
-/** The stream's source is asked again.  Context: any thread, before the source is released. */
-void sta_stream_wake(struct sta_stream *stream);
+/**
+ * sta_stream_rouse - have the stream's source asked again
+ * Return: what must be given to sta_streams_resume once the caller holds no lock that the source takes; NULL: nothing.
+ * Context: any thread, before the source is released.
+ */
+struct sta_stream *sta_stream_rouse(struct sta_stream *stream);
+void sta_streams_resume(struct sta_stream *sleepers); /* NULL allowed */
 /** Every stream is asked again.  Context: any thread. */
 void sta_http_wake_streams(struct sta_http *http);
 

@@ -3,7 +3,9 @@
  * DESIGN.  libmicrohttpd asks a stream for bytes; when there are none the connection is suspended and takes no thread.
  * Whoever knows of news calls sta_http_wake_streams, which resumes the sleepers; each then asks its source.  `woken` covers the
  * moment between asking the source in vain and falling asleep.  stream_lock guards the list and the flags; it
- * is never held while a source is asked. */
+ * is never held while a source is asked, nor while a connection is resumed: its HTTP thread may then run at once, on the very core of
+ * the one who resumes it, and would wait for the lock until that one gets a processor again.  Who clears `asleep` owes the resumption, and until
+ * then the stream can't go away. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@
 
 struct sta_stream {
     struct sta_stream *next, *previous;
+    struct sta_stream *next_sleeper; /* of those that one caller resumes */
     struct sta_exchange *exchange;
     struct sta_http *http;
     struct sta_stream_source source;
@@ -28,14 +31,24 @@ struct sta_stream {
     uint64_t last_ns;                       /* under stream_lock: when something was sent */
 };
 
-/* Under stream_lock. */
-static void wake(struct sta_stream *stream)
+/* Under stream_lock.  Return: @sleepers, and the stream before them when it slept. */
+static struct sta_stream *rouse(struct sta_stream *stream, struct sta_stream *sleepers)
 {
     stream->woken = true;
     if (!stream->asleep)
-        return;
+        return sleepers;
     stream->asleep = false;
-    MHD_resume_connection(stream->exchange->connection);
+    stream->next_sleeper = sleepers;
+    return stream;
+}
+
+void sta_streams_resume(struct sta_stream *sleepers)
+{
+    while (sleepers != NULL) {
+        struct MHD_Connection *connection = sleepers->exchange->connection;
+        sleepers = sleepers->next_sleeper; /* before: the stream may be gone after */
+        MHD_resume_connection(connection);
+    }
 }
 
 /* Takes and clears the flags.  Return: whether the stream goes on. */
@@ -114,15 +127,15 @@ static void stream_free(void *closure)
     free(stream);
 }
 
-/* The client has left: the stream is woken to notice. */
+/* The client has left: the stream notices when it is asked again.  The gate resumes it if it slept. */
 static bool client_gone(void *context)
 {
     struct sta_stream *stream = context;
     uv_mutex_lock(&stream->http->stream_lock);
     stream->closing = true;
-    wake(stream);
+    bool slept = rouse(stream, NULL) != NULL;
     uv_mutex_unlock(&stream->http->stream_lock);
-    return false;
+    return slept;
 }
 
 static void copy_headers(struct sta_stream *stream, const struct sta_stream_source *source)
@@ -196,39 +209,46 @@ enum MHD_Result sta_stream_queue(struct sta_exchange *exchange)
     return result;
 }
 
-void sta_stream_wake(struct sta_stream *stream)
+struct sta_stream *sta_stream_rouse(struct sta_stream *stream)
 {
     uv_mutex_lock(&stream->http->stream_lock);
-    wake(stream);
+    struct sta_stream *sleeper = rouse(stream, NULL);
     uv_mutex_unlock(&stream->http->stream_lock);
+    return sleeper;
 }
 
 void sta_http_wake_streams(struct sta_http *http)
 {
+    struct sta_stream *sleepers = NULL;
     uv_mutex_lock(&http->stream_lock);
     for (struct sta_stream *stream = http->streams; stream; stream = stream->next)
-        wake(stream);
+        sleepers = rouse(stream, sleepers);
     uv_mutex_unlock(&http->stream_lock);
+    sta_streams_resume(sleepers);
 }
 
 void sta_streams_tick(struct sta_http *http)
 {
     uint64_t now = uv_hrtime();
+    struct sta_stream *sleepers = NULL;
     uv_mutex_lock(&http->stream_lock);
     for (struct sta_stream *stream = http->streams; stream; stream = stream->next)
         if (stream->asleep && now - stream->last_ns >= HEARTBEAT_NS) {
             stream->heartbeat = true;
-            wake(stream);
+            sleepers = rouse(stream, sleepers);
         }
     uv_mutex_unlock(&http->stream_lock);
+    sta_streams_resume(sleepers);
 }
 
 void sta_streams_end(struct sta_http *http, bool all)
 {
+    struct sta_stream *sleepers = NULL;
     uv_mutex_lock(&http->stream_lock);
     for (struct sta_stream *stream = http->streams; stream; stream = stream->next) {
         stream->closing |= all || !stream->source.whole;
-        wake(stream);
+        sleepers = rouse(stream, sleepers);
     }
     uv_mutex_unlock(&http->stream_lock);
+    sta_streams_resume(sleepers);
 }

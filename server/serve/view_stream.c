@@ -22,6 +22,7 @@
 #define PIECE_ROWS 2048                 /* that are written at a time */
 #define PIECE_BYTES (UINT64_C(1) << 18) /* about, of one piece */
 #define READY_PIECES 2
+#define SPARE_PIECES (READY_PIECES + 2) /* all there are: those ready, one sent, one written */
 #define STREAMS_PER_THREAD 8
 
 struct long_answer {
@@ -40,8 +41,9 @@ struct long_answer {
     struct sta_stream *stream; /* NULL: there is none yet, or no more */
     struct sta_buffer ready[READY_PIECES];
     unsigned ready_count;
-    struct sta_buffer spare; /* memory of a piece that was sent, for the next */
-    bool streams;            /* counted among the open streams */
+    struct sta_buffer
+        spare[SPARE_PIECES]; /* memory of pieces that were sent, for the next; so no HTTP thread frees it */
+    unsigned spare_count;
     bool writing, ended, failed;
 };
 
@@ -62,24 +64,21 @@ static struct long_answer *answer_create(const struct sta_call *call, struct sta
     uv_mutex_init(&answer->lock);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_init(&answer->ready[i]);
-    sta_buffer_init(&answer->spare);
     return answer;
 }
 
 static void answer_release(struct long_answer *answer)
 {
-    struct sta_server *server = answer->view->server;
     if (atomic_fetch_sub(&answer->references, 1) != 1)
         return;
     sta_page_writer_destroy(answer->writer);
     sta_result_release(answer->result);
     if (answer->packed)
         deflateEnd(&answer->zip);
-    if (answer->streams)
-        atomic_fetch_sub(&server->open_streams, 1);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_fini(&answer->ready[i]);
-    sta_buffer_fini(&answer->spare);
+    for (unsigned i = 0; i < answer->spare_count; i++)
+        sta_buffer_fini(&answer->spare[i]);
     uv_mutex_destroy(&answer->lock);
     sta_view_destroy(answer->view);
     free(answer);
@@ -124,27 +123,33 @@ static int write_piece(struct long_answer *answer, struct sta_buffer *piece, boo
 
 static void run_piece(void *context, bool dropped);
 
-/* Has the next piece written, unless one is or all are; under the lock. */
+/* Has the next piece written, unless one is or all are.  The caller has a reference and not the lock. */
 static void order_piece(struct long_answer *answer)
 {
     struct sta_error err = STA_ERROR_INIT;
-    if (answer->writing || answer->ended || answer->failed || answer->stream == NULL ||
-        answer->ready_count == READY_PIECES)
+    uv_mutex_lock(&answer->lock);
+    bool wanted = !answer->writing && !answer->ended && !answer->failed && answer->stream != NULL &&
+                  answer->ready_count < READY_PIECES;
+    answer->writing |= wanted;
+    uv_mutex_unlock(&answer->lock);
+    if (!wanted)
         return;
     atomic_fetch_add(&answer->references, 1);
-    answer->writing = true;
     if (sta_workers_submit(answer->view->server->streams, run_piece, answer, &err) == STA_OK)
         return;
+    uv_mutex_lock(&answer->lock);
     answer->writing = false;
     answer->failed = true;
-    atomic_fetch_sub(&answer->references, 1); /* never the last: the stream has one */
+    uv_mutex_unlock(&answer->lock);
+    atomic_fetch_sub(&answer->references, 1); /* never the last: the caller has one */
 }
 
 static void take_spare(struct long_answer *answer, struct sta_buffer *piece)
 {
+    sta_buffer_init(piece);
     uv_mutex_lock(&answer->lock);
-    *piece = answer->spare;
-    sta_buffer_init(&answer->spare);
+    if (answer->spare_count > 0)
+        *piece = answer->spare[--answer->spare_count];
     uv_mutex_unlock(&answer->lock);
     sta_buffer_clear(piece);
 }
@@ -172,29 +177,38 @@ static void run_piece(void *context, bool dropped)
         answer->ready[answer->ready_count++] = piece;
     else
         sta_buffer_fini(&piece);
-    order_piece(answer);
-    if (answer->stream != NULL)
-        sta_stream_wake(answer->stream);
+    struct sta_stream *sleeper = answer->stream != NULL ? sta_stream_rouse(answer->stream) : NULL;
     uv_mutex_unlock(&answer->lock);
+    order_piece(answer);
+    sta_streams_resume(sleeper);
     answer_release(answer);
 }
 
 /* ---- the stream's side */
 
-static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool heartbeat)
+/* In exchange for the one that was sent. */
+static void take_piece(struct long_answer *answer, struct sta_buffer *out)
 {
-    struct long_answer *answer = context;
-    enum sta_stream_state state = STA_STREAM_OPEN;
     uv_mutex_lock(&answer->lock);
+    if (out->data != NULL)
+        answer->spare[answer->spare_count++] = *out;
+    sta_buffer_init(out);
     if (answer->ready_count > 0) {
-        sta_buffer_fini(&answer->spare);
-        answer->spare = *out;
         *out = answer->ready[0];
         for (unsigned i = 1; i < answer->ready_count; i++)
             answer->ready[i - 1] = answer->ready[i];
         sta_buffer_init(&answer->ready[--answer->ready_count]);
     }
+    uv_mutex_unlock(&answer->lock);
+}
+
+static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool heartbeat)
+{
+    struct long_answer *answer = context;
+    enum sta_stream_state state = STA_STREAM_OPEN;
+    take_piece(answer, out);
     order_piece(answer);
+    uv_mutex_lock(&answer->lock);
     if (answer->ready_count == 0 && answer->failed)
         state = STA_STREAM_FAILED;
     else if (answer->ready_count == 0 && answer->ended)
@@ -203,7 +217,12 @@ static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool
     return state;
 }
 
-/* The client has all, or has gone. */
+static void release_late(void *context, bool dropped)
+{
+    answer_release(context);
+}
+
+/* The client has all, or has gone.  To let go of many rows takes a while, which is not for an HTTP thread. */
 static void release_stream(void *context)
 {
     struct long_answer *answer = context;
@@ -215,15 +234,18 @@ static void release_stream(void *context)
     int status = whole ? STA_OK : sta_fail(&err, STA_ECANCELLED, "The client did not take the whole answer");
     sta_running_leave(answer->view->server->running, &answer->running, status, &err);
     atomic_store(&answer->cancel, true);
-    answer_release(answer);
+    atomic_fetch_sub(&answer->view->server->open_streams, 1);
+    if (sta_workers_submit(answer->view->server->streams, release_late, answer, &err) != STA_OK)
+        answer_release(answer);
 }
 
-static bool admit(struct long_answer *answer)
+static bool admit(struct sta_server *server)
 {
-    struct sta_server *server = answer->view->server;
     uint64_t most = STREAMS_PER_THREAD * server->options.running_queries;
-    answer->streams = true;
-    return atomic_fetch_add(&server->open_streams, 1) < most;
+    bool admitted = atomic_fetch_add(&server->open_streams, 1) < most;
+    if (!admitted)
+        atomic_fetch_sub(&server->open_streams, 1);
+    return admitted;
 }
 
 static void start_stream(struct long_answer *answer, struct sta_buffer *begun)
@@ -353,7 +375,7 @@ static void run_long(void *context, bool dropped)
         if (!ended)
             status = begin(answer, &reply, &ended, &err);
     }
-    if (status == STA_OK && !ended && !admit(answer))
+    if (status == STA_OK && !ended && !admit(view->server))
         status =
             sta_fail(&err, STA_EBUSY,
                      "As many answers are streamed as may be, %d for each of the setting running_queries; "

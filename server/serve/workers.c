@@ -1,4 +1,8 @@
-/* A bounded number of threads, a bounded queue. */
+/* A bounded number of threads, a bounded queue.
+ *
+ * DESIGN.  `lock` guards the queue and the counts, for some pointer work only.  `work` counts what is to be taken: a task each, and at the end
+ * one for each thread.  It is raised without the lock, and it is no condition variable: who signals one of those may have to wait
+ * until threads woken before get a processor, and who submits is mostly an HTTP thread. */
 #include "serve/workers.h"
 
 #include <stdlib.h>
@@ -14,7 +18,7 @@ struct task {
 
 struct sta_workers {
     uv_mutex_t lock;
-    uv_cond_t changed;
+    uv_sem_t work;
     struct task *first, **last;
     uint64_t waiting, limit, running;
     uv_thread_t *threads;
@@ -32,25 +36,29 @@ static struct task *take(struct sta_workers *workers)
     return task;
 }
 
+/* Waits for the next; NULL when all is over. */
+static struct task *next_task(struct sta_workers *workers, bool *dropped)
+{
+    uv_sem_wait(&workers->work);
+    uv_mutex_lock(&workers->lock);
+    struct task *task = workers->first != NULL ? take(workers) : NULL;
+    workers->running += task != NULL;
+    *dropped = workers->stopping;
+    uv_mutex_unlock(&workers->lock);
+    return task;
+}
+
 static void worker_main(void *argument)
 {
     struct sta_workers *workers = argument;
-    uv_mutex_lock(&workers->lock);
-    for (;;) {
-        while (workers->first == NULL && !workers->stopping)
-            uv_cond_wait(&workers->changed, &workers->lock);
-        if (workers->first == NULL)
-            break;
-        struct task *task = take(workers);
-        bool dropped = workers->stopping;
-        workers->running++;
-        uv_mutex_unlock(&workers->lock);
+    bool dropped;
+    for (struct task *task; (task = next_task(workers, &dropped)) != NULL;) {
         task->run(task->context, dropped);
         free(task);
         uv_mutex_lock(&workers->lock);
         workers->running--;
+        uv_mutex_unlock(&workers->lock);
     }
-    uv_mutex_unlock(&workers->lock);
 }
 
 struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit)
@@ -60,7 +68,7 @@ struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit)
     workers->last = &workers->first;
     workers->threads = sta_alloc_array(threads, sizeof *workers->threads);
     uv_mutex_init(&workers->lock);
-    uv_cond_init(&workers->changed);
+    uv_sem_init(&workers->work, 0);
     while (workers->count < threads &&
            uv_thread_create(&workers->threads[workers->count], worker_main, workers) == 0)
         workers->count++;
@@ -80,9 +88,10 @@ int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, b
         *workers->last = task;
         workers->last = &task->next;
         workers->waiting++;
-        uv_cond_signal(&workers->changed);
     }
     uv_mutex_unlock(&workers->lock);
+    if (!full)
+        uv_sem_post(&workers->work);
     if (stopping)
         return sta_fail(err, STA_EBUSY, "the daemon is stopping");
     if (full)
@@ -103,8 +112,9 @@ void sta_workers_stop(struct sta_workers *workers)
 {
     uv_mutex_lock(&workers->lock);
     workers->stopping = true;
-    uv_cond_broadcast(&workers->changed);
     uv_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->count; i++)
+        uv_sem_post(&workers->work);
     for (unsigned i = 0; i < workers->count; i++)
         uv_thread_join(&workers->threads[i]);
     workers->count = 0;
@@ -113,7 +123,7 @@ void sta_workers_stop(struct sta_workers *workers)
 void sta_workers_destroy(struct sta_workers *workers)
 {
     sta_workers_stop(workers);
-    uv_cond_destroy(&workers->changed);
+    uv_sem_destroy(&workers->work);
     uv_mutex_destroy(&workers->lock);
     free(workers->threads);
     free(workers);
