@@ -1,8 +1,8 @@
 /* distinct.c - see distinct.h.
  *
- * DESIGN: one pass gives every value a provisional place by first sight, then the few distinct ones are sorted and the places
- * renumbered.  Values of a small range address their slot directly; others are hashed.  Slots are never cleared: a stamp
- * tells those of this call from older ones. */
+ * DESIGN: values of a small range mark their place in a table, whose marks in order are the distinct values.  Others are hashed: one pass
+ * gives every value a provisional place by first sight, then the few distinct ones are sorted and the places renumbered.  Hash slots
+ * are never cleared: a stamp tells those of this call from older ones. */
 #include "store/distinct.h"
 
 #include <stdlib.h>
@@ -37,12 +37,32 @@ static void next_stamp(struct sta_distinct *distinct)
     distinct->stamp = 1;
 }
 
-/* Provisional places, by first sight.  Return: false past the limit. */
-static bool collect(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
-                    bool direct, uint32_t limit)
+/* Return: false past the limit, as with the next. */
+static bool find_directly(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
+                          uint32_t range, uint32_t limit)
 {
+    uint16_t *place = distinct->place;
+    memset(place, 0, range * sizeof *place);
+    for (uint32_t i = 0; i < count; i++)
+        place[values[i] - min] = 1;
+    for (uint32_t offset = 0; offset < range; offset++) {
+        if (!place[offset])
+            continue;
+        if (distinct->count == limit)
+            return false;
+        place[offset] = (uint16_t)distinct->count;
+        distinct->values[distinct->count++] = min + offset;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        distinct->index[i] = place[values[i] - min];
+    return true;
+}
+
+static bool find_by_hash(struct sta_distinct *distinct, const int64_t *values, uint32_t count, uint32_t limit)
+{
+    next_stamp(distinct);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = direct ? (uint32_t)(uint64_t)(values[i] - min) : find_slot(distinct, values[i]);
+        uint32_t slot = find_slot(distinct, values[i]);
         if (distinct->slots[slot].stamp != distinct->stamp) {
             if (distinct->count == limit)
                 return false;
@@ -53,26 +73,21 @@ static bool collect(struct sta_distinct *distinct, const int64_t *values, uint32
         }
         distinct->index[i] = (uint16_t)distinct->slots[slot].place;
     }
+    qsort(distinct->values, distinct->count, sizeof *distinct->values, by_value);
+    for (uint32_t i = 0; i < distinct->count; i++)
+        distinct->place[distinct->slots[find_slot(distinct, distinct->values[i])].place] = (uint16_t)i;
+    for (uint32_t i = 0; i < count; i++)
+        distinct->index[i] = distinct->place[distinct->index[i]];
     return true;
 }
 
 bool sta_distinct_find(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
                        int64_t max, uint32_t limit)
 {
-    uint16_t sorted_place[STA_KEYS_LIMIT];
-    bool direct = (uint64_t)max - (uint64_t)min < STA_DISTINCT_SLOTS;
+    uint64_t range = (uint64_t)max - (uint64_t)min;
     STA_ASSERT(limit <= STA_KEYS_LIMIT && count <= STA_BLOCK_ROWS);
     distinct->count = 0;
-    next_stamp(distinct);
-    if (!collect(distinct, values, count, min, direct, limit))
-        return false;
-    qsort(distinct->values, distinct->count, sizeof *distinct->values, by_value);
-    for (uint32_t i = 0; i < distinct->count; i++) {
-        uint32_t slot = direct ? (uint32_t)(uint64_t)(distinct->values[i] - min)
-                               : find_slot(distinct, distinct->values[i]);
-        sorted_place[distinct->slots[slot].place] = (uint16_t)i;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        distinct->index[i] = sorted_place[distinct->index[i]];
-    return true;
+    return range < STA_DISTINCT_SLOTS
+               ? find_directly(distinct, values, count, min, (uint32_t)range + 1, limit)
+               : find_by_hash(distinct, values, count, limit);
 }

@@ -14,6 +14,7 @@ struct sta_distinct {
     int64_t values[STA_KEYS_LIMIT]; /* ascending */
     uint16_t index[STA_BLOCK_ROWS]; /* of each value looked at: its place in `values` */
     /* private */
+    uint16_t place[STA_DISTINCT_SLOTS]; /* by value - min; by provisional place */
     struct {
         int64_t value;
         uint32_t stamp;
