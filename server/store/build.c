@@ -28,8 +28,8 @@ struct args_part {
 
 /* Keys that the name (thread) column gives to others. */
 struct key_column {
-    uint16_t *index;  /* by position */
-    uint32_t *counts; /* by block; 0: none */
+    uint16_t *index;            /* by position */
+    struct sta_made_keys *made; /* by block */
 };
 
 struct sta_builder {
@@ -44,11 +44,11 @@ struct sta_builder {
     uint32_t rows, row_capacity, block_count, block_capacity;
     uint32_t ticks_per_us;
     struct sta_row_order order; /* row numbers to positions */
-    int64_t *values;            /* of one column, by position */
+    int64_t *ts, *values;       /* ts, and one other column, by position */
     uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
     struct key_column name, thread;
     struct sta_disk_block *blocks;
-    uint32_t *present; /* args values by block */
+    uint8_t *present; /* by block: whether it has values of the args key */
     struct sta_disk_chunk *chunks;
     size_t chunk_count, chunk_capacity;
     struct args_part *parts;
@@ -66,11 +66,12 @@ struct sta_builder *sta_builder_create(void)
 
 static void free_rows(struct sta_builder *builder)
 {
+    free(builder->ts);
     free(builder->values);
     free(builder->kinds);
     free(builder->name.index);
     free(builder->thread.index);
-    builder->values = NULL;
+    builder->ts = builder->values = NULL;
     builder->kinds = NULL;
     builder->name.index = builder->thread.index = NULL;
     builder->row_capacity = 0;
@@ -85,8 +86,8 @@ void sta_builder_destroy(struct sta_builder *builder)
     sta_column_encoder_destroy(builder->encoder);
     free(builder->plans);
     free(builder->entries);
-    free(builder->name.counts);
-    free(builder->thread.counts);
+    free(builder->name.made);
+    free(builder->thread.made);
     free(builder->blocks);
     free(builder->present);
     free(builder->chunks);
@@ -105,12 +106,13 @@ static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_e
     if (rows <= builder->row_capacity)
         return STA_OK;
     free_rows(builder);
+    builder->ts = sta_try_alloc_array(rows, sizeof *builder->ts);
     builder->values = sta_try_alloc_array(rows, sizeof *builder->values);
     builder->kinds = sta_try_alloc_array(rows, sizeof *builder->kinds);
     builder->name.index = sta_try_alloc_array(rows, sizeof *builder->name.index);
     builder->thread.index = sta_try_alloc_array(rows, sizeof *builder->thread.index);
-    if (!sta_row_order_reserve(&builder->order, rows) || !builder->values || !builder->kinds ||
-        !builder->name.index || !builder->thread.index) {
+    if (!sta_row_order_reserve(&builder->order, rows) || !builder->ts || !builder->values ||
+        !builder->kinds || !builder->name.index || !builder->thread.index) {
         free_rows(builder);
         return sta_fail(err, STA_ENOMEM, "no memory to sort %u events", rows);
     }
@@ -126,9 +128,10 @@ static void reserve_blocks(struct sta_builder *builder)
     builder->block_capacity = builder->block_count;
     builder->blocks = sta_realloc_array(builder->blocks, builder->block_capacity, sizeof *builder->blocks);
     builder->present = sta_realloc_array(builder->present, builder->block_capacity, sizeof *builder->present);
-    builder->name.counts = sta_realloc_array(builder->name.counts, builder->block_capacity, sizeof(uint32_t));
-    builder->thread.counts =
-        sta_realloc_array(builder->thread.counts, builder->block_capacity, sizeof(uint32_t));
+    builder->name.made =
+        sta_realloc_array(builder->name.made, builder->block_capacity, sizeof *builder->name.made);
+    builder->thread.made =
+        sta_realloc_array(builder->thread.made, builder->block_capacity, sizeof *builder->thread.made);
 }
 
 static struct sta_column_plans *plans_of(struct sta_builder *builder, uint32_t column)
@@ -167,38 +170,33 @@ static uint32_t chunk_of(struct sta_builder *builder, const struct sta_pending *
     return (uint32_t)builder->chunk_count - 1;
 }
 
-static int64_t ticks(const struct sta_builder *builder, const int64_t *us, const uint16_t *ns, uint32_t i)
+/* Microseconds and the nanoseconds on top (NULL: none) as ticks of the segment. */
+static void put_ticks(const struct sta_builder *builder, const int64_t *us, const uint16_t *ns,
+                      uint32_t count, int64_t *ticks)
 {
-    return us[i] * builder->ticks_per_us + (ns != NULL ? ns[i] : 0);
+    for (uint32_t i = 0; i < count; i++)
+        ticks[i] = us[i] * builder->ticks_per_us;
+    for (uint32_t i = 0; ns != NULL && i < count; i++)
+        ticks[i] += ns[i];
 }
 
 /* Sets every row's position in time order. */
 static void order_rows(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
 {
-    int64_t first = INT64_MAX;
-    uint32_t row = 0;
-    for (size_t p = 0; p < count; p++)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++)
-            first = STA_MIN(first, ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i));
-    for (size_t p = 0; p < count; p++)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++, row++)
-            builder->order.items[row] = (struct sta_row_item){
-                (uint64_t)ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i) - (uint64_t)first,
-                row};
+    int64_t *keys = builder->order.keys;
+    for (size_t p = 0; p < count; keys += pending[p++].batch.count)
+        put_ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, pending[p].batch.count, keys);
     sta_row_order_sort(&builder->order, builder->rows);
 }
 
 /* ---- columns */
 
-static struct sta_both_keys keys_of_block(const struct sta_builder *builder, uint32_t block)
+static struct sta_keys keys_of_block(const struct key_column *column, uint32_t block)
 {
-    struct sta_both_keys keys = {0};
-    size_t at = (size_t)block * STA_BLOCK_ROWS;
-    if (builder->name.counts[block] != 0)
-        keys.name = (struct sta_keys){builder->name.index + at, builder->name.counts[block]};
-    if (builder->thread.counts[block] != 0)
-        keys.thread = (struct sta_keys){builder->thread.index + at, builder->thread.counts[block]};
-    return keys;
+    const struct sta_made_keys *made = &column->made[block];
+    if (made->count == 0)
+        return (struct sta_keys){0};
+    return (struct sta_keys){column->index + (size_t)block * STA_BLOCK_ROWS, made->count, made->rows};
 }
 
 static uint32_t rows_of_block(const struct sta_builder *builder, uint32_t block)
@@ -206,18 +204,20 @@ static uint32_t rows_of_block(const struct sta_builder *builder, uint32_t block)
     return STA_MIN(builder->rows - block * STA_BLOCK_ROWS, (uint32_t)STA_BLOCK_ROWS);
 }
 
-/* Encodes one block of the dense column; @made: NULL, or where its keys go. */
-static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t block, bool has_kinds,
-                         struct key_column *made)
+/* Encodes one block of a column.  @kinds: NULL, or of every row; @made: NULL, or where its keys go. */
+static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t block, const int64_t *values,
+                         const uint8_t *kinds, struct key_column *made)
 {
     size_t at = (size_t)block * STA_BLOCK_ROWS;
-    struct sta_column_rows rows = {builder->values + at, has_kinds ? builder->kinds + at : NULL,
-                                   rows_of_block(builder, block)};
-    struct sta_both_keys keys = made ? (struct sta_both_keys){0} : keys_of_block(builder, block);
+    struct sta_column_rows rows = {values + at, kinds ? kinds + at : NULL, rows_of_block(builder, block)};
+    struct sta_both_keys keys = {0};
+    if (made == NULL)
+        keys = (struct sta_both_keys){keys_of_block(&builder->name, block),
+                                      keys_of_block(&builder->thread, block)};
     struct made_entry added = {.block = block};
     size_t payload_at = builder->out.size, first_code = builder->codes.size / sizeof(uint32_t);
     if (!sta_encode_column(builder->encoder, plans_of(builder, column), &rows, &keys,
-                           made ? made->index + at : NULL, made ? &made->counts[block] : NULL, &added.entry,
+                           made ? made->index + at : NULL, made ? &made->made[block] : NULL, &added.entry,
                            &builder->codes, &builder->out))
         return;
     added.entry.column = column;
@@ -227,41 +227,44 @@ static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t 
     builder->entries[builder->entry_count++] = added;
 }
 
-static void encode_column(struct sta_builder *builder, uint32_t column, bool has_kinds,
-                          struct key_column *made)
+static void encode_column(struct sta_builder *builder, uint32_t column, const int64_t *values,
+                          const uint8_t *kinds, struct key_column *made)
 {
-    for (uint32_t b = 0; b < builder->block_count; b++) {
-        if (made != NULL)
-            made->counts[b] = 0;
-        encode_block(builder, column, b, has_kinds, made);
+    for (uint32_t b = 0; b < builder->block_count; b++)
+        encode_block(builder, column, b, values, kinds, made);
+}
+
+static void scatter_times(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+{
+    const uint32_t *position = builder->order.position;
+    const int64_t unit = builder->ticks_per_us;
+    for (uint32_t row = 0; row < builder->rows; row++)
+        builder->ts[position[row]] = builder->order.keys[row];
+    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
+        const struct sta_batch batch = pending[p].batch;
+        for (uint32_t i = 0; i < batch.count; i++)
+            builder->values[position[i]] = batch.dur[i] * unit + (batch.dur_ns ? batch.dur_ns[i] : 0);
     }
+}
+
+static struct sta_disk_block block_of(const int64_t *ts, const int64_t *dur, uint32_t rows)
+{
+    struct sta_disk_block block = {
+        .rows = rows, .ts_min = ts[0], .ts_max = ts[rows - 1], .te_max = INT64_MIN};
+    for (uint32_t i = 0; i < rows; i++)
+        block.te_max = STA_MAX(block.te_max, ts[i] + dur[i]);
+    return block;
 }
 
 static void encode_times(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
 {
-    for (uint32_t b = 0; b < builder->block_count; b++)
-        builder->blocks[b] = (struct sta_disk_block){.rows = rows_of_block(builder, b), .te_max = INT64_MIN};
-    const uint32_t *position = builder->order.position;
-    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
-        const struct sta_batch *batch = &pending[p].batch;
-        for (uint32_t i = 0; i < batch->count; i++) {
-            struct sta_disk_block *block = &builder->blocks[position[i] / STA_BLOCK_ROWS];
-            int64_t dur = ticks(builder, batch->dur, batch->dur_ns, i);
-            builder->values[position[i]] = dur;
-            block->te_max = STA_MAX(block->te_max, ticks(builder, batch->ts, batch->ts_ns, i) + dur);
-        }
-    }
-    encode_column(builder, STA_COLUMN_DUR, false, NULL);
-    position = builder->order.position;
-    for (size_t p = 0; p < count; position += pending[p++].batch.count)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++)
-            builder->values[position[i]] = ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, i);
+    scatter_times(builder, pending, count);
     for (uint32_t b = 0; b < builder->block_count; b++) {
-        const int64_t *block = builder->values + (size_t)b * STA_BLOCK_ROWS;
-        builder->blocks[b].ts_min = block[0];
-        builder->blocks[b].ts_max = block[builder->blocks[b].rows - 1];
+        size_t at = (size_t)b * STA_BLOCK_ROWS;
+        builder->blocks[b] = block_of(builder->ts + at, builder->values + at, rows_of_block(builder, b));
     }
-    encode_column(builder, STA_COLUMN_TS, false, NULL);
+    encode_column(builder, STA_COLUMN_DUR, builder->values, NULL, NULL);
+    encode_column(builder, STA_COLUMN_TS, builder->ts, NULL, NULL);
 }
 
 /* The code columns of a batch. */
@@ -278,25 +281,30 @@ static const struct {
     {STA_COLUMN_FILE, offsetof(struct sta_batch, file), 0, true},
 };
 
-static void put_used(struct sta_builder *builder, struct sta_buffer *used)
+static const uint32_t *codes_of(const struct sta_batch *batch, size_t number)
 {
-    int64_t largest = -1;
-    for (uint32_t i = 0; i < builder->rows; i++)
-        if (builder->kinds[i] != 0)
-            largest = STA_MAX(largest, builder->values[i]);
-    STA_GROW(builder->flags, builder->flag_capacity, (size_t)(largest + 1));
-    uint32_t count = 0, before = 0;
-    if (largest >= 0)
-        memset(builder->flags, 0, (size_t)largest + 1);
-    for (uint32_t i = 0; i < builder->rows; i++) {
-        if (builder->kinds[i] == 0 || builder->flags[builder->values[i]])
-            continue;
-        builder->flags[builder->values[i]] = 1;
-        count++;
-    }
-    sta_put_varint(used, count);
-    for (uint32_t code = 0; (int64_t)code <= largest; code++) {
-        if (!builder->flags[code])
+    return *(uint32_t *const *)((const char *)batch + code_columns[number].offset);
+}
+
+/* The codes of a column that events use.  Flags begin with that of no code, which is code -1. */
+static void put_used(struct sta_builder *builder, const struct sta_pending *pending, size_t count,
+                     size_t number, struct sta_buffer *used)
+{
+    uint32_t past = 0, before = 0, used_count = 0;
+    for (size_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < pending[p].batch.count; i++)
+            past = STA_MAX(past, codes_of(&pending[p].batch, number)[i] + 1);
+    STA_GROW(builder->flags, builder->flag_capacity, (size_t)past + 1);
+    uint8_t *flags = builder->flags;
+    memset(flags, 0, (size_t)past + 1);
+    for (size_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < pending[p].batch.count; i++)
+            flags[codes_of(&pending[p].batch, number)[i] + 1] = 1;
+    for (uint32_t code = 0; code < past; code++)
+        used_count += flags[code + 1];
+    sta_put_varint(used, used_count);
+    for (uint32_t code = 0; code < past; code++) {
+        if (!flags[code + 1])
             continue;
         sta_put_varint(used, code - before);
         before = code;
@@ -310,8 +318,7 @@ static void encode_codes(struct sta_builder *builder, const struct sta_pending *
     int64_t *values = builder->values; /* in locals: a byte written may be anything's, to the compiler */
     uint8_t *kinds = builder->kinds;
     for (size_t p = 0; p < count; position += pending[p++].batch.count) {
-        const uint32_t *codes =
-            *(uint32_t *const *)((const char *)&pending[p].batch + code_columns[number].offset);
+        const uint32_t *codes = codes_of(&pending[p].batch, number);
         const uint32_t rows = pending[p].batch.count;
         for (uint32_t i = 0; i < rows; i++) {
             values[position[i]] = codes[i];
@@ -319,10 +326,10 @@ static void encode_codes(struct sta_builder *builder, const struct sta_pending *
         }
     }
     size_t made = code_columns[number].made_offset;
-    encode_column(builder, code_columns[number].column, true,
+    encode_column(builder, code_columns[number].column, values, kinds,
                   made ? (struct key_column *)((char *)builder + made) : NULL);
     if (code_columns[number].used)
-        put_used(builder, used);
+        put_used(builder, pending, count, number, used);
 }
 
 static void encode_chunks(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
@@ -335,7 +342,7 @@ static void encode_chunks(struct sta_builder *builder, const struct sta_pending 
         for (uint32_t i = 0; i < pending[p].batch.count; i++)
             builder->values[position[i]] = chunk;
     }
-    encode_column(builder, STA_COLUMN_CHUNK, true, NULL);
+    encode_column(builder, STA_COLUMN_CHUNK, builder->values, builder->kinds, NULL);
 }
 
 static void scatter_part(struct sta_builder *builder, const struct args_part *part)
@@ -344,13 +351,13 @@ static void scatter_part(struct sta_builder *builder, const struct args_part *pa
     const uint32_t *position = builder->order.position + part->first_row;
     int64_t *values = builder->values;
     uint8_t *kinds = builder->kinds;
-    uint32_t *present = builder->present;
+    uint8_t *present = builder->present;
     for (uint32_t i = 0; i < column.count; i++) {
         uint32_t at = position[column.rows[i]];
         enum sta_value_kind kind = column.kinds[i];
         values[at] = kind == STA_VALUE_TEXT ? (int64_t)column.values[i].code : column.values[i].integer;
         kinds[at] = (uint8_t)(1 + kind);
-        present[at / STA_BLOCK_ROWS]++;
+        present[at / STA_BLOCK_ROWS] = 1; /* no count: it would wait for itself */
     }
 }
 
@@ -384,9 +391,9 @@ static void encode_args(struct sta_builder *builder, const struct sta_pending *p
         for (; i < builder->part_count && builder->parts[i].key == key; i++)
             scatter_part(builder, &builder->parts[i]);
         for (uint32_t b = 0; b < builder->block_count; b++) {
-            if (builder->present[b] == 0)
+            if (!builder->present[b])
                 continue;
-            encode_block(builder, STA_COLUMN_ARGS + key, b, true, NULL);
+            encode_block(builder, STA_COLUMN_ARGS + key, b, builder->values, builder->kinds, NULL);
             memset(builder->kinds + (size_t)b * STA_BLOCK_ROWS, 0, rows_of_block(builder, b));
         }
     }

@@ -17,6 +17,7 @@
 struct sta_keys {
     const uint16_t *index; /* NULL: not to be had in this block */
     uint32_t count;
+    const uint16_t *rows; /* of names, when writing: how many rows of the block each key has */
 };
 struct sta_both_keys {
     struct sta_keys name, thread;
@@ -25,6 +26,7 @@ struct sta_both_keys {
 /* ---- writing */
 
 struct sta_encoder; /* working memory; one thread at a time */
+struct sta_distinct;
 
 /* What paid for a column lately, so that not every block tries everything.  Zeroed at first. */
 struct sta_plan {
@@ -47,15 +49,14 @@ struct sta_range sta_range_of(const int64_t *values, uint32_t count);
 unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
                            uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
                            struct sta_buffer *out);
-/** Appends a stream from which keys can be read back, if the values are few enough.  *index borrows until the next call; false: an
- * ordinary stream was written. */
-bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
-                           uint32_t count, struct sta_range range, struct sta_keys *keys,
-                           struct sta_buffer *out);
-/** The distinct values, ascending, if there are at most @limit; borrowed until the next call. */
-bool sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values, uint32_t count,
-                          struct sta_range range, uint32_t limit, const int64_t **distinct,
-                          uint32_t *distinct_count);
+/** Appends a stream from which keys can be read back: the places of the distinct values, which it returns, borrowed until the
+ * next call.  NULL: there are too many, and an ordinary stream was written. */
+const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+                                                 const int64_t *values, uint32_t count,
+                                                 struct sta_range range, struct sta_buffer *out);
+/** The distinct values, borrowed until the next call; NULL if there are more than @limit. */
+const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values,
+                                                uint32_t count, struct sta_range range, uint32_t limit);
 
 /* ---- reading */
 

@@ -24,18 +24,24 @@ struct sta_column_plans {
     struct sta_plan presence, kinds, values;
 };
 
+/* Keys that a column (name, thread) is to others: how many, and how many rows each has. */
+struct sta_made_keys {
+    uint32_t count; /* 0: too many */
+    uint16_t rows[STA_KEYS_MAX];
+};
+
 struct sta_column_encoder; /* working memory; one thread at a time */
 struct sta_column_encoder *sta_column_encoder_create(void);
 void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 
 /**
  * sta_encode_column - append a payload to @out and the listed codes to @codes
- * @made_keys: NULL; or room for the keys that this column (name, thread) is to others: index for every row, count 0 if too many
+ * @made_index, @made: NULL; or room for the keys that this column is to others, those of every row at @made_index
  * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row has a value.
  */
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,
-                       uint16_t *made_index, uint32_t *made_count, struct sta_disk_entry *entry,
+                       uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
                        struct sta_buffer *codes, struct sta_buffer *out);
 
 /* ---- reading */

@@ -75,15 +75,11 @@ struct sta_range sta_range_of(const int64_t *values, uint32_t count)
     return range;
 }
 
-bool sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values, uint32_t count,
-                          struct sta_range range, uint32_t limit, const int64_t **distinct,
-                          uint32_t *distinct_count)
+const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values,
+                                                uint32_t count, struct sta_range range, uint32_t limit)
 {
-    if (!sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, limit))
-        return false;
-    *distinct = encoder->distinct.values;
-    *distinct_count = encoder->distinct.count;
-    return true;
+    bool found = sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, limit);
+    return found ? &encoder->distinct : NULL;
 }
 
 /* ---- transforms: values to terms.  Return: false where one does not apply */
@@ -409,22 +405,21 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, c
     return transforms[number].needs;
 }
 
-bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
-                           uint32_t count, struct sta_range range, struct sta_keys *keys,
-                           struct sta_buffer *out)
+const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+                                                 const int64_t *values, uint32_t count,
+                                                 struct sta_range range, struct sta_buffer *out)
 {
     struct draft draft = {
         .transform = STA_TRANSFORM_DICTIONARY, .values = values, .count = count, .range = range};
     if (!sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, STA_KEYS_LIMIT)) {
         sta_encode_stream(encoder, plan, values, count, range, &(struct sta_both_keys){0}, out);
-        return false;
+        return NULL;
     }
-    *keys = (struct sta_keys){encoder->distinct.index, encoder->distinct.count};
     if (encoder->distinct.count == 1) {
         draft.transform = STA_TRANSFORM_CONSTANT;
         draft.base = range.min;
         put_stream(encoder, &draft, false, out);
-        return true;
+        return &encoder->distinct;
     }
     for (uint32_t i = 0; i < count; i++)
         encoder->terms[i] = encoder->distinct.index[i];
@@ -439,5 +434,5 @@ bool sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan, c
     }
     plan->blocks_left--;
     put_stream(encoder, &draft, plan->zstd, out);
-    return true;
+    return &encoder->distinct;
 }

@@ -275,7 +275,7 @@ static bool need_keys(const struct sta_segment *segment, uint32_t block, uint32_
 {
     const struct sta_cached_keys *cached = get_keys(segment, block, column, scratch);
     if (cached != NULL)
-        *keys = (struct sta_keys){cached->index, cached->count};
+        *keys = (struct sta_keys){.index = cached->index, .count = cached->count};
     return cached != NULL;
 }
 
