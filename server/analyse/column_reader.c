@@ -34,6 +34,7 @@ void sta_column_reader_destroy(struct sta_column_reader *reader)
     }
     sta_combos_fini(&reader->refined);
     free(reader->scratch);
+    free(reader->keep);
     free(reader->physical);
     free(reader->logical);
     free(reader);

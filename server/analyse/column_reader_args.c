@@ -1,9 +1,12 @@
 /* Values of args for the present block: the columns args.<key>, and the positive integers that standard columns take from them. */
 #include <string.h>
 
+#include "analyse/column_kernels.h"
 #include "analyse/columns_private.h"
 #include "common/memory.h"
 #include "common/number.h"
+
+static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
 
 /* ---- one value of a block's column, whatever its kind */
 
@@ -179,7 +182,6 @@ static int put_references(struct sta_column_reader *reader, const struct sta_arg
 int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_source *source,
                            struct sta_logical_slot *slot, struct sta_error *err)
 {
-    static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
     const struct sta_column_values *values = &absent;
     int status = sta_args_source_prepare(reader->columns, source, err);
     if (status == STA_OK && source->key != STA_NO_CODE)
@@ -226,21 +228,18 @@ static int fill_positive(struct sta_column_reader *reader, enum sta_positive whi
 {
     const struct sta_positive_source *source = &reader->columns->positives[which];
     uint32_t rows = reader->block->rows;
-    if (source->key == STA_NO_CODE) {
+    const struct sta_column_values *values = &absent;
+    int status = source->key == STA_NO_CODE
+                     ? STA_OK
+                     : sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
+    if (status != STA_OK)
+        return status;
+    if (values->kind == STA_KIND_ABSENT) {
         memset(out, 0, rows * sizeof *out);
         return STA_OK;
     }
-    const struct sta_column_values *values;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
-    if (status != STA_OK)
-        return status;
-    if (values->kind == STA_KIND_INT) { /* nearly always */
-        const int64_t *integers = values->integers;
-        for (uint32_t row = 0; row < rows; row++)
-            out[row] = integers[row] & ~(integers[row] >> 63);
-        for (uint32_t row = 0; row < rows && values->any_missing; row++)
-            out[row] &=
-                (int64_t)values->missing[row] - 1; /* without branches: which are missing has no order */
+    if (values->kind == STA_KIND_INT) { /* nearly always; what is missing is 0 */
+        sta_column_kernels()->positives(values->integers, rows, out);
         return STA_OK;
     }
     for (uint32_t row = 0; row < rows; row++)
@@ -250,25 +249,34 @@ static int fill_positive(struct sta_column_reader *reader, enum sta_positive whi
 
 enum io_only { ANY_CATEGORY, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
 
+/* Without branches: calls of all sorts follow each other. */
+static void flag_sort(const struct sta_columns *columns, enum io_only sort, const uint32_t *cats,
+                      const uint32_t *names, uint32_t rows, uint8_t *restrict keep)
+{
+    const uint8_t *has_classes = columns->has_classes, *is_transfer = columns->is_transfer;
+    if (sort == TRANSFERS)
+        for (uint32_t row = 0; row < rows; row++)
+            keep[row] = has_classes[cats[row] + 1] & is_transfer[names[row] + 1];
+    else
+        for (uint32_t row = 0; row < rows; row++)
+            keep[row] = has_classes[cats[row] + 1] == (sort == WITH_CLASSES);
+}
+
 /* Clears the values of the rows that are not of the sort. */
 static int keep_only(struct sta_column_reader *reader, enum io_only sort, int64_t *values,
                      struct sta_error *err)
 {
-    const struct sta_column_values *names = NULL, *cats;
+    const struct sta_column_values *names, *cats;
     int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
     if (status != STA_OK)
         return status;
-    static const uint8_t transfers[STA_IO_SYNC + 1] = {[STA_IO_READ] = 1, [STA_IO_WRITE] = 1};
-    const uint8_t *has_classes = reader->columns->has_classes, *class_of = reader->columns->class_of_name;
+    if (reader->keep == NULL)
+        reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
     uint32_t rows = reader->block->rows;
-    for (uint32_t row = 0; row < rows; row++) { /* without branches: calls of all sorts follow each other */
-        unsigned classes = has_classes[cats->codes[row] + 1];
-        unsigned keep = sort == TRANSFERS ? classes & transfers[class_of[names->codes[row] + 1]]
-                                          : classes == (sort == WITH_CLASSES);
-        values[row] &= -(int64_t)keep;
-    }
+    flag_sort(reader->columns, sort, cats->codes, names->codes, rows, reader->keep);
+    sta_column_kernels()->mask(reader->keep, rows, values);
     return STA_OK;
 }
 
@@ -301,8 +309,8 @@ static int put_size_sums(struct sta_column_reader *reader, int64_t *out, struct 
     if (reader->scratch == NULL)
         reader->scratch = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->scratch);
     int status = fill_positive(reader, STA_POSITIVE_size_sum, reader->scratch, err);
-    for (uint32_t row = 0; status == STA_OK && row < reader->block->rows; row++)
-        out[row] = reader->scratch[row] != 0 ? reader->scratch[row] : out[row];
+    if (status == STA_OK)
+        sta_column_kernels()->put_over(reader->scratch, reader->block->rows, out);
     return status;
 }
 
@@ -316,11 +324,8 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
         status = put_size_sums(reader, out, err);
     if (status != STA_OK)
         return status;
-    uint8_t *missing = sta_logical_missing(slot, rows), any = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        missing[row] = out[row] == 0;
-        any |= missing[row];
-    }
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    bool any = sta_column_kernels()->mark_zeros(out, rows, missing);
     slot->vector.integers = out;
     slot->vector.missing = any ? missing : NULL;
     return STA_OK;

@@ -17,12 +17,14 @@ static void classify_functions(struct sta_columns *columns)
     columns->name_count = sta_dictionary_count(names);
     columns->cat_count = sta_dictionary_count(cats);
     columns->class_of_name = sta_alloc_array((size_t)columns->name_count + 1, 1);
+    columns->is_transfer = sta_alloc_array((size_t)columns->name_count + 1, 1);
     columns->has_classes = sta_alloc_array((size_t)columns->cat_count + 1, 1);
     columns->class_of_name[0] = STA_IO_OTHER;
     for (uint32_t code = 0; code < columns->name_count; code++) {
         struct sta_text name = sta_dictionary_text(names, code);
-        columns->class_of_name[code + 1] =
-            (uint8_t)sta_presets_io_cat(columns->presets, name.bytes, name.length);
+        uint8_t class = (uint8_t)sta_presets_io_cat(columns->presets, name.bytes, name.length);
+        columns->class_of_name[code + 1] = class;
+        columns->is_transfer[code + 1] = class == STA_IO_READ || class == STA_IO_WRITE;
     }
     for (uint32_t code = 0; code < columns->cat_count; code++) {
         struct sta_text cat = sta_dictionary_text(cats, code);
@@ -181,6 +183,7 @@ void sta_columns_destroy(struct sta_columns *columns)
     free(columns->args_names);
     free(columns->schema_columns);
     free(columns->class_of_name);
+    free(columns->is_transfer);
     free(columns->has_classes);
     free(columns);
 }

@@ -68,6 +68,7 @@ struct sta_columns {
     uint32_t name_count, cat_count, key_count; /* of the tables */
     /* By code + 1, so that a missing one has the entry 0. */
     uint8_t *class_of_name; /* enum sta_io_cat */
+    uint8_t *is_transfer;   /* of a name: whether that is read or write */
     uint8_t *has_classes;   /* of a category: whether its functions have classes */
     struct sta_positive_source positives[STA_POSITIVES];
     struct sta_dictionary *trace;                /* holds the label as code 0, or nothing */
@@ -107,6 +108,7 @@ struct sta_column_reader {
     struct sta_logical_slot *logical;   /* by schema index */
     struct sta_combos refined;          /* (0, cat, file class) -> refined cat */
     int64_t *scratch;                   /* STA_BLOCK_ROWS values */
+    uint8_t *keep;                      /* STA_BLOCK_ROWS flags */
 };
 
 /** io_cat of a row from its codes. */

@@ -74,6 +74,29 @@ static int narrow_to_window(struct sta_scan_visitor *visitor, struct sta_scan_ro
     return 0;
 }
 
+static uint32_t keep_of_all(const uint8_t *holds, uint32_t count, uint32_t *restrict kept)
+{
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < count; row++) {
+        kept[n] = row;
+        n += holds[row] != 0;
+    }
+    return n;
+}
+
+uint32_t sta_scan_keep(const uint8_t *holds, const uint32_t *selected, uint32_t count, uint32_t *kept)
+{
+    uint32_t n = 0;
+    if (selected == NULL)
+        return keep_of_all(holds, count, kept);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = selected[i];
+        kept[n] = row;
+        n += holds[row] != 0;
+    }
+    return n;
+}
+
 static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows,
                             struct sta_error *err)
 {
@@ -84,14 +107,12 @@ static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_ro
                              visitor->reader, &holds, err);
     if (rc != 0)
         return rc;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        uint32_t row = sta_scan_row(rows, i);
-        visitor->selected[kept] = row;
-        kept += holds.bools[holds.constant ? 0 : row] != 0;
+    if (holds.constant) {
+        rows->count = holds.bools[0] ? rows->count : 0;
+        return 0;
     }
+    rows->count = sta_scan_keep(holds.bools, rows->selected, rows->count, visitor->selected);
     rows->selected = visitor->selected;
-    rows->count = kept;
     return 0;
 }
 

@@ -28,6 +28,9 @@ static inline uint32_t sta_scan_row(const struct sta_scan_rows *rows, uint32_t i
     return rows->selected != NULL ? rows->selected[i] : i;
 }
 
+/** Of some rows (@selected; NULL: 0 .. @count - 1) those that a condition holds for, to @kept, which may be @selected.  Return: how many. */
+uint32_t sta_scan_keep(const uint8_t *holds, const uint32_t *selected, uint32_t count, uint32_t *kept);
+
 struct sta_accumulator {
     void *self;
     /** Context: worker @worker, numbered from 0; calls of one worker never overlap. */

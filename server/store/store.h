@@ -217,7 +217,7 @@ void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block
 struct sta_column_values {
     enum sta_column_kind kind; /* set by the read */
     bool any_missing;          /* set: false means that `missing` was not written */
-    int64_t *integers;         /* INT, BOOL; MIXED: bits of the union sta_value */
+    int64_t *integers;         /* INT, BOOL; MIXED: bits of the union sta_value; 0 where missing */
     double *numbers;           /* FLOAT; may be the same memory as integers */
     uint32_t *codes;           /* CODE */
     uint8_t *kinds;            /* MIXED: enum sta_value_kind */

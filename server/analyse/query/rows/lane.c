@@ -211,6 +211,16 @@ void sta_lane_compact(struct sta_lane *public)
     seek_frames(lane, public->count);
 }
 
+void sta_lane_keep(struct sta_lane *public, const uint32_t *rows, uint32_t count)
+{
+    if (count == public->count)
+        return;
+    public->selected = rows;
+    public->count = count;
+    if (count < public->rows / SPARSE)
+        sta_lane_compact(public);
+}
+
 static bool is_dropped(struct lane *lane, struct sta_classes *classes, uint32_t class)
 {
     size_t old = lane->fate_capacity;
@@ -250,10 +260,7 @@ static int narrow_rows(struct lane *lane, const struct sta_block *block, struct 
         lane->selected[kept] = row;
         kept += at >= lane->from && (at < lane->to || lane->to == INT64_MAX);
     }
-    public->selected = lane->selected;
-    public->count = kept;
-    if (kept < block->rows / SPARSE)
-        sta_lane_compact(public);
+    sta_lane_keep(public, lane->selected, kept);
     return 0;
 }
 
@@ -312,18 +319,9 @@ static int apply_filter(struct lane *lane, size_t stage, struct sta_error *err)
         public->count = 0;
         return 0;
     }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < public->count && !holds.constant; i++) {
-        uint32_t row = public->selected != NULL ? public->selected[i] : i;
-        lane->selected[kept] = row;
-        kept += holds.bools[row] != 0;
-    }
-    if (holds.constant || kept == public->count)
-        return 0;
-    public->selected = lane->selected;
-    public->count = kept;
-    if (kept < public->rows / SPARSE)
-        sta_lane_compact(public);
+    if (!holds.constant)
+        sta_lane_keep(public, lane->selected,
+                      sta_scan_keep(holds.bools, public->selected, public->count, lane->selected));
     return 0;
 }
 

@@ -95,6 +95,28 @@ void sta_path_fini(struct sta_path *path)
     *path = (struct sta_path){0};
 }
 
+bool sta_path_range(const struct sta_path *path, size_t number, uint32_t column, double *low, double *high)
+{
+    if (path->events == NULL)
+        return false;
+    for (size_t s = path->stage_count - 1; s > 0;
+         s--) { /* the columns of a stage are what the one before shows */
+        const struct sta_plan_stage *before = &path->stages[s - 1];
+        int shown =
+            column < before->output_count ? sta_expression_column(before->outputs[column].expression) : -1;
+        if (shown < 0)
+            return false;
+        column = (uint32_t)shown;
+    }
+    const struct sta_path_part *part = &path->parts[number];
+    const struct sta_events_trace *trace = &path->events->traces[part->trace];
+    if (column >= path->events->schema.count || trace->map[column].program != NULL ||
+        trace->map[column].column == STA_NO_COLUMN)
+        return false;
+    return sta_columns_range(trace->columns, sta_snapshot_block(trace->snapshot, part->block),
+                             trace->map[column].column, low, high);
+}
+
 /* What happens to the rows on the way, for people. */
 static char *describe(const struct sta_path *path)
 {

@@ -34,6 +34,9 @@ STA_MUSTCHECK int sta_path_init(struct sta_path *path, struct sta_events *events
                                 size_t stage_count, struct sta_error *err);
 void sta_path_fini(struct sta_path *path);
 
+/** Least and largest value that a column of the last stage's schema may have in a part of events, by statistics; as sta_columns_range. */
+bool sta_path_range(const struct sta_path *path, size_t part, uint32_t column, double *low, double *high);
+
 /** Begins to tell of a step that goes through all parts. */
 struct sta_query_step *sta_path_step(const struct sta_path *path, struct sta_workshop *workshop,
                                      const char *name);
@@ -56,6 +59,8 @@ void sta_lane_narrow(struct sta_lane *lane, int64_t from, int64_t to);
 /** Goes to some rows of a block of events, whether filters keep them or not; the vectors hold these rows alone. */
 void sta_lane_load_rows(struct sta_lane *lane, struct sta_path_part part, const uint32_t *rows,
                         uint32_t count);
+/** Keeps only some of the rows that are left.  @rows: their numbers in the vectors, ascending; borrowed until the lane goes to another part. */
+void sta_lane_keep(struct sta_lane *lane, const uint32_t *rows, uint32_t count);
 /** From now on the vectors hold the rows that are left alone: selected is NULL. */
 void sta_lane_compact(struct sta_lane *lane);
 
