@@ -1,12 +1,13 @@
 /* Plain rows, sorted.
  *
- * DESIGN.  A pass over all rows makes a record of each: its sort keys, its place in event order, and where it lies.  For the first rows that a reader
- * asks for the sorter keeps only so many; a reader that goes on has all of them sorted, by way of the disk when they are many.  What
- * is shown is read late: the next records are put in the order of the blocks, and each block is read once for all of its rows. */
+ * DESIGN.  A pass over the rows makes a record of each: its sort keys, its place in event order, and where it lies.  For the first rows that a reader
+ * asks for the sorter keeps only so many, and what cannot be among them is left out early (top.h); a reader that goes on has all
+ * rows sorted, by way of the disk when they are many.  What is shown is read late: the next records are put in the order of the blocks, and each block is read once for all of its rows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/query/rows/plain_private.h"
+#include "analyse/query/rows/top.h"
 #include "common/memory.h"
 
 /* ---- records */
@@ -14,8 +15,15 @@
 struct recording {
     const struct sta_plain_reader *reader;
     struct sta_sorter *sorter;
-    uint32_t words;     /* of a record */
-    uint64_t **records; /* by worker: room for those of a part */
+    struct sta_top top;
+    uint32_t words;             /* of a record */
+    struct recorder *recorders; /* by worker */
+};
+
+/* Room for a part of one worker. */
+struct recorder {
+    uint64_t *records;
+    uint32_t *kept;
 };
 
 static bool is_behind(const struct sta_plain_reader *reader, const uint64_t *record)
@@ -57,16 +65,31 @@ static void put_places(const struct recording *recording, struct sta_lane *lane,
     }
 }
 
-static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_t part, struct sta_error *err)
+static struct recorder *recorder_of(struct recording *recording, unsigned worker)
+{
+    struct recorder *recorder = &recording->recorders[worker];
+    if (recorder->records == NULL) {
+        recorder->records = sta_alloc_array(STA_VECTOR_ROWS, recording->words * sizeof(uint64_t));
+        recorder->kept = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->kept);
+    }
+    return recorder;
+}
+
+static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_t number,
+                       struct sta_error *err)
 {
     struct recording *recording = self;
+    struct recorder *recorder = recorder_of(recording, worker);
+    uint64_t *records = recorder->records;
     struct sta_lane_order order;
+    size_t part;
+    if (!sta_top_part(&recording->top, number, &part))
+        return 0;
     int rc = sta_lane_load(lane, recording->reader->plain->path->parts[part], err);
+    if (rc == 0)
+        rc = sta_top_narrow(&recording->top, lane, recorder->kept, err);
     if (rc != 0 || lane->count == 0)
         return rc;
-    if (recording->records[worker] == NULL)
-        recording->records[worker] = sta_alloc_array(STA_VECTOR_ROWS, recording->words * sizeof(uint64_t));
-    uint64_t *records = recording->records[worker];
     rc = put_keys(recording, lane, records, err);
     if (rc == 0)
         rc = sta_lane_order(lane, &order, err);
@@ -75,6 +98,9 @@ static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_
     for (uint32_t i = 0; rc == 0 && i < lane->count; i++)
         if (!is_behind(recording->reader, records + i * recording->words))
             rc = sta_sorter_add(recording->sorter, worker, records + i * recording->words, err);
+    const uint64_t *last = sta_sorter_last(recording->sorter, worker);
+    if (last != NULL)
+        sta_top_lower(&recording->top, last);
     return rc;
 }
 
@@ -95,11 +121,15 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
     reader->sorter = recording.sorter = sta_sorter_create(&shape);
     reader->whole = most == UINT64_MAX;
     reader->sorted_left = most;
-    recording.records = sta_alloc_array(workers, sizeof(uint64_t *));
+    recording.recorders = sta_alloc_array(workers, sizeof *recording.recorders);
+    sta_top_init(&recording.top, reader->plain, reader->started ? reader->key : NULL);
     int rc = sta_path_work(path, &work, &reader->budget, err);
-    for (unsigned i = 0; i < workers; i++)
-        free(recording.records[i]);
-    free(recording.records);
+    for (unsigned i = 0; i < workers; i++) {
+        free(recording.recorders[i].records);
+        free(recording.recorders[i].kept);
+    }
+    sta_top_fini(&recording.top);
+    free(recording.recorders);
     return rc != 0 ? rc : sta_sorter_finish(reader->sorter, err);
 }
 

@@ -4,6 +4,7 @@
  * themselves and have one more in front, which says that they are missing. */
 #include "analyse/query/rows/sort_keys.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ uint32_t sta_sort_key_words(const struct sta_sort_key *key)
     return key->type == STA_TYPE_INT ? 2 : 1;
 }
 
-static uint64_t word_of_number(double number)
+static inline uint64_t word_of_number(double number)
 {
     uint64_t bits;
     number += 0.0; /* -0 compares equal to 0 */
@@ -97,9 +98,11 @@ static uint64_t word_of_number(double number)
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static uint64_t word_of(const struct sta_vector *vector, uint32_t row, const struct ranked *ranked)
+/* The type is a constant where this is inlined. */
+static inline uint64_t word_of(const struct sta_vector *vector, enum sta_type type, uint32_t row,
+                               const struct ranked *ranked)
 {
-    switch (vector->type) {
+    switch (type) {
     case STA_TYPE_INT:
         return sta_sort_word(vector->integers[row]);
     case STA_TYPE_FLOAT:
@@ -125,6 +128,66 @@ void sta_sort_key_put(const struct sta_sort_key *key, const struct sta_vector *v
         bool missing = sta_vector_is_missing(vector, row);
         if (flagged)
             words[0] = missing;
-        words[flagged] = missing ? UINT64_MAX : word_of(vector, row, ranked) ^ direction;
+        words[flagged] = missing ? UINT64_MAX : word_of(vector, vector->type, row, ranked) ^ direction;
     }
+}
+
+/* ---- leads */
+
+uint64_t sta_sort_key_lead(const struct sta_sort_key *key, const uint64_t *words)
+{
+    bool flagged = key->type == STA_TYPE_INT;
+    return flagged && words[0] != 0 ? UINT64_MAX : words[flagged];
+}
+
+struct leads {
+    struct sta_vector vector;
+    const struct ranked *ranked;
+    uint64_t direction, least, most;
+};
+
+/* The type is a constant where this is inlined.  @leads by value: what is stored cannot change it. */
+static inline uint32_t keep(struct leads leads, enum sta_type type, const uint32_t *selected, uint32_t count,
+                            uint32_t *restrict kept)
+{
+    uint32_t n = 0;
+    leads.vector.type = type;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = selected != NULL ? selected[i] : i, at = leads.vector.constant ? 0 : row;
+        uint64_t lead = sta_vector_is_missing(&leads.vector, at)
+                            ? UINT64_MAX
+                            : word_of(&leads.vector, type, at, leads.ranked) ^ leads.direction;
+        kept[n] = row;
+        n += (lead >= leads.least) & (lead <= leads.most);
+    }
+    return n;
+}
+
+uint32_t sta_sort_key_keep(const struct sta_sort_key *key, const struct sta_vector *vector,
+                           const uint32_t *selected, uint32_t count, uint64_t least, uint64_t most,
+                           uint32_t *kept)
+{
+    const struct leads leads = {.vector = *vector,
+                                .ranked =
+                                    key->type == STA_TYPE_TEXT ? find_ranks(key->ranks, vector->texts) : NULL,
+                                .direction = key->descending ? UINT64_MAX : 0,
+                                .least = least,
+                                .most = most};
+    if (vector->type == STA_TYPE_INT)
+        return keep(leads, STA_TYPE_INT, selected, count, kept);
+    if (vector->type == STA_TYPE_FLOAT)
+        return keep(leads, STA_TYPE_FLOAT, selected, count, kept);
+    return keep(leads, vector->type, selected, count, kept);
+}
+
+uint64_t sta_sort_key_least(const struct sta_sort_key *key, double low, double high)
+{
+    uint64_t direction = key->descending ? UINT64_MAX : 0;
+    double first = key->descending ? high : low;
+    if (low > high)
+        return UINT64_MAX;
+    if (key->type == STA_TYPE_FLOAT)
+        return word_of_number(first) ^ direction;
+    bool exact = key->type == STA_TYPE_INT && fabs(first) < 0x1p53;
+    return exact ? sta_sort_word((int64_t)first) ^ direction : 0;
 }

@@ -18,6 +18,7 @@
 #define FEW 24u            /* records that insertion sorts faster */
 #define READ_RECORDS 4096u /* of a run on disk that are read at once */
 #define BENCH_RECORDS 65536u
+#define CUT_RECORDS 1024u /* least bench that is cut */
 
 struct item {
     uint64_t key;
@@ -36,7 +37,7 @@ struct run {
 
 /* Where one worker collects. */
 struct bench {
-    uint64_t *records, *ordered; /* of BENCH_RECORDS; ordered is what they are sorted into */
+    uint64_t *records, *ordered; /* of sorter->capacity; ordered is what they are sorted into */
     struct item *items, *spare;
     size_t count;
     bool bounded; /* the first shape.most records are sorted: what comes behind them is not wanted */
@@ -51,8 +52,9 @@ struct bench {
 struct sta_sorter {
     struct sta_sorter_shape shape;
     char *spill_folder;
-    size_t record; /* bytes of one */
-    bool cuts;     /* a full bench is cut to the records that are wanted */
+    size_t record;   /* bytes of one */
+    bool cuts;       /* a full bench is cut to the records that are wanted */
+    size_t capacity; /* records of a bench */
     struct bench *benches;
     _Atomic unsigned next_bench;
     struct run **heap; /* the least record first */
@@ -68,6 +70,8 @@ struct sta_sorter *sta_sorter_create(const struct sta_sorter_shape *shape)
     sorter->spill_folder = sta_strdup(shape->spill_folder != NULL ? shape->spill_folder : "");
     sorter->record = shape->words * sizeof(uint64_t);
     sorter->cuts = shape->most <= BENCH_RECORDS / 2;
+    sorter->capacity =
+        sorter->cuts ? STA_MIN(STA_MAX(4 * shape->most, CUT_RECORDS), BENCH_RECORDS) : BENCH_RECORDS;
     sorter->benches = sta_alloc_array(sorter->shape.workers, sizeof *sorter->benches);
     return sorter;
 }
@@ -196,10 +200,10 @@ static int no_memory(struct sta_error *err)
 
 static int make_bench(const struct sta_sorter *sorter, struct bench *bench, struct sta_error *err)
 {
-    bench->records = sta_try_alloc_array(BENCH_RECORDS, sorter->record);
-    bench->ordered = sta_try_alloc_array(BENCH_RECORDS, sorter->record);
-    bench->items = sta_try_alloc_array(BENCH_RECORDS, sizeof *bench->items);
-    bench->spare = sta_try_alloc_array(BENCH_RECORDS, sizeof *bench->spare);
+    bench->records = sta_try_alloc_array(sorter->capacity, sorter->record);
+    bench->ordered = sta_try_alloc_array(sorter->capacity, sorter->record);
+    bench->items = sta_try_alloc_array(sorter->capacity, sizeof *bench->items);
+    bench->spare = sta_try_alloc_array(sorter->capacity, sizeof *bench->spare);
     bool all =
         bench->records != NULL && bench->ordered != NULL && bench->items != NULL && bench->spare != NULL;
     return all ? 0 : no_memory(err);
@@ -266,7 +270,7 @@ int sta_sorter_add(struct sta_sorter *sorter, unsigned worker, const uint64_t *r
     struct bench *bench = &sorter->benches[worker];
     if (bench->bounded && !comes_before(sorter, record, record_of(sorter, bench, sorter->shape.most - 1)))
         return 0;
-    if (bench->count == BENCH_RECORDS || bench->records == NULL) {
+    if (bench->count == sorter->capacity || bench->records == NULL) {
         int rc = make_place(sorter, bench, err);
         if (rc != 0)
             return rc;
@@ -274,6 +278,12 @@ int sta_sorter_add(struct sta_sorter *sorter, unsigned worker, const uint64_t *r
     memcpy(bench->records + bench->count * sorter->shape.words, record, sorter->record);
     bench->count++;
     return 0;
+}
+
+const uint64_t *sta_sorter_last(const struct sta_sorter *sorter, unsigned worker)
+{
+    const struct bench *bench = &sorter->benches[worker];
+    return bench->bounded ? record_of(sorter, bench, sorter->shape.most - 1) : NULL;
 }
 
 /* ---- merging */
@@ -396,7 +406,7 @@ uint64_t sta_sorter_bytes(const struct sta_sorter *sorter)
         const struct bench *bench = &sorter->benches[i];
         bytes += bench->held;
         if (bench->records != NULL)
-            bytes += BENCH_RECORDS * 2 * (sorter->record + sizeof(struct item));
+            bytes += sorter->capacity * 2 * (sorter->record + sizeof(struct item));
     }
     return bytes;
 }

@@ -23,6 +23,8 @@ void sta_sorter_destroy(struct sta_sorter *sorter); /* NULL allowed */
 /** Context: worker @worker, one call at a time each. */
 STA_MUSTCHECK int sta_sorter_add(struct sta_sorter *sorter, unsigned worker, const uint64_t *record,
                                  struct sta_error *err);
+/** The last of the first shape.most records that a worker has; NULL as long as it may have fewer.  Valid until its next call. */
+const uint64_t *sta_sorter_last(const struct sta_sorter *sorter, unsigned worker);
 /** No more records come. */
 STA_MUSTCHECK int sta_sorter_finish(struct sta_sorter *sorter, struct sta_error *err);
 /** The next records, @most at the most, side by side; none at the end. */
