@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { given } from './daemon.mjs';
 import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
 const COLUMNS = {
@@ -56,6 +57,33 @@ async function answerAddsUp(page, daemon) {
     assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 1) < 1e-6, `the parts sum up to the whole: ${shares}`);
     assert.equal(shares[0], of('compute').busy_group_sum / whole);
     assert.match(await page.locator('.answer').innerText(), /computed 61\.6\u202f% of their time; they spent 28\.5\u202f% in fetch_data/);
+}
+
+/** Where the preset has no compute layer, or layers hang below absent ones, intervals tell the parts apart. */
+async function answerNeedsNoCompute(page, daemon) {
+    const legend = () => page.locator('.breakdown-legend li').evaluateAll((items) => Object.fromEntries(items.map((item) => [item.querySelector('.name').textContent, Number(item.querySelectorAll('data')[1].value)])));
+    const trace = await openOverview(page, daemon, '&preset=posix');
+    await page.locator('.answer').getByText('The 8\u202fprocesses spent').waitFor();
+    const { sets, span } = await daemon.call('POST', `traces/${trace.id}/overlap`, { preset: 'posix', scope: 'process', sets: { reading: 'cat.str.contains("posix|stdio") and io_cat == 1', metadata: 'cat.str.contains("posix|stdio") and io_cat == 3' } });
+    const parts = await legend();
+    assert.ok(Math.abs(parts.reading - sets[0].busy) < 1e-6 && Math.abs(parts.metadata - sets[1].busy) < 1e-6, JSON.stringify(parts));
+    assert.ok(Math.abs(Object.values(parts).reduce((a, b) => a + b) - span) < 1e-6, 'the parts sum up to the spans');
+    const dialect = await daemon.ingest(given('unet3d-plain-dialect'));
+    await page.goto(`${daemon.base}/?page=overview&trace=${dialect.id}`);
+    await page.locator('.answer').getByText('data_loader').waitFor();
+    const { groups } = await daemon.call('POST', `traces/${dialect.id}/overlap`, { preset: 'dlio', layers: ['app', 'compute', 'data_loader'] });
+    const waiting = groups.find((group) => group.sets.join() === 'app,data_loader').time, ranks = await legend();
+    assert.ok(Math.abs(ranks.data_loader - waiting) < 1e-6, `${ranks.data_loader} ${waiting}`);
+}
+
+/** A moment far into a job is not rounded to the job's length, and what began before it is there. */
+async function zoomIsExact(page, daemon) {
+    await openOverview(page, daemon, '&from=20&to=20.004');
+    await page.locator('.chip.accent', { hasText: '20.00000 \u2013 20.00400\u202fs' }).waitFor();
+    assert.equal(await page.locator('.layers tr:has([data-layer="app"])').getAttribute('class') ?? '', '');
+    assert.ok(await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'app' }).isVisible(), 'a call that goes on throughout is there');
+    await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
+    assert.match(await page.locator('.chart-tip p').first().innerText(), /^20\.00\d+ \u2013 20\.00\d+\u202fs$/);
 }
 
 async function ledgerAddsUp(page, daemon) {
@@ -252,6 +280,8 @@ async function everythingCanBeCopied(page, daemon) {
 export const tests = [
     { name: 'overview: tiles and layers are the API\'s', body: figuresAreTheApis },
     { name: 'overview: where the time went adds up', body: answerAddsUp },
+    { name: 'overview: where the time went, without a compute layer', body: answerNeedsNoCompute },
+    { name: 'overview: far into a job moments keep their digits', body: zoomIsExact },
     { name: 'overview: the ledger adds up', body: ledgerAddsUp },
     { name: 'overview: the chart\'s table is the series', body: tableViewIsTheSeries },
     { name: 'overview: the chart draws the layers that are chosen', body: chartDrawsLayers, expected: /willReadFrequently/ },

@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
-import { layerTree, swatch } from '../parts/layers.js';
+import { isPresent, layerTree, swatch } from '../parts/layers.js';
 import { legend, toggled } from '../parts/legend.js';
 import { metricColumn, SCORES } from '../parts/metrics.js';
 import { failedFilter, loading } from '../parts/notice.js';
@@ -59,7 +59,7 @@ function flatPicture(trace, bar) {
 
     function draw(place, parameters, granularity) {
         const tree = layerTree(answer.summary.layers, answer.preset);
-        const present = tree.filter((layer) => answer.summary.layers.find(({ name }) => name === layer.name).count > 0);
+        const present = tree.filter((layer) => isPresent(answer.summary.layers.find(({ name }) => name === layer.name)));
         const shown = place.layers === undefined ? new Set(present.map(({ name }) => name)) : new Set(place.layers.split(','));
         const choose = (name, alone) => {
             const next = toggled(shown, name, alone);

@@ -7,7 +7,7 @@ import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
 import { heatCard } from '../parts/heat_card.js';
 import { kindsCard } from '../parts/kinds.js';
-import { layerTree, swatch } from '../parts/layers.js';
+import { isPresent, layerTree, swatch } from '../parts/layers.js';
 import { metricColumn } from '../parts/metrics.js';
 import { failedFilter, loading } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
@@ -72,23 +72,23 @@ function layerPicture(trace, bar) {
 
     function draw(place, parameters, granularity) {
         const { summary, preset, name, columns } = answer;
-        const compatible = isCompatible(place);
+        const compatible = isCompatible(place), span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset), layer = tree.find((one) => one.name === name);
         const given = preset.layers?.find((one) => one.name === name);
         const row = summary.layers.find((one) => one.name === name);
         const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
         const binned = Number(parameters.granularity ?? granularity);
         const view = { trace, place, granularity: binned, parameters, layer, row, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
-        const counts = new Map(summary.layers.map((one) => [one.name, one.count]));
-        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, counts, layer, given, place), row.count > 0 && tiles((compatible ? compatibleFigures : figuresOf)(row, summary).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
-        around(row.count > 0);
-        if (row.count === 0) { top.append(h('p', { class: 'notice' }, noEvents(name, place))); return; }
+        const seen = new Map(summary.layers.map((one) => [one.name, isPresent(one)]));
+        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, seen, layer, given, place), isPresent(row) && tiles((compatible ? compatibleFigures : figuresOf)(row, summary, span).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
+        around(isPresent(row));
+        if (!isPresent(row)) { top.append(h('p', { class: 'notice' }, noEvents(name, place))); return; }
         kinds.hidden = compatible || view.metrics.length === 0;
         if (!kinds.hidden) fill(kinds, kindsCard(view));
         over.update(view);
         sizes.update(view);
         const family = tree.filter((one) => one === layer || one.parent === name);
-        series.update({ ...view, usual: name, tree: family, present: new Set(family.filter((one) => counts.get(one.name) > 0).map((one) => one.name)) });
+        series.update({ ...view, usual: name, tree: family, present: new Set(family.filter((one) => seen.get(one.name)).map((one) => one.name)) });
         heat.element.hidden = !view.condition;
         if (view.condition) heat.update(view);
         slope.element.hidden = !compatible;
@@ -112,21 +112,21 @@ function mostOf(layers) {
     return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
 }
 
-function chooser(tree, counts, layer, given, place) {
+function chooser(tree, seen, layer, given, place) {
     const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
-        tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (counts.get(one.name) ? '' : ' (no events)'))));
+        tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (seen.get(one.name) ? '' : ' (no events)'))));
     return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition),
         h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [given?.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Its events'));
 }
 
-function figuresOf(row, { job_time: job }) {
+function figuresOf(row, { job_time: job }, span) {
     return [
-        { label: 'Share of job', number: row.time_share, unit: 'share', note: `of ${text(job, 's')}`, title: 'Busy time of the busiest process over job time' },
+        { label: span < job ? 'Share of range' : 'Share of job', number: row.busy_process_max / span, unit: 'share', note: `of ${text(span, 's')}`, title: 'Busy time of the busiest process over that time' },
         { label: 'Busy', number: row.busy, unit: 's', note: 'on the clock', title: 'Length of the union of all events' },
         row.exposed_group_sum === undefined ? { label: 'Busy of ranks', number: row.busy_group_sum, unit: 's', note: 'summed over ranks' }
             : { label: 'Exposed', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} hidden`, title: 'Busy while the same rank was not computing, added up over ranks' },
-        { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
-        { label: 'Events', number: row.count, note: `${text(row.ops, '1/s')} of call time` },
+        { label: 'Time', number: row.time, unit: 's', note: row.count > 0 && `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
+        { label: 'Events', number: row.count, note: row.count > 0 && `${text(row.ops, '1/s')} of call time` },
         { label: 'Size', number: row.size, unit: 'B', title: 'Bytes read and written' },
         { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} a stream`, title: 'Size over busy time: what the job got while it was transferring' },
         { label: 'Files', number: row.files, note: `${row.processes} processes, ${row.threads} threads` },

@@ -2,17 +2,17 @@
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
-import { grouped, moment, plural, text } from '../format.js';
-import { breakdown, breakdownView } from '../parts/breakdown.js';
+import { clockTime, grouped, moment, plural, text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
 import { layerTable } from '../parts/layer_tree.js';
-import { layerTree } from '../parts/layers.js';
+import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
 import { failedFilter, failure, loading } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
+import { whereCard } from '../parts/where_time.js';
 import { go } from '../state.js';
 
 export const title = 'Overview';
@@ -27,10 +27,10 @@ export function open(host, place) {
 
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */
 function summaryPicture(trace, bar) {
-    const figures = h('div', { class: 'tiles-box' }), where = h('div', {}), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
-    const series = seriesCard();
+    const figures = h('div', { class: 'tiles-box' }), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
+    const series = seriesCard(), where = whereCard();
     let work = null, asked = null, answer = null;
-    const around = (shown) => { for (const box of [figures, where, series.element]) box.hidden = !shown; };
+    const around = (shown) => { for (const box of [figures, where.element, series.element]) box.hidden = !shown; };
     around(false);
     showLedger();
 
@@ -74,43 +74,37 @@ function summaryPicture(trace, bar) {
 
     function draw(place, parameters, granularity) {
         const { summary, io, preset } = answer;
-        const compatible = isCompatible(place);
+        const compatible = isCompatible(place), span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
-        const present = new Set(summary.layers.filter((layer) => layer.count > 0).map((layer) => layer.name));
+        const present = new Set(summary.layers.filter(isPresent).map((layer) => layer.name));
         const chosen = new Set(place.layers?.split(',') ?? []);
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
-        fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io)));
-        const parts = compatible ? null : breakdown(summary.layers, tree, preset.overlap_with, (place.to ?? trace.job_time) - (place.from ?? 0));
-        where.hidden = !parts;
-        fill(where, breakdownCard(parts));
+        fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
+        if (compatible) where.element.hidden = true;
+        else where.update({ trace, place, rows: summary.layers, tree, preset, span });
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
             h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time }))));
+            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }))));
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where, layers, series.element, ledger], update, close() { work?.abort(); series.close(); } };
+    return { boxes: [figures, where.element, layers, series.element, ledger], update, close() { work?.abort(); series.close(); where.close(); } };
 }
 
-function breakdownCard(parts) {
-    return parts && h('section', { class: 'card', 'aria-label': 'Where the time went' },
-        h('header', { class: 'card-head' }, h('h2', {}, 'Where the time went'), h('small', {}, `${text(parts.whole, 's')} of ${parts.root}, summed over ranks`)),
-        breakdownView(parts));
-}
-
-function figuresOf(trace, summary, io) {
+function figuresOf(trace, summary, io, span) {
     const stream = (bandwidth) => bandwidth ? `${text(bandwidth, 'B/s')} a stream` : null;
     return [
-        { label: 'Job time', number: summary.job_time, unit: 's', note: moment(trace.start).slice(0, 16), title: `From the first event, at ${moment(trace.start)}, to the end of the last` },
+        span < summary.job_time ? { label: 'Time range', number: span, unit: 's', note: `of ${text(summary.job_time, 's')}` }
+            : { label: 'Job time', number: summary.job_time, unit: 's', note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16), title: `From the first event, at ${moment(trace.start)}, to the end of the last` },
         { label: 'Events', number: summary.events, note: trace.bytes ? `${text(trace.bytes, 'B')} of traces` : null },
         { label: 'Processes', number: summary.processes, note: plural(summary.threads, 'thread') },
         { label: 'Hosts', number: summary.hosts },
         { label: 'Files', number: summary.files },
         { label: 'Read', number: io?.read_size, unit: 'B', note: stream(io?.read_bw), title: 'By POSIX and STDIO calls' },
         { label: 'Written', number: io?.write_size, unit: 'B', note: stream(io?.write_bw), title: 'By POSIX and STDIO calls' },
-        { label: 'I/O share', number: io?.time_share, unit: 'share', note: 'of job time', title: 'Busy time of POSIX and STDIO calls in the busiest process over job time' },
+        { label: 'I/O share', number: io && io.busy_process_max / span, unit: 'share', note: span < summary.job_time ? 'of the time range' : 'of job time', title: 'Busy time of POSIX and STDIO calls in the busiest process over that time' },
     ];
 }
 

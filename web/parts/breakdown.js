@@ -6,10 +6,11 @@
 
 import { h, setStyle } from '../dom.js';
 import { text, value } from '../format.js';
-import { pathTo, swatch } from './layers.js';
+import { pageLink } from '../state.js';
+import { isPresent, pathTo, swatch } from './layers.js';
 
 /**
- * @typedef {{layer: import('./layers.js').Layer, kind: 'busy'|'exposed'|'self', seconds: number}} Part
+ * @typedef {{layer: import('./layers.js').Layer, kind: 'busy'|'exposed'|'self'|'inner'|'none', seconds: number}} Part
  */
 
 /**
@@ -45,28 +46,35 @@ function orphans(tree, byName, path) {
     const found = [];
     for (const layer of tree) {
         const beside = !path.includes(layer.name) && (path.includes(layer.parent) || absent.has(layer.parent));
-        if (beside && !byName.get(layer.name)?.count) absent.add(layer.name);
+        if (beside && !isPresent(byName.get(layer.name))) absent.add(layer.name);
         else if (absent.has(layer.parent)) found.push({ layer, kind: 'exposed', seconds: byName.get(layer.name).exposed_group_sum });
     }
     return found.filter((part) => part.seconds > 0);
 }
 
-const WORDS = { busy: 'computing', exposed: 'not hidden behind compute', self: 'outside its parts' };
+const WORDS = { busy: 'computing', exposed: 'not hidden behind compute', self: 'outside its parts', inner: '', none: 'was running' };
 
-/** The bar with its legend and sentence. */
-export function breakdownView({ root, whole, parts, below }) {
+/**
+ * The bar with its legend and sentence.
+ * @param {{whole: number, parts: Part[], of: string, many: string}} answer
+ */
+export function breakdownView({ whole, parts, of, many }) {
     const sum = parts.reduce((total, part) => total + part.seconds, 0);
     const scale = Math.max(whole, sum);
     return h('div', { class: 'breakdown' },
-        sentence(parts, whole),
+        parts.some(({ kind }) => kind === 'busy') ? sentence(parts, whole) : processSentence(parts, whole, many),
         h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': parts.map((part) => `${part.layer.name} ${text(part.seconds / whole, 'share')}`).join(', ') },
             parts.map((part) => segment(part, scale, whole))),
         h('ul', { class: 'breakdown-legend' }, parts.map((part) => h('li', {}, swatch(part.layer),
-            h('span', { class: 'name' }, part.layer.name), h('span', { class: 'kind words' }, WORDS[part.kind]),
+            nameOf(part), h('span', { class: 'kind words' }, WORDS[part.kind]),
             h('strong', {}, value(part.seconds / whole, 'share')), h('span', { class: 'kind' }, value(part.seconds, 's'))))),
-        below.map(({ layer, seconds }) => h('p', { class: 'hint' }, `${layer.name} belongs to ${layer.parent}, which has no events here; `,
-            'it was busy for ', value(seconds, 's'), ' (', value(seconds / whole, 'share'), ') while the ranks did not compute.')),
-        sum > whole * 1.001 && h('p', { class: 'hint' }, `The parts overlap each other, so they sum up to ${text(sum / whole, 'share')} of ${root}.`));
+        sum > whole * 1.001 && h('p', { class: 'hint' }, `The parts overlap each other, so they sum up to ${text(sum / whole, 'share')} of ${of}.`),
+        parts.filter(({ kind }) => kind === 'inner').length > 1 && h('p', { class: 'hint' }, 'Time in several at once is counted for the innermost, the one with the least time in all.'));
+}
+
+/** The name of a part; of a layer a link to its page. */
+function nameOf({ layer }) {
+    return layer.label ? h('a', { class: 'name', href: pageLink('layer', { layer: layer.name }) }, layer.name) : h('span', { class: 'name' }, layer.name);
 }
 
 function segment(part, scale, whole) {
@@ -83,4 +91,12 @@ function sentence(parts, whole) {
     const words = waiting.map((part) => [text(part.seconds / whole, 'share'), part.kind === 'self' ? ` in ${part.layer.name} itself` : ` in ${part.layer.name}`]);
     return h('p', { class: 'answer' }, 'The ranks computed ', h('strong', {}, text(computing.seconds / whole, 'share')), ' of their time',
         words.map(([share, where], index) => [index === words.length - 1 && index > 0 ? ', and ' : index > 0 ? ', ' : '; they spent ', h('strong', {}, share), where]), '.');
+}
+
+/** Without compute: the largest parts, then the time in which nothing was seen. */
+function processSentence(parts, whole, many) {
+    const [first, ...others] = parts.filter(({ kind }) => kind === 'inner').slice(0, 3), none = parts.find(({ kind }) => kind === 'none');
+    const words = ({ seconds, layer }) => [h('strong', {}, text(seconds / whole, 'share')), layer.label ? ' in ' : ' on ', layer.name];
+    return h('p', { class: 'answer' }, `The ${many} spent `, first && [h('strong', {}, text(first.seconds / whole, 'share')), ' of their time', first.layer.label ? ' in ' : ' on ', first.layer.name],
+        others.map((part, index) => [index === others.length - 1 ? ' and ' : ', ', words(part)]), none && [first ? '; for ' : '', h('strong', {}, text(none.seconds / whole, 'share')), first ? ' none of these was running' : ' without any event'], '.');
 }

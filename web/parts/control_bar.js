@@ -1,7 +1,7 @@
 /* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, processes, time range, filter. */
 
 import { h, icon, refill } from '../dom.js';
-import { instant, text } from '../format.js';
+import { instant, range, text } from '../format.js';
 import { go } from '../state.js';
 import { expressionBox } from './expression_box.js';
 import { processPicker } from './processes.js';
@@ -88,8 +88,8 @@ function granularitySelect(place, granularity, span) {
 /** The time range that is shown, with a way back to the whole job. */
 export function rangeChip(place) {
     if (place.from === undefined && place.to === undefined) return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
-    const step = place.to === undefined || place.from === undefined ? 1e-3 : 10 ** Math.floor(Math.log10((Number(place.to) - Number(place.from)) / 1000));
-    const words = `${place.from === undefined ? 'start' : instant(Number(place.from), step)} \u2013 ${place.to === undefined ? 'end' : instant(Number(place.to), step)}`;
+    const from = Number(place.from ?? 0), to = Number(place.to ?? Infinity);
+    const words = to === Infinity ? `${instant(from, 1e-3)} \u2013 end` : range(from, to, 10 ** Math.floor(Math.log10((to - from) / 100)));
     return h('button', { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange }, words, icon('close'));
 }
 

@@ -3,7 +3,7 @@
 import { h, icon } from '../dom.js';
 import { text } from '../format.js';
 import { pageLink } from '../state.js';
-import { swatch } from './layers.js';
+import { isPresent, swatch } from './layers.js';
 import { bar, table } from './table.js';
 
 /* What stands above the heads; a column names its group. */
@@ -20,17 +20,17 @@ const GROUPS = {
  * @param {import('./layers.js').Layer[]} tree
  * @param {Set<string>} chosen  layers to mark
  * @param {(name: string) => void} onLayer
- * @param {{compatible?: boolean, jobTime?: number}} [semantics]  compatible: rows are those of the established analysers
+ * @param {{compatible?: boolean, jobTime?: number, span?: number}} [semantics]  compatible: rows are those of the established analysers; span: seconds that are shown
  */
-export function layerTable(rows, tree, chosen, onLayer, { compatible = false, jobTime } = {}) {
+export function layerTable(rows, tree, chosen, onLayer, { compatible = false, jobTime, span = jobTime } = {}) {
     const byName = new Map(rows.map((row) => [row.name, row]));
     const ordered = tree.filter((layer) => byName.has(layer.name)).map((layer) => ({ ...byName.get(layer.name), layer }));
     const decorate = (row, element) => {
-        element.classList.toggle('absent', row.count === 0);
+        element.classList.toggle('absent', !isPresent(row));
         element.classList.toggle('chosen', chosen.has(row.name));
     };
     const name = { key: 'name', label: 'Layer', class: 'head', cell: (row) => nameCell(row, onLayer, chosen) };
-    const columns = [name, ...(compatible ? compatibleColumns(jobTime) : EXACT)].filter((column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null));
+    const columns = [name, ...(compatible ? compatibleColumns(jobTime) : exactColumns(span, jobTime))].filter((column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null));
     return table({ columns, rows: ordered, caption: 'Layers', groups: groupsOf(columns), decorate, class: 'layers' });
 }
 
@@ -45,8 +45,8 @@ function groupsOf(columns) {
     return heads;
 }
 
-const EXACT = [
-    { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over job time; pale: hidden behind compute', cell: (row) => shareCell(row, row.time_share, row.hidden_share) },
+const exactColumns = (span, jobTime) => [
+    { key: 'share', label: span < jobTime ? 'Share of range' : 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over that time; pale: hidden behind compute', cell: (row) => shareCell(row, row.busy_process_max / span, row.hidden_share) },
     { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
     { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
     { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
@@ -78,13 +78,13 @@ function nameCell(row, onLayer, chosen) {
     return [
         h('button', { class: 'layer-name', data: { layer: row.name }, 'aria-pressed': String(chosen.has(row.name)), title: `${row.layer.label}: click to show only this layer in the chart`,
             style: { '--depth': row.layer.depth }, onclick: () => onLayer(row.name) }, swatch(row.layer), row.name),
-        row.count > 0 && h('a', { class: 'layer-open', href: pageLink('layer', { layer: row.name }), title: `${row.layer.label}: by time, process and file`, 'aria-label': `Page of ${row.name}` }, icon('open')),
+        isPresent(row) && h('a', { class: 'layer-open', href: pageLink('layer', { layer: row.name }), title: `${row.layer.label}: by time, process and file`, 'aria-label': `Page of ${row.name}` }, icon('open')),
     ];
 }
 
 function shareCell(row, share, hiddenShare) {
     if (!Number.isFinite(share)) return null;
     const hidden = hiddenShare ? `, ${text(hiddenShare, 'share')} of it hidden behind compute` : '';
-    return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, hiddenShare, `${text(share, 'share')} of the job time${hidden}`),
+    return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, hiddenShare, `${text(share, 'share')} of the time${hidden}`),
         h('span', { class: 'figure' }, text(share, 'share')));
 }

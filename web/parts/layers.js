@@ -39,6 +39,11 @@ function fitted(color) {
     return `light-dark(oklch(from ${color} min(l, 0.76) c h), oklch(from ${color} min(0.42 + l * 0.5, 0.82) c h))`;
 }
 
+/** Whether anything of a layer lies in what is shown: also of an event that began before it. */
+export function isPresent(row) {
+    return row?.count > 0 || row?.time > 0;
+}
+
 /** From a root down to @name. */
 export function pathTo(name, parents) {
     const path = [];
