@@ -1,7 +1,8 @@
 /* heat.js - a kind of chart: a heat map, rows such as processes over the job's time. */
 
 import { at, instant, range, text } from '../format.js';
-import { axisText, GRID, nameAxis, tip, tooltip } from './axes.js';
+import { axisText, GRID, nameAxis, tip } from './axes.js';
+import { painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
 
@@ -20,7 +21,7 @@ import { chartTable } from './table.js';
 
 /** @type {import('./plot.js').Kind} */
 export const heat = {
-    option, table,
+    option, table, tip: tipOf,
     height: (data) => Math.max(120, Math.min(560, 68 + data.rows.length * 18)),
     binned: true,
     timeAt: (data, x) => start(data, x),
@@ -33,15 +34,43 @@ const start = (data, bin) => (data.first + bin) * data.width;
 function option(data) {
     const highest = data.cells.reduce((most, cell) => Math.max(most, cell[2]), 0);
     const times = Array.from({ length: data.bins }, (_, bin) => instant(start(data, bin), data.width));
+    const colors = ['var(--paper) 88%', 'var(--paper) 35%', 'var(--ink) 0%', 'var(--ink) 35%'].map((mix) => resolved(`color-mix(in oklab, ${data.color}, ${mix})`));
     return {
         grid: { ...GRID, bottom: 32 },
         xAxis: nameAxis(times),
         yAxis: nameAxis(data.rows, { inverse: true }),
-        tooltip: tooltip('item', ({ value: [bin, row, number] }) => tip([data.rows[row], ', ', range(start(data, bin), start(data, bin + 1), data.width)], [{ head: data.label, number, unit: data.unit }])),
-        visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],
-            inRange: { color: ['var(--paper) 88%', 'var(--paper) 35%', 'var(--ink) 0%', 'var(--ink) 35%'].map((mix) => resolved(`color-mix(in oklab, ${data.color}, ${mix})`)) } },
-        series: [{ type: 'heatmap', data: data.cells, progressive: 5000, emphasis: { disabled: true }, itemStyle: { borderWidth: 0 } }],
+        visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, hoverLink: false, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],
+            inRange: { color: colors } },
+        series: [painted([0, 0], (pen, ground) => paintCells(pen, ground, data, (number) => number / (highest || 1), shades(colors)))],
     };
+}
+
+const SHADES = 128;
+
+/** The colours of the legend between its given ones. */
+function shades(colors) {
+    const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const ramp = pen.createLinearGradient(0, 0, SHADES, 0);
+    pen.canvas.width = SHADES;
+    for (const [index, color] of colors.entries()) ramp.addColorStop(index / (colors.length - 1), color);
+    pen.fillStyle = ramp;
+    pen.fillRect(0, 0, SHADES, 1);
+    const { data } = pen.getImageData(0, 0, SHADES, 1);
+    return Array.from({ length: SHADES }, (_, shade) => `rgb(${data.slice(shade * 4, shade * 4 + 3).join(' ')})`);
+}
+
+function paintCells(pen, { width, height }, { cells, bins, rows }, share, colors) {
+    const x = (bin) => Math.round(bin * width / bins), y = (row) => Math.round(row * height / rows.length);
+    for (const [bin, row, number] of cells) {
+        pen.fillStyle = colors[Math.min(SHADES - 1, Math.floor(share(number) * SHADES))];
+        pen.fillRect(x(bin), y(row), Math.max(1, x(bin + 1) - x(bin)), Math.max(1, y(row + 1) - y(row)));
+    }
+}
+
+/** @type {import('./plot.js').Kind['tip']} */
+function tipOf(data, [bin, row]) {
+    const cell = data.cells.find(([itsBin, itsRow]) => itsBin === bin && itsRow === row);
+    return cell ? tip([data.rows[row], ', ', range(start(data, bin), start(data, bin + 1), data.width)], [{ head: data.label, number: cell[2], unit: data.unit }]) : null;
 }
 
 function table(data) {

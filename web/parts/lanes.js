@@ -1,7 +1,8 @@
 /* lanes.js - a kind of chart: intervals of many units, such as ranks, each in a lane over the job's time. */
 
 import { at, range, text } from '../format.js';
-import { GRID, nameAxis, timeAxis, tip, tooltip } from './axes.js';
+import { GRID, nameAxis, timeAxis, tip } from './axes.js';
+import { painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
 
@@ -18,22 +19,34 @@ const LANE = 20; /* px */
  */
 
 /** @type {import('./plot.js').Kind} */
-export const lanes = { option, table, timeAt: (data, x) => x, placeOf: (data, time) => time, height: (data) => 48 + Math.max(2, data.lanes.length) * LANE };
+export const lanes = { option, table, tip: tipOf, timeAt: (data, x) => x, placeOf: (data, time) => time, height: (data) => 48 + Math.max(2, data.lanes.length) * LANE };
 
 /** @param {LanesData} data */
 function option(data) {
-    const color = resolved(data.color);
     return {
         grid: GRID, xAxis: timeAxis(data.first, data.last), yAxis: nameAxis(data.lanes, { inverse: true }),
-        tooltip: tooltip('item', ({ value: [from, to, lane] }) => tip([data.lanes[lane], ', ', range(from, to)], [{ head: 'for', number: to - from, unit: 's' }])),
-        series: [{ type: 'custom', clip: true, encode: { x: [0, 1], y: 2 }, data: data.intervals, renderItem: (_, api) => bar(api, color) }],
+        series: [painted([data.first, 0], (pen, ground) => paintIntervals(pen, ground, data))],
     };
 }
 
-function bar(api, color) {
-    const [left, middle] = api.coord([api.value(0), api.value(2)]), [right] = api.coord([api.value(1), api.value(2)]);
-    const height = api.size([0, 1])[1] * 0.6;
-    return { type: 'rect', shape: { x: left, y: middle - height / 2, width: Math.max(right - left, 1), height }, style: { fill: color } };
+/** Each at least a pixel wide. */
+function paintIntervals(pen, { height, x }, data) {
+    const lane = height / data.lanes.length, thick = Math.round(lane * 0.6);
+    pen.fillStyle = resolved(data.color);
+    for (const [from, to, which] of data.intervals) pen.fillRect(Math.floor(x(from)), Math.round((which + 0.5) * lane - thick / 2), Math.max(1, Math.round(x(to) - x(from))), thick);
+}
+
+const NEAR = 0.002; /* of the shown time: short intervals can be pointed at */
+
+/**
+ * The interval under the pointer, else the nearest one beside it.
+ * @type {import('./plot.js').Kind['tip']}
+ */
+function tipOf(data, [time, lane]) {
+    const apart = ([from, to, its]) => (its === lane ? Math.max(from - time, time - to, 0) : Infinity);
+    const nearest = data.intervals.reduce((best, one) => (apart(one) < apart(best) ? one : best), data.intervals[0]);
+    if (!(apart(nearest) <= (data.last - data.first) * NEAR)) return null;
+    return tip([data.lanes[lane], ', ', range(nearest[0], nearest[1])], [{ head: 'for', number: nearest[1] - nearest[0], unit: 's' }]);
 }
 
 function table(data) {

@@ -2,8 +2,9 @@
 
 import { h } from '../dom.js';
 import { at, range, text } from '../format.js';
-import { decalOf, GRID, timeAxis, valueAxis } from './axes.js';
+import { GRID, timeAxis, valueAxis } from './axes.js';
 import { swatch } from './layers.js';
+import { inkOf, painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
 
@@ -30,7 +31,7 @@ function option(data) {
     const first = data.times[0] ?? 0, last = (data.times[data.times.length - 1] ?? 0) + data.width;
     return {
         grid: GRID, xAxis: timeAxis(first, last), yAxis: valueAxis(data.unit, highestOf(data)),
-        series: data.series.map((series) => seriesOption(series, data)),
+        series: data.stacked ? [painted([first, 0], (pen, ground) => paintAreas(pen, ground, data))] : data.series.map((series) => lineOption(series, data)),
     };
 }
 
@@ -41,17 +42,43 @@ function highestOf(data) {
 }
 
 /** A bin is a step from its start to its end; the last one is closed by a repeated value. */
-function seriesOption(series, data) {
-    const points = data.times.map((time, index) => [time, data.stacked ? series.values[index] ?? 0 : series.values[index]]);
+function lineOption(series, data) {
+    const points = data.times.map((time, index) => [time, series.values[index]]);
     if (points.length > 0) points.push([points[points.length - 1][0] + data.width, points[points.length - 1][1]]);
     const color = resolved(series.layer.color);
     return {
-        name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: data.stacked ? undefined : 'minmax',
-        color, itemStyle: { color, decal: decalOf(series.layer) }, stack: data.stacked ? 'all' : undefined, connectNulls: false, silent: true,
-        lineStyle: { color, width: data.stacked ? (data.times.length > 500 ? 0 : 0.5) : 1.5, type: !data.stacked && series.layer.hatched ? [4, 2] : 'solid' },
-        areaStyle: data.stacked ? { color, opacity: 1 } : undefined,
-        emphasis: { disabled: true },
+        name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: 'minmax', color, connectNulls: false, silent: true,
+        lineStyle: { color, width: 1.5, type: series.layer.hatched ? [4, 2] : 'solid' }, emphasis: { disabled: true },
     };
+}
+
+/**
+ * Areas upon each other, a rectangle for each run of pixels that are equally high.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {import('./painted.js').Ground} ground
+ * @param {LinesData} data
+ */
+function paintAreas(pen, { width, x, y }, data) {
+    const below = new Float64Array(width);
+    for (const series of data.series) {
+        const heights = heightsOf(series.values, data, x, width);
+        pen.fillStyle = inkOf(pen, series.layer);
+        for (let first = 0, next = 0; first < width; first = next) {
+            const bottom = Math.round(y(below[first])), top = Math.round(y(below[first] + heights[first]));
+            for (next = first; next < width && Math.round(y(below[next])) === bottom && Math.round(y(below[next] + heights[next])) === top; next++) below[next] += heights[next];
+            pen.fillRect(first, top, next - first, bottom - top);
+        }
+    }
+}
+
+/** By column of pixels the mean of the bins in it: an area is as large as its bins, however narrow these are. */
+function heightsOf(values, { times, width: bin }, x, width) {
+    const heights = new Float64Array(width);
+    for (let index = 0; index < times.length; index++) {
+        const from = Math.max(0, x(times[index])), to = Math.min(width, x(times[index] + bin));
+        for (let column = Math.floor(from); column < to; column++) heights[column] += (values[index] ?? 0) * (Math.min(to, column + 1) - Math.max(from, column));
+    }
+    return heights;
 }
 
 /**

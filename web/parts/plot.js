@@ -26,6 +26,14 @@ function loadLibrary() {
     return library;
 }
 
+let turn = Promise.resolve();
+
+/** Figures and tables are on screen before charts are drawn, and these one by one: a click meanwhile waits for one chart at most. */
+function myTurn() {
+    turn = turn.then(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
+    return turn;
+}
+
 /**
  * A chart; update() draws, close() frees.
  * @param {Kind} kind
@@ -52,7 +60,7 @@ export function plot(kind) {
             return;
         }
         if (!drawing) {
-            await new Promise(requestAnimationFrame); /* figures and tables stand before charts are drawn */
+            await myTurn();
             if (closed || asTable) return;
             drawing ??= start(echarts);
         } else if (kind.height) {
