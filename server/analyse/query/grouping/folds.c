@@ -2,8 +2,36 @@
 #include "analyse/query/grouping/folds.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/memory.h"
+
+/* ---- few groups: a strip is added up in small arrays first, which stay nearer than the records.  Neighbouring rows have arrays of their own:
+ * those of one group would wait for each other. */
+
+#define LANES 4u
+
+static bool has_few_groups(const struct sta_fold_input *input)
+{
+    return input->table->count <= STA_FEW_GROUPS;
+}
+
+/* Adds TERM, in which `i` is the row, to the sum of each row's group. */
+#define ADD_BY_NUMBER(sums, input, TERM)                                                                     \
+    do {                                                                                                     \
+        const uint32_t *groups_ = (input)->groups;                                                           \
+        const uint32_t count_ = (input)->strip.count, whole_ = count_ - count_ % LANES;                      \
+        for (unsigned l_ = 0; l_ < LANES; l_++)                                                              \
+            memset((sums)[l_], 0, (input)->table->count * sizeof *(sums)[l_]);                               \
+        for (uint32_t first_ = 0; first_ < whole_; first_ += LANES)                                          \
+            for (uint32_t i = first_; i < first_ + LANES; i++)                                               \
+                (sums)[i - first_][groups_[i]] += (TERM);                                                    \
+        for (uint32_t i = whole_; i < count_; i++)                                                           \
+            (sums)[0][groups_[i]] += (TERM);                                                                 \
+        for (unsigned l_ = 1; l_ < LANES; l_++)                                                              \
+            for (uint32_t g_ = 0; g_ < (input)->table->count; g_++)                                          \
+                (sums)[0][g_] += (sums)[l_][g_];                                                             \
+    } while (0)
 
 /* ---- counts */
 
@@ -11,11 +39,23 @@ struct count {
     uint64_t count;
 };
 
+static void count_by_number(const struct sta_fold *fold, const struct sta_fold_input *input)
+{
+    uint32_t counts[LANES][STA_FEW_GROUPS];
+    ADD_BY_NUMBER(counts, input, 1);
+    for (uint32_t g = 0; g < input->table->count; g++)
+        ((struct count *)sta_fold_state_of_group(fold, input, g))->count += counts[0][g];
+}
+
 static void update_count(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     const uint32_t count = input->strip.count;
     if (input->uniform) {
-        ((struct count *)sta_fold_state(fold, input, 0))->count += count;
+        ((struct count *)sta_fold_state_of_group(fold, input, input->groups[0]))->count += count;
+        return;
+    }
+    if (has_few_groups(input)) {
+        count_by_number(fold, input);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -34,8 +74,11 @@ static bool result_count(const struct sta_fold *fold, const void *state, uint64_
     return true;
 }
 
-const struct sta_fold_kind sta_fold_count = {
-    .size = sizeof(struct count), .update = update_count, .merge = merge_count, .result = result_count};
+const struct sta_fold_kind sta_fold_count = {.size = sizeof(struct count),
+                                             .by_number = true,
+                                             .update = update_count,
+                                             .merge = merge_count,
+                                             .result = result_count};
 
 /* ---- sums of integers: 128 bits, so no order of rows can run over */
 
@@ -56,12 +99,42 @@ static inline void sum_add(struct sum *sum, __int128 value)
     sum->high = (int64_t)(total >> 64);
 }
 
-static inline void take_sum(struct sum *state, uint64_t value)
+/* Whether the values of a strip add up inside a word, whatever their order. */
+static bool add_up_in_a_word(const uint64_t *values, uint32_t count)
 {
-    sum_add(state, (int64_t)value);
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
+    return bits < (UINT64_C(1) << 63) / STA_GROUPING_STRIP;
 }
 
-STA_DEFINE_UPDATE(update_sum, struct sum, take_sum)
+static void sum_by_number(const struct sta_fold *fold, const struct sta_fold_input *input)
+{
+    const uint64_t *values = input->values;
+    int64_t sums[LANES][STA_FEW_GROUPS];
+    ADD_BY_NUMBER(sums, input, (int64_t)values[i]);
+    for (uint32_t g = 0; g < input->table->count; g++)
+        sum_add(sta_fold_state_of_group(fold, input, g), sums[0][g]);
+}
+
+static void sum_of_one_group(const struct sta_fold *fold, const struct sta_fold_input *input)
+{
+    __int128 total = 0;
+    for (uint32_t i = 0; i < input->strip.count; i++)
+        total += (int64_t)input->values[i];
+    sum_add(sta_fold_state_of_group(fold, input, input->groups[0]), total);
+}
+
+static void update_sum(const struct sta_fold *fold, const struct sta_fold_input *input)
+{
+    if (input->uniform)
+        sum_of_one_group(fold, input);
+    else if (has_few_groups(input) && add_up_in_a_word(input->values, input->strip.count))
+        sum_by_number(fold, input);
+    else
+        for (uint32_t i = 0; i < input->strip.count; i++)
+            sum_add(sta_fold_state(fold, input, i), (int64_t)input->values[i]);
+}
 
 static void merge_sum(const struct sta_fold *fold, void *state, const void *other,
                       struct sta_exact_terms *terms)
@@ -76,8 +149,12 @@ static bool result_sum(const struct sta_fold *fold, const void *state, uint64_t 
     return sum->high == (int64_t)sum->low >> 63;
 }
 
-const struct sta_fold_kind sta_fold_sum = {
-    .size = sizeof(struct sum), .update = update_sum, .merge = merge_sum, .result = result_sum};
+const struct sta_fold_kind sta_fold_sum = {.size = sizeof(struct sum),
+                                           .by_number = true,
+                                           .missing_is_zero = true,
+                                           .update = update_sum,
+                                           .merge = merge_sum,
+                                           .result = result_sum};
 
 /* ---- means of integers */
 

@@ -3,14 +3,15 @@
 #define STA_ANALYSE_QUERY_GROUPING_FOLDS_H
 
 #include "analyse/query/grouping/lists.h"
-#include "analyse/query/grouping/shape.h"
+#include "analyse/query/grouping/table.h"
 
 /* The rows of a strip that count for a fold. */
 struct sta_fold_input {
     struct sta_strip strip; /* where they are in the vectors */
     bool uniform;           /* all of one group */
-    const uint32_t *groups; /* by row .. */
-    uint8_t *const *states; /* .. and the states of their records */
+    const struct sta_group_table *table;
+    const uint32_t *groups; /* of the table, by row .. */
+    uint8_t *const *states; /* .. and the states of their records; NULL: not looked up */
     const uint64_t *values; /* of the leading argument: int64, double, 0 or 1, or the number of a text */
     const uint64_t *others; /* of the other argument, where there is one .. */
     const uint8_t *other_missing; /* .. and where that is missing */
@@ -19,8 +20,12 @@ struct sta_fold_input {
     struct sta_exact_terms *terms; /* scratch, empty between folds */
 };
 
+#define STA_FEW_GROUPS 256u /* in a table */
+
 struct sta_fold_kind {
-    size_t size; /* of the state, a multiple of 8; all zero: nothing seen */
+    size_t size;          /* of the state, a multiple of 8; all zero: nothing seen */
+    bool by_number;       /* as long as groups are few it takes them by number, without states */
+    bool missing_is_zero; /* a row without a value may as well have 0 */
     /** At least one row. */
     void (*update)(const struct sta_fold *fold, const struct sta_fold_input *input);
     /** @terms: takes what exact sums can't hold. */
@@ -84,11 +89,19 @@ static inline uint64_t sta_fold_word(enum sta_type type, uint64_t value)
     return type == STA_TYPE_INT ? sta_order_integer((int64_t)value) : value;
 }
 
-/* The state of a row's group. */
+/* The state of a group, and of a row's group. */
+static inline void *sta_fold_state_of_group(const struct sta_fold *fold, const struct sta_fold_input *input,
+                                            uint32_t group)
+{
+    return sta_group_states(input->table, group) + fold->offset;
+}
+
 static inline void *sta_fold_state(const struct sta_fold *fold, const struct sta_fold_input *input,
                                    uint32_t i)
 {
-    return input->states[i] + fold->offset;
+    uint8_t *states =
+        input->states != NULL ? input->states[i] : sta_group_states(input->table, input->groups[i]);
+    return states + fold->offset;
 }
 
 /* Defines the update of a fold whose `take(struct state *, uint64_t value)` looks at one value.  Where all rows are of one group its

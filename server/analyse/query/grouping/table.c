@@ -281,7 +281,7 @@ static uint32_t add_group(struct sta_group_table *table, const uint64_t *words, 
 }
 
 static void find_directly(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups, uint8_t **states)
+                          uint32_t *groups)
 {
     uint32_t *direct = table->direct;
     for (uint32_t i = 0; i < count; i++) {
@@ -289,7 +289,6 @@ static void find_directly(struct sta_group_table *table, const uint64_t *words, 
         if (held == 0)
             held = direct[words[i]] = add_group(table, &words[i], STA_GROUPING_STRIP) + 1;
         groups[i] = held - 1;
-        states[i] = sta_group_states(table, held - 1);
     }
 }
 
@@ -317,7 +316,7 @@ STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *ha
 
 /* @width: words of the key; a constant where this is inlined. */
 static inline void find_hashed(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                               uint32_t *groups, uint8_t **states, const unsigned width)
+                               uint32_t *groups, const unsigned width)
 {
     struct sta_table_slot *slots = table->slots;
     const size_t mask = table->slot_count - 1;
@@ -336,17 +335,23 @@ static inline void find_hashed(struct sta_group_table *table, const uint64_t *wo
         if (slots[at].group == 0)
             slots[at] = (struct sta_table_slot){hash, add_group(table, &words[i], STA_GROUPING_STRIP) + 1};
         groups[i] = slots[at].group - 1;
-        states[i] = (uint8_t *)(sta_group_key(table, groups[i]) + width);
     }
 }
 
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups, uint8_t **states)
+                          uint32_t *groups)
 {
     if (table->direct != NULL)
-        find_directly(table, words, count, groups, states);
+        find_directly(table, words, count, groups);
     else if (table->layout.words == 1)
-        find_hashed(table, words, count, groups, states, 1);
+        find_hashed(table, words, count, groups, 1);
     else
-        find_hashed(table, words, count, groups, states, table->layout.words);
+        find_hashed(table, words, count, groups, table->layout.words);
+}
+
+void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
+                            uint8_t **states)
+{
+    for (uint32_t i = 0; i < count; i++)
+        states[i] = sta_group_states(table, groups[i]);
 }

@@ -39,10 +39,13 @@ STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const 
                                            struct sta_error *err);
 /**
  * sta_group_table_find - the groups of packed keys, as sta_keys_pack leaves them; new ones are added, for which there must be room
- * @groups, @states: by row
+ * @groups: by row
  */
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups, uint8_t **states);
+                          uint32_t *groups);
+/** The states of groups, by row. */
+void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
+                            uint8_t **states);
 /** Forgets all groups, whose room is to be reset. */
 void sta_group_table_clear(struct sta_group_table *table);
 /** Moves all groups to @frozen, which takes no rows any more. */

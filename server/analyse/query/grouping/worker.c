@@ -14,6 +14,7 @@ static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
     uint32_t other = 0;
     while (shape->folds[other].leading != shape->folds[number].leading ||
            shape->folds[other].other != shape->folds[number].other ||
+           shape->folds[other].kind->missing_is_zero != shape->folds[number].kind->missing_is_zero ||
            shape->folds[other].primitive.aggregate == STA_AGGREGATE_ROWS)
         other++;
     return other;
@@ -84,29 +85,32 @@ static bool may_be_missing(const struct sta_vector *vector)
 }
 
 /* Values of all rows of a strip as words. */
+#define GATHER(value)                                                                                        \
+    for (uint32_t i = 0; i < strip->count; i++) {                                                            \
+        size_t at = (size_t)sta_strip_row(strip, i) * step;                                                  \
+        values[i] = (value);                                                                                 \
+    }
+
 static void gather(const struct sta_vector *vector, uint64_t dictionary, const struct sta_strip *strip,
                    uint64_t *values)
 {
-    const uint32_t step = vector->constant ? 0 : 1;
-    for (uint32_t i = 0; i < strip->count; i++) {
-        uint32_t at = sta_strip_row(strip, i) * step;
-        switch (vector->type) {
-        case STA_TYPE_INT:
-            values[i] = (uint64_t)vector->integers[at];
-            break;
-        case STA_TYPE_FLOAT:
-            values[i] = sta_bits_of(vector->numbers[at]);
-            break;
-        case STA_TYPE_BOOL:
-            values[i] = vector->bools[at];
-            break;
-        case STA_TYPE_TEXT:
-        case STA_TYPE_LIST:
-            values[i] = dictionary << 32 | vector->codes[at];
-            break;
-        default:
-            values[i] = 0;
-        }
+    const size_t step = vector->constant ? 0 : 1;
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        GATHER((uint64_t)vector->integers[at]);
+        break;
+    case STA_TYPE_FLOAT:
+        GATHER(sta_bits_of(vector->numbers[at]));
+        break;
+    case STA_TYPE_BOOL:
+        GATHER(vector->bools[at]);
+        break;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        GATHER(dictionary << 32 | vector->codes[at]);
+        break;
+    default:
+        memset(values, 0, strip->count * sizeof *values);
     }
 }
 
@@ -141,12 +145,25 @@ static void drop_missing(struct sta_argument *argument, const struct sta_vector 
         uint32_t row = sta_strip_row(&input->strip, i);
         argument->rows[count] = row;
         argument->groups[count] = input->groups[i];
-        argument->states[count] = input->states[i];
+        if (input->states != NULL)
+            argument->states[count] = input->states[i];
         count += !is_missing(vector, row);
     }
     input->strip = (struct sta_strip){.count = count, .rows = argument->rows};
     input->groups = argument->groups;
-    input->states = argument->states;
+    input->states = input->states != NULL ? argument->states : NULL;
+}
+
+static void clear_missing(const struct sta_vector *vector, const struct sta_strip *strip, uint64_t *values)
+{
+    if (strip->rows != NULL || vector->constant) {
+        for (uint32_t i = 0; i < strip->count; i++)
+            values[i] = is_missing(vector, sta_strip_row(strip, i)) ? 0 : values[i];
+        return;
+    }
+    const uint8_t *missing = vector->missing + strip->first;
+    for (uint32_t i = 0; i < strip->count; i++)
+        values[i] &= (uint64_t)missing[i] - 1;
 }
 
 static bool lies_as_needed(const struct sta_vector *vector, const struct sta_strip *strip)
@@ -176,10 +193,11 @@ static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold
         return;
     const struct sta_vector *vector = &batch->arguments[fold->leading];
     struct sta_fold_input *input = &argument->input;
+    const bool clear = fold->kind->missing_is_zero && vector->missing != NULL;
     make_room(argument, fold->other != fold->leading);
-    if (may_be_missing(vector))
+    if (may_be_missing(vector) && !clear)
         drop_missing(argument, vector);
-    if (lies_as_needed(vector, &input->strip)) {
+    if (lies_as_needed(vector, &input->strip) && !clear) {
         input->values = vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
                                                      : (const uint64_t *)(const void *)vector->numbers;
         input->values += input->strip.first;
@@ -187,11 +205,22 @@ static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold
         gather(vector, dictionary_of(worker->shape, fold->leading, vector), &input->strip, argument->values);
         input->values = argument->values;
     }
+    if (clear)
+        clear_missing(vector, &input->strip, argument->values);
     if (fold->other != fold->leading)
         prepare_other(fold, argument, worker->shape, &batch->arguments[fold->other]);
 }
 
 /* ---- folds */
+
+static bool want_states(const struct sta_group_worker *worker)
+{
+    const struct sta_shape *shape = worker->shape;
+    bool all_by_number = worker->table.count <= STA_FEW_GROUPS;
+    for (size_t f = 0; f < shape->fold_count; f++)
+        all_by_number = all_by_number && shape->folds[f].kind->by_number;
+    return !all_by_number;
+}
 
 /* Of several folds that read one list, the first keeps it. */
 static bool keeps_list(const struct sta_shape *shape, uint32_t fold)
@@ -271,7 +300,7 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
     if (rc == 0)
         rc = sta_group_table_reserve(&worker->table, 1, err);
     if (rc == 0)
-        sta_group_table_find(&worker->table, worker->words, 1, worker->groups, worker->states);
+        sta_group_table_find(&worker->table, worker->words, 1, worker->groups);
     return rc;
 }
 
@@ -290,12 +319,16 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
         rc = sta_group_worker_make_space(worker, limits, strip.count, err);
     if (rc != 0)
         return rc;
-    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups, worker->states);
+    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups);
     struct sta_fold_input whole = {.strip = strip,
+                                   .table = &worker->table,
                                    .groups = worker->groups,
-                                   .states = worker->states,
                                    .uniform = is_uniform(worker->groups, strip.count),
                                    .batch = batch};
+    if (want_states(worker)) {
+        sta_group_table_locate(&worker->table, worker->groups, strip.count, worker->states);
+        whole.states = worker->states;
+    }
     fold_strip(worker, &whole);
     worker->rows += strip.count;
     return STA_OK;

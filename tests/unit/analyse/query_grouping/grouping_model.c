@@ -89,6 +89,7 @@ static void add_few(struct model *model)
 {
     add(model, STA_AGGREGATE_ROWS, FLAG, 0);
     add(model, STA_AGGREGATE_SUM, START, 0);
+    add(model, STA_AGGREGATE_SUM, WIDE, 0);
 }
 
 static void add_all(struct model *model)

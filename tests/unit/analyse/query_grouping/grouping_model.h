@@ -34,7 +34,7 @@ struct model_options {
     unsigned missing; /* of a hundred values */
     unsigned spread;  /* distinct small integers */
     bool extremes;    /* WIDE has the ends of 64 bits */
-    bool few;         /* aggregates: a count and a sum, so that records are small */
+    bool few;         /* aggregates: a count and sums, so that records are small */
 };
 
 struct model {
