@@ -2,12 +2,12 @@
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
-import { text } from '../format.js';
+import { plural, text } from '../format.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
 import { heatCard } from '../parts/heat_card.js';
 import { kindsCard } from '../parts/kinds.js';
-import { isPresent, layerTree, swatch } from '../parts/layers.js';
+import { conditionOf, isPresent, layerTree, swatch } from '../parts/layers.js';
 import { metricColumn } from '../parts/metrics.js';
 import { failedFilter, loading } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
@@ -78,9 +78,9 @@ function layerPicture(trace, bar) {
         const row = summary.layers.find((one) => one.name === name);
         const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
         const binned = Number(parameters.granularity ?? granularity);
-        const view = { trace, place, granularity: binned, parameters, layer, row, columns, metrics: given?.metrics ?? [], condition: given?.condition ?? '' };
+        const view = { trace, place, granularity: binned, parameters, layer, row, columns, metrics: given?.metrics ?? [], condition: conditionOf(preset, name) };
         const seen = new Map(summary.layers.map((one) => [one.name, isPresent(one)]));
-        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, seen, layer, given, place), isPresent(row) && tiles((compatible ? compatibleFigures : figuresOf)(row, summary, span).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
+        fill(top, place.layer && place.layer !== name && h('p', { class: 'notice warn' }, `Preset ${summary.preset} has no layer ${place.layer}; this is ${name}.`), chooser(tree, seen, layer, view.condition, place), isPresent(row) && tiles((compatible ? compatibleFigures : figuresOf)(row, summary, span).filter(({ unit }) => row.size > 0 || !unit?.startsWith('B'))));
         around(isPresent(row));
         if (!isPresent(row)) { top.append(h('p', { class: 'notice' }, noEvents(name, place))); return; }
         kinds.hidden = compatible || view.metrics.length === 0;
@@ -89,8 +89,8 @@ function layerPicture(trace, bar) {
         sizes.update(view);
         const family = tree.filter((one) => one === layer || one.parent === name);
         series.update({ ...view, usual: name, tree: family, present: new Set(family.filter((one) => seen.get(one.name)).map((one) => one.name)) });
-        heat.element.hidden = !view.condition;
-        if (view.condition) heat.update(view);
+        heat.element.hidden = view.condition === undefined;
+        if (view.condition !== undefined) heat.update(view);
         slope.element.hidden = !compatible;
         if (compatible) slope.update(view, rowsBy);
         rows.update(rowsView(view, rowsBy, views));
@@ -112,11 +112,11 @@ function mostOf(layers) {
     return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
 }
 
-function chooser(tree, seen, layer, given, place) {
+function chooser(tree, seen, layer, condition, place) {
     const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
         tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (seen.get(one.name) ? '' : ' (no events)'))));
-    return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), given?.condition && h('code', { class: 'hint', title: 'Which events are its' }, given.condition),
-        h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [given?.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Its events'));
+    return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), condition && h('code', { class: 'hint', title: 'Which events are its' }, condition),
+        condition !== undefined && h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Its events'));
 }
 
 function figuresOf(row, { job_time: job }, span) {
@@ -129,7 +129,7 @@ function figuresOf(row, { job_time: job }, span) {
         { label: 'Events', number: row.count, note: row.count > 0 && `${text(row.ops, '1/s')} of call time` },
         { label: 'Size', number: row.size, unit: 'B', title: 'Bytes read and written' },
         { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} a stream`, title: 'Size over busy time: what the job got while it was transferring' },
-        { label: 'Files', number: row.files, note: `${row.processes} processes, ${row.threads} threads` },
+        { label: 'Files', number: row.files, note: `by ${plural(row.processes, 'process', 'processes')}`, title: `${plural(row.threads, 'thread')} in ${plural(row.processes, 'process', 'processes')}` },
     ];
 }
 

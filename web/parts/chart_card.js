@@ -12,6 +12,7 @@ import { segmented } from './segmented.js';
  * @property {string} what  is computed, for whoever waits
  * @property {string} path  of the call
  * @property {Object} parameters
+ * @property {{path: string, parameters: Object}} [exported]  the call to export, where it is another one
  * @property {any} [besides]  what else the answer depends on
  * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path, parameters or besides changed
  * @property {(answer: any) => Object|null} draw  what the chart is given; null: there is nothing to show
@@ -37,7 +38,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         const asTable = tablesOf(here()).includes(name);
         refill(head, view.tools,
             segmented('Show as', [['chart', 'Chart'], ['table', 'Table']], asTable ? 'table' : 'chart', () => go({ as: toggleTable(name) })),
-            copyMenu(view.path, view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
+            copyMenu(view.exported?.path ?? view.path, view.exported?.parameters ?? view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
         above.hidden = !view.above;
         refill(above, view.above);
         const question = JSON.stringify([view.path, view.parameters, view.besides]);

@@ -34,7 +34,7 @@ export function change(now, before, unit, better, { delta = true } = {}) {
 }
 
 function ratio(factor) {
-    return `\u00d7\u2009${factor < 0.001 ? '<\u20090.001' : factor >= 0.9995 && factor < 10 ? factor.toFixed(2) : significant(factor)}`;
+    return `\u00d7\u2009${factor === 0 ? '0' : factor < 0.001 ? '<\u20090.001' : factor >= 0.9995 && factor < 10 ? factor.toFixed(2) : significant(factor)}`;
 }
 
 function oneSided(now, before) {

@@ -5,7 +5,7 @@ import { go } from '../state.js';
 import { change, changeWords } from './compare_change.js';
 import { runSwatch } from './compare_runs.js';
 import { copyMenu } from './copy.js';
-import { swatch } from './layers.js';
+import { isPresent, swatch } from './layers.js';
 import { segmented } from './segmented.js';
 import { table } from './table.js';
 
@@ -37,7 +37,7 @@ export function compareLayers({ runs, answer, tree, parameters, place }) {
         if (!byLayer.has(row.name)) byLayer.set(row.name, []);
         byLayer.get(row.name)[index % runs.length] = row;
     }
-    const rows = tree.filter((layer) => byLayer.get(layer.name)?.some((row) => row.count > 0)).map((layer) => ({ layer, of: byLayer.get(layer.name) }));
+    const rows = tree.filter((layer) => byLayer.get(layer.name)?.some(isPresent)).map((layer) => ({ layer, of: byLayer.get(layer.name) }));
     const others = runs.map((run, at) => ({ run, at })).slice(1);
     const metric = METRICS.find(({ key }) => key === place.layer_metric) ?? METRICS[0];
     /** @type {{label: any, title?: string, columns: import('./table.js').Column[]}[]} */
@@ -62,8 +62,8 @@ function valueColumn({ key, unit }, { run, at }, label) {
 /** @returns {import('./table.js').Column[]} */
 function pairColumns(metric, other, baseline) {
     const { key, unit, better } = metric;
-    return [...(baseline ? [valueColumn(metric, { run: baseline, at: 0 }, 'baseline')] : []), valueColumn(metric, other, 'now'),
-        { key: `${key} change ${other.run.id}`, label: 'change', class: 'number', cell: ({ of }) => change(numberOf(of[other.at], key), numberOf(of[0], key), unit, better) }];
+    return [{ key: `${key} change ${other.run.id}`, label: 'change', class: 'number', cell: ({ of }) => change(numberOf(of[other.at], key), numberOf(of[0], key), unit, better) }, valueColumn(metric, other, 'now'),
+        ...(baseline ? [valueColumn(metric, { run: baseline, at: 0 }, 'baseline')] : [])];
 }
 
 /** Layers that move no bytes have no size. */

@@ -10,8 +10,9 @@ import { postMenu } from './copy.js';
 import { grid } from './grid.js';
 import { empty, loading } from './notice.js';
 import { segmented } from './segmented.js';
+import { sorted } from './table.js';
 
-const MOST = 20000;
+const MOST = 20000, USUAL = '-time_change';
 const BY = [
     { key: 'func_name', label: 'Function', expression: 'func_name' },
     { key: 'cat', label: 'Category', expression: 'cat' },
@@ -31,28 +32,30 @@ export function regressionsCard() {
     const note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
     const element = h('section', { class: 'card', 'aria-label': 'Largest slow-downs' }, h('header', { class: 'card-head' }, h('h2', {}, 'Largest slow-downs'), note, tools), box);
     const rows = grid();
-    let work = null, asked = null, source = null;
+    let work = null, asked = null, answer = null, source = null, order = null;
 
     /** @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object}} view */
     function update(view) {
         const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
         const body = questionFor(view, by), question = JSON.stringify([body, view.runs.map(({ trace }) => trace.version)]);
         refill(tools, segmented('Rows by', BY.map(({ key, label }) => [key, label]), by.key, (key) => go({ by: key })), postMenu('query', body, `compare-${by.key}`));
-        if (question === asked && source) { show(view, by); return; }
+        if (question === asked && answer) { show(view, by); return; }
         asked = question;
-        source = null;
+        answer = null;
         work?.abort();
         work = loading(box, { what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320, load: (signal) => send('POST', 'query', body, signal),
-            show: (answer) => { source = sourceOf(answer, view.runs); show(view, by); }, retry: () => { asked = null; update(view); } });
+            show: (received) => { answer = received; order = null; show(view, by); }, retry: () => { asked = null; update(view); } });
     }
 
-    function show({ runs }, by) {
+    function show({ runs, place }, by) {
+        const columns = columnsOf(runs, by), sort = columns.some(({ key }) => key === place.sort?.replace(/^-/, '')) ? place.sort : USUAL;
+        if (order !== sort) source = sourceOf(answer, runs, sort);
+        order = sort;
         fill(note, source.left > 0 ? `of the first ${grouped(MOST)} rows; ${grouped(source.left)} more have changed less` : 'by time in calls; what is new counts with all its time');
         if (source.count === 0) { fill(box, empty('Nothing here', h('p', {}, 'No event of the other runs passes the filter.'))); return; }
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        const columns = columnsOf(runs, by);
         const groups = [{ label: '', span: columns.length - 3 * MEASURES.length }, ...MEASURES.map(({ label }) => ({ label, span: 3 }))];
-        rows.update({ columns, groups, source, caption: 'Largest slow-downs' });
+        rows.update({ columns, groups, source, caption: 'Largest slow-downs', sort, onSort: (next) => go({ sort: next === USUAL ? null : next }) });
     }
     return { element, update, close() { work?.abort(); rows.close(); } };
 }
@@ -64,11 +67,11 @@ function questionFor({ runs, parameters }, by) {
         compare: { baseline: runs[0].name, columns: MEASURES.map(({ key }) => key) }, order_by: ['-time_delta'], limit: MOST };
 }
 
-/** The other runs' rows; what one side lacks counts as 0 in the order, for it took no time there. */
-function sourceOf(answer, runs) {
-    const at = (name) => answer.columns.indexOf(name);
-    const slower = (row) => (row[at('time')] ?? 0) - (row[at('time_baseline')] ?? 0);
-    const found = answer.data.filter((row) => row[at('trace')] !== runs[0].name).sort((a, b) => slower(b) - slower(a));
+/** The other runs' rows in order of a column; what one side lacks counts as 0 in a change, for it took no time there. */
+function sourceOf(answer, runs, sort) {
+    const at = (name) => answer.columns.indexOf(name), key = sort.replace(/^-/, ''), changed = key.replace(/_change$/, '');
+    const read = changed === key ? (row) => row[at(key)] : (row) => (row[at(changed)] ?? 0) - (row[at(`${changed}_baseline`)] ?? 0);
+    const found = sorted(answer.data.filter((row) => row[at('trace')] !== runs[0].name), [{ key, label: key, get: read }], sort);
     return { columns: answer.columns, units: answer.units, rows: found, count: found.length, left: answer.row_count - answer.data.length, answer, until: async () => false };
 }
 

@@ -39,7 +39,8 @@ export function compareSeries() {
         const shownNames = new Set(runs.filter(({ id }) => shown.has(id)).map(({ name }) => name));
         const hide = (name, alone) => { const next = toggled(shownNames, name, alone); go({ hide: runs.filter((run) => !next.has(run.name)).map(({ id }) => id).join(',') }); };
         card.update({
-            what: `Computing ${metric.label.toLowerCase()} of ${runs.length} runs`, path: path(runs[0]), parameters: asked, besides: runs.map(({ id }) => id), file: `${runs[0].name}-${metric.key}`,
+            what: `Computing ${metric.label.toLowerCase()} of ${runs.length} runs`, path: path(runs[0]), parameters: asked, besides: runs.map(({ id }) => id), file: `compare-${layer.name}-${metric.key}`,
+            exported: { path: 'compare', parameters: { traces: runs.map(({ id }) => id).join(','), baseline: runs[0].id, ...parameters, view: 'layer', layer: layer.name, by: 'time_range', granularity, columns: `time_range,trace,${metric.key}` } },
             load: (signal) => Promise.all(runs.map((run) => getOf(run.trace, path(run), asked, signal))),
             tools: [select('Layer', 'compare-layer', layers.map(({ name }) => [name, name]), layer.name, (name) => go({ layer: name })),
                 select('Metric', 'compare-metric', METRICS.map(({ key, label }) => [key, label]), metric.key, (key) => go({ metric: key }))],

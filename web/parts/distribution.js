@@ -31,7 +31,7 @@ const MOST = 10000, MOST_BARS = 64;
  * @property {Object} row  of the summary
  * @property {string[]} columns  of the layer's view by process
  * @property {{name: string, condition: string}[]} metrics  derived ones
- * @property {string} condition  which events are the layer's
+ * @property {string|undefined} condition  which events are the layer's
  */
 
 export function distributionCard() {
@@ -51,7 +51,7 @@ export function distributionCard() {
         const keys = compatible ? ['proc_name'] : ['host_name', 'pid'];
         const path = `traces/${trace.id}/views/layer`;
         const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'process', columns: [...keys, ...present.map((kind) => columnOf(kind, measure.key))].join(','), limit: MOST };
-        const each = place.spread === 'bars';
+        const each = place.spread === 'bars', axis = place.axis ?? (present.length > 1 ? 'log' : 'linear');
         const of = compatible ? 'threads' : 'processes';
         card.update({
             what: `Spreading ${layer.name} over ${of}`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-${of}`,
@@ -59,14 +59,14 @@ export function distributionCard() {
                 h('label', { class: 'visually-hidden', for: 'measure' }, 'Measure'),
                 h('select', { id: 'measure', onchange: (event) => go({ measure: event.target.value }) }, offered.map(({ key, label }) => h('option', { value: key, selected: key === measure.key }, label))),
                 segmented('Spread', [['boxes', 'Boxes', 'Least, quartiles, most and mean over all'], ['bars', 'Bars', 'One by one, the most first']], each ? 'bars' : 'boxes', (key) => go({ spread: key === 'bars' ? 'bars' : null })),
-                !each && segmented('Axis', [['linear', 'Linear'], ['log', 'Log']], place.axis === 'linear' ? 'linear' : 'log', (key) => go({ axis: key === 'log' ? null : key })),
+                !each && segmented('Axis', [['linear', 'Linear'], ['log', 'Log']], axis, (key) => go({ axis: key })),
             ],
             note: (answer) => noteOf(answer, each, of),
             draw: (answer) => {
                 const rows = recordsOf(answer), common = { unit: measure.unit, label: `${measure.label} of ${layer.name} over ${of}` };
                 if (rows.length === 0) return null;
                 if (each) return { ...common, ...barsOf(rows, columnOf(layer.name, measure.key), layer, compatible), lying: true, head: of };
-                return { ...common, log: place.axis !== 'linear', of, boxes: present.map((kind) => boxOf(kind, rows.map((row) => row[columnOf(kind, measure.key)]), layer)).filter(Boolean) };
+                return { ...common, log: axis === 'log', of, boxes: present.map((kind) => boxOf(kind, rows.map((row) => row[columnOf(kind, measure.key)]), layer)).filter(Boolean) };
             },
         });
     }

@@ -18,7 +18,7 @@ export function heatCard() {
         const filter = [view.condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ');
         const path = `traces/${trace.id}/query`;
         const asked = { preset: place.preset ?? trace.preset.name, filters: place.filters, from: place.from, to: place.to, q: JSON.stringify({
-            filter, group_by: ['host_name', 'pid', { bin: `bin(time_start, ${granularity})` }], aggregate: { time: 'sum(time)' }, limit: MOST_CELLS }) };
+            ...(filter && { filter }), group_by: ['host_name', 'pid', { bin: `bin(time_start, ${granularity})` }], aggregate: { time: 'sum(time)' }, limit: MOST_CELLS }) };
         card.update({
             what: `Summing up the calls of ${layer.name} by process and time`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-heat`,
             note: (answer) => answer.row_count > answer.data.length ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)} cells` : `time of the calls that begin in each bin of ${text(granularity, 's')}; drag to choose a time range`,

@@ -44,6 +44,15 @@ export function isPresent(row) {
     return row?.count > 0 || row?.time > 0;
 }
 
+/**
+ * Which events are a layer's, as an expression: empty for all, undefined where nobody knows.  Layers that were made of categories
+ * have their names, with _ for every other sign, and what lies in them behind a dot (presets.md).
+ */
+export function conditionOf(preset, name) {
+    if (!preset.layers_from_categories) return preset.layers?.find((layer) => layer.name === name)?.condition;
+    return name === 'app' ? '' : `cat.str.match("${name.replace(/^app_cat$/, 'app').replaceAll('_', '[^a-z0-9]')}([.]|$)")`;
+}
+
 /** From a root down to @name. */
 export function pathTo(name, parents) {
     const path = [];

@@ -1,7 +1,7 @@
 /* overlap_question.js - what the overlap page asks: which sets, of which scope, and which of them should hide behind which. */
 
 import { questionOf } from './control_bar.js';
-import { pathTo } from './layers.js';
+import { conditionOf, pathTo } from './layers.js';
 
 export const SCOPES = [
     { key: 'rank_group', label: 'Rank with its workers', one: 'rank', many: 'ranks' },
@@ -10,6 +10,9 @@ export const SCOPES = [
     { key: 'host', label: 'Host', one: 'host', many: 'hosts' },
     { key: 'job', label: 'Whole job', one: 'job', many: 'job' },
 ];
+
+/* What categories are called in which a job computes, where no preset says so. */
+const COMPUTING = /compute|ai_framework|kernel/;
 
 /**
  * @typedef {import('./layers.js').Layer & {expression: string, own?: boolean}} EventSet
@@ -37,17 +40,15 @@ export function offeredLayers(tree, preset, present) {
     return tree.filter((layer) => present.has(layer.name) && !around.has(layer.name) && conditionOf(preset, layer.name));
 }
 
-function conditionOf(preset, name) {
-    return preset.layers?.find((layer) => layer.name === name)?.condition;
-}
-
-/** Compute, what stands beside it, and the POSIX layer with the most time. */
+/** Compute, what stands beside it, and the POSIX layer with the most time; without compute the busiest. */
 function usualLayers(offered, preset, times) {
     const compute = offered.find((layer) => layer.name === preset.overlap_with);
     const beside = offered.filter((layer) => compute && layer.parent === compute.parent);
     const posix = offered.filter((layer) => layer.hatched).sort((a, b) => (times.get(b.name) ?? 0) - (times.get(a.name) ?? 0)).slice(0, 1);
     const usual = new Set([...beside, ...posix]);
-    return usual.size > 1 ? offered.filter((layer) => usual.has(layer)) : offered.slice(0, 4);
+    if (usual.size > 1) return offered.filter((layer) => usual.has(layer));
+    const busiest = [...offered].sort((a, b) => (times.get(b.name) ?? 0) - (times.get(a.name) ?? 0)).slice(0, 4);
+    return offered.filter((layer) => busiest.includes(layer));
 }
 
 /**
@@ -63,7 +64,7 @@ export function overlapQuestion(place, { tree, preset, times }, granularity) {
     const sets = [...chosen.map((layer) => ({ ...layer, expression: conditionOf(preset, layer.name) })), ...own];
     if (sets.length === 0) return null;
     const named = (name) => sets.find((set) => set.name === name);
-    const behind = named(place.behind) ?? named(preset.overlap_with) ?? sets[0];
+    const behind = named(place.behind) ?? named(preset.overlap_with) ?? sets.find(({ name }) => COMPUTING.test(name)) ?? sets[0];
     const others = sets.filter((set) => set !== behind).sort((a, b) => (times.get(b.name) ?? 0) - (times.get(a.name) ?? 0));
     const hidden = (place.hidden !== behind.name && named(place.hidden)) || others[0] || behind;
     const scope = SCOPES.find(({ key }) => key === place.scope) ?? SCOPES[0];

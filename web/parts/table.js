@@ -48,7 +48,7 @@ export function headCell(column, sort, onSort) {
     const up = sort === column.key, down = sort === '-' + column.key;
     const attributes = { scope: 'col', title: column.title, class: classOf(column), 'aria-sort': up ? 'ascending' : down ? 'descending' : null };
     if (!onSort || column.sortable === false) return h('th', attributes, column.label);
-    const next = column.unit ? (down ? column.key : '-' + column.key) : (up ? '-' + column.key : column.key);
+    const next = column.unit || column.class === 'number' ? (down ? column.key : '-' + column.key) : (up ? '-' + column.key : column.key);
     return h('th', attributes, h('button', { class: 'sort', onclick: () => onSort(next) }, column.label,
         h('span', { class: 'arrow', 'aria-hidden': 'true' }, up ? '\u2191' : down ? '\u2193' : '')));
 }

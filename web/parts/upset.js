@@ -30,7 +30,7 @@ function rowOf({ sets: active, time }, sets, longest, span) {
     const bar = h('span', { class: 'bar', role: 'img', 'aria-label': text(time, 's') }, shown);
     const only = active.length === 1 && sets.find((set) => set.name === active[0]);
     setStyle(bar, { '--share': longest > 0 ? time / longest : 0, '--hidden': 0, '--color': only ? only.color : active.length === 0 ? 'var(--line-strong)' : 'var(--ink-2)' });
-    return h('tr', {}, sets.map((set, index) => h('td', { class: `upset-cell${between(index) ? ' joined' : ''}` },
+    return h('tr', {}, sets.map((set, index) => h('td', { class: `upset-cell${between(index) ? ' joined' : ''}${index === places[0] ? ' from' : ''}${index === places[places.length - 1] ? ' until' : ''}` },
         h('span', { class: `dot${active.includes(set.name) ? ' on' : ''}`, title: active.includes(set.name) ? set.name : `not ${set.name}` },
             h('span', { class: 'visually-hidden' }, active.includes(set.name) ? 'active' : 'not active')))),
     h('td', { class: 'bar-cell' }, active.length === 0 ? h('div', { class: 'bar-with-figure' }, bar, h('small', {}, 'none of them')) : bar),

@@ -10,7 +10,7 @@ import { plural, text } from '../format.js';
 import { breakdown, breakdownView } from './breakdown.js';
 import { questionOf } from './control_bar.js';
 import { copyMenu } from './copy.js';
-import { isPresent, pathTo } from './layers.js';
+import { conditionOf, isPresent, pathTo } from './layers.js';
 import { loading } from './notice.js';
 
 const MOST_SETS = 12;
@@ -91,7 +91,7 @@ function ofRanks({ root, parts, below }, tree, preset) {
  */
 function ofProcesses({ rows, tree, preset }) {
     const byName = new Map(rows.map((row) => [row.name, row])), present = tree.filter(({ name }) => isPresent(byName.get(name)));
-    const [only] = present, condition = preset.layers?.find(({ name }) => name === only?.name)?.condition;
+    const [only] = present, condition = conditionOf(preset, only?.name);
     /** @type {Partition['owner']} */
     const owner = (active, least) => (active.length > 0 ? { name: least(active), kind: 'inner' } : { name: null, kind: 'none' });
     const many = [...present].sort((a, b) => byName.get(b.name).busy_process_sum - byName.get(a.name).busy_process_sum).slice(0, MOST_SETS);
