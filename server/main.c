@@ -116,6 +116,8 @@ static int open_store(struct daemon *daemon, struct sta_error *err)
     if (status == STA_OK && cleaned > 0)
         sta_log(STA_LOG_INFO, "Removed what an interruption had left in the store", "files",
                 sta_log_int(cleaned), NULL);
+    if (status == STA_OK)
+        sta_store_keep_columns(daemon->store, daemon->settings.columns);
     return status;
 }
 

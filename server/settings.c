@@ -386,6 +386,8 @@ static void complete(struct sta_settings *settings)
         settings->memory = STA_MAX(sta_usable_memory() / 4, UINT64_C(256) << 20);
     if (settings->cache == 0)
         settings->cache = settings->memory / 8;
+    if (settings->columns == 0)
+        settings->columns = settings->memory / 8;
     if (settings->query_memory == 0)
         settings->query_memory = settings->memory / 4;
 }

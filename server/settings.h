@@ -27,6 +27,7 @@
       "bytes that ingest and questions may hold; 0: a quarter of what this process may use, at least 256 "   \
       "MiB")                                                                                                 \
     X(SIZE, cache, "0", "bytes of answers to keep in memory; 0: an eighth of memory")                        \
+    X(SIZE, columns, "0", "bytes of decoded columns to keep in memory; 0: an eighth of memory")              \
     X(TEXT, tokens, "",                                                                                      \
       "file of access tokens; empty: no sign-in, and then only loopback addresses are served")               \
     X(TEXT, log_level, "info", "error, warning, info or debug")                                              \
@@ -70,7 +71,7 @@ struct sta_settings {
 };
 
 /** Reads options, environment and file.  STA_EINPUT names option, variable, or file, line, key and what is allowed.  Resolves the defaults
- * that depend on the machine (workers, memory, cache, query_memory, store).  Fini also after a failure. */
+ * that depend on the machine (workers, memory, cache, columns, query_memory, store).  Fini also after a failure. */
 STA_MUSTCHECK int sta_settings_read(struct sta_settings *settings, int argc, char **argv,
                                     struct sta_error *err);
 void sta_settings_fini(struct sta_settings *settings);

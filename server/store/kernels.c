@@ -2,6 +2,7 @@
 #include "store/kernels.h"
 
 #include <string.h>
+#include "common/dictionary.h"
 #include "store/bitpack.h"
 
 #define STA_PACK_WORD (STA_PACK_LANES * sizeof(uint64_t)) /* one word of every lane */

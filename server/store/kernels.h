@@ -9,6 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Values kept as their difference to a base, in 1, 2 or 4 bytes.  Where some are missing ("some"), 0 stands for no value. */
+struct sta_narrow_kernels {
+    /** @missing: NULL when every row has a value. */
+    void (*shrink)(const int64_t *values, const uint8_t *missing, uint32_t count, uint64_t base, void *out);
+    void (*shrink_codes)(const uint32_t *codes, uint32_t count, uint32_t base, void *out);
+    void (*widen)(const void *in, uint32_t count, uint64_t base, int64_t *values);
+    void (*widen_some)(const void *in, uint32_t count, uint64_t base, int64_t *values, uint8_t *missing);
+    void (*widen_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
+    void (*widen_some_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
+};
+
 struct sta_kernels {
     /** Numbers of @width bits, packed as bitpack.h says. */
     void (*unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out);
@@ -27,6 +38,7 @@ struct sta_kernels {
                         uint64_t *words);
     /** Low halves. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
+    struct sta_narrow_kernels narrow_to[3]; /* 1, 2, 4 bytes */
 };
 
 const struct sta_kernels *sta_kernels(void);

@@ -102,6 +102,65 @@ TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t 
         codes[i] = (uint32_t)wide[i];
 }
 
+#define DEFINE_NARROW(bits)                                                                                  \
+    TARGET static void KERNEL(shrink_##bits)(const int64_t *values, const uint8_t *missing, uint32_t count,  \
+                                             uint64_t base, void *out)                                       \
+    {                                                                                                        \
+        uint##bits##_t *restrict to = out;                                                                   \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            to[i] = (uint##bits##_t)((uint64_t)values[i] - base);                                            \
+        for (uint32_t i = 0; missing != NULL && i < count; i++)                                              \
+            to[i] = missing[i] ? 0 : to[i];                                                                  \
+    }                                                                                                        \
+    TARGET static void KERNEL(shrink_codes_##bits)(const uint32_t *codes, uint32_t count, uint32_t base,     \
+                                                   void *out)                                                \
+    {                                                                                                        \
+        uint##bits##_t *restrict to = out;                                                                   \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            to[i] = (uint##bits##_t)(codes[i] == STA_NO_CODE ? 0 : codes[i] - base);                         \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_##bits)(const void *in, uint32_t count, uint64_t base,                   \
+                                            int64_t *restrict values)                                        \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            values[i] = (int64_t)(from[i] + base);                                                           \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_some_##bits)(const void *in, uint32_t count, uint64_t base,              \
+                                                 int64_t *restrict values, uint8_t *restrict missing)        \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            values[i] = (int64_t)(from[i] == 0 ? 0 : from[i] + base);                                        \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            missing[i] = from[i] == 0;                                                                       \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_codes_##bits)(const void *in, uint32_t count, uint32_t base,             \
+                                                  uint32_t *restrict codes)                                  \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            codes[i] = from[i] + base;                                                                       \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_some_codes_##bits)(const void *in, uint32_t count, uint32_t base,        \
+                                                       uint32_t *restrict codes)                             \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            codes[i] = from[i] == 0 ? STA_NO_CODE : from[i] + base;                                          \
+    }
+
+DEFINE_NARROW(8)
+DEFINE_NARROW(16)
+DEFINE_NARROW(32)
+#undef DEFINE_NARROW
+
+#define NARROW(bits)                                                                                         \
+    {                                                                                                        \
+        KERNEL(shrink_##bits), KERNEL(shrink_codes_##bits), KERNEL(widen_##bits), KERNEL(widen_some_##bits), \
+            KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits)                                      \
+    }
+
 static const struct sta_kernels KERNEL(kernels) = {
     .unpack = KERNEL(unpack),
     .range = KERNEL(range),
@@ -112,4 +171,6 @@ static const struct sta_kernels KERNEL(kernels) = {
     .split_planes = KERNEL(split_planes),
     .join_planes = KERNEL(join_planes),
     .narrow = KERNEL(narrow),
+    .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
 };
+#undef NARROW

@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "store/contents.h"
 #include "store/segment.h"
+#include "store/shelf.h"
 #include "store/store.h"
 
 struct sta_known_trace {
@@ -21,6 +22,7 @@ struct sta_known_trace {
 struct sta_store {
     char *path;
     int lock_fd;
+    struct sta_shelf *shelf; /* NULL: decoded columns are not kept */
     pthread_mutex_t lock, files_lock;
     struct sta_known_trace **traces; /* by creation, then id */
     size_t count, capacity;

@@ -1,4 +1,4 @@
-/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks. */
+/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks, decoded or as they were kept. */
 #include "common/memory.h"
 #include "store/kernels.h"
 #include "store/private.h"
@@ -33,11 +33,27 @@ void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block
     }
 }
 
+/* From the shelf, or decoded and put there. */
+static int read_column(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                       struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_segment *segment = &segment_of(snapshot, block)->segment;
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, block->index, column);
+    struct sta_shelf *shelf = entry != NULL ? snapshot->store->shelf : NULL;
+    struct sta_shelf_key key = {segment->serial, block->index, column};
+    if (shelf != NULL && sta_shelf_get(shelf, key, block->rows, values))
+        return STA_OK;
+    int status = sta_segment_read(segment, block->index, column, values, err);
+    if (status == STA_OK && shelf != NULL)
+        sta_shelf_put(shelf, key, block->rows, entry->min, entry->max, values);
+    return status;
+}
+
 int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
                    struct sta_column_values *values, struct sta_error *err)
 {
     const struct sta_open_segment *open = segment_of(snapshot, block);
-    int status = sta_segment_read(&open->segment, block->index, column, values, err);
+    int status = read_column(snapshot, block, column, values, err);
     if (status != STA_OK)
         return sta_because(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
     if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)

@@ -45,6 +45,8 @@ void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_ent
 STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned,
                                  struct sta_error *err);
 void sta_store_close(struct sta_store *store);
+/** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first snapshot. */
+void sta_store_keep_columns(struct sta_store *store, uint64_t room);
 const char *sta_store_path(const struct sta_store *store);
 
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */

@@ -1,0 +1,209 @@
+/* shelf.c - see shelf.h.
+ *
+ * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so and the base is one less than the
+ * least value.  Items are shared out to compartments by a hash of their key, each with a lock, a table of chains and a list in the order of use.
+ * A reader holds a reference while it widens an item, outside the lock, so that an item may be taken off the shelf meanwhile. */
+#include "store/shelf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "common/memory.h"
+#include "store/kernels.h"
+
+#define COMPARTMENTS 64
+#define CHAINS 1024
+
+struct item {
+    struct item *next;          /* in its chain */
+    struct item *newer, *older; /* in the order of use */
+    struct sta_shelf_key key;
+    _Atomic unsigned references; /* the shelf's, and one of each reader at work */
+    uint64_t base;
+    uint32_t size; /* bytes of all */
+    uint8_t width; /* number of the kernels for it */
+    uint8_t kind;
+    bool any_missing;
+    unsigned char values[];
+};
+
+struct compartment {
+    pthread_mutex_t lock;
+    struct item *chains[CHAINS];
+    struct item *newest, *oldest;
+    uint64_t size;
+};
+
+struct sta_shelf {
+    uint64_t room; /* of a compartment */
+    struct compartment compartments[COMPARTMENTS];
+};
+
+struct sta_shelf *sta_shelf_create(uint64_t room)
+{
+    struct sta_shelf *shelf = sta_alloc(sizeof *shelf);
+    shelf->room = room / COMPARTMENTS;
+    for (size_t i = 0; i < COMPARTMENTS; i++)
+        STA_ASSERT(pthread_mutex_init(&shelf->compartments[i].lock, NULL) == 0);
+    return shelf;
+}
+
+static void release(struct item *item)
+{
+    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+        free(item);
+}
+
+void sta_shelf_destroy(struct sta_shelf *shelf)
+{
+    if (shelf == NULL)
+        return;
+    for (size_t i = 0; i < COMPARTMENTS; i++) {
+        for (struct item *item = shelf->compartments[i].newest, *older; item != NULL; item = older) {
+            older = item->older;
+            release(item);
+        }
+        pthread_mutex_destroy(&shelf->compartments[i].lock);
+    }
+    free(shelf);
+}
+
+/* ---- places */
+
+static uint64_t hash_of(struct sta_shelf_key key)
+{
+    uint64_t hash =
+        (key.segment << 32 ^ (uint64_t)key.column << 16 ^ key.block) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static bool is_same(struct sta_shelf_key a, struct sta_shelf_key b)
+{
+    return a.segment == b.segment && a.block == b.block && a.column == b.column;
+}
+
+/* Where the pointer to the item of a key is, or would be. */
+static struct item **find(struct compartment *compartment, struct sta_shelf_key key)
+{
+    struct item **at = &compartment->chains[hash_of(key) / COMPARTMENTS % CHAINS];
+    while (*at != NULL && !is_same((*at)->key, key))
+        at = &(*at)->next;
+    return at;
+}
+
+static void put_in_front(struct compartment *compartment, struct item *item)
+{
+    item->newer = NULL;
+    item->older = compartment->newest;
+    if (item->older != NULL)
+        item->older->newer = item;
+    else
+        compartment->oldest = item;
+    compartment->newest = item;
+}
+
+static void take_out(struct compartment *compartment, struct item *item)
+{
+    *(item->newer != NULL ? &item->newer->older : &compartment->newest) = item->older;
+    *(item->older != NULL ? &item->older->newer : &compartment->oldest) = item->newer;
+}
+
+static void drop_oldest(struct compartment *compartment)
+{
+    struct item *item = compartment->oldest;
+    *find(compartment, item->key) = item->next;
+    take_out(compartment, item);
+    compartment->size -= item->size;
+    release(item);
+}
+
+static struct compartment *compartment_of(struct sta_shelf *shelf, struct sta_shelf_key key)
+{
+    return &shelf->compartments[hash_of(key) % COMPARTMENTS];
+}
+
+/* ---- values */
+
+static void widen(const struct item *item, uint32_t rows, struct sta_column_values *values)
+{
+    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[item->width];
+    values->kind = (enum sta_column_kind)item->kind;
+    values->any_missing = item->any_missing;
+    if (item->kind == STA_KIND_CODE && item->any_missing)
+        narrow->widen_some_codes(item->values, rows, (uint32_t)item->base, values->codes);
+    else if (item->kind == STA_KIND_CODE)
+        narrow->widen_codes(item->values, rows, (uint32_t)item->base, values->codes);
+    else if (item->any_missing)
+        narrow->widen_some(item->values, rows, item->base, values->integers, values->missing);
+    else
+        narrow->widen(item->values, rows, item->base, values->integers);
+}
+
+static struct item *make_item(struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
+                              const struct sta_column_values *values)
+{
+    uint64_t base = (uint64_t)min - values->any_missing, range = (uint64_t)max - base;
+    if (range > UINT32_MAX)
+        return NULL;
+    unsigned width = range > UINT16_MAX ? 2 : range > UINT8_MAX ? 1 : 0;
+    size_t size = sizeof(struct item) + ((size_t)rows << width);
+    struct item *item = sta_try_alloc(size);
+    if (item == NULL)
+        return NULL;
+    *item = (struct item){.key = key,
+                          .references = 1,
+                          .base = base,
+                          .size = (uint32_t)size,
+                          .width = (uint8_t)width,
+                          .kind = (uint8_t)values->kind,
+                          .any_missing = values->any_missing};
+    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[width];
+    if (values->kind == STA_KIND_CODE)
+        narrow->shrink_codes(values->codes, rows, (uint32_t)base, item->values);
+    else
+        narrow->shrink(values->integers, values->any_missing ? values->missing : NULL, rows, base,
+                       item->values);
+    return item;
+}
+
+bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows,
+                   struct sta_column_values *values)
+{
+    struct compartment *compartment = compartment_of(shelf, key);
+    pthread_mutex_lock(&compartment->lock);
+    struct item *item = *find(compartment, key);
+    if (item != NULL) {
+        atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+        take_out(compartment, item);
+        put_in_front(compartment, item);
+    }
+    pthread_mutex_unlock(&compartment->lock);
+    if (item == NULL)
+        return false;
+    widen(item, rows, values);
+    release(item);
+    return true;
+}
+
+void sta_shelf_put(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
+                   const struct sta_column_values *values)
+{
+    struct compartment *compartment = compartment_of(shelf, key);
+    bool fits =
+        values->kind == STA_KIND_INT || values->kind == STA_KIND_BOOL || values->kind == STA_KIND_CODE;
+    struct item *item = fits ? make_item(key, rows, min, max, values) : NULL;
+    if (item == NULL)
+        return;
+    pthread_mutex_lock(&compartment->lock);
+    struct item **at = find(compartment, key);
+    if (*at == NULL && item->size <= shelf->room) {
+        *at = item;
+        put_in_front(compartment, item);
+        compartment->size += item->size;
+        item = NULL;
+    }
+    while (compartment->size > shelf->room)
+        drop_oldest(compartment);
+    pthread_mutex_unlock(&compartment->lock);
+    free(item); /* another reader was first */
+}

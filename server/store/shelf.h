@@ -1,0 +1,28 @@
+/* shelf.h - columns of blocks that were decoded lately, with as few bytes a value as they need (private to store).
+ *
+ * To undo what makes a column small on disk costs a nanosecond or more for each value; to widen a narrow number costs a tenth of that.  What was
+ * not asked for longest makes room. */
+#ifndef STA_STORE_SHELF_H
+#define STA_STORE_SHELF_H
+
+#include "store/store.h"
+
+struct sta_shelf; /* any thread */
+
+/* Which column of which block; a segment's serial is given to no other one. */
+struct sta_shelf_key {
+    uint64_t segment;
+    uint32_t block, column;
+};
+
+/** @room: bytes that it may take. */
+struct sta_shelf *sta_shelf_create(uint64_t room);
+void sta_shelf_destroy(struct sta_shelf *shelf); /* NULL allowed */
+/** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
+bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows,
+                   struct sta_column_values *values);
+/** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left alone. */
+void sta_shelf_put(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
+                   const struct sta_column_values *values);
+
+#endif
