@@ -89,11 +89,12 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         uint32_t row = events.selected != NULL ? events.selected[i] : i;
-        struct event event = {.part = sta_part_of(measuring->request, events.ts[row], events.dur[row]),
-                              .dur = events.dur[row],
-                              .size = size_at(&sizes, row),
-                              .unit = events.units[row],
-                              .mask = events.masks[row]};
+        struct event event = {
+            .part = sta_part_of(sta_overlap_window(measuring->request), events.ts[row], events.dur[row]),
+            .dur = events.dur[row],
+            .size = size_at(&sizes, row),
+            .unit = events.units[row],
+            .mask = events.masks[row]};
         if (event.part.outside || event.mask == STA_NOT_THERE)
             continue;
         for (uint32_t mask = event.mask; mask != 0; mask &= mask - 1) {

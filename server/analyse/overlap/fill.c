@@ -141,7 +141,8 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     int rc = sta_overlap_reader_read(filling->readers[worker], rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         uint32_t row = events.selected != NULL ? events.selected[i] : i;
-        struct sta_part part = sta_part_of(filling->request, events.ts[row], events.dur[row]);
+        struct sta_part part =
+            sta_part_of(sta_overlap_window(filling->request), events.ts[row], events.dur[row]);
         uint32_t mask = events.masks[row];
         if (part.outside || part.from == part.to || mask == STA_NOT_THERE || (mask == 0 && !filling->outside))
             continue;

@@ -17,9 +17,9 @@ struct worker {
     int64_t *instants;             /* by unit, then set: events that cover nothing */
     uint32_t *places; /* by unit: how many spans, then where the next one goes; 0 between slices */
     size_t unit_capacity;
-    uint32_t *kept, kept_count; /* rows of a slice that give spans */
-    uint32_t *met, met_count;   /* their units */
-    char padding[64];           /* a cache line of its own */
+    uint32_t *kept;   /* rows of the block that give spans */
+    uint32_t *met;    /* their units */
+    char padding[64]; /* a cache line of its own */
 };
 
 struct pass {
@@ -77,7 +77,8 @@ static void grow_units(struct pass *pass, struct worker *worker, size_t need)
 
 static inline void widen(struct sta_host_span *span, const struct sta_part *part)
 {
-    span->start = STA_MIN(span->start, part->from);
+    if (part->from < span->start)
+        span->start = part->from;
     span->end = STA_MAX(span->end, part->to);
 }
 
@@ -93,65 +94,106 @@ static bool follows_threads(const struct sta_overlap_request *request)
     return request->scope.kind <= STA_SCOPE_JOB;
 }
 
-/* Takes an event into account; one that covers time in a set is kept, to give a span. */
-static inline void take_event(struct pass *pass, struct worker *worker,
-                              const struct sta_overlap_events *events, uint32_t row, bool by_thread)
+static inline uint32_t row_at(const struct sta_overlap_events *events, uint32_t i)
 {
-    struct sta_part part = sta_part_of(pass->request, events->ts[row], events->dur[row]);
-    uint32_t mask = events->masks[row];
-    if (part.outside || mask == STA_NOT_THERE)
-        return;
-    uint32_t unit = events->units[row];
-    if (unit >= worker->unit_capacity)
-        grow_units(pass, worker, (size_t)unit + 1);
-    if (!by_thread)
-        widen(&worker->units[unit], &part);
-    widen(&worker->threads[events->threads[row]], &part);
-    if (part.from == part.to)
-        count_instant(worker->instants + unit * pass->request->set_count, mask);
-    if (mask == 0 || part.from == part.to)
-        return;
-    worker->kept[worker->kept_count++] = row;
-    if (worker->places[unit]++ == 0)
-        worker->met[worker->met_count++] = unit;
+    return events->selected != NULL ? events->selected[i] : i;
 }
 
-/* Gives the spans of the rows kept, unit by unit.  Return: how many. */
-static uint32_t deal_out(const struct pass *pass, struct worker *worker,
-                         const struct sta_overlap_events *events, struct sta_span *spans)
+/* Takes events into account; the rows of those that cover time in a set are kept, to give spans.  Return: how many.  Inline, so that in the
+ * usual case nothing is left of what only a window, a filter or another scope asks for. */
+static inline uint32_t take_some(struct worker *worker, struct sta_overlap_events events, uint32_t sets,
+                                 struct sta_window window, bool by_thread)
 {
+    struct sta_host_span *threads = worker->threads;
+    uint32_t *kept = worker->kept;
+    uint32_t kept_count = 0;
+    for (uint32_t i = 0; i < events.count; i++) {
+        uint32_t row = row_at(&events, i);
+        uint32_t mask = events.masks[row];
+        struct sta_part part = sta_part_of(window, events.ts[row], events.dur[row]);
+        if (part.outside || mask == STA_NOT_THERE)
+            continue;
+        if (!by_thread)
+            widen(&worker->units[events.units[row]], &part);
+        widen(&threads[events.threads[row]], &part);
+        if (part.from == part.to)
+            count_instant(worker->instants + (size_t)events.units[row] * sets, mask);
+        kept[kept_count] = row;
+        kept_count += mask != 0 && part.from < part.to;
+    }
+    return kept_count;
+}
+
+static uint32_t take_events(const struct pass *pass, struct worker *worker,
+                            const struct sta_overlap_events *events, const struct sta_block *block)
+{
+    static const struct sta_window open = {INT64_MIN, INT64_MAX};
+    const struct sta_window window = sta_overlap_window(pass->request);
+    const uint32_t sets = pass->request->set_count;
+    bool whole = block->ts_min >= window.from && block->ts_max < window.to && block->te_max <= window.to;
+    bool by_thread = follows_threads(pass->request);
+    if (!whole || !by_thread || events->selected != NULL)
+        return take_some(worker, *events, sets, window, by_thread);
+    struct sta_overlap_events all = *events;
+    all.selected = NULL;
+    return take_some(worker, all, sets, open, true);
+}
+
+/* Gives the spans of rows, unit by unit. */
+static void deal_out(const struct pass *pass, struct worker *worker, struct sta_overlap_events events,
+                     const uint32_t *rows, uint32_t count, struct sta_span *spans)
+{
+    const int64_t to = pass->request->to;
+    uint32_t *places = worker->places;
+    uint32_t met_count = 0;
     uint32_t sum = 0;
-    for (uint32_t m = 0; m < worker->met_count; m++) {
-        uint32_t count = worker->places[worker->met[m]];
-        worker->places[worker->met[m]] = sum;
-        sum += count;
+    for (uint32_t i = 0; i < count; i++)
+        if (places[events.units[rows[i]]]++ == 0)
+            worker->met[met_count++] = events.units[rows[i]];
+    for (uint32_t m = 0; m < met_count; m++) {
+        uint32_t mine = places[worker->met[m]];
+        places[worker->met[m]] = sum;
+        sum += mine;
     }
-    for (uint32_t i = 0; i < worker->kept_count; i++) {
-        uint32_t row = worker->kept[i];
-        uint32_t unit = events->units[row];
-        int64_t te = STA_MIN(events->ts[row] + events->dur[row], pass->request->to);
-        spans[worker->places[unit]++] = (struct sta_span){events->ts[row], te, unit, events->masks[row]};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = rows[i];
+        uint32_t unit = events.units[row];
+        int64_t te = STA_MIN(events.ts[row] + events.dur[row], to);
+        spans[places[unit]++] = (struct sta_span){events.ts[row], te, unit, events.masks[row]};
     }
-    for (uint32_t m = 0; m < worker->met_count; m++)
-        worker->places[worker->met[m]] = 0;
-    worker->kept_count = worker->met_count = 0;
-    return sum;
+    for (uint32_t m = 0; m < met_count; m++)
+        places[worker->met[m]] = 0;
+}
+
+/* How many of the rows begin before a cut. */
+static uint32_t rows_before(const struct sta_overlap_events *events, const uint32_t *rows, uint32_t count,
+                            int64_t cut)
+{
+    uint32_t low = 0;
+    if (cut == INT64_MAX)
+        return count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool before = events->ts[rows[low + half]] < cut;
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
 }
 
 /* Of each slice the spans of a unit come together, so that the sweep finds them in order. */
-static void take_events(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
-                        struct sta_block_spans *spans)
+static void give_spans(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
+                       const struct sta_block *block, struct sta_block_spans *spans)
 {
-    const bool by_thread = follows_threads(pass->request);
-    uint32_t i = 0;
-    for (const int64_t *cut = spans->cuts; i < events->count; cut++) {
-        for (; i < events->count; i++) {
-            uint32_t row = events->selected != NULL ? events->selected[i] : i;
-            if (events->ts[row] >= *cut && *cut != INT64_MAX)
-                break;
-            take_event(pass, worker, events, row, by_thread);
-        }
-        spans->count += deal_out(pass, worker, events, spans->items + spans->count);
+    uint32_t units = sta_scope_unit_count_now(pass->binding->scope);
+    if (units > worker->unit_capacity)
+        grow_units(pass, worker, units);
+    uint32_t kept_count = take_events(pass, worker, events, block);
+    for (const int64_t *cut = spans->cuts; spans->count < kept_count; cut++) {
+        const uint32_t *rows = worker->kept + spans->count;
+        uint32_t count = rows_before(events, rows, kept_count - spans->count, *cut);
+        deal_out(pass, worker, *events, rows, count, spans->items + spans->count);
+        spans->count += count;
     }
 }
 
@@ -165,7 +207,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     if (rc == 0)
         rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
     if (rc == 0)
-        take_events(pass, worker, &events, spans);
+        give_spans(pass, worker, &events, rows->block, spans);
     return rc;
 }
 

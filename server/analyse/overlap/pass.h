@@ -14,11 +14,21 @@ struct sta_part {
     bool outside;
 };
 
-static inline struct sta_part sta_part_of(const struct sta_overlap_request *request, int64_t ts, int64_t dur)
+/* A stretch of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
+struct sta_window {
+    int64_t from, to;
+};
+
+static inline struct sta_window sta_overlap_window(const struct sta_overlap_request *request)
+{
+    return (struct sta_window){request->from, request->to};
+}
+
+static inline struct sta_part sta_part_of(struct sta_window window, int64_t ts, int64_t dur)
 {
     int64_t te = dur > 0 ? ts + dur : ts;
-    struct sta_part part = {.from = STA_MAX(ts, request->from), .to = STA_MIN(te, request->to)};
-    part.outside = (ts < request->from && te <= request->from) || ts >= request->to;
+    struct sta_part part = {.from = STA_MAX(ts, window.from), .to = STA_MIN(te, window.to)};
+    part.outside = (ts < window.from && te <= window.from) || ts >= window.to;
     return part;
 }
 

@@ -167,20 +167,20 @@ static int read_ticks(struct sta_column_reader *reader, uint32_t column, const i
     return rc;
 }
 
-/* The store checks codes against its tables; these also serve as indexes. */
+/* Threads serve as indexes too: the store has checked that they are as it says. */
 static int read_threads(const struct sta_overlap_request *request, const struct sta_scan_rows *rows,
                         const uint32_t **threads, struct sta_error *err)
 {
+    const struct sta_snapshot *snapshot = request->question->snapshot;
     const struct sta_column_values *values;
+    struct sta_column_stats said;
     int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &values, err);
     if (rc != 0)
         return rc;
-    uint32_t largest = 0;
-    for (uint32_t row = 0; values->kind == STA_KIND_CODE && row < rows->block->rows; row++)
-        largest = STA_MAX(largest, values->codes[row]);
+    sta_block_stats(snapshot, rows->block, STA_COLUMN_THREAD, &said);
     *threads = values->codes;
-    if (values->kind == STA_KIND_CODE &&
-        largest < sta_snapshot_entities(request->question->snapshot)->thread_code_count)
+    if (said.kind == STA_KIND_CODE && said.missing == 0 && said.bounded &&
+        said.max < sta_snapshot_entities(snapshot)->thread_code_count)
         return 0;
     return sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
 }

@@ -153,18 +153,22 @@ static uint32_t meet_unit(struct sta_scope_worker *worker, uint32_t tuple)
     return unit;
 }
 
+/* Notes how large the table is; under the lock, so that it never seems to shrink. */
+static void note_table(struct sta_scope *scope)
+{
+    atomic_store_explicit(&scope->bytes, sta_key_table_bytes(&scope->table), memory_order_relaxed);
+    atomic_store_explicit(&scope->units, sta_key_table_count(&scope->table), memory_order_relaxed);
+}
+
 /* Notes what the tables have grown by. */
 static void count_bytes(struct sta_scope_worker *worker)
 {
     struct sta_scope *scope = worker->scope;
     size_t mine = sta_key_table_bytes(&worker->table) + worker->unit_capacity * sizeof *worker->units;
     pthread_mutex_lock(&scope->lock);
-    size_t all = sta_key_table_bytes(&scope->table);
-    uint32_t units = sta_key_table_count(&scope->table);
+    note_table(scope);
     pthread_mutex_unlock(&scope->lock);
     atomic_fetch_add_explicit(&scope->worker_bytes, mine - worker->bytes, memory_order_relaxed);
-    atomic_store_explicit(&scope->bytes, all, memory_order_relaxed);
-    atomic_store_explicit(&scope->units, units, memory_order_relaxed);
     worker->bytes = mine;
 }
 
@@ -301,6 +305,7 @@ int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_r
         rc = bind_groups(fresh, budget, err);
     else if (request->kind < STA_SCOPE_JOB)
         number_threads(fresh, NULL);
+    note_table(fresh);
     *scope = fresh;
     return rc;
 }

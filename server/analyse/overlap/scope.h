@@ -51,7 +51,7 @@ STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_co
                                   const uint32_t *selected, uint32_t count, uint32_t *units,
                                   struct sta_error *err);
 
-/** How many units there were when a worker last looked.  Context: any thread, during the pass. */
+/** How many units there were when a worker last looked; a worker's own ones are among them.  Context: any thread, during the pass. */
 uint32_t sta_scope_unit_count_now(const struct sta_scope *scope);
 /** Bytes held for the units, by the scope and its workers, for the budget.  Context: any thread, during the pass. */
 size_t sta_scope_bytes(const struct sta_scope *scope);
