@@ -67,6 +67,32 @@ async function memoryIsFlat(page, daemon) {
     assert.ok(after.JSEventListeners <= before.JSEventListeners + 10, 'no listener is left over');
 }
 
+/** While a question is on its way, whatever else is clicked: the answer before it must not be drawn with the new question's words. */
+async function oldAnswersAreNotDrawn(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100'), filter = 'size > 4096';
+    for (const [name, box] of [['overview', '.tiles-box'], ['layer', '.tiles'], ['flat', '.scores, .legend']]) {
+        let answer;
+        const held = new Promise((resolve) => { answer = resolve; });
+        const asked = [];
+        await page.route((url) => url.searchParams.get('filter') === filter, async (route) => { asked.push(new URL(route.request().url()).pathname); await held; await route.continue(); });
+        await page.goto(`${daemon.base}/?page=${name}&trace=${trace.id}&layer=reader_posix_lustre`);
+        await page.locator(box).first().waitFor();
+        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        await page.locator(box).first().evaluate((element) => { element.firstElementChild.dataset.old = 'yes'; });
+        await page.locator('#filter').fill(filter);
+        await page.locator('#filter').press('Enter');
+        await page.locator('.outdated').first().waitFor();
+        await page.evaluate(() => { history.pushState(null, '', `${location.search}&as=series&columns=busy&layers=compute`); dispatchEvent(new PopStateEvent('popstate')); });
+        await page.waitForTimeout(100);
+        assert.equal(await page.locator('[data-old]').count(), 1, `${name}: the old answer is not drawn anew`);
+        assert.ok(asked.every((path) => /\/(summary|presets)/.test(path)), `${name}: nothing is asked that follows from it: ${asked}`);
+        answer();
+        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        assert.equal(await page.locator('[data-old]').count(), 0, `${name}: the new answer is`);
+        await page.unrouteAll();
+    }
+}
+
 /** Milliseconds from a key to the first picture of a page, seen before. */
 async function switchTime(page, key, ready) {
     await page.keyboard.press('g');
@@ -96,5 +122,6 @@ async function switchingIsQuick(page, daemon) {
 export const tests = [
     { name: 'checks: nobody is kept out of any page', body: nobodyIsKeptOut },
     { name: 'checks: clicking for long leaves memory as it is', body: memoryIsFlat },
+    { name: 'checks: clicks faster than answers draw no old one', body: oldAnswersAreNotDrawn },
     { name: 'checks: switching between pages is quick', body: switchingIsQuick },
 ];

@@ -3,11 +3,12 @@
 import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
+import { asking } from '../parts/asking.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { isPresent, layerTree, swatch } from '../parts/layers.js';
 import { legend, toggled } from '../parts/legend.js';
 import { metricColumn, SCORES } from '../parts/metrics.js';
-import { failedFilter, loading } from '../parts/notice.js';
+import { failedFilter } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
 import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
 import { segmented } from '../parts/segmented.js';
@@ -31,23 +32,18 @@ export function open(host, place) {
 function flatPicture(trace, bar) {
     const top = h('div', { class: 'stack' });
     const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
-    let work = null, asked = null, answer = null;
+    const joining = asking(top);
     rows.element.hidden = true;
 
     function update(place, granularity) {
         const parameters = questionOf(place), compatible = isCompatible(place);
-        const show = () => draw(place, parameters, granularity);
-        const question = JSON.stringify([parameters, place.by]);
-        if (question === asked && answer) { show(); return; }
-        asked = question;
-        work?.abort();
-        bar.clear();
-        work = loading(top, {
-            what: 'Joining the layers', height: 200, load: (signal) => ask(parameters, place, compatible, granularity, signal),
-            show: (received) => { answer = received; show(); },
-            fail: (problem) => { answer = null; rows.element.hidden = true; failedFilter(problem, bar, top); },
-            retry: () => { asked = null; update(place, granularity); },
+        const anew = joining.ask({
+            question: [parameters, place.by], what: 'Joining the layers', height: 200,
+            load: (signal) => ask(parameters, place, compatible, granularity, signal),
+            show: (answer) => draw(answer, place, parameters, granularity),
+            fail: (problem) => { rows.element.hidden = true; failedFilter(problem, bar, top); },
         });
+        if (anew) bar.clear();
     }
 
     async function ask(parameters, place, compatible, granularity, signal) {
@@ -57,7 +53,7 @@ function flatPicture(trace, bar) {
         return { summary, preset, views, rowsBy, columns };
     }
 
-    function draw(place, parameters, granularity) {
+    function draw(answer, place, parameters, granularity) {
         const tree = layerTree(answer.summary.layers, answer.preset);
         const present = tree.filter((layer) => isPresent(answer.summary.layers.find(({ name }) => name === layer.name)));
         const shown = place.layers === undefined ? new Set(present.map(({ name }) => name)) : new Set(place.layers.split(','));
@@ -70,7 +66,7 @@ function flatPicture(trace, bar) {
         rows.update(flatRows({ ...answer, trace, place, parameters, granularity, layers: present.filter(({ name }) => shown.has(name)), all: tree }));
     }
 
-    return { boxes: [top, rows.element], update, close() { work?.abort(); rows.close(); } };
+    return { boxes: [top, rows.element], update, close() { joining.close(); rows.close(); } };
 }
 
 function binsOf({ by }, granularity) {

@@ -3,13 +3,14 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural, text } from '../format.js';
+import { asking } from '../parts/asking.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
 import { heatCard } from '../parts/heat_card.js';
 import { kindsCard } from '../parts/kinds.js';
 import { conditionOf, isPresent, layerTree, swatch } from '../parts/layers.js';
 import { metricColumn } from '../parts/metrics.js';
-import { failedFilter, loading } from '../parts/notice.js';
+import { failedFilter } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
 import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
 import { segmented } from '../parts/segmented.js';
@@ -40,25 +41,19 @@ function layerPicture(trace, bar) {
     const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
     const pair = h('div', { class: 'pair' }, over.element, sizes.element);
     const cards = [kinds, pair, series.element, heat.element, slope.element, rows.element];
-    let work = null, asked = null, answer = null;
+    const summing = asking(top);
     const around = (shown) => { for (const card of cards) card.hidden = !shown; };
     around(false);
 
     function update(place, granularity) {
         const parameters = questionOf(place);
-        const question = JSON.stringify([parameters, place.layer]);
-        const show = () => draw(place, parameters, granularity);
-        if (question === asked && answer) { show(); return; }
-        asked = question;
-        work?.abort();
-        bar.clear();
-        work = loading(top, {
-            what: 'Summing up the layers', height: 200,
+        const anew = summing.ask({
+            question: [parameters, place.layer], what: 'Summing up the layers', height: 200,
             load: (signal) => ask(parameters, place, signal),
-            show: (received) => { answer = received; show(); },
-            fail: (problem) => { answer = null; around(false); failedFilter(problem, bar, top); },
-            retry: () => { asked = null; update(place, granularity); },
+            show: (answer) => draw(answer, place, parameters, granularity),
+            fail: (problem) => { around(false); failedFilter(problem, bar, top); },
         });
+        if (anew) bar.clear();
     }
 
     /** The summary, then which columns the layer's view has: they depend on the layer. */
@@ -70,8 +65,7 @@ function layerPicture(trace, bar) {
         return { summary, preset, name, columns };
     }
 
-    function draw(place, parameters, granularity) {
-        const { summary, preset, name, columns } = answer;
+    function draw({ summary, preset, name, columns }, place, parameters, granularity) {
         const compatible = isCompatible(place), span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset), layer = tree.find((one) => one.name === name);
         const given = preset.layers?.find((one) => one.name === name);
@@ -97,7 +91,7 @@ function layerPicture(trace, bar) {
     }
 
     function close() {
-        work?.abort();
+        summing.close();
         for (const card of [over, sizes, series, heat, slope, rows]) card.close();
     }
     return { boxes: [top, ...cards], update, close };

@@ -3,12 +3,13 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { clockTime, grouped, moment, plural, text } from '../format.js';
+import { asking } from '../parts/asking.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
-import { failedFilter, failure, loading } from '../parts/notice.js';
+import { failedFilter, failure } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
@@ -29,7 +30,7 @@ export function open(host, place) {
 function summaryPicture(trace, bar) {
     const figures = h('div', { class: 'tiles-box' }), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
     const series = seriesCard(), where = whereCard();
-    let work = null, asked = null, answer = null;
+    const summing = asking(layers);
     const around = (shown) => { for (const box of [figures, where.element, series.element]) box.hidden = !shown; };
     around(false);
     showLedger();
@@ -44,24 +45,17 @@ function summaryPicture(trace, bar) {
 
     function update(place, granularity) {
         const parameters = questionOf(place);
-        const show = () => draw(place, parameters, granularity);
-        const question = JSON.stringify(parameters);
-        if (question === asked && answer) { show(); return; }
-        asked = question;
-        work?.abort();
-        bar.clear();
-        work = loading(layers, {
-            what: `Summing up ${grouped(trace.events)} events by layer`, height: 480,
+        const anew = summing.ask({
+            question: parameters, what: `Summing up ${grouped(trace.events)} events by layer`, height: 480,
             load: (signal) => ask(parameters, place, signal),
-            show: (received) => { answer = received; show(); },
+            show: (answer) => draw(answer, place, parameters, granularity),
             fail: refuse,
-            retry: () => { asked = null; update(place, granularity); },
         });
+        if (anew) bar.clear();
     }
 
     /** Nothing of an earlier answer stays beside the error. */
     function refuse(problem) {
-        answer = null;
         around(false);
         failedFilter(problem, bar, layers);
     }
@@ -72,8 +66,7 @@ function summaryPicture(trace, bar) {
         return { summary, io: io?.layers[0], preset };
     }
 
-    function draw(place, parameters, granularity) {
-        const { summary, io, preset } = answer;
+    function draw({ summary, io, preset }, place, parameters, granularity) {
         const compatible = isCompatible(place), span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
         const present = new Set(summary.layers.filter(isPresent).map((layer) => layer.name));
@@ -90,7 +83,7 @@ function summaryPicture(trace, bar) {
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where.element, layers, series.element, ledger], update, close() { work?.abort(); series.close(); where.close(); } };
+    return { boxes: [figures, where.element, layers, series.element, ledger], update, close() { summing.close(); series.close(); where.close(); } };
 }
 
 function figuresOf(trace, summary, io, span) {

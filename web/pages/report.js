@@ -3,8 +3,8 @@
 import { getOf } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';
 import { grouped, plural, text, value } from '../format.js';
+import { asking } from '../parts/asking.js';
 import { copyMenu } from '../parts/copy.js';
-import { loading } from '../parts/notice.js';
 import { sorted, table } from '../parts/table.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
@@ -32,26 +32,22 @@ export function open(host, place) {
 
 function reportPicture(trace) {
     const box = h('div', { class: 'stack' });
-    let work = null, report = null, now = null;
+    const reading = asking(box);
 
     function update(place) {
-        now = place;
-        if (report) { draw(); return; }
-        work?.abort();
-        work = loading(box, {
-            what: 'Reading the ledger', height: 480,
+        reading.ask({
+            question: 'report', what: 'Reading the ledger', height: 480,
             load: (signal) => getOf(trace, `traces/${trace.id}/report`, {}, signal),
-            show: (answer) => { report = answer; draw(); },
-            retry: () => update(now),
+            show: (report) => draw(report, place),
         });
     }
 
-    function draw() {
+    function draw(report, place) {
         fill(box, flowCard(report, trace), presetCard(report), linesCard('Malformed lines', report.malformed, report.totals.malformed),
-            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), filesCard(report, now.sort));
+            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), filesCard(report, place.sort));
     }
 
-    return { boxes: [box], update, close() { work?.abort(); } };
+    return { boxes: [box], update, close: reading.close };
 }
 
 function card(name, note, ...children) {

@@ -2,8 +2,9 @@
 
 import { fill, h, refill } from '../dom.js';
 import { go, here } from '../state.js';
+import { asking } from './asking.js';
 import { copyMenu } from './copy.js';
-import { empty, loading } from './notice.js';
+import { empty } from './notice.js';
 import { plot } from './plot.js';
 import { segmented } from './segmented.js';
 
@@ -31,7 +32,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
     const above = h('div', { hidden: true }), box = h('div', { class: 'chart-box' });
     const picture = plot(kind);
     const element = h('section', { class: 'card', 'aria-label': title }, h('header', { class: 'card-head' }, heading, note, head), above, box);
-    let work = null, asked = null, answer = null;
+    const computing = asking(box);
 
     /** @param {ChartView} view */
     function update(view) {
@@ -41,19 +42,10 @@ export function chartCard({ name, title, kind, height = 260 }) {
             copyMenu(view.exported?.path ?? view.path, view.exported?.parameters ?? view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
         above.hidden = !view.above;
         refill(above, view.above);
-        const question = JSON.stringify([view.path, view.parameters, view.besides]);
-        if (question === asked && answer) { show(view, asTable); return; }
-        asked = question;
-        answer = null;
-        work?.abort();
-        work = loading(box, {
-            what: view.what, height, load: view.load,
-            show: (received) => { answer = received; show(view, asTable); },
-            retry: () => { asked = null; update(view); },
-        });
+        computing.ask({ question: [view.path, view.parameters, view.besides], what: view.what, height, load: view.load, show: (answer) => show(answer, view, asTable) });
     }
 
-    function show(view, asTable) {
+    function show(answer, view, asTable) {
         const data = view.draw(answer);
         fill(note, typeof view.note === 'function' ? view.note(answer) : view.note);
         if (!data) { fill(box, view.nothing ?? empty('No events here', h('p', {}, 'No event in this time range passes the filter.'))); return; }
@@ -66,7 +58,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         if (address) h('a', { href: address, download: `${file}.png` }).click();
     }
 
-    return { element, update, close() { work?.abort(); picture.close(); } };
+    return { element, update, close() { computing.close(); picture.close(); } };
 }
 
 /** The charts that a place shows as tables. */

@@ -3,10 +3,11 @@
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { go } from '../state.js';
+import { asking } from './asking.js';
 import { columnChooser } from './columns.js';
 import { copyMenu } from './copy.js';
 import { grid, paged } from './grid.js';
-import { empty, loading } from './notice.js';
+import { empty } from './notice.js';
 
 /**
  * @typedef {Object} RowsView
@@ -39,13 +40,12 @@ export function rowsCard({ onChoose }) {
     const chooser = columnChooser({ label: 'Columns', onChoose });
     const rows = grid();
     const element = h('section', { class: 'card' }, h('header', { class: 'card-head' }, heading, note, tools), box);
-    let work = null, asked = null, source = null;
+    const computing = asking(box);
 
     /** @param {RowsView} view */
     function update(view) {
         const parameters = { ...view.parameters, columns: [...view.keys, ...(view.shown ?? view.chosen), ...(view.beside ?? [])].join(','), sort: view.sort };
         const wanted = { ...parameters, columns: [parameters.columns, ...(view.unseen ?? [])].join(',') };
-        const question = JSON.stringify([view.path, wanted]);
         element.setAttribute('aria-label', view.title);
         fill(heading, view.title);
         fill(note, view.note);
@@ -53,23 +53,19 @@ export function rowsCard({ onChoose }) {
         if (!tools.contains(chooser.element)) fill(tools, h('span', { class: 'card-tools' }), chooser.element, h('span', {}));
         refill(tools.firstElementChild, view.tools);
         refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
-        if (question === asked && source) { show(view); return; }
-        asked = question;
-        work?.abort();
-        work = loading(box, {
-            what: `Computing the rows of ${view.title}`, height: 320,
+        computing.ask({
+            question: [view.path, wanted], what: `Computing the rows of ${view.title}`, height: 320,
             load: (signal) => paged((page) => getOf(view.trace, view.path, { ...wanted, ...page }, signal)),
-            show: (answer) => { source = answer; view.done?.(); show(view); },
-            fail: (problem) => { source = null; view.fail?.(problem); },
-            retry: () => { asked = null; update(view); },
+            show: (source) => { view.done?.(); show(source, view); },
+            fail: view.fail,
         });
     }
 
-    function show(view) {
+    function show(source, view) {
         if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, view.nothing ?? 'No event of this layer in this time range passes the filter.'))); return; }
         const columns = view.columns(source);
         if (rows.element.parentElement !== box) fill(box, rows.element);
         rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: view.onSort ?? ((sort) => go({ sort })), decorate: view.decorate });
     }
-    return { element, update, close() { work?.abort(); rows.close(); } };
+    return { element, update, close() { computing.close(); rows.close(); } };
 }

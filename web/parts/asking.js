@@ -1,0 +1,49 @@
+/* asking.js - what a box shows is the answer to the latest question, and to no other.
+ *
+ * The same question again shows the answer that is here, or waits on, with whatever else of the place has changed.  Another
+ * question drops that answer at once: none is ever drawn with the words and controls of a question it does not belong to,
+ * however fast somebody clicks. */
+
+import { loading } from './notice.js';
+
+/**
+ * @typedef {Object} Asked
+ * @property {any} question  what the answer depends on
+ * @property {string} what  is computed, for whoever waits
+ * @property {number} [height]
+ * @property {(signal: AbortSignal) => Promise<any>} load
+ * @property {(answer: any) => any} show
+ * @property {(problem: any) => any} [fail]
+ */
+
+/** @param {HTMLElement} box  where waiting and errors stand */
+export function asking(box) {
+    let work = null, asked = null, answer = null;
+    /** @type {Asked} */
+    let latest = null;
+
+    /**
+     * @param {Asked} view
+     * @returns {boolean} whether the question is a new one
+     */
+    function ask(view) {
+        const question = JSON.stringify(view.question);
+        latest = view;
+        if (question === asked) {
+            if (answer) view.show(answer.value);
+            return false;
+        }
+        work?.abort();
+        asked = question;
+        answer = null;
+        work = loading(box, {
+            what: view.what, height: view.height, load: view.load,
+            show: (value) => { answer = { value }; latest.show(value); },
+            fail: (problem) => { asked = null; latest.fail?.(problem); },
+            retry: () => { asked = null; ask(latest); },
+        });
+        return true;
+    }
+
+    return { ask, close() { work?.abort(); } };
+}
