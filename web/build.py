@@ -2,7 +2,8 @@
 """Makes the served dashboard out of the sources in web/.
 
 The sources are plain ES modules and run as they are.  Served, they are one: each module becomes a function whose result is
-what it exports.  That is one request instead of ninety, and packed together they weigh a third less.  Comments stay out.
+what it exports.  That is one request instead of ninety, and packed together they weigh a third less.  Comments and
+indentation stay out; so no text may go over several lines.
 
 Every file but index.html gets its content's hash into its name (app.js -> app.1f0c9a77b2.js), so that browsers may keep it
 for ever; what refers to it is rewritten.  An import map could do that at run time, but it would be an inline script, which
@@ -36,13 +37,13 @@ OTHERWISE = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # A quoted name where the page or a style sheet refers to another file: href="x.css", url("x.svg").
 REFERENCE = re.compile(r"""(?P<before>\b(?:href|src)=|\burl\(\s*)(?P<quote>["'])(?P<name>[\w./-]+\.(?:js|css|svg))(?P=quote)""")
 
-# A comment that has its lines for itself: who reads the sources has it, browsers need not fetch it.
-COMMENT = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
+# A comment that has its lines for itself, and indentation: who reads the sources has them, browsers need not fetch them.
+UNSEEN = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*\n|^[ \t]+", re.DOTALL | re.MULTILINE)
 
 
 def read_sources(folder):
     found = (path for pattern in SOURCES for path in folder.glob(pattern))
-    return {path.relative_to(folder).as_posix(): COMMENT.sub(b"", path.read_bytes()) for path in found}
+    return {path.relative_to(folder).as_posix(): UNSEEN.sub(b"", path.read_bytes()) for path in found}
 
 
 def fetch_echarts(source, packages):
