@@ -25,7 +25,7 @@ void sta_record_clear(struct sta_record *record)
     record->arg_count = 0;
     record->unstored = 0;
     record->repaired = false;
-    record->codes = NULL;
+    record->plan = NULL;
 }
 
 void sta_record_fini(struct sta_record *record)

@@ -56,17 +56,25 @@ struct sta_record_arg {
     struct sta_json_value value;
 };
 
-/* Codes of the texts of a shape; STA_NO_CODE: not looked up yet. */
-struct sta_text_codes {
-    uint32_t name, cat;
+#define STA_NO_ARG UINT32_MAX
+
+/* What the events of one shape have in common, worked out for the first of them. */
+struct sta_event_plan {
+    bool known;         /* false: not worked out yet */
+    uint32_t name, cat; /* codes */
+    struct sta_referring_arg {
+        uint32_t arg; /* which of the record's args, or STA_NO_ARG */
+        enum sta_reference manner;
+    } file, host;
 };
 
 struct sta_record {
     struct sta_json_value fields[STA_FIELD_COUNT + 1]; /* the last is of all that are ignored */
     struct sta_record_arg *args;                       /* each key once */
     size_t arg_count, arg_capacity;
-    struct sta_text_codes
-        *codes;        /* of the fields name and cat, where whoever knows the shape keeps them; or NULL */
+    /* Where whoever knows the shape keeps its plan; NULL: it is not known.  The fields name, cat and ph of an event whose plan
+     * is known are not filled. */
+    struct sta_event_plan *plan;
     uint64_t unstored; /* args whose key is past the limit */
     bool repaired;     /* control characters or bytes that are not UTF-8 in a string */
 };

@@ -147,9 +147,14 @@ static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *val
     return code;
 }
 
+static bool is_there(const struct sta_json_value *value)
+{
+    return value->kind != STA_JSON_ABSENT && value->kind != STA_JSON_NULL;
+}
+
 /* A reference is its manner, one char, and its text. */
-static uint32_t reference_code(struct sta_dictionary_cache *cache, enum sta_reference manner,
-                               const char *text, uint32_t length)
+static uint32_t intern_reference(struct sta_dictionary_cache *cache, enum sta_reference manner,
+                                 const char *text, uint32_t length)
 {
     char stack[NAME_ROOM];
     char *whole = length < NAME_ROOM ? stack : sta_alloc((size_t)length + 1);
@@ -161,53 +166,39 @@ static uint32_t reference_code(struct sta_dictionary_cache *cache, enum sta_refe
     return code;
 }
 
-static bool is_there(const struct sta_json_value *value)
-{
-    return value != NULL && value->kind != STA_JSON_ABSENT && value->kind != STA_JSON_NULL;
-}
-
-static uint32_t file_code(struct sta_rows *rows, enum sta_reference manner,
-                          const struct sta_json_value *value)
+/* @last: the last hash among the references of this cache */
+static uint32_t reference_code(struct sta_dictionary_cache *cache, struct known_text *last,
+                               const struct sta_record *record, struct sta_referring_arg referring)
 {
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
-    const char *text = as_text(value, &length, room);
-    bool hash = manner == STA_REFERENCE_HASH;
-    if (hash && remembers(&rows->last_file, text, length))
-        return rows->last_file.code;
-    uint32_t code = reference_code(&rows->file_refs, manner, text, length);
+    if (referring.arg == STA_NO_ARG)
+        return STA_NO_CODE;
+    const char *text = as_text(&record->args[referring.arg].value, &length, room);
+    bool hash = referring.manner == STA_REFERENCE_HASH;
+    if (hash && remembers(last, text, length))
+        return last->code;
+    uint32_t code = intern_reference(cache, referring.manner, text, length);
     if (hash)
-        remember(&rows->last_file, text, length, code);
+        remember(last, text, length, code);
     return code;
 }
 
-static uint32_t host_code(struct sta_rows *rows, enum sta_reference manner,
-                          const struct sta_json_value *value)
-{
-    char room[STA_DOUBLE_TEXT];
-    uint32_t length;
-    const char *text = as_text(value, &length, room);
-    bool hash = manner == STA_REFERENCE_HASH;
-    if (hash && remembers(&rows->last_host, text, length))
-        return rows->last_host.code;
-    uint32_t code = reference_code(&rows->host_refs, manner, text, length);
-    if (hash)
-        remember(&rows->last_host, text, length, code);
-    return code;
-}
-
-static int64_t id_of(const struct sta_json_value *value)
+static __attribute__((noinline)) int64_t unusual_id(const struct sta_json_value *value)
 {
     int64_t id;
     double number;
-    if (value->kind == STA_JSON_INT)
-        return value->integer;
     if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &id))
         return id;
     if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &number) &&
         number > -9e18 && number < 9e18 && number == (double)(int64_t)number)
         return (int64_t)number;
     return STA_NO_ID;
+}
+
+static inline int64_t id_of(const struct sta_json_value *value)
+{
+    return value->kind == STA_JSON_INT ? value->integer : unusual_id(value);
 }
 
 static uint32_t thread_code(struct sta_rows *rows, int64_t pid, int64_t tid, uint32_t host)
@@ -224,17 +215,16 @@ static uint32_t thread_code(struct sta_rows *rows, int64_t pid, int64_t tid, uin
 
 /* ---- args */
 
-static struct sta_args_column *column_for(struct sta_rows *rows, struct sta_batch *batch, uint32_t key)
+static __attribute__((noinline)) struct sta_args_column *add_column(struct sta_rows *rows,
+                                                                    struct sta_batch *batch, uint32_t key)
 {
-    if (rows->column_of_key[key] == NO_COLUMN) {
-        STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
-        rows->column_of_key[key] = batch->args_count;
-        batch->args[batch->args_count++] = (struct sta_args_column){.key = key};
-    }
-    return &batch->args[rows->column_of_key[key]];
+    STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
+    rows->column_of_key[key] = batch->args_count;
+    batch->args[batch->args_count] = (struct sta_args_column){.key = key};
+    return &batch->args[batch->args_count++];
 }
 
-static void grow_column(struct sta_args_column *column)
+static __attribute__((noinline)) void grow_column(struct sta_args_column *column)
 {
     uint32_t capacity = column->capacity ? column->capacity * 2 : 256;
     column->rows = sta_realloc_array(column->rows, capacity, sizeof *column->rows);
@@ -255,12 +245,13 @@ static uint32_t text_value(struct sta_rows *rows, uint32_t key, const char *text
     return sta_dictionary_cache_intern(rows->values[key], text, length);
 }
 
-static enum sta_value_kind typed_value(struct sta_rows *rows, uint32_t key,
-                                       const struct sta_json_value *value, union sta_value *out)
+/* Of what is not written as an integer. */
+static __attribute__((noinline)) enum sta_value_kind
+other_value(struct sta_rows *rows, uint32_t key, const struct sta_json_value *value, union sta_value *out)
 {
-    if (value->kind == STA_JSON_INT || value->kind == STA_JSON_BOOL) {
+    if (value->kind == STA_JSON_BOOL) {
         out->integer = value->integer;
-        return value->kind == STA_JSON_INT ? STA_VALUE_INT : STA_VALUE_BOOL;
+        return STA_VALUE_BOOL;
     }
     if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
         return STA_VALUE_INT;
@@ -271,14 +262,20 @@ static enum sta_value_kind typed_value(struct sta_rows *rows, uint32_t key,
     return STA_VALUE_TEXT;
 }
 
-static void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct sta_record_arg *arg)
+static inline void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct sta_record_arg *arg)
 {
-    struct sta_args_column *column = column_for(rows, batch, arg->key);
+    uint32_t number = rows->column_of_key[arg->key];
+    struct sta_args_column *column =
+        number == NO_COLUMN ? add_column(rows, batch, arg->key) : &batch->args[number];
     if (column->count == column->capacity)
         grow_column(column);
     uint32_t at = column->count++;
     column->rows[at] = batch->count;
-    enum sta_value_kind kind = typed_value(rows, arg->key, &arg->value, &column->values[at]);
+    enum sta_value_kind kind = STA_VALUE_INT;
+    if (arg->value.kind == STA_JSON_INT)
+        column->values[at].integer = arg->value.integer;
+    else
+        kind = other_value(rows, arg->key, &arg->value, &column->values[at]);
     column->kinds[at] = (uint8_t)kind;
     rows->kinds_of_key[arg->key] |= (uint8_t)(1u << kind);
 }
@@ -286,28 +283,25 @@ static void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct
 /* ---- events */
 
 struct special_args {
-    const struct sta_json_value *values[STA_SPECIAL_COUNT]; /* NULL: absent */
+    uint32_t args[STA_SPECIAL_COUNT]; /* which of the record's; STA_NO_ARG: absent or null */
+    bool null;                        /* one of them is null */
 };
 
-static void find_special(const struct sta_rows *rows, const struct sta_record *record,
-                         struct special_args *special)
+static struct special_args find_special(const struct sta_rows *rows, const struct sta_record *record)
 {
-    memset(special, 0, sizeof *special);
-    for (size_t i = 0; i < record->arg_count; i++) {
+    struct special_args special = {.null = false};
+    for (size_t i = 0; i < STA_SPECIAL_COUNT; i++)
+        special.args[i] = STA_NO_ARG;
+    for (uint32_t i = 0; i < record->arg_count; i++) {
         unsigned which = rows->special_of_key[record->args[i].key];
-        if (which != 0)
-            special->values[which - 1] = &record->args[i].value;
+        if (which == 0)
+            continue;
+        if (is_there(&record->args[i].value))
+            special.args[which - 1] = i;
+        else
+            special.null = true;
     }
-}
-
-/* Which special key names the file and which the host; STA_SPECIAL_COUNT: none. */
-static enum sta_special_key first_of(const struct special_args *special, const enum sta_special_key *keys,
-                                     size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (is_there(special->values[keys[i]]))
-            return keys[i];
-    return STA_SPECIAL_COUNT;
+    return special;
 }
 
 static const char *event_times(const struct sta_record *record, struct sta_time *ts, struct sta_time *dur)
@@ -336,63 +330,91 @@ static void set_times(struct sta_batch *batch, struct sta_time ts, struct sta_ti
     }
 }
 
-static void set_texts(struct sta_rows *rows, const struct sta_record *record, struct sta_batch *batch)
+/* The first of the keys that is there. */
+static struct sta_referring_arg referring(const struct special_args *special,
+                                          const enum sta_special_key *keys, size_t count)
 {
-    struct sta_text_codes codes;
-    if (record->codes != NULL && record->codes->name != STA_NO_CODE) {
-        codes = *record->codes;
-    } else {
-        codes.name = name_code(rows, &record->fields[STA_FIELD_name]);
-        codes.cat = cat_code(rows, &record->fields[STA_FIELD_cat]);
-        if (record->codes != NULL)
-            *record->codes = codes;
-    }
-    batch->name[batch->count] = codes.name;
-    batch->cat[batch->count] = codes.cat;
-}
-
-static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,
-                                       struct sta_batch *batch, const char **reason)
-{
-    static const enum sta_special_key file_keys[] = {STA_SPECIAL_fhash, STA_SPECIAL_fname,
-                                                     STA_SPECIAL_filename};
-    static const enum sta_special_key host_keys[] = {STA_SPECIAL_hhash, STA_SPECIAL_hostname};
     static const enum sta_reference manners[STA_SPECIAL_COUNT] = {
         [STA_SPECIAL_fhash] = STA_REFERENCE_HASH,        [STA_SPECIAL_fname] = STA_REFERENCE_NAME,
         [STA_SPECIAL_filename] = STA_REFERENCE_FILENAME, [STA_SPECIAL_hhash] = STA_REFERENCE_HASH,
         [STA_SPECIAL_hostname] = STA_REFERENCE_NAME,
     };
+    for (size_t i = 0; i < count; i++)
+        if (special->args[keys[i]] != STA_NO_ARG)
+            return (struct sta_referring_arg){special->args[keys[i]], manners[keys[i]]};
+    return (struct sta_referring_arg){STA_NO_ARG, STA_REFERENCE_HASH};
+}
+
+static void plan_references(const struct sta_rows *rows, const struct sta_record *record,
+                            struct sta_event_plan *plan)
+{
+    static const enum sta_special_key file_keys[] = {STA_SPECIAL_fhash, STA_SPECIAL_fname,
+                                                     STA_SPECIAL_filename};
+    static const enum sta_special_key host_keys[] = {STA_SPECIAL_hhash, STA_SPECIAL_hostname};
+    struct special_args special = find_special(rows, record);
+    plan->file = referring(&special, file_keys, STA_COUNT_OF(file_keys));
+    plan->host = referring(&special, host_keys, STA_COUNT_OF(host_keys));
+    plan->known = !special.null; /* or it would hide what other lines of this shape refer to */
+}
+
+static bool refers(const struct sta_record *record, struct sta_referring_arg referring)
+{
+    return referring.arg == STA_NO_ARG || is_there(&record->args[referring.arg].value);
+}
+
+/* The plan for an event: that of its shape, but for a line in which a null stands where others refer to something. */
+static struct sta_event_plan plan_for(struct sta_rows *rows, const struct sta_record *record)
+{
+    struct sta_event_plan plan;
+    bool known = record->plan != NULL && record->plan->known;
+    if (known && refers(record, record->plan->file) && refers(record, record->plan->host))
+        return *record->plan;
+    plan.name = known ? record->plan->name : name_code(rows, &record->fields[STA_FIELD_name]);
+    plan.cat = known ? record->plan->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
+    plan_references(rows, record, &plan);
+    if (record->plan != NULL && !known)
+        *record->plan = plan;
+    return plan;
+}
+
+static void add_args(struct sta_rows *rows, const struct sta_record *record,
+                     const struct sta_event_plan *plan, struct sta_batch *batch)
+{
+    for (uint32_t i = 0; i < record->arg_count; i++)
+        if (i != plan->file.arg && i != plan->host.arg && is_there(&record->args[i].value))
+            add_arg(rows, batch, &record->args[i]);
+}
+
+static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,
+                                       struct sta_batch *batch, const char **reason)
+{
     struct sta_time ts;
     struct sta_time dur;
-    struct special_args special;
     *reason = event_times(record, &ts, &dur);
     if (*reason != NULL)
         return STA_RECORD_MALFORMED;
     sta_batch_reserve(batch, batch->count + 1);
-    find_special(rows, record, &special);
-    enum sta_special_key file = first_of(&special, file_keys, STA_COUNT_OF(file_keys));
-    enum sta_special_key host = first_of(&special, host_keys, STA_COUNT_OF(host_keys));
-    uint32_t host_ref =
-        host == STA_SPECIAL_COUNT ? STA_NO_CODE : host_code(rows, manners[host], special.values[host]);
     uint32_t row = batch->count;
+    struct sta_event_plan plan = plan_for(rows, record);
+    uint32_t host = reference_code(&rows->host_refs, &rows->last_host, record, plan.host);
     set_times(batch, ts, dur);
-    set_texts(rows, record, batch);
-    batch->file[row] =
-        file == STA_SPECIAL_COUNT ? STA_NO_CODE : file_code(rows, manners[file], special.values[file]);
-    batch->thread[row] = thread_code(rows, id_of(&record->fields[STA_FIELD_pid]),
-                                     id_of(&record->fields[STA_FIELD_tid]), host_ref);
-    for (size_t i = 0; i < record->arg_count; i++) {
-        const struct sta_json_value *value = &record->args[i].value;
-        bool reference = (file != STA_SPECIAL_COUNT && value == special.values[file]) ||
-                         (host != STA_SPECIAL_COUNT && value == special.values[host]);
-        if (!reference && is_there(value))
-            add_arg(rows, batch, &record->args[i]);
-    }
+    batch->name[row] = plan.name;
+    batch->cat[row] = plan.cat;
+    batch->file[row] = reference_code(&rows->file_refs, &rows->last_file, record, plan.file);
+    batch->thread[row] =
+        thread_code(rows, id_of(&record->fields[STA_FIELD_pid]), id_of(&record->fields[STA_FIELD_tid]), host);
+    add_args(rows, record, &plan, batch);
     batch->count++;
     return STA_RECORD_EVENT;
 }
 
 /* ---- metadata */
+
+static const struct sta_json_value *
+special_value(const struct sta_record *record, const struct special_args *special, enum sta_special_key key)
+{
+    return special->args[key] == STA_NO_ARG ? NULL : &record->args[special->args[key]].value;
+}
 
 static void define(struct sta_rows *rows, enum sta_definition_kind kind, const struct sta_json_value *key,
                    const struct sta_json_value *name, const char *path, uint64_t line)
@@ -402,7 +424,7 @@ static void define(struct sta_rows *rows, enum sta_definition_kind kind, const s
     uint32_t key_length;
     struct sta_definition definition = {.path = path, .line = line};
     const char *text = as_text(key, &key_length, key_room);
-    if (is_there(name))
+    if (name != NULL)
         definition.text = as_text(name, &definition.length, name_room);
     sta_tables_define(rows->tables, kind, text, key_length, &definition);
 }
@@ -411,22 +433,23 @@ static void add_metadata(struct sta_rows *rows, const struct sta_record *record,
                          uint64_t line)
 {
     const struct sta_json_value *name = &record->fields[STA_FIELD_name];
-    struct special_args special;
     if (name->kind != STA_JSON_STRING || name->length != 2 || name->text[1] != 'H')
         return;
-    find_special(rows, record, &special);
-    const struct sta_json_value *value = special.values[STA_SPECIAL_value];
-    const struct sta_json_value *own = special.values[STA_SPECIAL_hhash];
-    const struct sta_json_value *text = special.values[STA_SPECIAL_name];
-    if (name->text[0] == 'F' && is_there(value))
+    struct special_args special = find_special(rows, record);
+    const struct sta_json_value *value = special_value(record, &special, STA_SPECIAL_value);
+    const struct sta_json_value *own = special_value(record, &special, STA_SPECIAL_hhash);
+    const struct sta_json_value *text = special_value(record, &special, STA_SPECIAL_name);
+    if (name->text[0] == 'F' && value != NULL)
         define(rows, STA_DEFINES_FILE, value, text, path, line);
-    if (name->text[0] == 'H' && (is_there(own) || is_there(value)))
-        define(rows, STA_DEFINES_HOST, is_there(own) ? own : value, text, path, line);
+    if (name->text[0] == 'H' && (own != NULL || value != NULL))
+        define(rows, STA_DEFINES_HOST, own != NULL ? own : value, text, path, line);
 }
 
 enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, const char *path,
                                    uint64_t line, struct sta_batch *batch, const char **reason)
 {
+    if (record->plan != NULL && record->plan->known)
+        return add_event(rows, record, batch, reason);
     const struct sta_json_value *ph = &record->fields[STA_FIELD_ph];
     char phase = ph->kind == STA_JSON_STRING && ph->length == 1 ? ph->text[0] : '\0';
     switch (phase) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/number.h"
 #include "decode/json_text.h"
 #include "decode/shape_tree.h"
 
@@ -23,12 +24,12 @@ static void forget(struct sta_shapes *shapes)
 struct sta_shapes *sta_shapes_create(void)
 {
     struct sta_shapes *shapes = sta_alloc(sizeof *shapes);
-    shapes->nodes = aligned_alloc(32, NODES * sizeof *shapes->nodes);
+    shapes->nodes = aligned_alloc(64, NODES * sizeof *shapes->nodes);
     STA_ASSERT(shapes->nodes != NULL);
     shapes->guesses = sta_alloc_array(GUESSERS, sizeof *shapes->guesses);
     shapes->walk = sta_shape_walk_portable;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
         shapes->walk = sta_shape_walk_avx2;
 #endif
     forget(shapes);
@@ -46,10 +47,12 @@ void sta_shapes_destroy(struct sta_shapes *shapes)
 
 const char *sta_shapes_match(struct sta_shapes *shapes, const char *at, struct sta_record *record)
 {
-    sta_record_clear(record);
     STA_GROW(record->args, record->arg_capacity, (size_t)STA_LAYOUT_ITEMS);
     return shapes->walk(shapes->nodes, at, record);
 }
+
+const uint64_t sta_shape_least[17] = {0,   0,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 const char *sta_shape_bare_value(const char *at, struct sta_json_value *value)
 {
@@ -65,8 +68,9 @@ const char *sta_shape_bare_value(const char *at, struct sta_json_value *value)
 /* What is no string is read in the most general way that was seen. */
 static bool same_kind(uint8_t a, uint8_t b)
 {
-    bool bare = a != STA_SHAPE_END && a != STA_SHAPE_STRING && b != STA_SHAPE_END && b != STA_SHAPE_STRING;
-    return a == b || bare;
+    static const uint8_t families[] = {[STA_SHAPE_END] = 0,  [STA_SHAPE_INT] = 1,    [STA_SHAPE_BARE] = 1,
+                                       [STA_SHAPE_HASH] = 1, [STA_SHAPE_STRING] = 2, [STA_SHAPE_NUMERAL] = 2};
+    return families[a] == families[b];
 }
 
 static bool same_node(const struct sta_shape_node *a, const struct sta_shape_node *b)
@@ -121,10 +125,15 @@ static struct sta_shape_node *add_child(struct sta_shapes *shapes, struct sta_sh
     return added;
 }
 
+/* Says what a line is about. */
+static bool is_decisive(enum sta_record_field field)
+{
+    return field == STA_FIELD_name || field == STA_FIELD_cat || field == STA_FIELD_ph;
+}
+
 static bool is_constant(const struct sta_layout_item *item)
 {
-    return item->kind == STA_JSON_STRING &&
-           (item->field == STA_FIELD_name || item->field == STA_FIELD_cat || item->field == STA_FIELD_ph);
+    return item->kind == STA_JSON_STRING && is_decisive(item->field);
 }
 
 static void add_constant(struct sta_shape_node *node, const struct sta_layout_item *item, const char *begin)
@@ -133,18 +142,12 @@ static void add_constant(struct sta_shape_node *node, const struct sta_layout_it
         (uint8_t)item->field, (uint8_t)(item->begin - begin), (uint8_t)(item->end - item->begin)};
 }
 
-static bool has_constant(const struct sta_shape_node *node, enum sta_record_field field)
-{
-    for (unsigned i = 0; i < node->constant_count; i++)
-        if (node->constants[i].field == field)
-            return true;
-    return false;
-}
-
 static uint8_t kind_of(const struct sta_layout_item *item)
 {
+    int64_t number;
     if (item->kind == STA_JSON_STRING)
-        return STA_SHAPE_STRING;
+        return sta_parse_int(item->begin, (size_t)(item->end - item->begin), &number) ? STA_SHAPE_NUMERAL
+                                                                                      : STA_SHAPE_STRING;
     if (item->kind != STA_JSON_INT && item->kind != STA_JSON_BIG)
         return STA_SHAPE_BARE;
     return item->hash ? STA_SHAPE_HASH : STA_SHAPE_INT;
@@ -170,10 +173,8 @@ static bool make_node(const struct sta_layout *layout, const char *begin, size_t
         return false;
     node->length = (uint8_t)(end - begin);
     memcpy(node->fragment, begin, node->length);
-    node->tail = (node->length - 1u) / 32 * 32;
+    node->tail = (uint8_t)((node->length - 1u) / 32 * 32);
     node->tail_mask = UINT32_MAX >> (31 - (node->length - 1u) % 32);
-    node->says_codes = has_constant(node, STA_FIELD_name) && has_constant(node, STA_FIELD_cat);
-    node->codes = (struct sta_text_codes){STA_NO_CODE, STA_NO_CODE};
     if (*item < layout->count) {
         node->kind = kind_of(&layout->items[*item]);
         node->field = (uint8_t)layout->items[*item].field;
@@ -209,6 +210,7 @@ void sta_shapes_learn(struct sta_shapes *shapes, const struct sta_layout *layout
     struct sta_shape_node *node = &shapes->nodes[0];
     const char *begin = layout->begin;
     size_t item = 0;
+    bool decided = true;
     if (!layout->plain)
         return;
     if (shapes->count + layout->count + 1 > NODES)
@@ -217,7 +219,10 @@ void sta_shapes_learn(struct sta_shapes *shapes, const struct sta_layout *layout
         node = learn_child(shapes, node, layout, begin, &item);
         if (node == NULL)
             return;
-        if (item < layout->count)
+        if (item < layout->count) {
             begin = layout->items[item].end;
+            decided &= !is_decisive((enum sta_record_field)node->field);
+        }
     } while (item++ < layout->count);
+    node->decided = decided;
 }

@@ -3,7 +3,9 @@
  * DESIGN.  A node is a fragment of text and the kind of value behind it; a path from the root to a leaf is a line that was
  * seen.  The few texts that say what a line is about (name, cat, ph) are taken into the fragment itself: so the tree branches
  * there, by one comparison, and below a name the order of args hardly varies.  Which of many children fits is guessed from a
- * hash of the text where they begin to differ; a wrong guess costs a search, never a wrong match.
+ * hash of the text where they begin to differ; a wrong guess costs a search, never a wrong match.  Where a value ends is
+ * guessed too, so that a line's values need not wait for one another: this is what makes the walk fast (see foreseen()).  The
+ * end of a path keeps the plan for the events of its shape, so that it is made once.
  *
  * There is a walk for each instruction set, compiled from one text, shape_walk.h. */
 #ifndef STA_DECODE_SHAPE_TREE_H
@@ -19,11 +21,12 @@
 #define STA_SHAPE_GUESSES 64  /* of a node with many children; a power of two */
 
 enum sta_shape_kind {
-    STA_SHAPE_END,   /* the fragment ends the object */
-    STA_SHAPE_INT,   /* an integer: nothing else was seen yet */
-    STA_SHAPE_BARE,  /* any number, true, false or null */
-    STA_SHAPE_HASH,  /* an integer of which only the text is wanted */
-    STA_SHAPE_STRING /* the fragment ends with the opening quote */
+    STA_SHAPE_END,    /* the fragment ends the object */
+    STA_SHAPE_INT,    /* an integer: nothing else was seen yet */
+    STA_SHAPE_BARE,   /* any number, true, false or null */
+    STA_SHAPE_HASH,   /* an integer of which only the text is wanted */
+    STA_SHAPE_STRING, /* the fragment ends with the opening quote */
+    STA_SHAPE_NUMERAL /* the same, where a string of digits was seen first */
 };
 
 /* A text that is part of the fragment. */
@@ -31,23 +34,26 @@ struct sta_shape_constant {
     uint8_t field, offset, length;
 };
 
+/* What every line needs of a node comes first: with a short fragment it is one line of the cache. */
 struct sta_shape_node {
-    _Alignas(32) char fragment[STA_SHAPE_FRAGMENT]; /* zeros behind it */
-    uint32_t tail, tail_mask; /* where its last vector of 32 bytes begins, and which of these belong to it */
-    uint32_t key;             /* of an arg */
+    _Alignas(64) struct sta_shape_node *likely; /* the child that fitted last */
+    struct sta_shape_node *
+        *guesses;       /* which child to expect after which text; NULL: `likely`, while children are few */
+    uint32_t tail_mask; /* which bytes of the fragment's last vector, of 32 bytes, belong to it */
+    uint32_t key;       /* of an arg */
+    uint16_t usual;     /* length of the value behind the fragment when it was last seen */
+    uint8_t tail;       /* where the last vector begins */
     uint8_t length;
     uint8_t kind;  /* enum sta_shape_kind */
     uint8_t field; /* enum sta_record_field, of the value behind the fragment */
     uint8_t constant_count;
-    struct sta_shape_constant constants[STA_SHAPE_CONSTANTS];
-    bool says_codes;      /* name and cat are both constants: `codes` are theirs */
-    uint8_t shared;       /* bytes that the fragments of all children have in common */
-    uint16_t child_count; /* the first is the longest */
+    uint8_t shared;                    /* bytes that the fragments of all children have in common */
+    char fragment[STA_SHAPE_FRAGMENT]; /* zeros behind it */
     struct sta_shape_node *first_child, *next_sibling;
-    struct sta_shape_node *likely; /* the child that fitted last */
-    struct sta_shape_node *
-        *guesses; /* which child to expect after which text; NULL: `likely`, while children are few */
-    struct sta_text_codes codes;
+    uint16_t child_count; /* the first is the longest */
+    struct sta_shape_constant constants[STA_SHAPE_CONSTANTS];
+    bool decided; /* an end: name, cat and ph were constants on the way, as far as they are there */
+    struct sta_event_plan plan;
 };
 
 struct sta_shapes {
@@ -59,6 +65,8 @@ struct sta_shapes {
 
 const char *sta_shape_walk_portable(struct sta_shape_node *root, const char *at, struct sta_record *record);
 const char *sta_shape_walk_avx2(struct sta_shape_node *root, const char *at, struct sta_record *record);
+
+extern const uint64_t sta_shape_least[17]; /* the smallest number that is written with so many digits */
 
 /** A number with a fraction, an exponent or very many digits, or a literal.  Return: what follows it, or NULL. */
 const char *sta_shape_bare_value(const char *at, struct sta_json_value *value);

@@ -3,7 +3,8 @@
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
- *   digits(at, &value)            how many digits there are; *value if no more than 18
+ *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is as good
+ *                                 as another
  *   count_digits(at)              how many digits there are; any number above 24 is as good as another
  * and the name of the function, STA_SHAPE_WALK. */
 #include "decode/shape_tree.h"
@@ -45,41 +46,44 @@ static inline struct sta_shape_node *child_for(struct sta_shape_node *parent, co
     return *guess != NULL && has_fragment(*guess, at) ? *guess : search_children(parent, at, guess);
 }
 
-/* An integer of up to 18 digits.  A point or an exponent behind it fails the next fragment. */
-static inline const char *match_digits(const char *at, struct sta_json_value *value)
+/* An integer that is no plain one: with a sign, very long, or wrong. */
+static __attribute__((noinline)) const char *match_rare_int(const char *at, struct sta_json_value *value)
+{
+    uint64_t sum;
+    unsigned count = *at == '-' ? digits(at + 1, &sum) : 0;
+    if (count - 1 >= 16 || sum < sta_shape_least[count])
+        return sta_shape_bare_value(at, value);
+    value->kind = STA_JSON_INT;
+    value->text = at;
+    value->length = count + 1;
+    value->integer = -(int64_t)sum;
+    return at + count + 1;
+}
+
+/* An integer of up to 16 digits.  A point or an exponent behind it fails the next fragment. */
+static inline const char *match_int(const char *at, struct sta_json_value *value)
 {
     uint64_t sum;
     unsigned count = digits(at, &sum);
+    if (count - 1 >= 16 || sum < sta_shape_least[count])
+        return match_rare_int(at, value);
+    value->kind = STA_JSON_INT;
     value->text = at;
     value->length = count;
-    value->kind = STA_JSON_INT;
     value->integer = (int64_t)sum;
-    return count - 1 < 18 && (*at != '0' || count == 1) ? at + count : sta_shape_bare_value(at, value);
-}
-
-static inline const char *match_int(const char *at, struct sta_json_value *value)
-{
-    if (*at != '-')
-        return match_digits(at, value);
-    if (at[1] == '-') /* a second sign must not be read as the digits' own */
-        return NULL;
-    const char *behind = match_digits(at + 1, value);
-    if (behind == NULL || value->kind != STA_JSON_INT)
-        return sta_shape_bare_value(at, value);
-    value->text = at;
-    value->length++;
-    value->integer = -value->integer;
-    return behind;
+    return at + count;
 }
 
 /* A hash is a text, whatever its digits stand for. */
 static inline const char *match_hash(const char *at, struct sta_json_value *value)
 {
     unsigned count = count_digits(at);
+    if (count - 1 >= 24 || *at == '0')
+        return sta_shape_bare_value(at, value);
+    value->kind = STA_JSON_BIG;
     value->text = at;
     value->length = count;
-    value->kind = STA_JSON_BIG;
-    return count - 1 < 24 && *at != '0' ? at + count : sta_shape_bare_value(at, value);
+    return at + count;
 }
 
 static inline const char *match_string(const char *at, struct sta_json_value *value)
@@ -91,45 +95,104 @@ static inline const char *match_string(const char *at, struct sta_json_value *va
     return *stop == '"' ? stop : NULL;
 }
 
-static inline void take_constants(struct sta_shape_node *node, const char *at, struct sta_record *record)
+static inline void begin_record(struct sta_record *record)
 {
-    for (unsigned i = 0; i < node->constant_count; i++) {
-        const struct sta_shape_constant *constant = &node->constants[i];
+    for (unsigned field = 0; field < STA_FIELD_COUNT; field++)
+        record->fields[field].kind = STA_JSON_ABSENT;
+    record->unstored = 0;
+    record->repaired = false;
+}
+
+/* Where a node with constants was met. */
+struct mark {
+    const struct sta_shape_node *node;
+    const char *at;
+};
+
+static void take_constants(const struct mark *mark, struct sta_record *record)
+{
+    for (unsigned i = 0; i < mark->node->constant_count; i++) {
+        const struct sta_shape_constant *constant = &mark->node->constants[i];
         struct sta_json_value *value = &record->fields[constant->field];
         value->kind = STA_JSON_STRING;
-        value->text = at + constant->offset;
+        value->text = mark->at + constant->offset;
         value->length = constant->length;
     }
-    if (node->says_codes)
-        record->codes = &node->codes;
 }
 
-/* Where the value of a node goes. */
-static inline struct sta_json_value *place_for(const struct sta_shape_node *node, struct sta_record *record)
+/* The constants are only wanted while the shape's plan is not known. */
+static inline void end_record(struct sta_shape_node *end, const struct mark *marks, unsigned count,
+                              struct sta_record *record)
 {
-    if (node->field != STA_FIELD_ARGS)
-        return &record->fields[node->field];
-    struct sta_record_arg *arg = &record->args[record->arg_count++];
-    arg->key = node->key;
-    return &arg->value;
+    record->plan = end->decided ? &end->plan : NULL;
+    for (unsigned i = 0; i < count && !end->plan.known; i++)
+        take_constants(&marks[i], record);
 }
 
-const char *STA_SHAPE_WALK(struct sta_shape_node *root, const char *at, struct sta_record *record)
+/* Digits in quotes mean what they mean without; any other text is itself. */
+static inline const char *match_numeral(const char *at, struct sta_json_value *value)
 {
-    struct sta_shape_node *node = root;
-    while (at != NULL && (node = child_for(node, at)) != NULL) {
+    uint64_t sum;
+    unsigned count = digits(at, &sum);
+    if (count - 1 >= 16 || sum < sta_shape_least[count] || at[count] != '"')
+        return match_string(at, value);
+    value->kind = STA_JSON_INT;
+    value->text = at;
+    value->length = count;
+    value->integer = (int64_t)sum;
+    return at + count;
+}
+
+static inline const char *match_value(const struct sta_shape_node *node, const char *at,
+                                      struct sta_json_value *value)
+{
+    if (node->kind == STA_SHAPE_INT)
+        return match_int(at, value);
+    if (node->kind == STA_SHAPE_HASH)
+        return match_hash(at, value);
+    if (node->kind == STA_SHAPE_NUMERAL)
+        return match_numeral(at, value);
+    return node->kind == STA_SHAPE_STRING ? match_string(at, value) : sta_shape_bare_value(at, value);
+}
+
+/* What follows a value: @behind.  Most values are as long as the one before; then the processor is given this place as the sum of
+ * two known numbers, which it has long before it has found the value's end, and goes on with the next values meanwhile. */
+static inline const char *foreseen(struct sta_shape_node *node, const char *at, const char *behind)
+{
+    size_t usual = node->usual;
+    size_t found = (size_t)(behind - at);
+    bool same = found == usual;
+    __asm__("" : "+r"(usual)); /* or the compiler would return @behind, being the same */
+    if (same)
+        return at + usual;
+    node->usual = (uint16_t)found;
+    return behind;
+}
+
+const char *STA_SHAPE_WALK(struct sta_shape_node *node, const char *at, struct sta_record *record)
+{
+    struct sta_record_arg *arg = record->args;
+    struct mark marks[STA_SHAPE_CONSTANTS];
+    unsigned mark_count = 0;
+    begin_record(record);
+    while ((node = child_for(node, at)) != NULL) {
         if (node->constant_count > 0)
-            take_constants(node, at, record);
+            marks[mark_count++] = (struct mark){node, at};
         at += node->length;
-        if (node->kind == STA_SHAPE_END)
+        if (node->kind == STA_SHAPE_END) {
+            record->arg_count = (size_t)(arg - record->args);
+            end_record(node, marks, mark_count, record);
             return at;
-        struct sta_json_value *value = place_for(node, record);
-        if (node->kind == STA_SHAPE_INT)
-            at = match_int(at, value);
-        else if (node->kind == STA_SHAPE_HASH)
-            at = match_hash(at, value);
-        else
-            at = node->kind == STA_SHAPE_STRING ? match_string(at, value) : sta_shape_bare_value(at, value);
+        }
+        struct sta_json_value *value = &record->fields[node->field];
+        if (node->field == STA_FIELD_ARGS) {
+            arg->key = node->key;
+            value = &arg++->value;
+        }
+        const char *behind = match_value(node, at, value);
+        if (behind == NULL)
+            return NULL;
+        at = foreseen(node, at, behind);
     }
     return NULL;
 }

@@ -37,45 +37,36 @@ static inline const char *string_stop(const char *at)
     }
 }
 
-/* Up to 16 digits at once, however many there are: they are moved to the vector's end, zeros before them, and then added up
- * as pairs, fours, eights. */
-static inline unsigned digits_of_16(const char *at, uint64_t *value)
+static inline uint32_t not_digits(__m256i block)
 {
-    static const int8_t to_the_end[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                          0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
-    const __m128i pairs = _mm_set1_epi16(1 << 8 | 10);
-    const __m128i fours = _mm_set1_epi32(1 << 16 | 100);
-    const __m128i eights = _mm_set1_epi32(1 << 16 | 10000);
-    __m128i block = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
-    __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(9)), block);
-    unsigned count = (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(are_digits));
-    block = _mm_shuffle_epi8(block, _mm_loadu_si128((const __m128i *)(to_the_end + count)));
-    block = _mm_madd_epi16(_mm_maddubs_epi16(block, pairs), fours);
-    block = _mm_madd_epi16(_mm_packus_epi32(block, block), eights);
-    uint64_t both = (uint64_t)_mm_cvtsi128_si64(block);
-    *value = (both & UINT32_MAX) * 100000000 + (both >> 32);
-    return count;
+    __m256i are_digits = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(9)), block);
+    return ~(uint32_t)_mm256_movemask_epi8(are_digits);
 }
 
 static inline unsigned count_digits(const char *at)
 {
     __m256i block = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi8('0'));
-    __m256i are_digits = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(9)), block);
-    uint32_t others = ~(uint32_t)_mm256_movemask_epi8(are_digits);
-    return others == 0 ? 32 : (unsigned)__builtin_ctz(others);
+    return _tzcnt_u32(not_digits(block));
 }
 
+/* All digits at once, however many there are: they are moved to the vector's end, zeros before them, and then added up
+ * as pairs, fours, eights. */
 static inline unsigned digits(const char *at, uint64_t *value)
 {
-    static const uint32_t powers[] = {1, 10, 100};
-    uint64_t low;
-    unsigned count = digits_of_16(at, value);
-    if (count < 16)
-        return count;
-    unsigned more = digits_of_16(at + 16, &low);
-    if (more <= 2)
-        *value = *value * powers[more] + low;
-    return 16 + more;
+    static const int8_t to_the_end[48] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                          0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+    const __m128i pairs = _mm_set1_epi16(1 << 8 | 10);
+    const __m128i fours = _mm_set1_epi32(1 << 16 | 100);
+    const __m128i eights = _mm_set1_epi32(1 << 16 | 10000);
+    __m256i whole = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi8('0'));
+    unsigned count = _tzcnt_u32(not_digits(whole));
+    __m128i block = _mm_shuffle_epi8(_mm256_castsi256_si128(whole),
+                                     _mm_loadu_si128((const __m128i *)(to_the_end + count)));
+    block = _mm_madd_epi16(_mm_maddubs_epi16(block, pairs), fours);
+    block = _mm_madd_epi16(_mm_packus_epi32(block, block), eights);
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(block);
+    *value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    return count;
 }
 
 #include "decode/shape_walk.h"

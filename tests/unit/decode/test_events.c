@@ -119,3 +119,27 @@ Test(events, definitions_come_from_metadata)
     cr_assert_not(sta_tables_find_definition(d.tables, STA_DEFINES_HOST, "3", 1, &found));
     decoded_fini(&d);
 }
+
+#define EVENT_OF(args)                                                                                       \
+    "{\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1,\"ph\":\"X\",\"args\":"     \
+    "{" args "}}\n"
+
+/* What the first lines of a shape refer to may be null in a later one, and the other way round. */
+Test(events, a_null_refers_to_nothing_among_lines_that_refer)
+{
+    struct decoded decoded = decode_text(
+        EVENT_OF("\"fhash\":7,\"fname\":\"/a\"") EVENT_OF("\"fhash\":8,\"fname\":\"/b\"")
+            EVENT_OF("\"fhash\":null,\"fname\":\"/c\"") EVENT_OF("\"fhash\":9,\"fname\":\"/d\"")
+                EVENT_OF("\"hhash\":null,\"hostname\":\"n1\"") EVENT_OF("\"hhash\":12,\"hostname\":\"n2\""));
+    static const char *const files[] = {"h7", "h8", "n/c", "h9", "-", "-"};
+    static const char *const hosts[] = {"-", "-", "-", "-", "nn1", "h12"};
+    cr_assert_eq(decoded.batch.count, 6);
+    for (uint32_t i = 0; i < decoded.batch.count; i++) {
+        struct sta_thread thread = sta_tables_thread(decoded.tables, decoded.batch.thread[i]);
+        cr_expect_str_eq(text_of(sta_tables_file_refs(decoded.tables), decoded.batch.file[i]), files[i]);
+        cr_expect_str_eq(text_of(sta_tables_host_refs(decoded.tables), thread.host), hosts[i]);
+        cr_expect_str_eq(text_of(sta_tables_names(decoded.tables), decoded.batch.name[i]), "read");
+    }
+    cr_expect_eq(args_of(&decoded, "fname")->count, 3);
+    decoded_fini(&decoded);
+}
