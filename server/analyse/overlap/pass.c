@@ -82,9 +82,11 @@ static inline void widen(struct sta_host_span *span, const struct sta_part *part
     span->end = STA_MAX(span->end, part->to);
 }
 
-static void count_instant(int64_t *instants, uint32_t mask)
+static void count_instant(struct worker *worker, const struct sta_overlap_events *events, uint32_t row,
+                          uint32_t sets)
 {
-    for (; mask != 0; mask &= mask - 1)
+    int64_t *instants = worker->instants + (size_t)events->units[row] * sets;
+    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1)
         instants[__builtin_ctz(mask)]++;
 }
 
@@ -101,25 +103,26 @@ static inline uint32_t row_at(const struct sta_overlap_events *events, uint32_t 
 
 /* Takes events into account; the rows of those that cover time in a set are kept, to give spans.  Return: how many.  Inline, so that in the
  * usual case nothing is left of what only a window, a filter or another scope asks for. */
-static inline uint32_t take_some(struct worker *worker, struct sta_overlap_events events, uint32_t sets,
-                                 struct sta_window window, bool by_thread)
+static inline uint32_t take_some(struct worker *worker, const struct sta_overlap_events *events,
+                                 uint32_t sets, struct sta_window window, bool by_thread, bool all)
 {
+    const int64_t *ts = events->ts, *dur = events->dur;
+    const uint32_t *masks = events->masks, *codes = events->threads;
     struct sta_host_span *threads = worker->threads;
     uint32_t *kept = worker->kept;
     uint32_t kept_count = 0;
-    for (uint32_t i = 0; i < events.count; i++) {
-        uint32_t row = row_at(&events, i);
-        uint32_t mask = events.masks[row];
-        struct sta_part part = sta_part_of(window, events.ts[row], events.dur[row]);
-        if (part.outside || mask == STA_NOT_THERE)
+    for (uint32_t i = 0; i < events->count; i++) {
+        uint32_t row = all ? i : row_at(events, i);
+        struct sta_part part = sta_part_of(window, ts[row], dur[row]);
+        if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
         if (!by_thread)
-            widen(&worker->units[events.units[row]], &part);
-        widen(&threads[events.threads[row]], &part);
-        if (part.from == part.to)
-            count_instant(worker->instants + (size_t)events.units[row] * sets, mask);
+            widen(&worker->units[events->units[row]], &part);
+        widen(&threads[codes[row]], &part);
+        if (__builtin_expect(part.from == part.to, 0))
+            count_instant(worker, events, row, sets);
         kept[kept_count] = row;
-        kept_count += mask != 0 && part.from < part.to;
+        kept_count += masks[row] != 0 && part.from < part.to;
     }
     return kept_count;
 }
@@ -132,11 +135,9 @@ static uint32_t take_events(const struct pass *pass, struct worker *worker,
     const uint32_t sets = pass->request->set_count;
     bool whole = block->ts_min >= window.from && block->ts_max < window.to && block->te_max <= window.to;
     bool by_thread = follows_threads(pass->request);
-    if (!whole || !by_thread || events->selected != NULL)
-        return take_some(worker, *events, sets, window, by_thread);
-    struct sta_overlap_events all = *events;
-    all.selected = NULL;
-    return take_some(worker, all, sets, open, true);
+    if (whole && by_thread && events->selected == NULL)
+        return take_some(worker, events, sets, open, true, true);
+    return take_some(worker, events, sets, window, by_thread, false);
 }
 
 /* Gives the spans of rows, unit by unit. */
