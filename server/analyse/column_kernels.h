@@ -15,8 +15,8 @@ struct sta_column_kernels {
     void (*mask)(const uint8_t *keep, uint32_t rows, int64_t *values);
     /** Puts values that are not 0 over others. */
     void (*put_over)(const int64_t *values, uint32_t rows, int64_t *out);
-    /** Marks values that are 0.  Return: whether there are any. */
-    bool (*mark_zeros)(const int64_t *values, uint32_t rows, uint8_t *marks);
+    /** Marks rows that have a certain value, clears the marks of others.  Return: whether there is such a row. */
+    bool (*mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *marks);
 };
 
 const struct sta_column_kernels *sta_column_kernels(void);

@@ -18,11 +18,11 @@ TARGET static void KERNEL(put_over)(const int64_t *values, uint32_t rows, int64_
         out[row] = values[row] != 0 ? values[row] : out[row];
 }
 
-TARGET static bool KERNEL(mark_zeros)(const int64_t *values, uint32_t rows, uint8_t *restrict marks)
+TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *restrict marks)
 {
     uint8_t any = 0;
     for (uint32_t row = 0; row < rows; row++) {
-        marks[row] = values[row] == 0;
+        marks[row] = values[row] == value;
         any |= marks[row];
     }
     return any != 0;
@@ -32,5 +32,5 @@ static const struct sta_column_kernels KERNEL(kernels) = {
     .positives = KERNEL(positives),
     .mask = KERNEL(mask),
     .put_over = KERNEL(put_over),
-    .mark_zeros = KERNEL(mark_zeros),
+    .mark = KERNEL(mark),
 };

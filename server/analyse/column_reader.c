@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/column_kernels.h"
 #include "analyse/columns_private.h"
 #include "common/memory.h"
 
@@ -159,6 +160,21 @@ static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot 
     return STA_OK;
 }
 
+/* Without branches: which rows have a file is hard to predict. */
+static void translate_files(const struct sta_entities *entities, const uint32_t *codes, uint32_t rows,
+                            uint32_t *restrict out)
+{
+    const uint32_t *file_of_ref = entities->file_of_ref;
+    if (entities->file_ref_count == 0) {
+        memset(out, 0xff, rows * sizeof *out);
+        return;
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t there = codes[row] != STA_NO_CODE ? UINT32_MAX : 0;
+        out[row] = file_of_ref[codes[row] & there] | ~there;
+    }
+}
+
 static int derive_file_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
@@ -166,53 +182,38 @@ static int derive_file_name(struct sta_column_reader *reader, struct sta_logical
     int status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
     if (status != STA_OK)
         return status;
-    const uint32_t *file_of_ref = reader->columns->entities->file_of_ref;
     uint32_t *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++)
-        out[row] = files->codes[row] == STA_NO_CODE ? STA_NO_CODE : file_of_ref[files->codes[row]];
+    translate_files(reader->columns->entities, files->codes, reader->block->rows, out);
     slot->vector.codes = out;
     return STA_OK;
 }
 
-/* The index of a row's thread in the entities, or STA_NO_CODE. */
-static uint32_t thread_index(const struct sta_entities *entities, uint32_t code)
+/* @table: by thread code + 1 */
+static int derive_of_thread(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            const uint32_t *restrict table, struct sta_error *err)
 {
-    uint32_t index = code == STA_NO_CODE ? STA_NO_CODE : entities->thread_of_code[code];
-    return index < entities->thread_count ? index : STA_NO_CODE;
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const uint32_t *codes = threads->codes;
+    uint32_t *restrict out = sta_logical_values(slot), rows = reader->block->rows;
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = table[codes[row] + 1];
+    slot->vector.codes = out;
+    return STA_OK;
 }
 
 static int derive_host_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
-    const struct sta_column_values *threads;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
-    if (status != STA_OK)
-        return status;
-    const struct sta_entities *entities = reader->columns->entities;
-    uint32_t *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++) {
-        uint32_t thread = thread_index(entities, threads->codes[row]);
-        out[row] = thread == STA_NO_CODE ? STA_NO_CODE : entities->threads[thread].host;
-    }
-    slot->vector.codes = out;
-    return STA_OK;
+    return derive_of_thread(reader, slot, reader->columns->host_of_thread, err);
 }
 
 static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
-    const struct sta_column_values *threads;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
-    if (status != STA_OK)
-        return status;
-    const struct sta_proc_names *names = sta_columns_proc_names(reader->columns);
-    uint32_t *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++) {
-        uint32_t thread = thread_index(reader->columns->entities, threads->codes[row]);
-        out[row] = thread == STA_NO_CODE ? STA_NO_CODE : names->of_thread[thread];
-    }
-    slot->vector.codes = out;
-    return STA_OK;
+    return derive_of_thread(reader, slot, sta_columns_proc_names(reader->columns)->of_thread, err);
 }
 
 static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slot *slot,
@@ -225,26 +226,20 @@ static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slo
     return STA_OK;
 }
 
-static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot, bool tid,
-                     struct sta_error *err)
+static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                     const int64_t *restrict table, struct sta_error *err)
 {
     const struct sta_column_values *threads;
     int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
     if (status != STA_OK)
         return status;
-    const struct sta_entities *entities = reader->columns->entities;
+    const uint32_t *codes = threads->codes;
     uint32_t rows = reader->block->rows;
-    int64_t *out = sta_logical_values(slot);
+    int64_t *restrict out = sta_logical_values(slot);
     uint8_t *missing = sta_logical_missing(slot, rows);
-    bool any = false;
-    for (uint32_t row = 0; row < rows; row++) {
-        uint32_t thread = thread_index(entities, threads->codes[row]);
-        out[row] = thread == STA_NO_CODE ? STA_NO_ID
-                   : tid                 ? entities->threads[thread].tid
-                                         : entities->threads[thread].pid;
-        missing[row] = out[row] == STA_NO_ID;
-        any |= missing[row];
-    }
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = table[codes[row] + 1];
+    bool any = sta_column_kernels()->mark(out, rows, STA_NO_ID, missing);
     slot->vector.integers = out;
     slot->vector.missing = any ? missing : NULL;
     return STA_OK;
@@ -252,12 +247,12 @@ static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *
 
 static int derive_pid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
 {
-    return derive_id(reader, slot, false, err);
+    return derive_id(reader, slot, reader->columns->pid_of_thread, err);
 }
 
 static int derive_tid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
 {
-    return derive_id(reader, slot, true, err);
+    return derive_id(reader, slot, reader->columns->tid_of_thread, err);
 }
 
 static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot,

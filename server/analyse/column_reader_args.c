@@ -325,7 +325,7 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
     if (status != STA_OK)
         return status;
     uint8_t *missing = sta_logical_missing(slot, rows);
-    bool any = sta_column_kernels()->mark_zeros(out, rows, missing);
+    bool any = sta_column_kernels()->mark(out, rows, 0, missing);
     slot->vector.integers = out;
     slot->vector.missing = any ? missing : NULL;
     return STA_OK;

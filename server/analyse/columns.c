@@ -32,6 +32,26 @@ static void classify_functions(struct sta_columns *columns)
     }
 }
 
+/* ---- threads */
+
+static void find_threads(struct sta_columns *columns)
+{
+    static const struct sta_entity_thread nobody = {.host = STA_NO_CODE, .pid = STA_NO_ID, .tid = STA_NO_ID};
+    const struct sta_entities *entities = columns->entities;
+    size_t count = (size_t)entities->thread_code_count + 1;
+    columns->host_of_thread = sta_alloc_array(count, sizeof *columns->host_of_thread);
+    columns->pid_of_thread = sta_alloc_array(count, sizeof *columns->pid_of_thread);
+    columns->tid_of_thread = sta_alloc_array(count, sizeof *columns->tid_of_thread);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = i > 0 ? entities->thread_of_code[i - 1] : STA_NO_CODE;
+        const struct sta_entity_thread *thread =
+            index < entities->thread_count ? &entities->threads[index] : &nobody;
+        columns->host_of_thread[i] = thread->host;
+        columns->pid_of_thread[i] = thread->pid;
+        columns->tid_of_thread[i] = thread->tid;
+    }
+}
+
 /* ---- positive integers of args */
 
 /* As a trace may spell an integer inside a string: blanks around it are allowed. */
@@ -93,6 +113,22 @@ static uint32_t intern_proc_name(struct sta_dictionary *texts, const struct sta_
     return code;
 }
 
+/* By thread code + 1. */
+static uint32_t *create_proc_names(struct sta_dictionary *texts, const struct sta_entities *entities)
+{
+    uint32_t *names = sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *names);
+    uint32_t *of_index = sta_alloc_array(entities->thread_count, sizeof *of_index);
+    for (uint32_t i = 0; i < entities->thread_count; i++)
+        of_index[i] = intern_proc_name(texts, entities, &entities->threads[i]);
+    names[0] = STA_NO_CODE;
+    for (uint32_t code = 0; code < entities->thread_code_count; code++) {
+        uint32_t index = entities->thread_of_code[code];
+        names[code + 1] = index < entities->thread_count ? of_index[index] : STA_NO_CODE;
+    }
+    free(of_index);
+    return names;
+}
+
 const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 {
     struct sta_proc_names *names = atomic_load_explicit(&columns->proc_names, memory_order_acquire);
@@ -104,9 +140,7 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
         const struct sta_entities *entities = columns->entities;
         names = sta_alloc(sizeof *names);
         names->texts = sta_dictionary_create();
-        names->of_thread = sta_alloc_array(entities->thread_count, sizeof *names->of_thread);
-        for (uint32_t i = 0; i < entities->thread_count; i++)
-            names->of_thread[i] = intern_proc_name(names->texts, entities, &entities->threads[i]);
+        names->of_thread = create_proc_names(names->texts, entities);
         atomic_store_explicit(&columns->proc_names, names, memory_order_release);
     }
     pthread_mutex_unlock(&columns->lock);
@@ -145,6 +179,7 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
         status = sta_refiner_create(options->preset, snapshot, &fresh->refiner, err);
     if (status == STA_OK) {
         classify_functions(fresh);
+        find_threads(fresh);
         find_positives(fresh);
         sta_columns_find_args(fresh);
         make_schema(fresh);
@@ -182,6 +217,9 @@ void sta_columns_destroy(struct sta_columns *columns)
     free(columns->args);
     free(columns->args_names);
     free(columns->schema_columns);
+    free(columns->host_of_thread);
+    free(columns->pid_of_thread);
+    free(columns->tid_of_thread);
     free(columns->class_of_name);
     free(columns->is_transfer);
     free(columns->has_classes);

@@ -51,7 +51,7 @@ struct sta_positive_source {
 
 struct sta_proc_names {
     struct sta_dictionary *texts;
-    uint32_t *of_thread; /* by index of the entities' threads */
+    uint32_t *of_thread; /* by thread code + 1 */
 };
 
 struct sta_columns {
@@ -70,6 +70,8 @@ struct sta_columns {
     uint8_t *class_of_name; /* enum sta_io_cat */
     uint8_t *is_transfer;   /* of a name: whether that is read or write */
     uint8_t *has_classes;   /* of a category: whether its functions have classes */
+    uint32_t *host_of_thread;
+    int64_t *pid_of_thread, *tid_of_thread;
     struct sta_positive_source positives[STA_POSITIVES];
     struct sta_dictionary *trace;                /* holds the label as code 0, or nothing */
     pthread_mutex_t lock;                        /* over making what follows and args[].ready */

@@ -219,15 +219,11 @@ uint32_t sta_columns_code_count(const struct sta_columns *columns, uint32_t colu
 
 uint32_t sta_columns_text_of_code(const struct sta_columns *columns, uint32_t column, uint32_t code)
 {
-    const struct sta_entities *entities = columns->entities;
     if (column == STA_LOGICAL_file_name)
-        return entities->file_of_ref[code];
-    if (column != STA_LOGICAL_host_name && column != STA_LOGICAL_proc_name)
-        return code;
-    uint32_t thread = entities->thread_of_code[code];
-    if (thread >= entities->thread_count)
-        return STA_NO_CODE;
-    return column == STA_LOGICAL_host_name
-               ? entities->threads[thread].host
-               : sta_columns_proc_names((struct sta_columns *)columns)->of_thread[thread];
+        return columns->entities->file_of_ref[code];
+    if (column == STA_LOGICAL_host_name)
+        return columns->host_of_thread[code + 1];
+    return column == STA_LOGICAL_proc_name
+               ? sta_columns_proc_names((struct sta_columns *)columns)->of_thread[code + 1]
+               : code;
 }
