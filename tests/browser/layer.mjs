@@ -111,6 +111,29 @@ async function chartTablesAreTheApis(page, daemon) {
     assert.ok(Math.abs(cells.reduce((sum, cell) => sum + cell.at(-1), 0) - row.time) < 1e-6, 'the cells sum up to the time of the layer');
 }
 
+async function durationsAreTheApis(page, daemon) {
+    const trace = await openLayer(page, daemon, '&as=sizes&calls=duration');
+    const table = page.getByRole('region', { name: `Calls of ${LAYER} by duration` });
+    await table.waitFor();
+    const rows = await table.locator('tbody tr').evaluateAll((all) => all.map((row) => [row.cells[0].textContent, Number(row.querySelector('data').value)]));
+    const { data } = await daemon.call('POST', `traces/${trace.id}/query`, { preset: 'dlio', filter: 'cat.str.contains("posix|stdio") & cat.str.contains("_reader_lustre") & dur >= 16384 & dur < 32768', aggregate: { calls: 'count()' } });
+    assert.equal(Object.fromEntries(rows)['16.4\u202fms \u2013 32.8\u202fms'], data[0][0]);
+    const row = (await daemon.get(`traces/${trace.id}/summary`)).layers.find(({ name }) => name === LAYER);
+    assert.ok(rows.reduce((sum, [, calls]) => sum + calls, 0) <= row.count && rows.length > 8);
+}
+
+/** Layers that were made of categories have no condition of their own; heat map, durations and events find theirs. */
+async function categoriesAreLayers(page, daemon) {
+    const trace = await openLayer(page, daemon, '&preset=generic&layer=posix&as=sizes,heat&calls=duration');
+    await page.waitForFunction(() => document.querySelectorAll('.chart-table').length === 2);
+    const row = (await daemon.get(`traces/${trace.id}/summary?preset=generic`)).layers.find(({ name }) => name === 'posix');
+    const cells = await page.getByRole('region', { name: 'time in posix' }).locator('tbody tr').evaluateAll((rows) => rows.map((one) => Number([...one.querySelectorAll('data')].at(-1).value)));
+    assert.ok(Math.abs(cells.reduce((sum, cell) => sum + cell, 0) - row.time) < 1e-6, 'the cells sum up to the time of the category');
+    await page.getByRole('link', { name: 'Its events' }).click();
+    await settled(page);
+    assert.equal(Number((await page.locator('.grid-words').innerText()).split(' row')[0].replace(/\D/g, '')), row.count);
+}
+
 async function boxesAndHeatAreDrawn(page, daemon) {
     await openLayer(page, daemon);
     const box = page.locator('.card', { has: page.getByRole('heading', { name: 'Over processes' }) });
@@ -217,6 +240,8 @@ export const tests = [
     { name: 'layer: a clicked condition joins what was typed', body: conditionsJoinWhatWasTyped },
     { name: 'layer: processes are picked from a list', body: processesArePicked },
     { name: 'layer: the charts\' tables are the API\'s', body: chartTablesAreTheApis },
+    { name: 'layer: durations are the API\'s', body: durationsAreTheApis },
+    { name: 'layer: categories are layers too', body: categoriesAreLayers },
     { name: 'layer: boxes tell, the heat map takes a range, pictures are saved', body: boxesAndHeatAreDrawn },
     { name: 'layer: charts over time share the pointer', body: hoverIsShared },
     { name: 'layer: the established analysers\' numbers have slopes', body: compatibleHasSlopes },

@@ -14,13 +14,14 @@ import { tests as pictures } from './pictures.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
 import { tests as traces } from './traces.mjs';
+import { tests as whereIs } from './where_is.mjs';
 import { tests as types } from './types.mjs';
 
 const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...checks, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...whereIs, ...checks, ...pictures]);
 } finally {
     await browser.close();
     await daemon.stop();

@@ -1,7 +1,8 @@
-/* help.js - which keys do what. */
+/* help.js - which keys do what, and where things are. */
 
 import { h } from '../dom.js';
 import { openDialog } from './dialog.js';
+import { whereIs } from './where_is.js';
 
 /** @param {{key: string, label: string}[]} pages */
 export function openHelp(pages) {
@@ -13,8 +14,9 @@ export function openHelp(pages) {
         ['Esc', 'Show the whole job again'],
         ['?', 'This help'],
     ];
-    openDialog({ title: 'Help', body: [
-        h('dl', { class: 'keys' }, keys.map(([key, words]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, words)])),
+    const dialog = openDialog({ title: 'Help', wide: true, body: [
+        h('h3', {}, 'Keys'), h('dl', { class: 'keys' }, keys.map(([key, words]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, words)])),
+        h('h3', {}, 'Tables and plots that you know'), whereIs(() => dialog.close()),
         h('p', { class: 'hint' }, 'Hover a number to see all its digits, a column head to see what it means. Drag over a chart to choose a time range. Whatever you see is in the address bar: send it to a colleague.'),
         h('p', { class: 'hint' }, 'The API behind every number: ', h('a', { href: '/api/v1/openapi.json' }, 'OpenAPI document')),
     ] });

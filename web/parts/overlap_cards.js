@@ -9,7 +9,7 @@ import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
 import { eventAddress } from './event_dialog.js';
 import { lanes } from './lanes.js';
-import { swatch } from './layers.js';
+import { legend, toggled } from './legend.js';
 import { lines } from './lines.js';
 import { empty, loading } from './notice.js';
 import { pairColumns, unitName } from './overlap_question.js';
@@ -20,24 +20,27 @@ import { showRange } from './time.js';
 const MOST_UNITS = 64, MOST_INTERVALS = 20000, LONGEST = 10, FILL = 3;
 const HIDDEN = { name: 'hidden', color: 'var(--layer-5)' };
 
-/** What the two colours mean. */
-function keyOf({ hidden, behind }) {
-    return h('p', { class: 'chart-key' }, swatch(hidden), ' exposed', swatch({ ...hidden, ...HIDDEN, hatched: false }), ` hidden behind ${behind.name}`);
+/** The two parts of a set's time: those that the place shows, and a legend that shows and hides them. */
+function partsOf({ hidden, behind }, place) {
+    const parts = [{ key: 'exposed', name: 'exposed', color: hidden.color, hatched: hidden.hatched }, { key: 'hidden', name: `hidden behind ${behind.name}`, color: HIDDEN.color, hatched: false }];
+    const away = (place.hide ?? '').split(','), shown = parts.filter(({ key }) => !away.includes(key));
+    const choose = (name, alone) => { const next = toggled(new Set(shown.map((part) => part.name)), name, alone); go({ hide: parts.filter((part) => !next.has(part.name)).map(({ key }) => key).join(',') }); };
+    return { shown, above: legend(/** @type {any} */ (parts), new Set(shown.map(({ name }) => name)), choose, 'Parts shown') };
 }
 
 /** Exposed and hidden time of each unit, the most exposed first. */
 export function unitsCard() {
     const card = chartCard({ name: 'units', title: 'By rank', kind: bars });
-    function update({ trace, question, answer, path }) {
-        const { hidden: set, behind, scope } = question;
+    function update({ trace, place, question, answer, path }) {
+        const { hidden: set, behind, scope } = question, { shown, above } = partsOf(question, place);
         const names = pairColumns(answer.per_scope.columns, set.name, behind.name);
         const rows = recordsOf(answer.per_scope).sort((a, b) => b[names.exposed] - a[names.exposed]);
         const hosts = new Set(rows.map((row) => row.host_name)).size, most = rows.slice(0, MOST_UNITS);
         card.update({
-            what: 'Reading the ranks', path, parameters: { ...question.parameters, limit: rows.length || 1 }, file: `${trace.name}-overlap`, load: async () => answer, above: keyOf(question),
+            what: 'Reading the ranks', path, parameters: { ...question.parameters, limit: rows.length || 1 }, file: `${trace.name}-overlap`, load: async () => answer, above,
             note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} most exposed of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
             draw: () => rows.length === 0 ? null : { names: most.map((row) => unitName(row, hosts)), lying: true, stacked: true, unit: 's', head: scope.label, label: `${set.name} exposed and hidden, by ${scope.one}`,
-                series: [{ name: 'exposed', color: set.color, hatched: set.hatched, values: most.map((row) => row[names.exposed]) }, { ...HIDDEN, values: most.map((row) => row[names.hidden]) }] },
+                series: shown.map((part) => ({ ...part, values: most.map((row) => row[names[part.key]]) })) },
         });
     }
     return { element: card.element, update, close: card.close };
@@ -46,15 +49,14 @@ export function unitsCard() {
 /** Exposed and hidden time over the job. */
 export function hidingSeries() {
     const card = chartCard({ name: 'hiding', title: 'Over time', kind: lines });
-    function update({ trace, question, answer, path, granularity }) {
-        const { hidden: set, behind } = question;
+    function update({ trace, place, question, answer, path, granularity }) {
+        const { hidden: set, behind } = question, { shown, above } = partsOf(question, place);
         const names = pairColumns(answer.series.columns, set.name, behind.name);
-        const line = (name, layer, column) => ({ name, layer, values: columnOf(answer.series, column) });
         card.update({
-            what: 'Reading the bins', path, parameters: question.parameters, file: `${trace.name}-overlap-series`, load: async () => answer, above: keyOf(question),
+            what: 'Reading the bins', path, parameters: question.parameters, file: `${trace.name}-overlap-series`, load: async () => answer, above,
             note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${question.scope.many}; drag to choose a time range`,
             draw: () => answer.series.data.length === 0 ? null : { times: columnOf(answer.series, 'time_start'), width: granularity, unit: 's', stacked: true, label: `${set.name} exposed and hidden over time`,
-                series: [line('exposed', set, names.exposed), line('hidden behind ' + behind.name, { ...set, color: HIDDEN.color, hatched: false }, names.hidden)] },
+                series: shown.map((part) => ({ name: part.name, layer: { ...set, color: part.color, hatched: part.hatched }, values: columnOf(answer.series, names[part.key]) })) },
         });
     }
     return { element: card.element, update, close: card.close };
