@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyse/query/grouping/strips.h"
 #include "common/memory.h"
 
 /* ---- few groups: a strip is added up in small arrays first, which stay nearer than the records.  Neighbouring rows have arrays of their own:
@@ -100,12 +101,10 @@ static inline void sum_add(struct sum *sum, __int128 value)
 }
 
 /* Whether the values of a strip add up inside a word, whatever their order. */
-static bool add_up_in_a_word(const uint64_t *values, uint32_t count)
+static bool add_up_in_a_word(const struct sta_fold_input *input)
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < count; i++)
-        bits |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
-    return bits < (UINT64_C(1) << 63) / STA_GROUPING_STRIP;
+    return sta_strips_here()->magnitude(input->values, input->strip.count) <
+           (UINT64_C(1) << 63) / STA_GROUPING_STRIP;
 }
 
 static void sum_by_number(const struct sta_fold *fold, const struct sta_fold_input *input)
@@ -129,7 +128,7 @@ static void update_sum(const struct sta_fold *fold, const struct sta_fold_input 
 {
     if (input->uniform)
         sum_of_one_group(fold, input);
-    else if (has_few_groups(input) && add_up_in_a_word(input->values, input->strip.count))
+    else if (has_few_groups(input) && add_up_in_a_word(input))
         sum_by_number(fold, input);
     else
         for (uint32_t i = 0; i < input->strip.count; i++)

@@ -1,4 +1,4 @@
-/* Fields of keys: how wide, where, and single values in and out.  pack.c does whole strips. */
+/* Fields of keys: how wide, where, and single values in and out.  strips.c does whole strips. */
 #include "analyse/query/grouping/layout.h"
 
 #include <string.h>

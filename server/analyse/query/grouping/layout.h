@@ -91,21 +91,6 @@ static inline uint32_t sta_strip_row(const struct sta_strip *strip, uint32_t i)
     return strip->rows != NULL ? strip->rows[i] : strip->first + i;
 }
 
-/**
- * sta_keys_pack - the words of a strip's rows
- * @dictionaries: by key, the number of a TEXT vector's dictionary
- * @words: word w of row i at [w * STA_GROUPING_STRIP + i]
- * Return: whether all values fit the layout; if not, @words are rubbish.
- */
-bool sta_keys_pack(const struct sta_key_layout *layout, const struct sta_vector *keys,
-                   const uint32_t *dictionaries, const struct sta_strip *strip, uint64_t *words);
-/** Widens a range to a strip's values. */
-void sta_keys_measure(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
-                      struct sta_key_range *range);
-/** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if there are such. */
-void sta_keys_drop_missing(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
-                           uint32_t *kept);
-
 /* ---- values as words that order like them */
 
 static inline uint64_t sta_order_integer(int64_t value)

@@ -38,7 +38,7 @@ STA_MUSTCHECK int sta_group_table_reserve(struct sta_group_table *table, uint32_
 STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                                            struct sta_error *err);
 /**
- * sta_group_table_find - the groups of packed keys, as sta_keys_pack leaves them; new ones are added, for which there must be room
+ * sta_group_table_find - the groups of packed keys, as sta_strips.pack leaves them; new ones are added, for which there must be room
  * @groups: by row
  */
 void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/query/grouping/strips.h"
 #include "common/memory.h"
 
 /* ---- making and freeing */
@@ -154,18 +155,6 @@ static void drop_missing(struct sta_argument *argument, const struct sta_vector 
     input->states = input->states != NULL ? argument->states : NULL;
 }
 
-static void clear_missing(const struct sta_vector *vector, const struct sta_strip *strip, uint64_t *values)
-{
-    if (strip->rows != NULL || vector->constant) {
-        for (uint32_t i = 0; i < strip->count; i++)
-            values[i] = is_missing(vector, sta_strip_row(strip, i)) ? 0 : values[i];
-        return;
-    }
-    const uint8_t *missing = vector->missing + strip->first;
-    for (uint32_t i = 0; i < strip->count; i++)
-        values[i] &= (uint64_t)missing[i] - 1;
-}
-
 static bool lies_as_needed(const struct sta_vector *vector, const struct sta_strip *strip)
 {
     return strip->rows == NULL && !vector->constant &&
@@ -183,6 +172,29 @@ static void prepare_other(const struct sta_fold *fold, struct sta_argument *argu
     input->other_missing = argument->other_missing;
 }
 
+/* The values of the leading argument, of which those that are missing count as 0 if @clear. */
+static const uint64_t *prepare_values(const struct sta_argument *argument, const struct sta_vector *vector,
+                                      uint64_t dictionary, bool clear)
+{
+    const struct sta_strip *strip = &argument->input.strip;
+    const uint64_t *values = argument->values;
+    if (lies_as_needed(vector, strip))
+        values = (vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
+                                               : (const uint64_t *)(const void *)vector->numbers) +
+                 strip->first;
+    else
+        gather(vector, dictionary, strip, argument->values);
+    if (!clear)
+        return values;
+    if (strip->rows == NULL && !vector->constant)
+        sta_strips_here()->clear_missing(values, vector->missing + strip->first, strip->count,
+                                         argument->values);
+    else
+        for (uint32_t i = 0; i < strip->count; i++)
+            argument->values[i] &= (uint64_t)is_missing(vector, sta_strip_row(strip, i)) - 1;
+    return argument->values;
+}
+
 static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold,
                     struct sta_argument *argument, const struct sta_fold_input *whole)
 {
@@ -192,21 +204,12 @@ static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold
     if (fold->primitive.aggregate == STA_AGGREGATE_ROWS)
         return;
     const struct sta_vector *vector = &batch->arguments[fold->leading];
-    struct sta_fold_input *input = &argument->input;
     const bool clear = fold->kind->missing_is_zero && vector->missing != NULL;
     make_room(argument, fold->other != fold->leading);
     if (may_be_missing(vector) && !clear)
         drop_missing(argument, vector);
-    if (lies_as_needed(vector, &input->strip) && !clear) {
-        input->values = vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
-                                                     : (const uint64_t *)(const void *)vector->numbers;
-        input->values += input->strip.first;
-    } else {
-        gather(vector, dictionary_of(worker->shape, fold->leading, vector), &input->strip, argument->values);
-        input->values = argument->values;
-    }
-    if (clear)
-        clear_missing(vector, &input->strip, argument->values);
+    argument->input.values =
+        prepare_values(argument, vector, dictionary_of(worker->shape, fold->leading, vector), clear);
     if (fold->other != fold->leading)
         prepare_other(fold, argument, worker->shape, &batch->arguments[fold->other]);
 }
@@ -227,14 +230,6 @@ static bool keeps_list(const struct sta_shape *shape, uint32_t fold)
 {
     uint32_t list = shape->folds[fold].list;
     return list == STA_NO_LIST || shape->lists[list].folds[0] == fold;
-}
-
-static bool is_uniform(const uint32_t *groups, uint32_t count)
-{
-    uint32_t differ = 0;
-    for (uint32_t i = 0; i < count; i++)
-        differ |= groups[i] ^ groups[0];
-    return differ == 0;
 }
 
 static void fold_strip(struct sta_group_worker *worker, const struct sta_fold_input *whole)
@@ -269,7 +264,7 @@ static int widen(struct sta_group_worker *worker, const struct sta_grouping_rows
     for (size_t k = 0; k < shape->key_count; k++) {
         if (before != NULL)
             ranges[k] = sta_key_layout_range(before, k);
-        sta_keys_measure(&batch->keys[k], worker->key_dictionaries[k], strip, &ranges[k]);
+        sta_strips_here()->measure(&batch->keys[k], worker->key_dictionaries[k], strip, &ranges[k]);
     }
     sta_key_layout_init_roomy(&layout, shape->key_types, shape->key_count, ranges, before);
     worker->words =
@@ -284,11 +279,13 @@ static int pack(struct sta_group_worker *worker, const struct sta_grouping_rows 
     const struct sta_key_layout *layout = &worker->table.layout;
     if (layout->words == 0)
         rc = widen(worker, batch, strip, err);
-    if (rc != 0 || sta_keys_pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words))
+    if (rc != 0 ||
+        sta_strips_here()->pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words))
         return rc;
     rc = widen(worker, batch, strip, err);
     if (rc == 0)
-        STA_ASSERT(sta_keys_pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words));
+        STA_ASSERT(
+            sta_strips_here()->pack(layout, batch->keys, worker->key_dictionaries, strip, worker->words));
     return rc;
 }
 
@@ -311,7 +308,7 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
 {
     const struct sta_shape *shape = worker->shape;
     if (!shape->keep_missing)
-        sta_keys_drop_missing(batch->keys, shape->key_count, &strip, worker->kept);
+        sta_strips_here()->drop_missing(batch->keys, shape->key_count, &strip, worker->kept);
     if (strip.count == 0)
         return STA_OK;
     int rc = pack(worker, batch, &strip, err);
@@ -323,7 +320,7 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
     struct sta_fold_input whole = {.strip = strip,
                                    .table = &worker->table,
                                    .groups = worker->groups,
-                                   .uniform = is_uniform(worker->groups, strip.count),
+                                   .uniform = sta_strips_here()->is_uniform(worker->groups, strip.count),
                                    .batch = batch};
     if (want_states(worker)) {
         sta_group_table_locate(&worker->table, worker->groups, strip.count, worker->states);

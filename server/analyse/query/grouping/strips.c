@@ -1,11 +1,18 @@
-/* Whole strips of keys into words.
+/* Loops over the rows of a strip: keys into words, values as sums take them.  Compiled once for any processor and once for AVX2.
  *
- * DESIGN.  Column by column, one loop without branches for each type, with and without row numbers.  Whether a value fits
+ * DESIGN.  Column by column, one loop without branches for each type, with and without row numbers.  Whether a key fits
  * is not asked per row: `over` gathers the bits of all, and what lies above the field shows at the end. */
+#include "analyse/query/grouping/strips.h"
+
 #include <string.h>
 
-#include "analyse/query/grouping/layout.h"
 #include "common/memory.h"
+
+#ifdef STA_STRIPS_AVX2
+#define STRIPS sta_strips_avx2
+#else
+#define STRIPS sta_strips_portable
+#endif
 
 /* Runs a statement for all rows of a strip; `i` counts them, `row` is where the vectors have them. */
 #define FOR_ROWS(strip, ...)                                                                                 \
@@ -180,8 +187,8 @@ static bool pack_key(const struct sta_key_field *field, const struct sta_vector 
     }
 }
 
-bool sta_keys_pack(const struct sta_key_layout *layout, const struct sta_vector *keys,
-                   const uint32_t *dictionaries, const struct sta_strip *strip, uint64_t *words)
+static bool pack(const struct sta_key_layout *layout, const struct sta_vector *keys,
+                 const uint32_t *dictionaries, const struct sta_strip *strip, uint64_t *words)
 {
     for (unsigned w = 0; w < layout->words; w++)
         memset(words + (size_t)w * STA_GROUPING_STRIP, 0, strip->count * sizeof *words);
@@ -206,8 +213,8 @@ static void measure_integers(const struct sta_vector *key, const struct sta_stri
     });
 }
 
-void sta_keys_measure(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
-                      struct sta_key_range *range)
+static void measure(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
+                    struct sta_key_range *range)
 {
     if (key->type == STA_TYPE_INT)
         measure_integers(key, strip, range);
@@ -257,10 +264,40 @@ static void keep_present(const struct sta_vector *key, struct sta_strip *strip, 
     strip->count = count;
 }
 
-void sta_keys_drop_missing(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
-                           uint32_t *kept)
+static void drop_missing(const struct sta_vector *keys, size_t count, struct sta_strip *strip, uint32_t *kept)
 {
     for (size_t k = 0; k < count; k++)
         if (any_missing(&keys[k], strip))
             keep_present(&keys[k], strip, kept);
 }
+
+/* ---- groups and values */
+
+static bool is_uniform(const uint32_t *groups, uint32_t count)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differ |= groups[i] ^ groups[0];
+    return differ == 0;
+}
+
+static uint64_t magnitude(const uint64_t *values, uint32_t count)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
+    return bits;
+}
+
+static void clear_missing(const uint64_t *values, const uint8_t *missing, uint32_t count, uint64_t *cleared)
+{
+    for (uint32_t i = 0; i < count; i++)
+        cleared[i] = values[i] & ((uint64_t)missing[i] - 1);
+}
+
+const struct sta_strips STRIPS = {.pack = pack,
+                                  .measure = measure,
+                                  .drop_missing = drop_missing,
+                                  .is_uniform = is_uniform,
+                                  .magnitude = magnitude,
+                                  .clear_missing = clear_missing};

@@ -1,0 +1,41 @@
+/* strips.h - loops over the rows of a strip, compiled for the instruction set of the machine (private to grouping). */
+#ifndef STA_ANALYSE_QUERY_GROUPING_STRIPS_H
+#define STA_ANALYSE_QUERY_GROUPING_STRIPS_H
+
+#include "analyse/query/grouping/layout.h"
+
+struct sta_strips {
+    /**
+     * pack - the words of a strip's keys
+     * @dictionaries: by key, the number of a TEXT vector's dictionary
+     * @words: word w of row i at [w * STA_GROUPING_STRIP + i]
+     * Return: whether all values fit the layout; if not, @words are rubbish.
+     */
+    bool (*pack)(const struct sta_key_layout *layout, const struct sta_vector *keys,
+                 const uint32_t *dictionaries, const struct sta_strip *strip, uint64_t *words);
+    /** Widens a range to a strip's values. */
+    void (*measure)(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
+                    struct sta_key_range *range);
+    /** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if there are such. */
+    void (*drop_missing)(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
+                         uint32_t *kept);
+    /** Whether all are the same; of at least one. */
+    bool (*is_uniform)(const uint32_t *groups, uint32_t count);
+    /** All bits in which some integer differs from its sign. */
+    uint64_t (*magnitude)(const uint64_t *values, uint32_t count);
+    /** 0 in place of missing values; @cleared may be @values. */
+    void (*clear_missing)(const uint64_t *values, const uint8_t *missing, uint32_t count, uint64_t *cleared);
+};
+extern const struct sta_strips sta_strips_portable, sta_strips_avx2;
+
+/** The best for this processor. */
+static inline const struct sta_strips *sta_strips_here(void)
+{
+#ifdef STA_HAVE_AVX2
+    if (__builtin_cpu_supports("avx2"))
+        return &sta_strips_avx2;
+#endif
+    return &sta_strips_portable;
+}
+
+#endif
