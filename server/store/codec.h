@@ -39,24 +39,37 @@ struct sta_range {
     int64_t min, max;
 };
 
+/* Values on their way to a stream.  Nearly always they lie close enough together to be held as offsets of 32 bits, which move and
+ * compare twice as fast. */
+struct sta_values {
+    const int64_t *wide;    /* the values themselves */
+    const uint32_t *narrow; /* value - origin, below 2^31; NULL: they lie too far apart */
+    uint64_t origin;
+    uint32_t count;
+    struct sta_range range;
+};
+static inline int64_t sta_value_at(const struct sta_values *values, uint32_t i)
+{
+    return values->narrow != NULL ? (int64_t)(values->origin + values->narrow[i]) : values->wide[i];
+}
+/** @values: at least one; borrowed like @room, which has room for as many. */
+struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *room);
+
 struct sta_encoder *sta_encoder_create(void);
 void sta_encoder_destroy(struct sta_encoder *encoder);
 /** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others may be left out. */
 unsigned sta_plan_needs(const struct sta_plan *plan);
-/** Of at least one value. */
-struct sta_range sta_range_of(const int64_t *values, uint32_t count);
-/** Appends a stream of @count >= 1 values.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
-unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
-                           uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
+/** Appends a stream.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+                           const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out);
 /** Appends a stream from which keys can be read back: the places of the distinct values, which it returns, borrowed until the
  * next call.  NULL: there are too many, and an ordinary stream was written. */
 const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
-                                                 const int64_t *values, uint32_t count,
-                                                 struct sta_range range, struct sta_buffer *out);
+                                                 const struct sta_values *values, struct sta_buffer *out);
 /** The distinct values, borrowed until the next call; NULL if there are more than @limit. */
-const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values,
-                                                uint32_t count, struct sta_range range, uint32_t limit);
+const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const struct sta_values *values,
+                                                uint32_t limit);
 
 /* ---- reading */
 

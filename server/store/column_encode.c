@@ -12,6 +12,7 @@ struct sta_column_encoder {
     struct sta_present present;
     int64_t values[STA_BLOCK_ROWS];                        /* of the rows that have one */
     int64_t side[STA_BLOCK_ROWS];                          /* kinds or presence, as a stream */
+    uint32_t narrow[STA_BLOCK_ROWS];                       /* of the stream in work */
     uint16_t name[STA_BLOCK_ROWS], thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
     uint8_t named[STA_KEYS_MAX];                           /* of each name: whether its rows have a value */
 };
@@ -75,6 +76,13 @@ static uint32_t presence_rows(const struct sta_present *present, int64_t *number
     return count;
 }
 
+static unsigned put_side(struct sta_column_encoder *encoder, struct sta_plan *plan, uint32_t count,
+                         struct sta_buffer *out)
+{
+    struct sta_values values = sta_values_of(encoder->side, count, encoder->narrow);
+    return sta_encode_stream(encoder->encoder, plan, &values, &(struct sta_both_keys){0}, out);
+}
+
 /* @name: keys of the rows that have a value.  Return: the flags of the keys that decoding needs. */
 static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan *plan,
                              const struct sta_keys *name, struct sta_buffer *out)
@@ -92,8 +100,7 @@ static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan
     bool few = present->count < present->rows / 64;
     uint32_t count = few ? presence_rows(present, encoder->side) : presence_bytes(present, encoder->side);
     sta_put_char(out, few ? STA_PRESENCE_ROWS : STA_PRESENCE_BITS);
-    return sta_encode_stream(encoder->encoder, plan, encoder->side, count, sta_range_of(encoder->side, count),
-                             &(struct sta_both_keys){0}, out);
+    return put_side(encoder, plan, count, out);
 }
 
 /* ---- values */
@@ -149,8 +156,7 @@ static void put_kinds(struct sta_column_encoder *encoder, struct sta_plan *plan,
         if (rows->kinds[i] - 1 == STA_VALUE_TEXT)
             entry->max = STA_MAX(entry->max, rows->values[i]);
     }
-    sta_encode_stream(encoder->encoder, plan, encoder->side, count, sta_range_of(encoder->side, count),
-                      &(struct sta_both_keys){0}, out);
+    put_side(encoder, plan, count, out);
 }
 
 /* @distinct: NULL when they are too many. */
@@ -177,12 +183,32 @@ static void spread_keys(const struct sta_column_rows *rows, uint32_t present,
     }
 }
 
+static void put_keys(struct sta_column_encoder *encoder, struct sta_plan *plan,
+                     const struct sta_values *values, const struct sta_column_rows *rows,
+                     uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
+                     struct sta_buffer *codes, struct sta_buffer *out)
+{
+    const struct sta_distinct *distinct = sta_encode_key_stream(encoder->encoder, plan, values, out);
+    list_codes(distinct, entry, codes);
+    if (distinct != NULL)
+        spread_keys(rows, values->count, distinct, made_index, made);
+}
+
+/* Return: the flags of the keys that decoding needs. */
+static unsigned put_values(struct sta_column_encoder *encoder, struct sta_plan *plan,
+                           const struct sta_values *values, const struct sta_both_keys *keys,
+                           struct sta_disk_entry *entry, struct sta_buffer *codes, struct sta_buffer *out)
+{
+    if (entry->kind == STA_KIND_CODE)
+        list_codes(sta_encoder_distinct(encoder->encoder, values, STA_LISTED_CODES), entry, codes);
+    return sta_encode_stream(encoder->encoder, plan, values, keys, out);
+}
+
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,
                        uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
                        struct sta_buffer *codes, struct sta_buffer *out)
 {
-    const int64_t *values = rows->values;
     size_t start = out->size;
     if (made != NULL)
         made->count = 0;
@@ -190,35 +216,25 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
     uint32_t present = encoder->present.count;
     if (present == 0)
         return false;
-    if (present < rows->count) {
+    if (present < rows->count)
         sta_present_keep(&encoder->present, rows->values, encoder->values);
-        values = encoder->values;
-    }
     struct sta_both_keys present_keys = keys_of_present(encoder, keys, sta_plan_needs(&plans->values));
     *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(&encoder->present, rows),
                                      .missing = rows->count - present};
     unsigned flags = put_presence(encoder, &plans->presence, &present_keys.name, out);
-    struct sta_range range = sta_range_of(values, present);
-    if (entry->kind == STA_KIND_MIXED) {
+    if (entry->kind == STA_KIND_MIXED)
         put_kinds(encoder, &plans->kinds, rows, entry, out);
-    } else if (entry->kind != STA_KIND_FLOAT) {
+    struct sta_values values =
+        sta_values_of(present < rows->count ? encoder->values : rows->values, present, encoder->narrow);
+    if (entry->kind != STA_KIND_MIXED && entry->kind != STA_KIND_FLOAT) {
         flags |= STA_ENTRY_BOUNDED;
-        entry->min = range.min;
-        entry->max = range.max;
+        entry->min = values.range.min;
+        entry->max = values.range.max;
     }
-    if (made_index != NULL) {
-        const struct sta_distinct *distinct =
-            sta_encode_key_stream(encoder->encoder, &plans->values, values, present, range, out);
-        list_codes(distinct, entry, codes);
-        if (distinct != NULL)
-            spread_keys(rows, present, distinct, made_index, made);
-    } else {
-        if (entry->kind == STA_KIND_CODE)
-            list_codes(sta_encoder_distinct(encoder->encoder, values, present, range, STA_LISTED_CODES),
-                       entry, codes);
-        flags |=
-            sta_encode_stream(encoder->encoder, &plans->values, values, present, range, &present_keys, out);
-    }
+    if (made_index == NULL)
+        flags |= put_values(encoder, &plans->values, &values, &present_keys, entry, codes, out);
+    else
+        put_keys(encoder, &plans->values, &values, rows, made_index, made, entry, codes, out);
     entry->flags |= (uint8_t)flags;
     entry->payload_size = (uint32_t)(out->size - start);
     if (!out->failed)

@@ -38,56 +38,57 @@ static void next_stamp(struct sta_distinct *distinct)
 }
 
 /* Return: false past the limit, as with the next. */
-static bool find_directly(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
-                          uint32_t range, uint32_t limit)
+static bool find_directly(struct sta_distinct *distinct, const struct sta_values *values, uint32_t range,
+                          uint32_t limit)
 {
+    uint32_t first = (uint32_t)((uint64_t)values->range.min - values->origin);
     uint16_t *place = distinct->place;
     memset(place, 0, range * sizeof *place);
-    for (uint32_t i = 0; i < count; i++)
-        place[values[i] - min] = 1;
+    for (uint32_t i = 0; i < values->count; i++)
+        place[values->narrow[i] - first] = 1;
     for (uint32_t offset = 0; offset < range; offset++) {
         if (!place[offset])
             continue;
         if (distinct->count == limit)
             return false;
         place[offset] = (uint16_t)distinct->count;
-        distinct->values[distinct->count++] = min + offset;
+        distinct->values[distinct->count++] = values->range.min + offset;
     }
-    for (uint32_t i = 0; i < count; i++)
-        distinct->index[i] = place[values[i] - min];
+    for (uint32_t i = 0; i < values->count; i++)
+        distinct->index[i] = place[values->narrow[i] - first];
     return true;
 }
 
-static bool find_by_hash(struct sta_distinct *distinct, const int64_t *values, uint32_t count, uint32_t limit)
+static bool find_by_hash(struct sta_distinct *distinct, const struct sta_values *values, uint32_t limit)
 {
     next_stamp(distinct);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = find_slot(distinct, values[i]);
+    for (uint32_t i = 0; i < values->count; i++) {
+        int64_t value = sta_value_at(values, i);
+        uint32_t slot = find_slot(distinct, value);
         if (distinct->slots[slot].stamp != distinct->stamp) {
             if (distinct->count == limit)
                 return false;
             distinct->slots[slot].stamp = distinct->stamp;
-            distinct->slots[slot].value = values[i];
+            distinct->slots[slot].value = value;
             distinct->slots[slot].place = distinct->count;
-            distinct->values[distinct->count++] = values[i];
+            distinct->values[distinct->count++] = value;
         }
         distinct->index[i] = (uint16_t)distinct->slots[slot].place;
     }
     qsort(distinct->values, distinct->count, sizeof *distinct->values, by_value);
     for (uint32_t i = 0; i < distinct->count; i++)
         distinct->place[distinct->slots[find_slot(distinct, distinct->values[i])].place] = (uint16_t)i;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < values->count; i++)
         distinct->index[i] = distinct->place[distinct->index[i]];
     return true;
 }
 
-bool sta_distinct_find(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
-                       int64_t max, uint32_t limit)
+bool sta_distinct_find(struct sta_distinct *distinct, const struct sta_values *values, uint32_t limit)
 {
-    uint64_t range = (uint64_t)max - (uint64_t)min;
-    STA_ASSERT(limit <= STA_KEYS_LIMIT && count <= STA_BLOCK_ROWS);
+    uint64_t range = (uint64_t)values->range.max - (uint64_t)values->range.min;
+    STA_ASSERT(limit <= STA_KEYS_LIMIT && values->count <= STA_BLOCK_ROWS);
     distinct->count = 0;
-    return range < STA_DISTINCT_SLOTS
-               ? find_directly(distinct, values, count, min, (uint32_t)range + 1, limit)
-               : find_by_hash(distinct, values, count, limit);
+    return values->narrow != NULL && range < STA_DISTINCT_SLOTS
+               ? find_directly(distinct, values, (uint32_t)range + 1, limit)
+               : find_by_hash(distinct, values, limit);
 }

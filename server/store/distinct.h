@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "store/codec.h"
 #include "store/disk.h"
 #include "store/store.h"
 
@@ -23,9 +24,8 @@ struct sta_distinct {
     uint32_t stamp;
 };
 
-/** Finds them; false (and nothing else) when there are more than @limit (at most STA_KEYS_LIMIT).  @min, @max: of the values.
+/** Finds them; false (and nothing else) when there are more than @limit (at most STA_KEYS_LIMIT).
  * Context: one thread per struct, zeroed at first. */
-bool sta_distinct_find(struct sta_distinct *distinct, const int64_t *values, uint32_t count, int64_t min,
-                       int64_t max, uint32_t limit);
+bool sta_distinct_find(struct sta_distinct *distinct, const struct sta_values *values, uint32_t limit);
 
 #endif

@@ -23,23 +23,25 @@
 /* A stream about to be written. */
 struct draft {
     enum sta_transform transform;
-    const int64_t *values;
-    uint32_t count;
-    struct sta_range range;
+    const struct sta_values *values;
     const struct sta_both_keys *keys;
-    const int64_t *terms; /* as many as values; NULL: none */
-    int64_t base;         /* smallest term; CONSTANT: the value */
-    int64_t start;        /* DELTA: the first value */
-    unsigned shift;       /* low bits that are zero in every term - base */
-    uint64_t largest;     /* word: (term - base) >> shift */
+    const void *terms; /* as many as values; NULL: none */
+    bool wide;         /* the terms (and words) have 64 bits, else 32 */
+    int64_t base;      /* smallest term; CONSTANT: the value */
+    int64_t start;     /* DELTA: the first value */
+    unsigned shift;    /* low bits that are zero in every term - base */
+    uint64_t largest;  /* word: (term - base) >> shift */
     const int64_t *table;
     uint32_t table_count;
 };
 
 struct sta_encoder {
     ZSTD_CCtx *zstd;
-    int64_t terms[STA_BLOCK_ROWS];
-    uint64_t words[STA_BLOCK_ROWS];
+    union numbers {
+        uint32_t narrow[STA_BLOCK_ROWS];
+        uint64_t wide[STA_BLOCK_ROWS];
+    } terms, words;
+    uint32_t sample[SAMPLE_ROWS];
     unsigned char planes[STA_BLOCK_ROWS * 8];
     unsigned char compressed[ZSTD_COMPRESSBOUND(STA_BLOCK_ROWS * 8)];
     int64_t table[STA_KEYS_MAX];
@@ -68,72 +70,93 @@ void sta_encoder_destroy(struct sta_encoder *encoder)
     free(encoder);
 }
 
-struct sta_range sta_range_of(const int64_t *values, uint32_t count)
+struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *room)
 {
-    struct sta_range range;
-    sta_kernels()->range(values, count, &range.min, &range.max);
-    return range;
+    uint32_t min, max;
+    struct sta_values of = {
+        .wide = values, .narrow = room, .origin = (uint64_t)values[0] - (1U << 30), .count = count};
+    if (sta_kernels()->offsets(values, count, of.origin, room, &min, &max)) {
+        of.range = (struct sta_range){(int64_t)(of.origin + min), (int64_t)(of.origin + max)};
+        return of;
+    }
+    of.narrow = NULL;
+    sta_kernels()->range(values, count, &of.range.min, &of.range.max);
+    return of;
 }
 
-const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const int64_t *values,
-                                                uint32_t count, struct sta_range range, uint32_t limit)
+const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const struct sta_values *values,
+                                                uint32_t limit)
 {
-    bool found = sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, limit);
-    return found ? &encoder->distinct : NULL;
+    return sta_distinct_find(&encoder->distinct, values, limit) ? &encoder->distinct : NULL;
 }
 
 /* ---- transforms: values to terms.  Return: false where one does not apply */
 
 static bool plain_terms(struct sta_encoder *encoder, struct draft *draft)
 {
-    draft->terms = draft->values;
+    const struct sta_values *values = draft->values;
+    draft->terms = draft->wide ? (const void *)values->wide : (const void *)values->narrow;
     return true;
 }
 
 static bool delta_terms(struct sta_encoder *encoder, struct draft *draft)
 {
-    const int64_t *values = draft->values;
-    if (draft->count < 2)
+    const struct sta_values *values = draft->values;
+    if (values->count < 2)
         return false;
-    for (uint32_t i = 1; i < draft->count; i++)
-        encoder->terms[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
-    encoder->terms[0] = encoder->terms[1]; /* not used; costs nothing in its frame */
-    draft->start = values[0];
-    draft->terms = encoder->terms;
+    for (uint32_t i = 1; draft->wide && i < values->count; i++)
+        encoder->terms.wide[i] = (uint64_t)values->wide[i] - (uint64_t)values->wide[i - 1];
+    for (uint32_t i = 1; !draft->wide && i < values->count; i++)
+        encoder->terms.narrow[i] = values->narrow[i] - values->narrow[i - 1];
+    /* The first is not used; costs nothing in its frame. */
+    if (draft->wide)
+        encoder->terms.wide[0] = encoder->terms.wide[1];
+    else
+        encoder->terms.narrow[0] = encoder->terms.narrow[1];
+    draft->start = values->wide[0];
+    draft->terms = &encoder->terms;
     return true;
+}
+
+static void use_places(struct sta_encoder *encoder, struct draft *draft)
+{
+    const struct sta_distinct *distinct = &encoder->distinct;
+    for (uint32_t i = 0; i < draft->values->count; i++)
+        encoder->terms.narrow[i] = distinct->index[i];
+    draft->wide = false;
+    draft->terms = &encoder->terms;
+    draft->table = distinct->values;
+    draft->table_count = distinct->count;
 }
 
 static bool dictionary_terms(struct sta_encoder *encoder, struct draft *draft)
 {
-    if (!sta_distinct_find(&encoder->distinct, draft->values, draft->count, draft->range.min,
-                           draft->range.max, DICTIONARY_LIMIT))
+    if (!sta_distinct_find(&encoder->distinct, draft->values, DICTIONARY_LIMIT))
         return false;
-    for (uint32_t i = 0; i < draft->count; i++)
-        encoder->terms[i] = encoder->distinct.index[i];
-    draft->terms = encoder->terms;
-    draft->table = encoder->distinct.values;
-    draft->table_count = encoder->distinct.count;
+    use_places(encoder, draft);
     return true;
 }
 
 static bool name_table(struct sta_encoder *encoder, struct draft *draft)
 {
     const struct sta_keys *name = &draft->keys->name;
-    if (name->index == NULL || name->count > draft->count / 2)
+    const struct sta_values values = *draft->values;
+    int64_t *table = encoder->table;
+    if (name->index == NULL || name->count > values.count / 2)
         return false;
-    memset(encoder->table, 0, name->count * sizeof *encoder->table);
+    memset(table, 0, name->count * sizeof *table);
     /* Most columns don't follow the name, and show it soon. */
-    for (uint32_t from = 0, to; from < draft->count; from = to) {
-        to = from == 0 ? STA_MIN(draft->count, (uint32_t)NAME_TRIAL) : draft->count;
+    for (uint32_t from = 0, to; from < values.count; from = to) {
+        to = from == 0 ? STA_MIN(values.count, (uint32_t)NAME_TRIAL) : values.count;
         for (uint32_t i = from; i < to; i++)
-            encoder->table[name->index[i]] = draft->values[i];
+            table[name->index[i]] = sta_value_at(&values, i);
         int64_t differs = 0;
         for (uint32_t i = 0; i < to; i++)
-            differs |= encoder->table[name->index[i]] ^ draft->values[i];
+            differs |= table[name->index[i]] ^ sta_value_at(&values, i);
         if (differs != 0)
             return false;
     }
-    draft->table = encoder->table;
+    draft->table = table;
     draft->table_count = name->count;
     return true;
 }
@@ -141,21 +164,26 @@ static bool name_table(struct sta_encoder *encoder, struct draft *draft)
 static bool thread_terms(struct sta_encoder *encoder, struct draft *draft)
 {
     const struct sta_keys *thread = &draft->keys->thread;
-    if (thread->index == NULL || thread->count < 2 || thread->count > draft->count / 2)
+    const struct sta_values values = *draft->values;
+    if (thread->index == NULL || thread->count < 2 || thread->count > values.count / 2)
         return false;
     memset(encoder->seen, 0, thread->count);
     memset(encoder->table, 0, thread->count * sizeof *encoder->table);
-    for (uint32_t i = 0; i < draft->count; i++) {
+    for (uint32_t i = 0; i < values.count; i++) {
         uint16_t key = thread->index[i];
-        int64_t value = draft->values[i];
+        int64_t value = sta_value_at(&values, i);
         if (!encoder->seen[key]) {
             encoder->seen[key] = 1;
             encoder->table[key] = encoder->last[key] = value;
         }
-        encoder->terms[i] = (int64_t)((uint64_t)value - (uint64_t)encoder->last[key]);
+        uint64_t term = (uint64_t)value - (uint64_t)encoder->last[key];
         encoder->last[key] = value;
+        if (draft->wide)
+            encoder->terms.wide[i] = term;
+        else
+            encoder->terms.narrow[i] = (uint32_t)term;
     }
-    draft->terms = encoder->terms;
+    draft->terms = &encoder->terms;
     draft->table = encoder->table;
     draft->table_count = thread->count;
     return true;
@@ -174,27 +202,33 @@ static const struct {
     {STA_TRANSFORM_BY_THREAD, STA_ENTRY_NEEDS_THREAD, thread_terms},
 };
 
+static const struct sta_word_kernels *kernels_of(const struct draft *draft)
+{
+    return draft->wide ? sta_kernels()->words64 : sta_kernels()->words32;
+}
+
 /* Words of the draft's terms, with as few bits as one base and shift for all can bring. */
 static void make_words(struct sta_encoder *encoder, struct draft *draft)
 {
-    uint32_t padded = (draft->count + STA_PACK_LANES - 1) / STA_PACK_LANES * STA_PACK_LANES;
-    struct sta_range range =
-        draft->terms == draft->values ? draft->range : sta_range_of(draft->terms, draft->count);
-    uint64_t bits = sta_kernels()->subtract(draft->terms, draft->count, (uint64_t)range.min, encoder->words);
-    draft->base = range.min;
+    const struct sta_word_kernels *kernels = kernels_of(draft);
+    uint32_t count = draft->values->count;
+    int64_t min, max;
+    kernels->term_range(draft->terms, count, &min, &max);
+    uint64_t bits = kernels->subtract(draft->terms, count, min, &encoder->words);
+    draft->base = min;
+    if (draft->transform == STA_TRANSFORM_PLAIN && !draft->wide)
+        draft->base = (int64_t)(draft->values->origin + (uint64_t)min);
     draft->shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
-    draft->largest = ((uint64_t)range.max - (uint64_t)range.min) >> draft->shift;
+    draft->largest = ((uint64_t)max - (uint64_t)min) >> draft->shift;
     if (draft->shift != 0)
-        for (uint32_t i = 0; i < draft->count; i++)
-            encoder->words[i] >>= draft->shift;
-    for (uint32_t i = draft->count; i < padded; i++)
-        encoder->words[i] = 0;
+        kernels->shift(&encoder->words, count, draft->shift);
 }
 
 /* Tries a transform on the draft's values.  Return: false where it does not apply. */
 static bool make_draft(struct sta_encoder *encoder, struct draft *draft, size_t number)
 {
     draft->transform = transforms[number].transform;
+    draft->wide = draft->values->narrow == NULL;
     draft->terms = NULL;
     draft->table_count = 0;
     if (!transforms[number].terms(encoder, draft))
@@ -213,15 +247,17 @@ static unsigned plane_count(const struct draft *draft)
 
 static void make_planes(struct sta_encoder *encoder, const struct draft *draft)
 {
-    sta_kernels()->split_planes(encoder->words, draft->count, plane_count(draft), encoder->planes);
+    kernels_of(draft)->split_planes(&encoder->words, draft->values->count, plane_count(draft),
+                                    encoder->planes);
 }
 
 /* Return: size, or SIZE_MAX when zstd fails. */
 static size_t compress_planes(struct sta_encoder *encoder, const struct draft *draft)
 {
     make_planes(encoder, draft);
-    size_t size = ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed,
-                                    encoder->planes, (size_t)plane_count(draft) * draft->count, ZSTD_LEVEL);
+    size_t size =
+        ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed, encoder->planes,
+                          (size_t)plane_count(draft) * draft->values->count, ZSTD_LEVEL);
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
 
@@ -230,14 +266,20 @@ static size_t varint_size(uint64_t value)
     return value ? (sta_bit_width(value) + 6) / 7 : 1;
 }
 
+static const void *words_at(const struct sta_encoder *encoder, const struct draft *draft, uint32_t at)
+{
+    return draft->wide ? (const void *)(encoder->words.wide + at)
+                       : (const void *)(encoder->words.narrow + at);
+}
+
 /* Chooses every frame's base and width.  Return: bytes of the packed layout. */
 static size_t make_frames(struct sta_encoder *encoder, const struct draft *draft)
 {
     size_t size = 0;
-    for (uint32_t at = 0, f = 0; at < draft->count; at += STA_PACK_FRAME, f++) {
-        uint32_t count = STA_MIN(draft->count - at, (uint32_t)STA_PACK_FRAME);
+    for (uint32_t at = 0, f = 0; at < draft->values->count; at += STA_PACK_FRAME, f++) {
+        uint32_t count = STA_MIN(draft->values->count - at, (uint32_t)STA_PACK_FRAME);
         uint64_t min, max;
-        sta_kernels()->range_unsigned(encoder->words + at, count, &min, &max);
+        kernels_of(draft)->range(words_at(encoder, draft, at), count, &min, &max);
         encoder->frames[f].min = min;
         encoder->frames[f].width = (uint8_t)sta_bit_width(max - min);
         size += 1 + varint_size(min) + sta_pack_size(count, encoder->frames[f].width);
@@ -247,21 +289,21 @@ static size_t make_frames(struct sta_encoder *encoder, const struct draft *draft
 
 static void put_frames(struct sta_encoder *encoder, const struct draft *draft, struct sta_buffer *out)
 {
-    uint32_t frames = (draft->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
+    uint32_t frames = (draft->values->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
     for (uint32_t f = 0; f < frames; f++) {
         sta_put_char(out, (char)encoder->frames[f].width);
         sta_put_varint(out, encoder->frames[f].min);
     }
-    for (uint32_t at = 0, f = 0; at < draft->count; at += STA_PACK_FRAME, f++) {
-        uint32_t count = STA_MIN(draft->count - at, (uint32_t)STA_PACK_FRAME);
-        uint32_t padded = (count + STA_PACK_LANES - 1) / STA_PACK_LANES * STA_PACK_LANES;
-        size_t size = sta_pack_size(count, encoder->frames[f].width);
+    for (uint32_t at = 0, f = 0; at < draft->values->count; at += STA_PACK_FRAME, f++) {
+        uint32_t count = STA_MIN(draft->values->count - at, (uint32_t)STA_PACK_FRAME);
+        unsigned width = encoder->frames[f].width;
+        size_t size = sta_pack_size(count, width);
         char *room = sta_buffer_reserve(out, size);
         if (room == NULL)
             return;
-        for (uint32_t i = 0; i < padded; i++)
-            encoder->words[at + i] = i < count ? encoder->words[at + i] - encoder->frames[f].min : 0;
-        sta_pack(encoder->words + at, count, encoder->frames[f].width, (unsigned char *)room);
+        if (width > 0)
+            kernels_of(draft)->pack(words_at(encoder, draft, at), count, encoder->frames[f].min, width,
+                                    (unsigned char *)room);
         out->size += size;
     }
 }
@@ -308,12 +350,12 @@ static void put_stream(struct sta_encoder *encoder, struct draft *draft, bool tr
         put_head(draft, STA_LAYOUT_PACKED, out);
         return;
     }
-    size_t packed = make_frames(encoder, draft), planes = (size_t)plane_count(draft) * draft->count;
+    size_t planes = (size_t)plane_count(draft) * draft->values->count;
     size_t compressed = try_zstd ? compress_planes(encoder, draft) : SIZE_MAX;
-    if (compressed < packed && compressed < planes) {
+    if (compressed < planes) {
         put_head(draft, STA_LAYOUT_ZSTD, out);
         sta_put_block(out, encoder->compressed, compressed);
-    } else if (planes < packed) {
+    } else if (planes < make_frames(encoder, draft)) {
         put_head(draft, STA_LAYOUT_PLANES, out);
         make_planes(encoder, draft);
         sta_put(out, encoder->planes, planes);
@@ -345,9 +387,9 @@ static struct score score_of(struct sta_encoder *encoder, const struct draft *dr
 static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, const struct draft *whole)
 {
     size_t best = 0, best_bytes = SIZE_MAX;
-    struct draft draft = *whole;
-    draft.count = STA_MIN(whole->count, (uint32_t)SAMPLE_ROWS);
-    draft.range = sta_range_of(draft.values, draft.count);
+    struct sta_values sample = sta_values_of(
+        whole->values->wide, STA_MIN(whole->values->count, (uint32_t)SAMPLE_ROWS), encoder->sample);
+    struct draft draft = {.values = &sample, .keys = whole->keys};
     for (size_t t = 0; t < STA_COUNT_OF(transforms); t++) {
         if (!make_draft(encoder, &draft, t))
             continue;
@@ -381,16 +423,21 @@ unsigned sta_plan_needs(const struct sta_plan *plan)
                                   : transforms[planned(plan)].needs;
 }
 
-unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, const int64_t *values,
-                           uint32_t count, struct sta_range range, const struct sta_both_keys *keys,
+static void put_constant(struct sta_encoder *encoder, struct draft *draft, struct sta_buffer *out)
+{
+    draft->transform = STA_TRANSFORM_CONSTANT;
+    draft->base = draft->values->range.min;
+    put_stream(encoder, draft, false, out);
+}
+
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+                           const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out)
 {
-    STA_ASSERT(count > 0 && count <= STA_BLOCK_ROWS);
-    struct draft draft = {.values = values, .count = count, .range = range, .keys = keys};
-    if (range.min == range.max) {
-        draft.transform = STA_TRANSFORM_CONSTANT;
-        draft.base = range.min;
-        put_stream(encoder, &draft, false, out);
+    STA_ASSERT(values->count > 0 && values->count <= STA_BLOCK_ROWS);
+    struct draft draft = {.values = values, .keys = keys};
+    if (values->range.min == values->range.max) {
+        put_constant(encoder, &draft, out);
         return 0;
     }
     bool fresh = plan->blocks_left == 0;
@@ -406,26 +453,18 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan, c
 }
 
 const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
-                                                 const int64_t *values, uint32_t count,
-                                                 struct sta_range range, struct sta_buffer *out)
+                                                 const struct sta_values *values, struct sta_buffer *out)
 {
-    struct draft draft = {
-        .transform = STA_TRANSFORM_DICTIONARY, .values = values, .count = count, .range = range};
-    if (!sta_distinct_find(&encoder->distinct, values, count, range.min, range.max, STA_KEYS_LIMIT)) {
-        sta_encode_stream(encoder, plan, values, count, range, &(struct sta_both_keys){0}, out);
+    struct draft draft = {.transform = STA_TRANSFORM_DICTIONARY, .values = values};
+    if (!sta_distinct_find(&encoder->distinct, values, STA_KEYS_LIMIT)) {
+        sta_encode_stream(encoder, plan, values, &(struct sta_both_keys){0}, out);
         return NULL;
     }
     if (encoder->distinct.count == 1) {
-        draft.transform = STA_TRANSFORM_CONSTANT;
-        draft.base = range.min;
-        put_stream(encoder, &draft, false, out);
+        put_constant(encoder, &draft, out);
         return &encoder->distinct;
     }
-    for (uint32_t i = 0; i < count; i++)
-        encoder->terms[i] = encoder->distinct.index[i];
-    draft.terms = encoder->terms;
-    draft.table = encoder->distinct.values;
-    draft.table_count = encoder->distinct.count;
+    use_places(encoder, &draft);
     make_words(encoder, &draft);
     if (plan->blocks_left == 0) {
         plan->transform = STA_TRANSFORM_DICTIONARY;

@@ -6,7 +6,6 @@
 #include "store/bitpack.h"
 
 #define STA_PACK_WORD (STA_PACK_LANES * sizeof(uint64_t)) /* one word of every lane */
-#define RANGE_LANES 16 /* independent minima: one alone would wait for itself */
 
 #define TARGET
 #define KERNEL(name) portable_##name

@@ -20,25 +20,39 @@ struct sta_narrow_kernels {
     void (*widen_some_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
 };
 
+/* On words of 32 bits, or of 64. */
+struct sta_word_kernels {
+    /** Smallest and largest of at least one: signed, and not. */
+    void (*term_range)(const void *terms, uint32_t count, int64_t *min, int64_t *max);
+    void (*range)(const void *words, uint32_t count, uint64_t *min, uint64_t *max);
+    /** words = terms - base, wrapping.  Return: all bits that any of them has. */
+    uint64_t (*subtract)(const void *terms, uint32_t count, int64_t base, void *words);
+    void (*shift)(void *words, uint32_t count, unsigned shift);
+    /** First bytes of all words, then second bytes, .. */
+    void (*split_planes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
+    /** word - base in @width bits (1..64) each, packed as bitpack.h says. */
+    void (*pack)(const void *words, uint32_t count, uint64_t base, unsigned width, unsigned char *out);
+};
+
 struct sta_kernels {
     /** Numbers of @width bits, packed as bitpack.h says. */
     void (*unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out);
     /** Smallest and largest of at least one value. */
     void (*range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max);
-    void (*range_unsigned)(const uint64_t *values, uint32_t count, uint64_t *min, uint64_t *max);
+    /** offset = value - origin, and their smallest and largest.  Return: false when some is not below 2^31. */
+    bool (*offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets, uint32_t *min,
+                    uint32_t *max);
     /** Whether all lie in min .. max. */
     bool (*within)(const int64_t *values, uint32_t count, int64_t min, int64_t max);
     /** value = (value << shift) + base, wrapping. */
     void (*scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base);
-    /** words = terms - base, wrapping.  Return: all bits that any of them has. */
-    uint64_t (*subtract)(const int64_t *terms, uint32_t count, uint64_t base, uint64_t *words);
-    /** First bytes of all words, then second bytes, ..: and back, @stride bytes from one to the next. */
-    void (*split_planes)(const uint64_t *words, uint32_t count, unsigned planes, unsigned char *bytes);
+    /** Words from their first bytes, then second bytes, .., @stride bytes from one to the next. */
     void (*join_planes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
                         uint64_t *words);
     /** Low halves. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
     struct sta_narrow_kernels narrow_to[3]; /* 1, 2, 4 bytes */
+    const struct sta_word_kernels *words32, *words64;
 };
 
 const struct sta_kernels *sta_kernels(void);

@@ -25,34 +25,33 @@ TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, un
     }
 }
 
-/* Lanes that run side by side, so that the compiler makes one vector of them. */
-#define DEFINE_RANGE(name, type)                                                                             \
-    TARGET static void KERNEL(name)(const type *values, uint32_t count, type *min, type *max)                \
-    {                                                                                                        \
-        type low[RANGE_LANES], high[RANGE_LANES];                                                            \
-        uint32_t whole = count - count % RANGE_LANES;                                                        \
-        for (unsigned l = 0; l < RANGE_LANES; l++)                                                           \
-            low[l] = high[l] = values[0];                                                                    \
-        for (uint32_t i = 0; i < whole; i += RANGE_LANES)                                                    \
-            for (unsigned l = 0; l < RANGE_LANES; l++) {                                                     \
-                low[l] = values[i + l] < low[l] ? values[i + l] : low[l];                                    \
-                high[l] = values[i + l] > high[l] ? values[i + l] : high[l];                                 \
-            }                                                                                                \
-        for (uint32_t i = whole; i < count; i++) {                                                           \
-            low[0] = values[i] < low[0] ? values[i] : low[0];                                                \
-            high[0] = values[i] > high[0] ? values[i] : high[0];                                             \
-        }                                                                                                    \
-        *min = low[0];                                                                                       \
-        *max = high[0];                                                                                      \
-        for (unsigned l = 1; l < RANGE_LANES; l++) {                                                         \
-            *min = low[l] < *min ? low[l] : *min;                                                            \
-            *max = high[l] > *max ? high[l] : *max;                                                          \
-        }                                                                                                    \
+TARGET static void KERNEL(range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max)
+{
+    int64_t low = values[0], high = values[0];
+    for (uint32_t i = 0; i < count; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
     }
+    *min = low;
+    *max = high;
+}
 
-DEFINE_RANGE(range, int64_t)
-DEFINE_RANGE(range_unsigned, uint64_t)
-#undef DEFINE_RANGE
+TARGET static bool KERNEL(offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets,
+                                   uint32_t *min, uint32_t *max)
+{
+    uint64_t bits = 0;
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset = (uint64_t)values[i] - origin;
+        bits |= offset;
+        offsets[i] = (uint32_t)offset;
+        low = offsets[i] < low ? offsets[i] : low;
+        high = offsets[i] > high ? offsets[i] : high;
+    }
+    *min = low;
+    *max = high;
+    return bits <= INT32_MAX;
+}
 
 TARGET static bool KERNEL(within)(const int64_t *values, uint32_t count, int64_t min, int64_t max)
 {
@@ -66,24 +65,6 @@ TARGET static void KERNEL(scale)(int64_t *values, uint32_t count, unsigned shift
 {
     for (uint32_t i = 0; i < count; i++)
         values[i] = (int64_t)(((uint64_t)values[i] << shift) + base);
-}
-
-TARGET static uint64_t KERNEL(subtract)(const int64_t *terms, uint32_t count, uint64_t base, uint64_t *words)
-{
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        words[i] = (uint64_t)terms[i] - base;
-        bits |= words[i];
-    }
-    return bits;
-}
-
-TARGET static void KERNEL(split_planes)(const uint64_t *words, uint32_t count, unsigned planes,
-                                        unsigned char *bytes)
-{
-    for (unsigned p = 0; p < planes; p++, bytes += count)
-        for (uint32_t i = 0; i < count; i++)
-            bytes[i] = (unsigned char)(words[i] >> (8 * p));
 }
 
 TARGET static void KERNEL(join_planes)(const unsigned char *bytes, size_t stride, uint32_t count,
@@ -161,16 +142,32 @@ DEFINE_NARROW(32)
             KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits)                                      \
     }
 
+#define WORD uint32_t
+#define TERM int32_t
+#define WORDS(name) KERNEL(words32_##name)
+#include "store/kernels_words.h"
+#undef WORD
+#undef TERM
+#undef WORDS
+
+#define WORD uint64_t
+#define TERM int64_t
+#define WORDS(name) KERNEL(words64_##name)
+#include "store/kernels_words.h"
+#undef WORD
+#undef TERM
+#undef WORDS
+
 static const struct sta_kernels KERNEL(kernels) = {
     .unpack = KERNEL(unpack),
     .range = KERNEL(range),
-    .range_unsigned = KERNEL(range_unsigned),
+    .offsets = KERNEL(offsets),
     .within = KERNEL(within),
     .scale = KERNEL(scale),
-    .subtract = KERNEL(subtract),
-    .split_planes = KERNEL(split_planes),
     .join_planes = KERNEL(join_planes),
     .narrow = KERNEL(narrow),
     .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
+    .words32 = &KERNEL(words32_kernels),
+    .words64 = &KERNEL(words64_kernels),
 };
 #undef NARROW

@@ -8,6 +8,8 @@
 #include "store/distinct.h"
 #include "store/kernels.h"
 
+#define BASE 77 /* of packed words */
+
 static uint64_t state = 1;
 
 static uint64_t random_bits(void)
@@ -21,6 +23,7 @@ struct fixture {
     struct sta_decoder *decoder;
     struct sta_buffer bytes;
     int64_t *in, *out;
+    uint32_t *narrow;
     uint16_t *name, *thread;
     struct sta_both_keys keys;
 };
@@ -31,6 +34,7 @@ static void fixture_init(struct fixture *fixture)
                                 .decoder = sta_decoder_create(),
                                 .in = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
                                 .out = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
+                                .narrow = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t)),
                                 .name = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint16_t)),
                                 .thread = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint16_t))};
     for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++) {
@@ -48,17 +52,30 @@ static void fixture_fini(struct fixture *fixture)
     sta_buffer_fini(&fixture->bytes);
     free(fixture->in);
     free(fixture->out);
+    free(fixture->narrow);
     free(fixture->name);
     free(fixture->thread);
+}
+
+static void encode(struct fixture *fixture, struct sta_plan *plan, uint32_t count)
+{
+    struct sta_values values = sta_values_of(fixture->in, count, fixture->narrow);
+    sta_buffer_clear(&fixture->bytes);
+    sta_encode_stream(fixture->encoder, plan, &values, &fixture->keys, &fixture->bytes);
+}
+
+static const struct sta_distinct *encode_keys(struct fixture *fixture, struct sta_plan *plan)
+{
+    struct sta_values values = sta_values_of(fixture->in, STA_BLOCK_ROWS, fixture->narrow);
+    sta_buffer_clear(&fixture->bytes);
+    return sta_encode_key_stream(fixture->encoder, plan, &values, &fixture->bytes);
 }
 
 /* Return: size of the stream; its transform in *transform. */
 static size_t there_and_back(struct fixture *fixture, uint32_t count, unsigned *transform)
 {
     struct sta_plan plan = {0};
-    sta_buffer_clear(&fixture->bytes);
-    sta_encode_stream(fixture->encoder, &plan, fixture->in, count, sta_range_of(fixture->in, count),
-                      &fixture->keys, &fixture->bytes);
+    encode(fixture, &plan, count);
     const unsigned char *data = (const unsigned char *)fixture->bytes.data;
     struct sta_cursor in = {.at = data, .end = data + fixture->bytes.size};
     memset(fixture->out, 0xa5, STA_BLOCK_ROWS * sizeof *fixture->out);
@@ -80,6 +97,12 @@ static const uint32_t counts[] = {
     X(small_range_of_large_numbers, INT64_MAX - (int64_t)(random_bits() % 200), STA_TRANSFORM_PLAIN, 16600)  \
     X(multiples_lose_their_zeros, (int64_t)(random_bits() % 256) << 40, -1, 17200)                           \
     X(rising_times, (int64_t)i * 1000 + (int64_t)(random_bits() % 8), STA_TRANSFORM_DELTA, 9000)             \
+    X(just_close_enough_for_32_bits,                                                                         \
+      i == 0  ? 0                                                                                            \
+      : i % 2 ? -(1 << 30) + (int64_t)i                                                                      \
+              : (1 << 30) - 1 - (int64_t)i,                                                                  \
+      -1, 66100)                                                                                             \
+    X(just_too_far_for_32_bits, i % 3 ? INT64_C(1) << 30 : -(INT64_C(1) << 30) - 1 - i % 2, -1, 17200)       \
     X(few_far_values, (int64_t)(random_bits() % 4) * INT64_C(0x1234567890123), STA_TRANSFORM_DICTIONARY,     \
       4300)                                                                                                  \
     X(follows_the_name, fixture.name[i] * INT64_C(7919) - 5, STA_TRANSFORM_BY_NAME, 60)                      \
@@ -115,9 +138,7 @@ Test(codec, a_plan_that_stops_fitting_is_given_up)
     for (int block = 0; block < 20; block++) {
         for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
             fixture.in[i] = block % 3 == 2 ? (int64_t)random_bits() : fixture.name[i];
-        sta_buffer_clear(&fixture.bytes);
-        sta_encode_stream(fixture.encoder, &plan, fixture.in, STA_BLOCK_ROWS,
-                          sta_range_of(fixture.in, STA_BLOCK_ROWS), &fixture.keys, &fixture.bytes);
+        encode(&fixture, &plan, STA_BLOCK_ROWS);
         const unsigned char *data = (const unsigned char *)fixture.bytes.data;
         struct sta_cursor in = {.at = data, .end = data + fixture.bytes.size};
         cr_assert(sta_decode_stream(fixture.decoder, &in, STA_BLOCK_ROWS, &fixture.keys, fixture.out));
@@ -139,9 +160,7 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
     for (uint32_t distinct = 1; distinct < STA_KEYS_LIMIT; distinct = distinct * 3 + 1) {
         for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
             fixture.in[i] = 10 + (int64_t)(random_bits() % distinct) * 3;
-        sta_buffer_clear(&fixture.bytes);
-        keys = sta_encode_key_stream(fixture.encoder, &plan, fixture.in, STA_BLOCK_ROWS,
-                                     sta_range_of(fixture.in, STA_BLOCK_ROWS), &fixture.bytes);
+        keys = encode_keys(&fixture, &plan);
         cr_assert_not_null(keys);
         memcpy(made, keys->index, STA_BLOCK_ROWS * sizeof *made);
         const unsigned char *data = (const unsigned char *)fixture.bytes.data;
@@ -154,9 +173,7 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
     }
     for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
         fixture.in[i] = i;
-    sta_buffer_clear(&fixture.bytes);
-    keys = sta_encode_key_stream(fixture.encoder, &plan, fixture.in, STA_BLOCK_ROWS,
-                                 sta_range_of(fixture.in, STA_BLOCK_ROWS), &fixture.bytes);
+    keys = encode_keys(&fixture, &plan);
     cr_assert_null(keys, "more names than the limit are no keys");
     free(index);
     free(made);
@@ -164,18 +181,30 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
     fixture_fini(&fixture);
 }
 
+static void check_width(const struct sta_word_kernels *kernels, const void *in, const uint64_t *expected,
+                        uint32_t count, unsigned width)
+{
+    unsigned char bytes[STA_PACK_FRAME * 8];
+    uint64_t out[STA_PACK_FRAME];
+    kernels->pack(in, count, BASE, width, bytes);
+    sta_unpack(bytes, count, width, out);
+    cr_assert_arr_eq(expected, out, count * sizeof *out, "width %u", width);
+}
+
 Test(codec, every_width_packs_and_unpacks)
 {
-    uint64_t in[STA_PACK_FRAME], out[STA_PACK_FRAME];
-    unsigned char bytes[STA_PACK_FRAME * 8];
-    for (unsigned width = 0; width <= 64; width++)
+    uint64_t expected[STA_PACK_FRAME], wide[STA_PACK_FRAME];
+    uint32_t narrow[STA_PACK_FRAME];
+    for (unsigned width = 1; width <= 64; width++)
         for (uint32_t count = 1; count <= STA_PACK_FRAME; count = count * 2 + 1) {
-            memset(in, 0, sizeof in);
-            for (uint32_t i = 0; i < count; i++)
-                in[i] = width == 0 ? 0 : random_bits() >> (64 - width);
-            sta_pack(in, count, width, bytes);
-            sta_unpack(bytes, count, width, out);
-            cr_assert_arr_eq(in, out, count * sizeof *in, "width %u", width);
+            for (uint32_t i = 0; i < count; i++) {
+                expected[i] = random_bits() >> (64 - width);
+                wide[i] = expected[i] + BASE;
+                narrow[i] = (uint32_t)wide[i];
+            }
+            check_width(sta_kernels()->words64, wide, expected, count, width);
+            if (width <= 32)
+                check_width(sta_kernels()->words32, narrow, expected, count, width);
         }
 }
 

@@ -1,0 +1,88 @@
+/* kernels_words.h - the kernels of an encoder, included by kernels_body.h for words of each size, with WORD, TERM (the same
+ * signed) and WORDS(name) defined. */
+
+TARGET static void WORDS(term_range)(const void *terms, uint32_t count, int64_t *min, int64_t *max)
+{
+    const TERM *at = terms;
+    TERM low = at[0], high = at[0];
+    for (uint32_t i = 0; i < count; i++) {
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
+    }
+    *min = low;
+    *max = high;
+}
+
+TARGET static void WORDS(range)(const void *words, uint32_t count, uint64_t *min, uint64_t *max)
+{
+    const WORD *at = words;
+    WORD low = at[0], high = at[0];
+    for (uint32_t i = 0; i < count; i++) {
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
+    }
+    *min = low;
+    *max = high;
+}
+
+TARGET static uint64_t WORDS(subtract)(const void *terms, uint32_t count, int64_t base, void *words)
+{
+    const WORD *from = terms;
+    WORD *to = words, bits = 0, less = (WORD)base;
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = from[i] - less;
+        bits |= to[i];
+    }
+    return bits;
+}
+
+TARGET static void WORDS(shift)(void *words, uint32_t count, unsigned shift)
+{
+    WORD *at = words;
+    for (uint32_t i = 0; i < count; i++)
+        at[i] >>= shift;
+}
+
+TARGET static void WORDS(split_planes)(const void *words, uint32_t count, unsigned planes,
+                                       unsigned char *bytes)
+{
+    const WORD *at = words;
+    for (unsigned p = 0; p < planes; p++, bytes += count)
+        for (uint32_t i = 0; i < count; i++)
+            bytes[i] = (unsigned char)(at[i] >> (8 * p));
+}
+
+/* One number of every lane at a time: they fill a 64-bit word of each lane at once. */
+TARGET static void WORDS(pack)(const void *words, uint32_t count, uint64_t base, unsigned width,
+                               unsigned char *out)
+{
+    const WORD *at = words, less = (WORD)base;
+    uint64_t full[STA_PACK_LANES] = {0};
+    unsigned filled = 0; /* bits of each lane's word */
+    for (uint32_t i = 0; i < count; i += STA_PACK_LANES) {
+        uint64_t number[STA_PACK_LANES] = {0};
+        for (unsigned l = 0; l < (count - i < STA_PACK_LANES ? count - i : STA_PACK_LANES); l++)
+            number[l] = (WORD)(at[i + l] - less);
+        for (unsigned l = 0; l < STA_PACK_LANES; l++)
+            full[l] |= number[l] << filled;
+        filled += width;
+        if (filled < 64)
+            continue;
+        memcpy(out, full, sizeof full);
+        out += sizeof full;
+        filled -= 64;
+        for (unsigned l = 0; l < STA_PACK_LANES; l++)
+            full[l] = filled ? number[l] >> (width - filled) : 0;
+    }
+    if (filled > 0)
+        memcpy(out, full, sizeof full);
+}
+
+static const struct sta_word_kernels WORDS(kernels) = {
+    .term_range = WORDS(term_range),
+    .range = WORDS(range),
+    .subtract = WORDS(subtract),
+    .shift = WORDS(shift),
+    .split_planes = WORDS(split_planes),
+    .pack = WORDS(pack),
+};
