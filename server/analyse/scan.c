@@ -213,7 +213,7 @@ static int run_blocks(struct run *run, size_t block_count, struct sta_program *f
         work.prepare = prepare;
         work.carry = carry;
         work.measure = measure;
-        work.by_runs = run->scan->ordered->by_runs;
+        work.parcel_row = run->scan->ordered->parcel_row;
     }
     struct sta_timeline_block *blocks = sta_alloc_array(block_count + 1, sizeof *blocks);
     for (size_t i = 0; i < block_count; i++) {

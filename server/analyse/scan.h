@@ -46,7 +46,7 @@ struct sta_ordered_accumulator {
     void (*prepare)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*carry)(void *self, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *self, unsigned worker, const struct sta_slice *slice);
-    bool by_runs; /* as that of the work */
+    size_t parcel_row; /* as that of the work */
 };
 
 struct sta_scan {

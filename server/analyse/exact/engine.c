@@ -58,7 +58,7 @@ static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct
                 struct sta_error *err)
 {
     struct sta_accumulator unordered = {pass, take_unordered};
-    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure, false};
+    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure, 0};
     struct sta_scan scan = sta_question_scan(ask->bound);
     scan.from = INT64_MIN; /* events that began before the window reach into it */
     scan.to = INT64_MAX;

@@ -157,6 +157,9 @@ void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_
     order_blocks(plan, blocks, block_count);
     cut(plan, blocks, block_count, slice_rows);
     assign(plan, blocks, block_count);
+    plan->first_use = sta_alloc_array(block_count + 1, sizeof *plan->first_use);
+    for (size_t i = 0; i < block_count; i++)
+        plan->first_use[i + 1] = plan->first_use[i] + plan->uses[i];
 }
 
 void sta_slice_plan_fini(struct sta_slice_plan *plan)
@@ -168,5 +171,6 @@ void sta_slice_plan_fini(struct sta_slice_plan *plan)
     free(plan->members);
     free(plan->uses);
     free(plan->first_slice);
+    free(plan->first_use);
     *plan = (struct sta_slice_plan){0};
 }

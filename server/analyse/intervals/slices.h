@@ -14,8 +14,9 @@ struct sta_slice_plan {
     size_t *reads;        /* slice s is complete once order[0 .. reads[s]) have been read */
     size_t *first_member; /* slice s is made of members[first_member[s] .. first_member[s + 1]) */
     uint32_t *members;    /* block numbers */
-    uint32_t *uses;       /* by block number: of how many slices it is a member, and .. */
-    size_t *first_slice;  /* .. the first of them; the others follow */
+    uint32_t *uses;       /* by block number: of how many slices it is a member, .. */
+    size_t *first_slice;  /* .. the first of them, the others follow, .. */
+    size_t *first_use;    /* .. and of how many the blocks before it are */
 };
 
 void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,

@@ -1,8 +1,8 @@
 /* The sweep: starts and ends of a slice, unit by unit, on the state that earlier slices leave.
  *
  * DESIGN.  The state at a slice's start is small: of each unit and set how many spans are active, and the ends of those that are.  Spans
- * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` finds the parts of the slice that belong to each
- * unit; they mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
+ * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` finds the parts of the slice's parcels that belong
+ * to each unit; they mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
  * here, copies the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes through each unit
  * alone, with the ends that are ahead.  What must run in order thus costs some steps per span that crosses a cut and per unit of
  * the slice.
@@ -34,9 +34,10 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 
 static void worker_fini(struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place,        worker->states,        worker->parts,          worker->sorted,
-                         worker->scratch,      worker->leaving.items, worker->arriving.items, worker->next,
-                         worker->nested.items, worker->others.items,  worker->events,         worker->cells};
+    void *const all[] = {worker->place, worker->states,       worker->parts,         worker->sorted,
+                         worker->bench, worker->scratch,      worker->leaving.items, worker->arriving.items,
+                         worker->next,  worker->nested.items, worker->others.items,  worker->events,
+                         worker->cells};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
     sta_map_fini(&worker->cells_by_key);
@@ -68,10 +69,11 @@ size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sw
 {
     size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->nested.capacity +
                   worker->others.capacity;
-    size_t bytes = beyond_slice(worker->sorted_capacity, sizeof(struct sta_span)) +
-                   beyond_slice(worker->scratch_capacity, sizeof(struct sta_span)) +
-                   beyond_slice(worker->part_capacity, sizeof(struct sta_sweep_part));
-    bytes += ends * sizeof(struct sta_sweep_end);
+    size_t bytes = beyond_slice(worker->sorted_capacity, sizeof *worker->sorted) +
+                   beyond_slice(worker->bench_capacity, sizeof *worker->bench) +
+                   beyond_slice(worker->scratch_capacity, sizeof *worker->scratch) +
+                   beyond_slice(worker->part_capacity, sizeof *worker->parts);
+    bytes += ends * sizeof(struct sta_packed_end);
     bytes += (worker->place_capacity + worker->next_capacity) * sizeof(uint32_t);
     bytes += worker->event_capacity * sizeof *worker->events;
     bytes += worker->state_capacity * sweep->state_size + worker->cell_capacity * sizeof *worker->cells;

@@ -47,8 +47,7 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work, for a work by runs whose context holds the sweep.  Spans of a run may come in any order, but it is
- * best that those of each unit come together, ascending. */
+/* The three steps of struct sta_timeline_work, for a work whose parcels a packer writes and whose context holds the sweep. */
 void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);

@@ -35,12 +35,12 @@ static inline uint32_t touch(const struct sta_sweep *sweep, struct sta_sweep_wor
 }
 
 static void add_part(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                     const struct sta_span *spans, size_t count)
+                     const struct sta_packed_unit *unit, const struct sta_packed_span *spans)
 {
-    struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, spans->cell));
+    struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, unit->unit));
     STA_GROW(worker->parts, worker->part_capacity, worker->part_count + 1);
     uint32_t place = (uint32_t)worker->part_count++;
-    worker->parts[place] = (struct sta_sweep_part){spans, count, STA_SWEEP_NOWHERE};
+    worker->parts[place] = (struct sta_sweep_part){spans, unit->count, STA_SWEEP_NOWHERE};
     if (state->first == STA_SWEEP_NOWHERE) {
         state->first = place;
     } else {
@@ -49,39 +49,38 @@ static void add_part(const struct sta_sweep *sweep, struct sta_sweep_worker *wor
         state->unsorted |= spans->ts < before->spans[before->count - 1].ts;
     }
     state->last = place;
-    state->count += count;
+    state->count += unit->count;
 }
 
-/* Cuts a run into parts. */
-static void take_run(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                     const struct sta_run *run, int64_t slice_end)
+static void open_parcel(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, const char *bytes)
 {
-    const struct sta_span *first = run->spans;
-    const struct sta_span *end = first + run->count;
-    for (const struct sta_span *span = first; span < end; span++) {
-        if (span->te > slice_end)
-            sta_ends_add(&worker->leaving, (struct sta_sweep_end){span->te, span->cell, span->mask});
-        if (span > first && (span->cell != first->cell || span->ts < span[-1].ts)) {
-            add_part(sweep, worker, first, (size_t)(span - first));
-            first = span;
-        }
-    }
-    add_part(sweep, worker, first, (size_t)(end - first));
+    const struct sta_parcel_head *head = (const struct sta_parcel_head *)(const void *)bytes;
+    const struct sta_packed_unit *units = (const struct sta_packed_unit *)(const void *)(head + 1);
+    const struct sta_packed_span *spans = (const struct sta_packed_span *)(const void *)(bytes + head->spans);
+    for (uint32_t u = 0; u < head->units; spans += units[u++].count)
+        add_part(sweep, worker, &units[u], spans);
+    const struct sta_packed_end *ends = (const struct sta_packed_end *)(const void *)spans;
+    for (uint32_t e = 0; e < head->ends; e++)
+        sta_ends_add(&worker->leaving, ends[e]);
 }
 
 /* Makes the parts of a unit one, at @room. */
-static void sort_unit(struct sta_sweep_worker *worker, struct sta_sweep_unit *state, struct sta_span *room)
+static void sort_unit(struct sta_sweep_worker *worker, const struct sta_sweep_unit *state,
+                      struct sta_packed_span *room)
 {
     size_t put = 0;
+    STA_GROW(worker->bench, worker->bench_capacity, state->count);
+    STA_GROW(worker->scratch, worker->scratch_capacity, state->count);
     for (uint32_t p = state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next) {
-        memcpy(room + put, worker->parts[p].spans, worker->parts[p].count * sizeof *room);
-        put += worker->parts[p].count;
+        const struct sta_sweep_part *part = &worker->parts[p];
+        for (uint32_t i = 0; i < part->count; i++)
+            worker->bench[put++] = (struct sta_span){
+                .ts = part->spans[i].ts, .cell = part->spans[i].length, .mask = part->spans[i].mask};
     }
-    STA_GROW(worker->scratch, worker->scratch_capacity, put);
-    struct sta_span *sorted = sta_spans_sort(room, worker->scratch, put);
-    if (sorted != room)
-        memcpy(room, sorted, put * sizeof *room);
-    worker->parts[state->first] = (struct sta_sweep_part){room, put, STA_SWEEP_NOWHERE};
+    const struct sta_span *sorted = sta_spans_sort(worker->bench, worker->scratch, put);
+    for (size_t i = 0; i < put; i++)
+        room[i] = (struct sta_packed_span){sorted[i].ts, sorted[i].cell, sorted[i].mask};
+    worker->parts[state->first] = (struct sta_sweep_part){room, (uint32_t)put, STA_SWEEP_NOWHERE};
 }
 
 static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
@@ -92,9 +91,9 @@ static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *w
         room += state->unsorted ? state->count : 0;
     }
     STA_GROW(worker->sorted, worker->sorted_capacity, room);
-    struct sta_span *next = worker->sorted;
+    struct sta_packed_span *next = worker->sorted;
     for (uint32_t u = 0; u < worker->state_count; u++) {
-        struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
+        const struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
         if (!state->unsorted)
             continue;
         sort_unit(worker, state, next);
@@ -106,15 +105,15 @@ void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct st
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
     worker->state_count = worker->part_count = worker->leaving.count = worker->arriving.count = 0;
-    for (size_t r = 0; r < slice->run_count; r++)
-        take_run(sweep, worker, &slice->runs[r], slice->to);
+    for (size_t p = 0; p < slice->parcel_count; p++)
+        open_parcel(sweep, worker, slice->parcels[p].bytes);
     sort_units(sweep, worker);
 }
 
 /* ---- carry: in turn */
 
 static void add_arriving(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                         struct sta_sweep_end end)
+                         struct sta_packed_end end)
 {
     struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, end.unit));
     STA_GROW(worker->next, worker->next_capacity, worker->arriving.count + 1);
@@ -149,7 +148,7 @@ static void take_unit(struct sta_sweep *sweep, struct sta_sweep_unit *state, int
 }
 
 /* Adds +1 or -1 to the counts of a span's sets; unsigned arithmetic wraps as wanted. */
-static void count_span(struct sta_sweep *sweep, const struct sta_sweep_end *end, uint32_t change)
+static void count_span(struct sta_sweep *sweep, const struct sta_packed_end *end, uint32_t change)
 {
     uint32_t *counts = sweep->counts + (size_t)end->unit * sweep->options.sets;
     for (uint32_t mask = end->mask; mask != 0; mask &= mask - 1)
@@ -159,6 +158,8 @@ static void count_span(struct sta_sweep *sweep, const struct sta_sweep_end *end,
 void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
+    for (size_t i = 0; i < worker->leaving.count; i++)
+        sta_ends_push(&sweep->pending, worker->leaving.items[i]);
     while (sweep->pending.count > 0 && sweep->pending.items[0].te <= slice->to)
         add_arriving(sweep, worker, sta_ends_pop(&sweep->pending));
     grow_units(sweep, worker->place_capacity);
@@ -166,10 +167,8 @@ void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_
         take_unit(sweep, sta_sweep_unit_at(sweep, worker, u), slice->to);
     for (size_t i = 0; i < worker->arriving.count; i++)
         count_span(sweep, &worker->arriving.items[i], UINT32_MAX);
-    for (size_t i = 0; i < worker->leaving.count; i++) {
+    for (size_t i = 0; i < worker->leaving.count; i++)
         count_span(sweep, &worker->leaving.items[i], 1);
-        sta_ends_push(&sweep->pending, worker->leaving.items[i]);
-    }
     size_t per_unit = sizeof *sweep->since + sweep->options.sets * sizeof *sweep->counts;
     atomic_store_explicit(&sweep->bytes,
                           sweep->pending.capacity * sizeof *sweep->pending.items +

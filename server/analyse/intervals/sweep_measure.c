@@ -157,7 +157,7 @@ static inline int64_t next_end(const struct sta_sweep_worker *worker)
     return others->count > 0 ? STA_MIN(next, others->items[0].te) : next;
 }
 
-static inline void put_end(struct sta_sweep_worker *worker, struct sta_sweep_end end)
+static inline void put_end(struct sta_sweep_worker *worker, struct sta_packed_end end)
 {
     const struct sta_sweep_ends *nested = &worker->nested;
     if (nested->count == 0 || end.te <= nested->items[nested->count - 1].te)
@@ -167,7 +167,7 @@ static inline void put_end(struct sta_sweep_worker *worker, struct sta_sweep_end
 }
 
 /* There is one. */
-static inline struct sta_sweep_end take_end(struct sta_sweep_worker *worker)
+static inline struct sta_packed_end take_end(struct sta_sweep_worker *worker)
 {
     struct sta_sweep_ends *nested = &worker->nested;
     const struct sta_sweep_ends *others = &worker->others;
@@ -199,41 +199,49 @@ static inline bool tells(const struct going *going, uint32_t mask)
 
 /* Passes a row of spans of the same sets, each of which ends by @until, when something else changes, and before the next one of the row begins.
  * Return: the next span. */
-static inline const struct sta_span *pass_row(const struct going *going, const struct sta_span *span,
-                                              const struct sta_span *last, int64_t until)
+static inline const struct sta_packed_span *pass_row(const struct going *going,
+                                                     const struct sta_packed_span *span,
+                                                     const struct sta_packed_span *last, int64_t until)
 {
-    const struct sta_span *first = span;
+    const struct sta_packed_span *first = span;
     const uint32_t mask = first->mask;
+    const int64_t from = going->sweep->options.from;
     uint64_t time = 0;
-    for (; span < last && span->mask == mask && span->te <= until && span->te <= span[1].ts; span++)
-        time += (uint64_t)(span->te - STA_MAX(span->ts, going->sweep->options.from));
+    for (; span < last && span->mask == mask; span++) {
+        int64_t te = span->ts + span->length;
+        if (te > until || te > span[1].ts)
+            break;
+        time += (uint64_t)(te - STA_MAX(span->ts, from));
+    }
     spans_passed(going, mask, span - first, time);
     return span;
 }
 
 static inline void end_next(const struct going *going)
 {
-    struct sta_sweep_end end = take_end(going->worker);
+    struct sta_packed_end end = take_end(going->worker);
     span_ends(going, end.mask, end.te);
 }
 
 static void sweep_part(const struct going *going, const struct sta_sweep_part *part)
 {
     struct sta_sweep_worker *worker = going->worker;
-    const struct sta_span *span = part->spans;
-    const struct sta_span *last = span + part->count - 1;
+    const struct sta_packed_span *span = part->spans;
+    const struct sta_packed_span *last = span + part->count - 1;
     while (span <= last) {
         int64_t ts = STA_MAX(span->ts, going->sweep->options.from);
+        int64_t te = span->ts + span->length;
+        uint32_t mask = span->mask & ~STA_PACKED_APART;
         int64_t until = next_end(worker);
         for (; until <= ts; until = next_end(worker))
             end_next(going);
-        if (span < last && span->te <= STA_MIN(span[1].ts, until) && !tells(going, span->mask)) {
+        if (span < last && mask == span->mask && te <= STA_MIN(span[1].ts, until) && !tells(going, mask)) {
             span = pass_row(going, span, last, until);
             continue;
         }
-        span_starts(going, span->mask, ts);
-        if (span->te <= going->end)
-            put_end(worker, (struct sta_sweep_end){span->te, span->cell, span->mask});
+        span_starts(going, mask, ts);
+        if (mask == span->mask)
+            put_end(worker, (struct sta_packed_end){te, going->state->unit, mask});
         span++;
     }
 }

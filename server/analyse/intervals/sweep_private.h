@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "analyse/intervals/parcel.h"
 #include "analyse/intervals/sweep.h"
 #include "common/map.h"
 #include "common/memory.h"
@@ -14,8 +15,8 @@
 
 /* Spans of a unit in order. */
 struct sta_sweep_part {
-    const struct sta_span *spans;
-    size_t count;
+    const struct sta_packed_span *spans;
+    uint32_t count;
     uint32_t next; /* place of the unit's next one; STA_SWEEP_NOWHERE: none */
 };
 
@@ -25,19 +26,14 @@ struct sta_sweep_unit {
     int64_t since;        /* up to where it has been swept */
     uint32_t first, last; /* its parts; STA_SWEEP_NOWHERE: none */
     size_t count;         /* of their spans */
-    bool unsorted;        /* a part begins before the one before it ends */
+    bool unsorted;        /* a part begins before the last span of the one before it */
     uint32_t arriving;    /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
     uint32_t counts[];    /* by set: active spans */
 };
 
-/* The end of an active span. */
-struct sta_sweep_end {
-    int64_t te;
-    uint32_t unit, mask;
-};
-
+/* Ends of active spans. */
 struct sta_sweep_ends {
-    struct sta_sweep_end *items;
+    struct sta_packed_end *items;
     size_t count, capacity;
 };
 
@@ -60,9 +56,11 @@ struct sta_sweep_worker {
     size_t state_count, state_capacity;
     struct sta_sweep_part *parts;
     size_t part_count, part_capacity;
-    struct sta_span *sorted, *scratch; /* of units whose parts were not in order */
-    size_t sorted_capacity, scratch_capacity;
-    struct sta_sweep_ends leaving;  /* of spans that end beyond the slice */
+    struct sta_packed_span *sorted; /* of units whose parts were not in order */
+    size_t sorted_capacity;
+    struct sta_span *bench, *scratch; /* while they are sorted */
+    size_t bench_capacity, scratch_capacity;
+    struct sta_sweep_ends leaving;  /* of spans that end beyond the slice, or are too long to be packed */
     struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
     uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */
     size_t next_capacity;
@@ -100,27 +98,27 @@ static inline struct sta_sweep_unit *sta_sweep_unit_at(const struct sta_sweep *s
 }
 
 /* Heaps by te. */
-static inline void sta_ends_add(struct sta_sweep_ends *ends, struct sta_sweep_end end)
+static inline void sta_ends_add(struct sta_sweep_ends *ends, struct sta_packed_end end)
 {
     STA_GROW(ends->items, ends->capacity, ends->count + 1);
     ends->items[ends->count++] = end;
 }
 
-static inline void sta_ends_push(struct sta_sweep_ends *heap, struct sta_sweep_end end)
+static inline void sta_ends_push(struct sta_sweep_ends *heap, struct sta_packed_end end)
 {
     sta_ends_add(heap, end);
-    struct sta_sweep_end *items = heap->items;
+    struct sta_packed_end *items = heap->items;
     size_t at = heap->count - 1;
     for (size_t above; at > 0 && items[above = (at - 1) / 2].te > end.te; at = above)
         items[at] = items[above];
     items[at] = end;
 }
 
-static inline struct sta_sweep_end sta_ends_pop(struct sta_sweep_ends *heap)
+static inline struct sta_packed_end sta_ends_pop(struct sta_sweep_ends *heap)
 {
-    struct sta_sweep_end *items = heap->items;
-    struct sta_sweep_end least = items[0];
-    struct sta_sweep_end last = items[--heap->count];
+    struct sta_packed_end *items = heap->items;
+    struct sta_packed_end least = items[0];
+    struct sta_packed_end last = items[--heap->count];
     size_t count = heap->count;
     size_t at = 0;
     for (size_t below; (below = at * 2 + 1) < count; at = below) {

@@ -19,7 +19,7 @@
 
 /* The spans of a block that has been read. */
 struct held {
-    struct sta_span *spans;
+    void *room; /* its spans, or parcels */
     uint32_t count;
     uint32_t uses; /* slices that still need it */
     bool read;
@@ -29,8 +29,8 @@ struct held {
 struct bench {
     struct sta_span *spans, *scratch;
     size_t capacity;
-    struct sta_run *runs;
-    size_t run_capacity;
+    struct sta_parcel *parcels;
+    size_t parcel_capacity;
 };
 
 struct pass {
@@ -42,6 +42,7 @@ struct pass {
     struct sta_slice_plan plan;
     size_t slice_count; /* 0 when order does not matter */
     struct held *held;
+    size_t *parcel_ends; /* by use of a block */
     struct bench *benches;
 
     uv_mutex_t lock; /* guards what follows, and held[].uses, .read */
@@ -50,7 +51,7 @@ struct pass {
     size_t read_prefix; /* plan.order[0 .. read_prefix) have been read */
     size_t next_slice;
     size_t turn; /* the slice that may carry now */
-    struct sta_span **spare;
+    void **spare;
     size_t spare_count, spare_capacity;
     struct sta_error error;
     _Atomic bool stop;
@@ -68,20 +69,21 @@ static void stop_pass(struct pass *pass, const struct sta_error *why)
 
 /* ---- blocks */
 
-static struct sta_span *take_spare(struct pass *pass)
+static void *take_spare(struct pass *pass)
 {
     uv_mutex_lock(&pass->lock);
-    struct sta_span *spans = pass->spare_count > 0 ? pass->spare[--pass->spare_count] : NULL;
+    void *room = pass->spare_count > 0 ? pass->spare[--pass->spare_count] : NULL;
     uv_mutex_unlock(&pass->lock);
-    return spans != NULL ? spans : sta_try_alloc_array(pass->largest, sizeof *spans);
+    size_t per_row = pass->work->parcel_row > 0 ? pass->work->parcel_row : sizeof(struct sta_span);
+    return room != NULL ? room : sta_try_alloc_array(pass->largest, per_row);
 }
 
-static void give_spare(struct pass *pass, struct sta_span *spans)
+static void give_spare(struct pass *pass, void *room)
 {
-    if (spans == NULL)
+    if (room == NULL)
         return;
     STA_GROW(pass->spare, pass->spare_capacity, pass->spare_count + 1);
-    pass->spare[pass->spare_count++] = spans;
+    pass->spare[pass->spare_count++] = room;
 }
 
 static void note_read(struct pass *pass, uint32_t block)
@@ -89,8 +91,8 @@ static void note_read(struct pass *pass, uint32_t block)
     uv_mutex_lock(&pass->lock);
     pass->held[block].read = true;
     if (pass->held[block].count == 0) {
-        give_spare(pass, pass->held[block].spans);
-        pass->held[block].spans = NULL;
+        give_spare(pass, pass->held[block].room);
+        pass->held[block].room = NULL;
     }
     while (pass->read_prefix < pass->block_count && pass->held[pass->plan.order[pass->read_prefix]].read)
         pass->read_prefix++;
@@ -101,11 +103,15 @@ static void note_read(struct pass *pass, uint32_t block)
 static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct sta_error *err)
 {
     const struct sta_timeline_work *work = pass->work;
+    const struct sta_slice_plan *plan = &pass->plan;
     struct held *held = &pass->held[block];
-    struct sta_block_spans spans = {.cuts = pass->plan.bounds + pass->plan.first_slice[block] + 1};
+    struct sta_block_spans spans = {.cuts = plan->bounds + plan->first_slice[block] + 1,
+                                    .ends = pass->parcel_ends + plan->first_use[block]};
     if (pass->slice_count > 0) {
-        held->spans = spans.items = take_spare(pass);
-        if (held->spans == NULL)
+        held->room = take_spare(pass);
+        spans.items = held->room;
+        spans.bytes = held->room;
+        if (held->room == NULL)
             return sta_fail(err, STA_ENOMEM, "memory ran out while reading events");
     }
     int rc = work->read(work->context, worker, block, pass->slice_count > 0 ? &spans : NULL, err);
@@ -117,30 +123,34 @@ static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct
 
 /* ---- slices */
 
-/* What a block gives to a slice. */
-static struct sta_run run_of(const struct held *held, const struct sta_slice *slice)
-{
-    if (held->count == 0)
-        return (struct sta_run){0};
-    size_t low = sta_spans_lower_bound(held->spans, held->count, slice->from);
-    size_t high =
-        slice->to == INT64_MAX ? held->count : sta_spans_lower_bound(held->spans, held->count, slice->to);
-    return (struct sta_run){held->spans + low, high - low};
-}
-
-static void list_runs(struct pass *pass, unsigned worker, struct sta_slice *slice)
+static void list_parcels(struct pass *pass, unsigned worker, struct sta_slice *slice)
 {
     const struct sta_slice_plan *plan = &pass->plan;
     const size_t begin = plan->first_member[slice->number];
     const size_t end = plan->first_member[slice->number + 1];
     struct bench *bench = &pass->benches[worker];
-    STA_GROW(bench->runs, bench->run_capacity, end - begin);
+    STA_GROW(bench->parcels, bench->parcel_capacity, end - begin);
     for (size_t m = begin; m < end; m++) {
-        bench->runs[slice->run_count] = run_of(&pass->held[plan->members[m]], slice);
-        slice->count += bench->runs[slice->run_count].count;
-        slice->run_count += bench->runs[slice->run_count].count > 0;
+        uint32_t block = plan->members[m];
+        size_t use = slice->number - plan->first_slice[block];
+        const size_t *ends = pass->parcel_ends + plan->first_use[block];
+        size_t first = use > 0 ? ends[use - 1] : 0;
+        if (ends[use] > first)
+            bench->parcels[slice->parcel_count++] =
+                (struct sta_parcel){(const char *)pass->held[block].room + first, ends[use] - first};
     }
-    slice->runs = bench->runs;
+    slice->parcels = bench->parcels;
+}
+
+static size_t rows_between(const struct held *held, int64_t from, int64_t to, const struct sta_span **first)
+{
+    if (held->count == 0)
+        return 0;
+    const struct sta_span *spans = held->room;
+    size_t low = sta_spans_lower_bound(spans, held->count, from);
+    size_t high = to == INT64_MAX ? held->count : sta_spans_lower_bound(spans, held->count, to);
+    *first = spans + low;
+    return high - low;
 }
 
 static int make_room(struct bench *bench, size_t count, struct sta_error *err)
@@ -158,16 +168,26 @@ static int make_room(struct bench *bench, size_t count, struct sta_error *err)
     return sta_fail(err, STA_ENOMEM, "memory ran out while sorting %zu events", count);
 }
 
-/* Brings the runs of a slice together, in order. */
+/* Brings the spans of a slice together, in order. */
 static int gather(struct pass *pass, unsigned worker, struct sta_slice *slice, struct sta_error *err)
 {
+    const struct sta_slice_plan *plan = &pass->plan;
+    const size_t begin = plan->first_member[slice->number];
+    const size_t end = plan->first_member[slice->number + 1];
     struct bench *bench = &pass->benches[worker];
-    int rc = make_room(bench, slice->count, err);
+    const struct sta_span *first;
+    size_t count = 0;
+    for (size_t m = begin; m < end; m++)
+        count += rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
+    int rc = make_room(bench, count, err);
     if (rc != 0)
         return rc;
-    size_t put = 0;
-    for (size_t r = 0; r < slice->run_count; put += slice->runs[r++].count)
-        memcpy(bench->spans + put, slice->runs[r].spans, slice->runs[r].count * sizeof *bench->spans);
+    for (size_t m = begin; m < end; m++) {
+        size_t rows = rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
+        if (rows > 0)
+            memcpy(bench->spans + slice->count, first, rows * sizeof *first);
+        slice->count += rows;
+    }
     slice->spans = sta_spans_sort(bench->spans, bench->scratch, slice->count);
     return 0;
 }
@@ -180,8 +200,8 @@ static void let_go(struct pass *pass, size_t slice)
     for (size_t i = plan->first_member[slice]; i < plan->first_member[slice + 1]; i++) {
         struct held *held = &pass->held[plan->members[i]];
         if (--held->uses == 0) {
-            give_spare(pass, held->spans);
-            held->spans = NULL;
+            give_spare(pass, held->room);
+            held->room = NULL;
         }
     }
     uv_mutex_unlock(&pass->lock);
@@ -211,8 +231,11 @@ static int do_slice(struct pass *pass, unsigned worker, size_t number, struct st
     const struct sta_timeline_work *work = pass->work;
     struct sta_slice slice = {
         .number = number, .from = pass->plan.bounds[number], .to = pass->plan.bounds[number + 1]};
-    list_runs(pass, worker, &slice);
-    int rc = work->by_runs ? 0 : gather(pass, worker, &slice, err);
+    int rc = 0;
+    if (work->parcel_row > 0)
+        list_parcels(pass, worker, &slice);
+    else
+        rc = gather(pass, worker, &slice, err);
     if (rc != 0)
         return rc;
     work->prepare(work->context, worker, &slice);
@@ -280,6 +303,8 @@ static void pass_init(struct pass *pass, size_t slice_rows)
     sta_slice_plan_init(&pass->plan, pass->blocks, pass->block_count, slice_rows);
     pass->slice_count = pass->work->measure != NULL ? pass->plan.slice_count : 0;
     pass->held = sta_alloc_array(pass->block_count + 1, sizeof *pass->held);
+    pass->parcel_ends =
+        sta_alloc_array(pass->plan.first_use[pass->block_count] + 1, sizeof *pass->parcel_ends);
     pass->benches = sta_alloc_array(sta_budget_workers(pass->budget), sizeof *pass->benches);
     for (size_t i = 0; i < pass->block_count; i++) {
         pass->held[i].uses = pass->plan.uses[i];
@@ -290,17 +315,18 @@ static void pass_init(struct pass *pass, size_t slice_rows)
 static void pass_fini(struct pass *pass)
 {
     for (size_t i = 0; i < pass->block_count; i++)
-        free(pass->held[i].spans);
+        free(pass->held[i].room);
     for (size_t i = 0; i < pass->spare_count; i++)
         free(pass->spare[i]);
     for (unsigned i = 0; i < sta_budget_workers(pass->budget); i++) {
         free(pass->benches[i].spans);
         free(pass->benches[i].scratch);
-        free(pass->benches[i].runs);
+        free(pass->benches[i].parcels);
     }
     free(pass->spare);
     free(pass->benches);
     free(pass->held);
+    free(pass->parcel_ends);
     sta_slice_plan_fini(&pass->plan);
     uv_cond_destroy(&pass->changed);
     uv_mutex_destroy(&pass->lock);

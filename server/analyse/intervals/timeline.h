@@ -20,34 +20,36 @@ struct sta_timeline_block {
     uint32_t rows;
 };
 
+/* What a block gives to one slice, in a form of the work's own. */
+struct sta_parcel {
+    const void *bytes;
+    size_t size;
+};
+
 /* Where the spans of a block go. */
 struct sta_block_spans {
-    struct sta_span *items; /* room for the block's rows */
-    uint32_t count;
+    struct sta_span
+        *items;     /* room for the block's rows; ascending by ts, and inside the block's [ts_min, ts_max] */
+    uint32_t count; /* set */
+    /* Of a work by parcels instead: */
+    char *bytes;         /* room for parcels, one behind the other, aligned as malloc() does */
     const int64_t *cuts; /* where slices end after the block's beginning, ascending; the last is INT64_MAX */
+    size_t *ends;        /* set: by cut, where the parcel of its slice ends.  All are 0 to begin with */
 };
 
-/* What a block gives to a slice, as the block has it. */
-struct sta_run {
-    const struct sta_span *spans;
-    size_t count;
-};
-
-/* All spans with from <= ts < to: ascending by ts, or of a work by runs, as runs. */
+/* All spans with from <= ts < to: ascending by ts, or as parcels, none of them empty. */
 struct sta_slice {
     size_t number; /* 0 .. in order of time */
     int64_t from, to;
-    const struct sta_span *spans; /* valid until the slice is measured, as are those of runs */
+    const struct sta_span *spans; /* valid until the slice is measured, as parcels are */
     size_t count;
-    const struct sta_run *runs;
-    size_t run_count;
+    const struct sta_parcel *parcels;
+    size_t parcel_count;
 };
 
 /* What a pass does.  Each callback gets the worker that calls it; calls of one worker never overlap.  A failure ends the pass. */
 struct sta_timeline_work {
-    /** Reads block number @block.  Writes the spans it gives (@spans is NULL when the pass has no slices), ascending by ts and inside the block's
-     * [ts_min, ts_max]; of a work by runs only those of different slices must be in order: first those before the first cut, then the others
-     * before the second, .. */
+    /** Reads block number @block and writes the spans it gives.  @spans: NULL when the pass has no slices. */
     int (*read)(void *context, unsigned worker, size_t block, struct sta_block_spans *spans,
                 struct sta_error *err);
     /* NULL, all three, when order does not matter.  Of every slice: prepare, carry, measure; carry is called in the order of slices, one at a
@@ -56,7 +58,7 @@ struct sta_timeline_work {
     void (*carry)(void *context, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *context, unsigned worker, const struct sta_slice *slice);
     void *context;
-    bool by_runs; /* slices come as runs, for a work that brings parts of them in order itself */
+    size_t parcel_row; /* bytes of room that parcels need per row; 0: the work takes spans in order */
 };
 
 #define STA_SLICE_ROWS 16384 /* sorts within a core's cache, and is large beside what a slice costs */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/budget.h"
+#include "analyse/intervals/parcel.h"
 #include "common/memory.h"
 
 struct worker {
@@ -17,8 +18,8 @@ struct worker {
     int64_t *instants;             /* by unit, then set: events that cover nothing */
     uint32_t *places; /* by unit: how many spans, then where the next one goes; 0 between slices */
     size_t unit_capacity;
-    uint32_t *kept;   /* rows of the block that give spans */
-    uint32_t *met;    /* their units */
+    uint32_t *kept; /* rows of the block that give spans */
+    struct sta_packer *packer;
     char padding[64]; /* a cache line of its own */
 };
 
@@ -67,11 +68,10 @@ static void grow_units(struct pass *pass, struct worker *worker, size_t need)
     STA_GROW(worker->units, worker->unit_capacity, need);
     size_t after = worker->unit_capacity;
     worker->instants = sta_realloc_array(worker->instants, after * sets, sizeof *worker->instants);
-    worker->places = sta_realloc_array(worker->places, after, sizeof *worker->places);
     memset(worker->instants + before * sets, 0, (after - before) * sets * sizeof *worker->instants);
-    memset(worker->places + before, 0, (after - before) * sizeof *worker->places);
     fill_nothing(worker->units, before, after);
-    size_t per_unit = sizeof *worker->units + sizeof *worker->places + sets * sizeof *worker->instants;
+    size_t per_unit = sizeof *worker->units + sets * sizeof *worker->instants;
+    per_unit += sizeof(uint32_t); /* of the packer */
     atomic_fetch_add_explicit(&pass->bytes, (after - before) * per_unit, memory_order_relaxed);
 }
 
@@ -140,49 +140,6 @@ static uint32_t take_events(const struct pass *pass, struct worker *worker,
     return take_some(worker, events, sets, window, by_thread, false);
 }
 
-/* Gives the spans of rows, unit by unit. */
-static void deal_out(const struct pass *pass, struct worker *worker, struct sta_overlap_events events,
-                     const uint32_t *rows, uint32_t count, struct sta_span *spans)
-{
-    const int64_t to = pass->request->to;
-    uint32_t *places = worker->places;
-    uint32_t met_count = 0;
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (places[events.units[rows[i]]]++ == 0)
-            worker->met[met_count++] = events.units[rows[i]];
-    for (uint32_t m = 0; m < met_count; m++) {
-        uint32_t mine = places[worker->met[m]];
-        places[worker->met[m]] = sum;
-        sum += mine;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = rows[i];
-        uint32_t unit = events.units[row];
-        int64_t te = STA_MIN(events.ts[row] + events.dur[row], to);
-        spans[places[unit]++] = (struct sta_span){events.ts[row], te, unit, events.masks[row]};
-    }
-    for (uint32_t m = 0; m < met_count; m++)
-        places[worker->met[m]] = 0;
-}
-
-/* How many of the rows begin before a cut. */
-static uint32_t rows_before(const struct sta_overlap_events *events, const uint32_t *rows, uint32_t count,
-                            int64_t cut)
-{
-    uint32_t low = 0;
-    if (cut == INT64_MAX)
-        return count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool before = events->ts[rows[low + half]] < cut;
-        low += before ? half + 1 : 0;
-        count = before ? count - half - 1 : half;
-    }
-    return low;
-}
-
-/* Of each slice the spans of a unit come together, so that the sweep finds them in order. */
 static void give_spans(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
                        const struct sta_block *block, struct sta_block_spans *spans)
 {
@@ -190,12 +147,13 @@ static void give_spans(struct pass *pass, struct worker *worker, const struct st
     if (units > worker->unit_capacity)
         grow_units(pass, worker, units);
     uint32_t kept_count = take_events(pass, worker, events, block);
-    for (const int64_t *cut = spans->cuts; spans->count < kept_count; cut++) {
-        const uint32_t *rows = worker->kept + spans->count;
-        uint32_t count = rows_before(events, rows, kept_count - spans->count, *cut);
-        deal_out(pass, worker, *events, rows, count, spans->items + spans->count);
-        spans->count += count;
-    }
+    struct sta_pack_events packed = {.ts = events->ts,
+                                     .dur = events->dur,
+                                     .to = pass->request->to,
+                                     .units = events->units,
+                                     .masks = events->masks,
+                                     .unit_limit = units};
+    sta_packer_put(worker->packer, &packed, worker->kept, kept_count, spans);
 }
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows,
@@ -246,7 +204,7 @@ static void pass_init(struct pass *pass)
         pass->workers[w].threads = sta_alloc_array(threads, sizeof *pass->workers[w].threads);
         fill_nothing(pass->workers[w].threads, 0, threads);
         pass->workers[w].kept = sta_alloc_array(STA_BLOCK_ROWS, sizeof *pass->workers[w].kept);
-        pass->workers[w].met = sta_alloc_array(STA_BLOCK_ROWS, sizeof *pass->workers[w].met);
+        pass->workers[w].packer = sta_packer_create();
     }
     pass->bytes = pass->worker_count * threads * sizeof *pass->workers->threads;
 }
@@ -258,9 +216,8 @@ static void pass_fini(struct pass *pass)
         free(pass->workers[w].threads);
         free(pass->workers[w].units);
         free(pass->workers[w].instants);
-        free(pass->workers[w].places);
         free(pass->workers[w].kept);
-        free(pass->workers[w].met);
+        sta_packer_destroy(pass->workers[w].packer);
     }
     free(pass->workers);
     sta_sweep_destroy(pass->sweep);
@@ -380,7 +337,7 @@ int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta
                         .entities = sta_snapshot_entities(binding->request->question->snapshot),
                         .worker_count = sta_budget_workers(budget)};
     pass_init(&pass);
-    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure, true};
+    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure, STA_PARCEL_ROW};
     struct sta_scan scan = sta_overlap_scan(binding->request);
     scan.ordered = &ordered;
     int rc = sta_scan_run(&scan, budget, err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/intervals/parcel.h"
 #include "analyse/intervals/pieces.h"
 #include "analyse/intervals/sweep.h"
 #include "common/memory.h"
@@ -29,11 +30,11 @@ struct scene {
     size_t first[MOST_SPANS + 1];
     size_t block_count;
     int64_t from, to; /* the window */
+    int64_t scale;    /* what the sweep gets is that much longer */
     uint32_t active[UNITS][SETS][HORIZON];
     struct sta_sweep *sweep;
     struct sta_pieces *pieces; /* a track per combination */
     bool sums_only;            /* nobody takes the stretches */
-    bool shuffled;             /* blocks give the spans of a slice in any order */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -41,6 +42,12 @@ static int compare_spans(const void *a, const void *b)
     const struct sta_span *x = a;
     const struct sta_span *y = b;
     return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+/* Open ends stay open. */
+static int64_t scaled(const struct scene *scene, int64_t at)
+{
+    return at == INT64_MIN || at == INT64_MAX ? at : at * scene->scale;
 }
 
 /* Cuts the spans into blocks that overlap in time, each sorted, as segments of several files have them. */
@@ -51,8 +58,10 @@ static void make_blocks(struct scene *scene)
         rows = STA_MIN(rows, scene->count - at);
         qsort(scene->spans + at, rows, sizeof *scene->spans, compare_spans);
         scene->first[scene->block_count] = at;
-        scene->blocks[scene->block_count++] = (struct sta_timeline_block){
-            .ts_min = scene->spans[at].ts, .ts_max = scene->spans[at + rows - 1].ts, .rows = (uint32_t)rows};
+        scene->blocks[scene->block_count++] =
+            (struct sta_timeline_block){.ts_min = scene->spans[at].ts * scene->scale,
+                                        .ts_max = scene->spans[at + rows - 1].ts * scene->scale,
+                                        .rows = (uint32_t)rows};
         at += rows;
     }
     scene->first[scene->block_count] = scene->count;
@@ -71,6 +80,7 @@ static void make_scene(struct scene *scene, uint64_t seed)
     memset(scene, 0, sizeof *scene);
     state = seed;
     scene->count = below(MOST_SPANS);
+    scene->scale = seed % 3 == 0 ? INT64_C(1) << 27 : 1; /* lengths beyond 32 bits */
     uint32_t horizon = below(2) ? HORIZON : 16; /* few distinct times make touching and equal spans common */
     bool window = below(3) == 0;
     scene->from = window ? below(horizon) : INT64_MIN;
@@ -85,24 +95,26 @@ static void make_scene(struct scene *scene, uint64_t seed)
     make_blocks(scene);
 }
 
-/* Those inside the window, each slice's in any order. */
+/* Those inside the window. */
 static int read_scene(void *context, unsigned worker, size_t block, struct sta_block_spans *spans,
                       struct sta_error *err)
 {
     const struct scene *scene = context;
-    const int64_t *cut = spans->cuts;
-    uint32_t first = 0;
-    for (size_t i = scene->first[block]; i < scene->first[block + 1]; i++) {
-        struct sta_span span = scene->spans[i];
-        span.te = STA_MIN(span.te, scene->to);
-        if (span.ts >= span.te || span.te <= scene->from)
-            continue;
-        for (; *cut != INT64_MAX && span.ts >= *cut; cut++)
-            first = spans->count;
-        uint32_t place = scene->shuffled ? first + (uint32_t)i * 7 % (spans->count + 1 - first) : spans->count;
-        spans->items[spans->count++] = spans->items[place];
-        spans->items[place] = span;
+    int64_t ts[20], dur[20];
+    uint32_t units[20], masks[20], rows[20], count = 0, kept = 0;
+    for (size_t i = scene->first[block]; i < scene->first[block + 1]; i++, count++) {
+        const struct sta_span *span = &scene->spans[i];
+        ts[count] = span->ts * scene->scale;
+        dur[count] = (span->te - span->ts) * scene->scale;
+        units[count] = span->cell;
+        masks[count] = span->mask;
+        rows[kept] = count;
+        kept += span->ts < scene->to && span->te > scene->from && scene->from < scene->to;
     }
+    struct sta_pack_events events = {ts, dur, scaled(scene, scene->to), units, masks, UNITS};
+    struct sta_packer *packer = sta_packer_create();
+    sta_packer_put(packer, &events, rows, kept, spans);
+    sta_packer_destroy(packer);
     return 0;
 }
 
@@ -135,8 +147,9 @@ static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows, 
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
-    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene, true};
-    struct sta_sweep_options options = {SETS, workers, scene->from, scene->to, note_stretch, scene, false};
+    struct sta_timeline_work work = {read_scene, prepare, carry, measure, scene, STA_PARCEL_ROW};
+    struct sta_sweep_options options = {
+        SETS, workers, scaled(scene, scene->from), scaled(scene, scene->to), note_stretch, scene, false};
     if (scene->sums_only)
         options.take = NULL;
     struct sta_pieces_options kept = {
@@ -165,8 +178,9 @@ static void check_cells(const struct scene *scene, uint64_t seed)
     for (size_t c = 0; c < count; c++) {
         cr_assert(c == 0 || cells[c - 1].unit < cells[c].unit ||
                   (cells[c - 1].unit == cells[c].unit && cells[c - 1].mask < cells[c].mask));
-        cr_assert_eq(cells[c].time, wanted[cells[c].unit][cells[c].mask], "seed %lu unit %u mask %u: %ld",
-                     (unsigned long)seed, cells[c].unit, cells[c].mask, (long)cells[c].time);
+        cr_assert_eq(cells[c].time, wanted[cells[c].unit][cells[c].mask] * scene->scale,
+                     "seed %lu unit %u mask %u: %ld", (unsigned long)seed, cells[c].unit, cells[c].mask,
+                     (long)cells[c].time);
         wanted[cells[c].unit][cells[c].mask] = 0;
     }
     for (uint32_t u = 0; u < UNITS; u++)
@@ -185,7 +199,7 @@ static void check_crowds(const struct scene *scene, uint64_t seed)
             for (int64_t t = 0; t < HORIZON; t++)
                 wanted[scene->active[u][s][t]]++;
         for (size_t k = 1; k <= MOST_SPANS; k++)
-            cr_assert_eq(k < count ? crowd[k] : 0, wanted[k], "seed %lu set %u, %zu active",
+            cr_assert_eq(k < count ? crowd[k] : 0, wanted[k] * scene->scale, "seed %lu set %u, %zu active",
                          (unsigned long)seed, s, k);
         free(crowd);
     }
@@ -210,14 +224,14 @@ static void check_track(const struct scene *scene, const struct sta_tracks *trac
     int64_t end = 0;
     int64_t covered = 0;
     for (int64_t t = 0; (t = next_interval(scene, unit, mask, t, &end)) < HORIZON; t = end, i++) {
-        cr_assert(i < tracks->first[track] + tracks->counts[track] && tracks->from[i] == t &&
-                      sta_tracks_end(tracks, i) == end,
+        cr_assert(i < tracks->first[track] + tracks->counts[track] && tracks->from[i] == t * scene->scale &&
+                      sta_tracks_end(tracks, i) == end * scene->scale,
                   "seed %lu unit %u mask %u at %ld", (unsigned long)seed, unit, mask, (long)t);
     }
     cr_assert_eq(i, tracks->first[track] + tracks->counts[track], "seed %lu: intervals too many",
                  (unsigned long)seed);
     for (int64_t t = 0; t < HORIZON; t++) {
-        cr_assert_eq(sta_tracks_before(tracks, track, t), covered);
+        cr_assert_eq(sta_tracks_before(tracks, track, t * scene->scale), covered * scene->scale);
         covered += mask_at(scene, unit, t) == mask;
     }
 }
@@ -237,7 +251,6 @@ static void check_scene(uint64_t seed)
     static struct scene scene;
     make_scene(&scene, seed);
     scene.sums_only = seed % 2 == 0;
-    scene.shuffled = seed % 3 == 0;
     run_scene(&scene, 1 + below(3), 1 + below(40), 0);
     check_cells(&scene, seed);
     check_crowds(&scene, seed);
@@ -286,8 +299,8 @@ Test(intervals, the_longest_are_there_whoever_saw_them)
                         lengths[l]++;
         for (int64_t l = 1; l <= HORIZON; l++)
             if (lengths[l] <= longest)
-                cr_assert_eq(count_long(&tracks, whole, whole_count, l), lengths[l], "seed %lu length %ld",
-                             (unsigned long)seed, (long)l);
+                cr_assert_eq(count_long(&tracks, whole, whole_count, l * scene.scale), lengths[l],
+                             "seed %lu length %ld", (unsigned long)seed, (long)l);
         free(whole);
         sta_tracks_fini(&tracks);
         sta_sweep_destroy(scene.sweep);
@@ -299,6 +312,7 @@ Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_u
 {
     static struct scene scene;
     memset(&scene, 0, sizeof scene);
+    scene.scale = 1;
     scene.from = INT64_MIN;
     scene.to = INT64_MAX;
     scene.spans[scene.count++] = (struct sta_span){0, HORIZON, 0, 1}; /* one long call .. */
@@ -352,7 +366,7 @@ Test(intervals, a_failure_of_one_block_ends_the_pass_with_its_sentence)
         if (scene.block_count < 4)
             continue;
         struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 4), .memory = 1 << 20};
-        struct sta_timeline_work work = {fail_on_third, prepare, carry, measure, &scene, true};
+        struct sta_timeline_work work = {fail_on_third, prepare, carry, measure, &scene, STA_PARCEL_ROW};
         struct sta_sweep_options options = {.sets = SETS, .workers = budget.workers, .to = HORIZON};
         struct sta_error err = STA_ERROR_INIT;
         scene.sweep = sta_sweep_create(&options);
@@ -369,7 +383,7 @@ Test(intervals, a_cancelled_pass_says_so)
     make_scene(&scene, 5);
     _Atomic bool cancel = true;
     struct sta_budget budget = {.workers = 2, .memory = 1 << 20, .cancel = &cancel};
-    struct sta_timeline_work work = {read_scene, prepare, carry, measure, &scene, false};
+    struct sta_timeline_work work = {read_scene, prepare, carry, measure, &scene, STA_PARCEL_ROW};
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_timeline_run(scene.blocks, scene.block_count, &work, 5, &budget, &err), STA_ECANCELLED);
 }
