@@ -12,25 +12,21 @@
 
 #define LANES 4u
 
-static bool has_few_groups(const struct sta_fold_input *input)
-{
-    return input->table->count <= STA_FEW_GROUPS;
-}
-
-/* Adds TERM, in which `i` is the row, to the sum of each row's group. */
+/* Adds TERM, in which `i` is the row, to the sum of each row's group; sums[0] has all in the end. */
 #define ADD_BY_NUMBER(sums, input, TERM)                                                                     \
     do {                                                                                                     \
         const uint32_t *groups_ = (input)->groups;                                                           \
+        const uint32_t low_ = (input)->low_group, span_ = (input)->high_group - low_ + 1;                    \
         const uint32_t count_ = (input)->strip.count, whole_ = count_ - count_ % LANES;                      \
         for (unsigned l_ = 0; l_ < LANES; l_++)                                                              \
-            memset((sums)[l_], 0, (input)->table->count * sizeof *(sums)[l_]);                               \
+            memset((sums)[l_], 0, span_ * sizeof *(sums)[l_]);                                               \
         for (uint32_t first_ = 0; first_ < whole_; first_ += LANES)                                          \
             for (uint32_t i = first_; i < first_ + LANES; i++)                                               \
-                (sums)[i - first_][groups_[i]] += (TERM);                                                    \
+                (sums)[i - first_][groups_[i] - low_] += (TERM);                                             \
         for (uint32_t i = whole_; i < count_; i++)                                                           \
-            (sums)[0][groups_[i]] += (TERM);                                                                 \
+            (sums)[0][groups_[i] - low_] += (TERM);                                                          \
         for (unsigned l_ = 1; l_ < LANES; l_++)                                                              \
-            for (uint32_t g_ = 0; g_ < (input)->table->count; g_++)                                          \
+            for (uint32_t g_ = 0; g_ < span_; g_++)                                                          \
                 (sums)[0][g_] += (sums)[l_][g_];                                                             \
     } while (0)
 
@@ -44,18 +40,18 @@ static void count_by_number(const struct sta_fold *fold, const struct sta_fold_i
 {
     uint32_t counts[LANES][STA_FEW_GROUPS];
     ADD_BY_NUMBER(counts, input, 1);
-    for (uint32_t g = 0; g < input->table->count; g++)
-        ((struct count *)sta_fold_state_of_group(fold, input, g))->count += counts[0][g];
+    for (uint32_t g = input->low_group; g <= input->high_group; g++)
+        ((struct count *)sta_fold_state_of_group(fold, input, g))->count += counts[0][g - input->low_group];
 }
 
 static void update_count(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
     const uint32_t count = input->strip.count;
-    if (input->uniform) {
-        ((struct count *)sta_fold_state_of_group(fold, input, input->groups[0]))->count += count;
+    if (input->low_group == input->high_group) {
+        ((struct count *)sta_fold_state_of_group(fold, input, input->low_group))->count += count;
         return;
     }
-    if (has_few_groups(input)) {
+    if (sta_fold_has_few_groups(input)) {
         count_by_number(fold, input);
         return;
     }
@@ -112,8 +108,8 @@ static void sum_by_number(const struct sta_fold *fold, const struct sta_fold_inp
     const uint64_t *values = input->values;
     int64_t sums[LANES][STA_FEW_GROUPS];
     ADD_BY_NUMBER(sums, input, (int64_t)values[i]);
-    for (uint32_t g = 0; g < input->table->count; g++)
-        sum_add(sta_fold_state_of_group(fold, input, g), sums[0][g]);
+    for (uint32_t g = input->low_group; g <= input->high_group; g++)
+        sum_add(sta_fold_state_of_group(fold, input, g), sums[0][g - input->low_group]);
 }
 
 static void sum_of_one_group(const struct sta_fold *fold, const struct sta_fold_input *input)
@@ -121,14 +117,14 @@ static void sum_of_one_group(const struct sta_fold *fold, const struct sta_fold_
     __int128 total = 0;
     for (uint32_t i = 0; i < input->strip.count; i++)
         total += (int64_t)input->values[i];
-    sum_add(sta_fold_state_of_group(fold, input, input->groups[0]), total);
+    sum_add(sta_fold_state_of_group(fold, input, input->low_group), total);
 }
 
 static void update_sum(const struct sta_fold *fold, const struct sta_fold_input *input)
 {
-    if (input->uniform)
+    if (input->low_group == input->high_group)
         sum_of_one_group(fold, input);
-    else if (has_few_groups(input) && add_up_in_a_word(input))
+    else if (sta_fold_has_few_groups(input) && add_up_in_a_word(input))
         sum_by_number(fold, input);
     else
         for (uint32_t i = 0; i < input->strip.count; i++)

@@ -8,10 +8,10 @@
 /* The rows of a strip that count for a fold. */
 struct sta_fold_input {
     struct sta_strip strip; /* where they are in the vectors */
-    bool uniform;           /* all of one group */
     const struct sta_group_table *table;
-    const uint32_t *groups; /* of the table, by row .. */
-    uint8_t *const *states; /* .. and the states of their records; NULL: not looked up */
+    uint32_t low_group, high_group; /* numbers of all groups lie between; equal: there is one group */
+    const uint32_t *groups;         /* of the table, by row .. */
+    uint8_t *const *states;         /* .. and the states of their records; NULL: not looked up */
     const uint64_t *values; /* of the leading argument: int64, double, 0 or 1, or the number of a text */
     const uint64_t *others; /* of the other argument, where there is one .. */
     const uint8_t *other_missing; /* .. and where that is missing */
@@ -20,7 +20,13 @@ struct sta_fold_input {
     struct sta_exact_terms *terms; /* scratch, empty between folds */
 };
 
-#define STA_FEW_GROUPS 256u /* in a table */
+#define STA_FEW_GROUPS 256u
+
+/* Few, and close together: groups have numbers in the order they are met in, so keys that move on with time move through them. */
+static inline bool sta_fold_has_few_groups(const struct sta_fold_input *input)
+{
+    return input->high_group - input->low_group < STA_FEW_GROUPS;
+}
 
 struct sta_fold_kind {
     size_t size;          /* of the state, a multiple of 8; all zero: nothing seen */
@@ -113,7 +119,7 @@ static inline void *sta_fold_state(const struct sta_fold *fold, const struct sta
         const uint64_t *values = input->values;                                                              \
         uint8_t *const *states = input->states;                                                              \
         const size_t offset = fold->offset;                                                                  \
-        if (input->uniform) {                                                                                \
+        if (input->low_group == input->high_group) {                                                         \
             type local = *(type *)(void *)(states[0] + offset);                                              \
             for (uint32_t i = 0; i < count; i++)                                                             \
                 take(&local, values[i]);                                                                     \

@@ -273,12 +273,16 @@ static void drop_missing(const struct sta_vector *keys, size_t count, struct sta
 
 /* ---- groups and values */
 
-static bool is_uniform(const uint32_t *groups, uint32_t count)
+static void range(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high)
 {
-    uint32_t differ = 0;
-    for (uint32_t i = 0; i < count; i++)
-        differ |= groups[i] ^ groups[0];
-    return differ == 0;
+    uint32_t least = groups[0];
+    uint32_t most = groups[0];
+    for (uint32_t i = 0; i < count; i++) {
+        least = STA_MIN(groups[i], least);
+        most = STA_MAX(groups[i], most);
+    }
+    *low = least;
+    *high = most;
 }
 
 static uint64_t magnitude(const uint64_t *values, uint32_t count)
@@ -298,6 +302,6 @@ static void clear_missing(const uint64_t *values, const uint8_t *missing, uint32
 const struct sta_strips STRIPS = {.pack = pack,
                                   .measure = measure,
                                   .drop_missing = drop_missing,
-                                  .is_uniform = is_uniform,
+                                  .range = range,
                                   .magnitude = magnitude,
                                   .clear_missing = clear_missing};

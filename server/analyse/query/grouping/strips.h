@@ -19,8 +19,8 @@ struct sta_strips {
     /** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if there are such. */
     void (*drop_missing)(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
                          uint32_t *kept);
-    /** Whether all are the same; of at least one. */
-    bool (*is_uniform)(const uint32_t *groups, uint32_t count);
+    /** Least and greatest of at least one. */
+    void (*range)(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high);
     /** All bits in which some integer differs from its sign. */
     uint64_t (*magnitude)(const uint64_t *values, uint32_t count);
     /** 0 in place of missing values; @cleared may be @values. */

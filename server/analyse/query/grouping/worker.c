@@ -216,10 +216,9 @@ static void prepare(struct sta_group_worker *worker, const struct sta_fold *fold
 
 /* ---- folds */
 
-static bool want_states(const struct sta_group_worker *worker)
+static bool want_states(const struct sta_shape *shape, const struct sta_fold_input *whole)
 {
-    const struct sta_shape *shape = worker->shape;
-    bool all_by_number = worker->table.count <= STA_FEW_GROUPS;
+    bool all_by_number = sta_fold_has_few_groups(whole);
     for (size_t f = 0; f < shape->fold_count; f++)
         all_by_number = all_by_number && shape->folds[f].kind->by_number;
     return !all_by_number;
@@ -317,12 +316,10 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
     if (rc != 0)
         return rc;
     sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups);
-    struct sta_fold_input whole = {.strip = strip,
-                                   .table = &worker->table,
-                                   .groups = worker->groups,
-                                   .uniform = sta_strips_here()->is_uniform(worker->groups, strip.count),
-                                   .batch = batch};
-    if (want_states(worker)) {
+    struct sta_fold_input whole = {
+        .strip = strip, .table = &worker->table, .groups = worker->groups, .batch = batch};
+    sta_strips_here()->range(worker->groups, strip.count, &whole.low_group, &whole.high_group);
+    if (want_states(shape, &whole)) {
         sta_group_table_locate(&worker->table, worker->groups, strip.count, worker->states);
         whole.states = worker->states;
     }
