@@ -9,7 +9,7 @@
 #include "store/disk.h"
 #include "store/store.h"
 
-#define STA_LISTED_CODES 64 /* a block's distinct codes are listed up to so many */
+#define STA_LISTED_CODES 512 /* a block's distinct codes are listed up to so many */
 
 /* ---- writing */
 

@@ -23,15 +23,18 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* Three files side by side; what is read changes over time, so that a file lies in few blocks. */
+/* Three files side by side; what is read changes over time, so that a file lies in few blocks.  Of the marks 100 are common to all blocks, and
+ * each other one is of a single event. */
 static void make_events(struct made_event *events)
 {
     static const char *const paths[] = {"b.pfw", "a.pfw", "c.pfw"};
     static const char *const names[] = {"read", "write", "open", "close", "lseek"};
-    static char files[100][16], tags[2000][16];
+    static char files[100][16], tags[9000][16], marks[400][16];
     uint32_t each = EVENTS / SOURCES;
-    for (unsigned t = 0; t < 2000; t++)
+    for (unsigned t = 0; t < 9000; t++)
         snprintf(tags[t], sizeof tags[t], "t%04u", t);
+    for (unsigned m = 0; m < 400; m++)
+        snprintf(marks[m], sizeof marks[m], "m%03u", m);
     for (unsigned f = 0; f < 100; f++)
         snprintf(files[f], sizeof files[f], "/data/%02u", f);
     for (uint32_t i = 0; i < each * SOURCES; i++) {
@@ -46,7 +49,9 @@ static void make_events(struct made_event *events)
                                 .file = files[at * 100 / each],
                                 .pid = 100 + source,
                                 .tid = 100 + dice % 7,
-                                .args = {{"ret", NULL, dice % 100000}, {"tag", tags[at * 2000 / each], 0}}};
+                                .args = {{"ret", NULL, dice % 100000},
+                                         {"tag", tags[at * 9000 / each], 0},
+                                         {"mark", marks[i % 500 == 0 ? 100 + i / 500 : dice % 100], 0}}};
     }
 }
 
@@ -166,6 +171,7 @@ Test(query_large, blocks_left_out)
         {"{\"filter\": \"ts >= 300000 and ts < 306000\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"from\": 0.3, \"to\": 0.306, \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"file_name == '/data/42'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
+        {"{\"filter\": \"args.mark == 'm250'\", \"aggregate\": {\"n\": \"count()\"}}", 11},
         /* more texts in a block than are listed: by the range of their codes */
         {"{\"filter\": \"args.tag == 't1234'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"args.tag.str.contains('x')\", \"aggregate\": {\"n\": \"count()\"}}", 0},
