@@ -60,7 +60,7 @@ async function everyViewHasItsRows(page, daemon) {
 
 async function clicksFilter(page, daemon) {
     const trace = await openLayer(page, daemon, '&by=process');
-    const first = (await gridRows(page))[0];
+    const first = { Host: 'corona171', ...(await gridRows(page))[0] }; /* the name of the only host is not repeated */
     await page.locator('.grid tbody button').first().click();
     await page.waitForFunction(() => new URLSearchParams(location.search).has('filter'));
     const { filter } = await parametersOf(page);

@@ -1,6 +1,7 @@
 /* overlap.mjs - what hides behind what: the page's sentence, tables and charts against the API. */
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { parametersOf } from './harness.mjs';
 
 async function openOverlap(page, daemon, more = '') {
@@ -50,6 +51,27 @@ async function setsAreChosen(page, daemon) {
     await page.locator('.answer', { hasText: 'the job spent' }).waitFor();
 }
 
+async function combinationsAreSaved(page, daemon) {
+    const trace = await openOverlap(page, daemon, '&layers=compute,reader,checkpoint');
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Combinations' }) });
+    await card.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), card.getByRole('menuitem', { name: 'Save as CSV' }).click()]);
+    const [head, ...rows] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n').map((line) => line.split(','));
+    assert.deepEqual(head, ['compute', 'reader', 'checkpoint', 'time']);
+    const { span } = await daemon.get(`traces/${trace.id}/overlap?preset=dlio&layers=compute,reader,checkpoint`);
+    assert.ok(Math.abs(rows.reduce((sum, row) => sum + Number(row[3]), 0) - span) < 1e-6, 'combinations and idle time are the whole');
+}
+
+async function partsAreHidden(page, daemon) {
+    await openOverlap(page, daemon, '&layers=compute,reader&as=units');
+    const region = page.getByRole('region', { name: 'reader exposed and hidden, by rank' });
+    await region.waitFor();
+    assert.equal(await region.locator('thead th').count(), 3);
+    await page.getByRole('group', { name: 'Parts shown' }).first().getByRole('button', { name: 'exposed', exact: true }).click();
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('hide') === 'exposed');
+    await page.waitForFunction(() => document.querySelectorAll('.chart-table thead th').length === 2);
+}
+
 async function longestAreShown(page, daemon) {
     const trace = await openOverlap(page, daemon, '&layers=compute,reader');
     const wanted = await daemon.get(`traces/${trace.id}/overlap/intervals?preset=dlio&layers=compute,reader&where=${encodeURIComponent('reader and not compute')}&longest=10&events=3`);
@@ -65,5 +87,7 @@ async function longestAreShown(page, daemon) {
 export const tests = [
     { name: 'overlap: sets, pairs and combinations are the API\'s', body: numbersAreTheApis },
     { name: 'overlap: sets are chosen, written and removed', body: setsAreChosen },
+    { name: 'overlap: combinations are saved', body: combinationsAreSaved },
+    { name: 'overlap: the legend hides parts', body: partsAreHidden },
     { name: 'overlap: the longest exposed intervals lead to their place', body: longestAreShown },
 ];

@@ -10,7 +10,7 @@ import { legend, toggled } from '../parts/legend.js';
 import { metricColumn, SCORES } from '../parts/metrics.js';
 import { failedFilter } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
-import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
+import { otherKeys, rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
 import { segmented } from '../parts/segmented.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
@@ -108,10 +108,10 @@ function flatRows({ trace, place, parameters, granularity, layers, all, views, r
         keys: rowsBy.keys, offered, chosen: wanted, shown: cells.map(({ column }) => column), beside: cells.map(({ score }) => score).filter(Boolean), sort: place.sort,
         columns: ({ units }) => [
             { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, binned) },
-            ...rowsBy.keys.slice(1).map((key) => ({ key, label: key === 'pid' ? 'Process' : 'Host' })),
+            ...otherKeys(rowsBy, trace),
             ...cells.map((cell) => cellColumn(cell, units, compatible)),
         ],
-        groups: () => [{ label: '', span: rowsBy.keys.length }, ...layers.map((layer) => ({ layer, span: cells.filter((cell) => cell.layer === layer).length })).filter(({ span }) => span > 0)
+        groups: () => [{ label: '', span: 1 + otherKeys(rowsBy, trace).length }, ...layers.map((layer) => ({ layer, span: cells.filter((cell) => cell.layer === layer).length })).filter(({ span }) => span > 0)
             .map(({ layer, span }) => ({ label: h('span', { class: 'layer-group' }, swatch(layer), layer.name), span, title: layer.label }))],
         file: `${trace.name}-flat-${rowsBy.by}`,
     };

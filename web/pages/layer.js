@@ -12,7 +12,7 @@ import { conditionOf, isPresent, layerTree, swatch } from '../parts/layers.js';
 import { metricColumn } from '../parts/metrics.js';
 import { failedFilter } from '../parts/notice.js';
 import { rowsCard } from '../parts/rows_card.js';
-import { rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
+import { otherKeys, rowButton, viewParameters, viewsOf } from '../parts/rows_by.js';
 import { segmented } from '../parts/segmented.js';
 import { seriesCard } from '../parts/series.js';
 import { sizesCard } from '../parts/sizes.js';
@@ -158,7 +158,7 @@ function rowsView(view, rowsBy, views) {
         keys: rowsBy.keys, offered, chosen, sort: place.sort ?? (byTime ? undefined : `-${share}`),
         columns: ({ units, rows, columns: names }) => [
             { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, granularity) },
-            ...rowsBy.keys.slice(1).map((key) => ({ key, label: key === 'pid' ? 'Process' : 'Host' })),
+            ...otherKeys(rowsBy, trace),
             ...(chosen.includes(share) && !compatible && !byTime ? [{ key: '', label: 'Share', class: 'bar-cell', sortable: false, title: 'Of the time of the layer; bars are as long as the longest here', cell: shareCell(rows.map((one) => one[names.indexOf(share)]), row.time, layer) }] : []),
             ...chosen.map((name) => metricColumn(name, units, compatible)),
         ],

@@ -3,7 +3,9 @@
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { text } from '../format.js';
+import { copyText, curlOf, saveText } from '../parts/copy.js';
 import { layerTree } from '../parts/layers.js';
+import { menu } from '../parts/menu.js';
 import { empty, failedFilter, loading } from '../parts/notice.js';
 import { hidingSeries, lanesCard, longestCard, unitsCard } from '../parts/overlap_cards.js';
 import { offeredLayers, overlapQuestion } from '../parts/overlap_question.js';
@@ -68,7 +70,8 @@ function overlapPicture(trace, bar) {
         const view = { trace, place, question, answer, path, granularity, span, offered: offeredLayers(known.tree, known.preset, known.times), file: `${trace.name}-overlap` };
         fill(top, verdict(question, answer, granularity));
         sets.update(view);
-        fill(combinations, h('header', { class: 'card-head' }, h('h2', {}, 'Combinations'), h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${question.scope.many} added up`)), upset(answer.groups, question.sets, answer));
+        fill(combinations, h('header', { class: 'card-head' }, h('h2', {}, 'Combinations'), h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${question.scope.many} added up`), h('div', { class: 'card-tools' }, menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
+            { text: 'Copy as curl', action: () => copyText(curlOf(path, question.parameters), 'as curl') }, { text: 'Save as CSV', action: () => saveText(combinationsCsv(answer, question.sets), `${trace.name}-combinations.csv`) }] }))), upset(answer.groups, question.sets, answer));
         const paired = question.hidden !== question.behind;
         for (const card of [units, series, lanes, longest]) {
             card.element.hidden = !paired;
@@ -94,4 +97,10 @@ function verdict({ sets, hidden, behind, scope }, answer, granularity) {
                 h('strong', {}, text(exposed, 's')), ' did not.'),
         Number.isFinite(guessed) && Math.abs(guessed - (share ?? 0)) > 0.005 && h('p', { class: 'hint' },
             `Sums per bin of ${text(granularity, 's')}, as the established analysers subtract them, would say ${text(guessed, 'share')}: they take what merely falls into the same bin for overlap.`));
+}
+
+/** A row for each combination: which sets, and the seconds; names are words, so nothing needs quotes. */
+function combinationsCsv({ groups, idle }, sets) {
+    const rows = [...groups, { sets: [], time: idle }].map((group) => [...sets.map(({ name }) => Number(group.sets.includes(name))), group.time]);
+    return [[...sets.map(({ name }) => name), 'time'], ...rows].map((row) => row.join(',')).join('\r\n') + '\r\n';
 }

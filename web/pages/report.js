@@ -70,7 +70,7 @@ function flowCard({ totals }, trace) {
     const section = card('Lines', `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}, ${text(totals.json_bytes, 'B')} of JSON`,
         h('p', { class: 'answer' }, verdict(totals)),
         h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': kinds.map(({ kind }) => `${grouped(totals[kind])} ${kind}`).join(', ') }, kinds.filter(({ kind }) => totals[kind] > 0).map(segment)),
-        h('ul', { class: 'breakdown-legend' }, kinds.map(row)));
+        h('ul', { class: 'breakdown-legend counted' }, kinds.map(row)));
     section.firstElementChild.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
     return section;
 }

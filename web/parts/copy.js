@@ -62,7 +62,8 @@ export function postMenu(path, body, name) {
     ] });
 }
 
-function saveText(words, name) {
+/** Saves text that the page made itself. */
+export function saveText(words, name) {
     const address = URL.createObjectURL(new Blob([words], { type: 'text/csv' }));
     h('a', { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);

@@ -102,6 +102,8 @@ export function grid() {
         const cells = [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
         if (cells.every((width) => width === 0)) return; /* not in the page yet */
         fill(widths, cells.map((width) => h('col', { style: { width: `${width}px` } })));
+        scroller.style.setProperty('--pin-1', `${cells[0]}px`);
+        scroller.style.setProperty('--pin-2', `${cells[0] + cells[1]}px`);
         table.style.setProperty('width', `${cells.reduce((sum, width) => sum + width, 0)}px`);
         table.classList.add('fixed');
     }

@@ -33,11 +33,11 @@ const start = (data, bin) => (data.first + bin) * data.width;
 /** @param {HeatData} data */
 function option(data) {
     const highest = data.cells.reduce((most, cell) => Math.max(most, cell[2]), 0);
-    const times = Array.from({ length: data.bins }, (_, bin) => instant(start(data, bin), data.width));
+    const times = Array.from({ length: data.bins }, (_, bin) => instant(start(data, bin), data.width)), { step, named } = roundBins(data);
     const colors = ['var(--paper) 88%', 'var(--paper) 35%', 'var(--ink) 0%', 'var(--ink) 35%'].map((mix) => resolved(`color-mix(in oklab, ${data.color}, ${mix})`));
     return {
         grid: { ...GRID, bottom: 32 },
-        xAxis: nameAxis(times),
+        xAxis: nameAxis(times, { axisLabel: { ...axisText(), hideOverlap: true, interval: (bin) => named.has(bin), formatter: (_, bin) => instant(named.get(bin), step) } }),
         yAxis: nameAxis(data.rows, { inverse: true }),
         visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, hoverLink: false, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],
             inRange: { color: colors } },
@@ -45,6 +45,16 @@ function option(data) {
     };
 }
 
+/** Round times, a step apart, and the bins they lie in. */
+function roundBins({ first, bins, width }) {
+    const wanted = bins * width / LABELS, power = 10 ** Math.floor(Math.log10(wanted));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= wanted * 0.999);
+    const named = new Map();
+    for (let at = Math.ceil(first * width / step - 1e-9); at * step < (first + bins) * width; at++) named.set(Math.floor(at * step / width + 1e-9) - first, at * step);
+    return { step, named };
+}
+
+const LABELS = 10;
 const SHADES = 128;
 
 /** The colours of the legend between its given ones. */

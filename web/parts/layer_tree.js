@@ -83,7 +83,7 @@ function nameCell(row, onLayer, chosen) {
 }
 
 function shareCell(row, share, hiddenShare) {
-    if (!Number.isFinite(share)) return null;
+    if (!Number.isFinite(share) || !isPresent(row)) return null;
     const hidden = hiddenShare ? `, ${text(hiddenShare, 'share')} of it hidden behind compute` : '';
     return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, hiddenShare, `${text(share, 'share')} of the time${hidden}`),
         h('span', { class: 'figure' }, text(share, 'share')));

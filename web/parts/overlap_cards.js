@@ -70,11 +70,11 @@ export function lanesCard() {
             ['exposed', `${set.name} exposed`, `${set.name} and not ${behind.name}`, set.color], ['hidden', 'hidden', `${set.name} and ${behind.name}`, HIDDEN.color],
             ['behind', behind.name, behind.name, behind.color], ['idle', 'none of the sets', 'idle', 'var(--line-strong)']];
         const [key, , where, color] = choices.find(([one]) => one === place.lanes) ?? choices[0];
-        const path = `traces/${trace.id}/overlap/intervals`, { granularity: _, ...common } = question.parameters, parameters = { ...common, where, limit: MOST_INTERVALS };
+        const path = `traces/${trace.id}/overlap/intervals`, { granularity: _, ...common } = question.parameters, parameters = { ...common, where, order_by: '-time', limit: MOST_INTERVALS };
         card.update({
             what: 'Cutting the time of every rank', path, parameters, file: `${trace.name}-${key}`, load: (signal) => getOf(trace, path, parameters, signal),
             tools: segmented('Intervals of', choices.map(([one, words]) => [one, words]), key, (one) => go({ lanes: one === 'exposed' ? null : one })),
-            note: (answer) => answer.row_count > answer.data.length ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)}` : `${grouped(answer.row_count)} in all`,
+            note: (answer) => answer.row_count > answer.data.length ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}` : `${grouped(answer.row_count)} in all`,
             draw: (answer) => lanesOf(recordsOf(answer), span, color, where),
         });
     }
@@ -83,8 +83,8 @@ export function lanesCard() {
 
 function lanesOf(rows, [first, last], color, label) {
     const hosts = new Set(rows.map((row) => row.host_name)).size, names = new Map(), intervals = [];
-    for (const row of rows) {
-        const name = unitName(row, hosts);
+    const named = rows.map((row) => /** @type {[string, Object]} */ ([unitName(row, hosts), row])).sort(([a, one], [b, other]) => a.localeCompare(b, undefined, { numeric: true }) || one.start - other.start);
+    for (const [name, row] of named) {
         if (!names.has(name)) names.set(name, names.size);
         if (names.get(name) < MOST_UNITS) intervals.push([row.start, row.end, names.get(name)]);
     }

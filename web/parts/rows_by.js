@@ -76,6 +76,11 @@ export function pick(rowsBy, row, granularity) {
     else toggle(...conditionsOf(rowsBy, row));
 }
 
+/** The columns of what tells rows apart besides their names: of a single host nobody need read the name. */
+export function otherKeys({ keys }, { hosts }) {
+    return keys.slice(1).filter((key) => key !== 'host_name' || hosts > 1).map((key, at) => ({ key, label: key === 'pid' ? 'Process' : 'Host', class: `pin pin-${at + 1}` }));
+}
+
 /** The name of a row, which filters by it. */
 export function rowButton(rowsBy, row, granularity) {
     const words = rowName(rowsBy, row, granularity), cut = /^file_/.test(rowsBy.by) ? words.lastIndexOf('/') : -1;

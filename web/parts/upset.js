@@ -18,7 +18,7 @@ export function upset(groups, sets, { span, idle }) {
     const longest = Math.max(...rows.map(({ time }) => time), 0);
     return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Combinations of sets' }, h('table', { class: 'table upset' },
         h('caption', { class: 'visually-hidden' }, 'How long each combination of sets was active'),
-        h('thead', {}, h('tr', {}, sets.map((set) => h('th', { scope: 'col', class: 'upset-set' }, h('span', {}, swatch(set), ' ', set.name))),
+        h('thead', {}, h('tr', {}, sets.map((set) => h('th', { scope: 'col', class: 'upset-set' }, h('span', { title: set.name }, swatch(set), h('span', { class: 'upset-name' }, ` ${set.name}`)))),
             h('th', { scope: 'col', class: 'bar-cell' }, 'exactly these active for'), h('th', { scope: 'col', class: 'number' }, 'Time'), h('th', { scope: 'col', class: 'number' }, 'Share'))),
         h('tbody', {}, rows.map((row) => rowOf(row, sets, longest, span)))));
 }
