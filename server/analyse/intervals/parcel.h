@@ -45,16 +45,36 @@ struct sta_packer; /* of one worker; holds a number for each unit */
 struct sta_packer *sta_packer_create(void);
 void sta_packer_destroy(struct sta_packer *packer); /* NULL allowed */
 
+/* Rows of a block that give spans to a slice, counted by unit as they are listed.  Kept by value, so that a loop has it in registers. */
+struct sta_pack_list {
+    uint32_t *rows, row_count;
+    uint32_t *counts; /* by unit */
+    uint32_t *units, unit_count;
+};
+
+/** An empty list for at most @rows rows, of units below @unit_limit; valid until it is put. */
+struct sta_pack_list sta_packer_list(struct sta_packer *packer, uint32_t unit_limit, uint32_t rows);
+
+/** Lists a row, ascending by ts, if it is @wanted. */
+static inline void sta_pack_row(struct sta_pack_list *list, uint32_t row, uint32_t unit, bool wanted)
+{
+    uint32_t before = list->counts[unit];
+    list->rows[list->row_count] = row;
+    list->row_count += wanted;
+    list->counts[unit] = before + wanted;
+    if (__builtin_expect(before < wanted, 0))
+        list->units[list->unit_count++] = unit;
+}
+
 /* Events of a block, by row. */
 struct sta_pack_events {
     const int64_t *ts, *dur; /* dur > 0 */
     int64_t to;              /* spans end there at last */
     const uint32_t *units, *masks;
-    uint32_t unit_limit; /* above all units */
 };
 
-/** Writes the spans of rows, ascending by ts, as parcels. */
-void sta_packer_put(struct sta_packer *packer, const struct sta_pack_events *events, const uint32_t *rows,
-                    uint32_t count, struct sta_block_spans *spans);
+/** Writes the parcel for the slice that ends at cut number @cut; those of all cuts in order, up to the last one that has rows. */
+void sta_packer_put(struct sta_packer *packer, const struct sta_pack_events *events,
+                    const struct sta_pack_list *list, size_t cut, struct sta_block_spans *spans);
 
 #endif

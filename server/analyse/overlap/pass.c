@@ -18,7 +18,6 @@ struct worker {
     int64_t *instants;             /* by unit, then set: events that cover nothing */
     uint32_t *places; /* by unit: how many spans, then where the next one goes; 0 between slices */
     size_t unit_capacity;
-    uint32_t *kept; /* rows of the block that give spans */
     struct sta_packer *packer;
     char padding[64]; /* a cache line of its own */
 };
@@ -101,34 +100,39 @@ static inline uint32_t row_at(const struct sta_overlap_events *events, uint32_t 
     return events->selected != NULL ? events->selected[i] : i;
 }
 
-/* Takes events into account; the rows of those that cover time in a set are kept, to give spans.  Return: how many.  Inline, so that in the
- * usual case nothing is left of what only a window, a filter or another scope asks for. */
-static inline uint32_t take_some(struct worker *worker, const struct sta_overlap_events *events,
-                                 uint32_t sets, struct sta_window window, bool by_thread, bool all)
+/* Events of a block, first .. end - 1 of those to look at. */
+struct range {
+    uint32_t first, end;
+};
+
+/* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the usual case nothing is left of what
+ * only a window, a filter or another scope asks for. */
+static inline void take_some(struct worker *worker, const struct sta_overlap_events *events,
+                             struct range range, struct sta_window window, uint32_t sets, bool by_thread,
+                             bool all, struct sta_pack_list *list)
 {
     const int64_t *ts = events->ts, *dur = events->dur;
-    const uint32_t *masks = events->masks, *codes = events->threads;
+    const uint32_t *masks = events->masks, *units = events->units, *codes = events->threads;
     struct sta_host_span *threads = worker->threads;
-    uint32_t *kept = worker->kept;
-    uint32_t kept_count = 0;
-    for (uint32_t i = 0; i < events->count; i++) {
+    struct sta_pack_list kept = *list;
+    for (uint32_t i = range.first; i < range.end; i++) {
         uint32_t row = all ? i : row_at(events, i);
         struct sta_part part = sta_part_of(window, ts[row], dur[row]);
         if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
         if (!by_thread)
-            widen(&worker->units[events->units[row]], &part);
+            widen(&worker->units[units[row]], &part);
         widen(&threads[codes[row]], &part);
         if (__builtin_expect(part.from == part.to, 0))
             count_instant(worker, events, row, sets);
-        kept[kept_count] = row;
-        kept_count += masks[row] != 0 && part.from < part.to;
+        sta_pack_row(&kept, row, units[row], masks[row] != 0 && part.from < part.to);
     }
-    return kept_count;
+    *list = kept;
 }
 
-static uint32_t take_events(const struct pass *pass, struct worker *worker,
-                            const struct sta_overlap_events *events, const struct sta_block *block)
+static void take_events(const struct pass *pass, struct worker *worker,
+                        const struct sta_overlap_events *events, struct range range,
+                        const struct sta_block *block, struct sta_pack_list *list)
 {
     static const struct sta_window open = {INT64_MIN, INT64_MAX};
     const struct sta_window window = sta_overlap_window(pass->request);
@@ -136,24 +140,43 @@ static uint32_t take_events(const struct pass *pass, struct worker *worker,
     bool whole = block->ts_min >= window.from && block->ts_max < window.to && block->te_max <= window.to;
     bool by_thread = follows_threads(pass->request);
     if (whole && by_thread && events->selected == NULL)
-        return take_some(worker, events, sets, open, true, true);
-    return take_some(worker, events, sets, window, by_thread, false);
+        take_some(worker, events, range, open, sets, true, true, list);
+    else
+        take_some(worker, events, range, window, sets, by_thread, false, list);
+}
+
+/* Where those end that begin before a cut. */
+static uint32_t end_before(const struct sta_overlap_events *events, uint32_t first, int64_t cut)
+{
+    uint32_t low = first, high = events->count;
+    while (low < high && cut != INT64_MAX) {
+        uint32_t middle = low + (high - low) / 2;
+        if (events->ts[row_at(events, middle)] < cut)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return high;
 }
 
 static void give_spans(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
                        const struct sta_block *block, struct sta_block_spans *spans)
 {
-    uint32_t units = sta_scope_unit_count_now(pass->binding->scope);
-    if (units > worker->unit_capacity)
-        grow_units(pass, worker, units);
-    uint32_t kept_count = take_events(pass, worker, events, block);
     struct sta_pack_events packed = {.ts = events->ts,
                                      .dur = events->dur,
                                      .to = pass->request->to,
                                      .units = events->units,
-                                     .masks = events->masks,
-                                     .unit_limit = units};
-    sta_packer_put(worker->packer, &packed, worker->kept, kept_count, spans);
+                                     .masks = events->masks};
+    uint32_t units = sta_scope_unit_count_now(pass->binding->scope);
+    if (units > worker->unit_capacity)
+        grow_units(pass, worker, units);
+    struct range range = {0, 0};
+    for (size_t cut = 0; range.end < events->count; cut++) {
+        range = (struct range){range.end, end_before(events, range.end, spans->cuts[cut])};
+        struct sta_pack_list list = sta_packer_list(worker->packer, units, range.end - range.first);
+        take_events(pass, worker, events, range, block, &list);
+        sta_packer_put(worker->packer, &packed, &list, cut, spans);
+    }
 }
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows,
@@ -203,7 +226,6 @@ static void pass_init(struct pass *pass)
         pass->workers[w].reader = sta_overlap_reader_create(pass->binding);
         pass->workers[w].threads = sta_alloc_array(threads, sizeof *pass->workers[w].threads);
         fill_nothing(pass->workers[w].threads, 0, threads);
-        pass->workers[w].kept = sta_alloc_array(STA_BLOCK_ROWS, sizeof *pass->workers[w].kept);
         pass->workers[w].packer = sta_packer_create();
     }
     pass->bytes = pass->worker_count * threads * sizeof *pass->workers->threads;
@@ -216,7 +238,6 @@ static void pass_fini(struct pass *pass)
         free(pass->workers[w].threads);
         free(pass->workers[w].units);
         free(pass->workers[w].instants);
-        free(pass->workers[w].kept);
         sta_packer_destroy(pass->workers[w].packer);
     }
     free(pass->workers);

@@ -100,20 +100,26 @@ static int read_scene(void *context, unsigned worker, size_t block, struct sta_b
                       struct sta_error *err)
 {
     const struct scene *scene = context;
+    const struct sta_span *from = scene->spans + scene->first[block];
+    uint32_t count = (uint32_t)(scene->first[block + 1] - scene->first[block]);
     int64_t ts[20], dur[20];
-    uint32_t units[20], masks[20], rows[20], count = 0, kept = 0;
-    for (size_t i = scene->first[block]; i < scene->first[block + 1]; i++, count++) {
-        const struct sta_span *span = &scene->spans[i];
-        ts[count] = span->ts * scene->scale;
-        dur[count] = (span->te - span->ts) * scene->scale;
-        units[count] = span->cell;
-        masks[count] = span->mask;
-        rows[kept] = count;
-        kept += span->ts < scene->to && span->te > scene->from && scene->from < scene->to;
+    uint32_t units[20], masks[20];
+    for (uint32_t row = 0; row < count; row++) {
+        ts[row] = from[row].ts * scene->scale;
+        dur[row] = (from[row].te - from[row].ts) * scene->scale;
+        units[row] = from[row].cell;
+        masks[row] = from[row].mask;
     }
-    struct sta_pack_events events = {ts, dur, scaled(scene, scene->to), units, masks, UNITS};
+    struct sta_pack_events events = {ts, dur, scaled(scene, scene->to), units, masks};
     struct sta_packer *packer = sta_packer_create();
-    sta_packer_put(packer, &events, rows, kept, spans);
+    uint32_t row = 0;
+    for (size_t cut = 0; row < count; cut++) {
+        struct sta_pack_list list = sta_packer_list(packer, UNITS, count);
+        for (; row < count && (spans->cuts[cut] == INT64_MAX || ts[row] < spans->cuts[cut]); row++)
+            sta_pack_row(&list, row, units[row],
+                         from[row].ts < scene->to && from[row].te > scene->from && scene->from < scene->to);
+        sta_packer_put(packer, &events, &list, cut, spans);
+    }
     sta_packer_destroy(packer);
     return 0;
 }
