@@ -2,6 +2,7 @@
 #include "common/memory.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static void *checked(void *memory, size_t size)
 {
@@ -50,14 +51,28 @@ char *sta_sprintf(const char *format, ...)
     return checked(length < 0 ? NULL : text, 1);
 }
 
+#define LARGE ((size_t)4 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* In huge pages where the kernel has them: a fault for every 4 KiB would cost more than most work on them. */
+static void *try_alloc_large(size_t size)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, HUGE_PAGE, size) != 0)
+        return NULL;
+    (void)madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+}
+
 void *sta_try_alloc(size_t size)
 {
-    return malloc(size ? size : 1);
+    return size >= LARGE ? try_alloc_large(size) : malloc(size ? size : 1);
 }
 
 void *sta_try_alloc_array(size_t count, size_t size)
 {
-    return reallocarray(NULL, count ? count : 1, size);
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : sta_try_alloc(bytes);
 }
 
 struct sta_arena_block {
