@@ -58,8 +58,8 @@ static void lay_out(struct sorting *sorting)
             const struct sta_dictionary *texts = sta_relation_texts(sorting->relation, by->column);
             sorting->ranks[i] = sta_text_ranks_create(&texts, 1);
         }
-        sorting->keys[i] =
-            (struct sta_sort_key){sorting->told[by->column].type, by->descending, sorting->ranks[i]};
+        sorting->keys[i] = (struct sta_sort_key){
+            .type = sorting->told[by->column].type, .descending = by->descending, .ranks = sorting->ranks[i]};
         sorting->key_words += sta_sort_key_words(&sorting->keys[i]);
     }
     sorting->travels = sta_relation_lies_on_disk(sorting->relation);

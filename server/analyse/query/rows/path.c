@@ -95,26 +95,41 @@ void sta_path_fini(struct sta_path *path)
     *path = (struct sta_path){0};
 }
 
-bool sta_path_range(const struct sta_path *path, size_t number, uint32_t column, double *low, double *high)
+/* The column of the events' schema that a column of the last stage's schema is, or STA_NO_COLUMN. */
+static uint32_t event_column(const struct sta_path *path, uint32_t column)
 {
     if (path->events == NULL)
-        return false;
+        return STA_NO_COLUMN;
     for (size_t s = path->stage_count - 1; s > 0;
-         s--) { /* the columns of a stage are what the one before shows */
+         s--) { /* what comes into a stage is what the one before shows */
         const struct sta_plan_stage *before = &path->stages[s - 1];
         int shown =
             column < before->output_count ? sta_expression_column(before->outputs[column].expression) : -1;
         if (shown < 0)
-            return false;
+            return STA_NO_COLUMN;
         column = (uint32_t)shown;
     }
+    return column < path->events->schema.count ? column : STA_NO_COLUMN;
+}
+
+bool sta_path_range(const struct sta_path *path, size_t number, uint32_t column, double *low, double *high)
+{
+    uint32_t of_events = event_column(path, column);
+    if (of_events == STA_NO_COLUMN)
+        return false;
     const struct sta_path_part *part = &path->parts[number];
     const struct sta_events_trace *trace = &path->events->traces[part->trace];
-    if (column >= path->events->schema.count || trace->map[column].program != NULL ||
-        trace->map[column].column == STA_NO_COLUMN)
+    const struct sta_events_column *mapped = &trace->map[of_events];
+    if (mapped->program != NULL || mapped->column == STA_NO_COLUMN)
         return false;
-    return sta_columns_range(trace->columns, sta_snapshot_block(trace->snapshot, part->block),
-                             trace->map[column].column, low, high);
+    return sta_columns_range(trace->columns, sta_snapshot_block(trace->snapshot, part->block), mapped->column,
+                             low, high);
+}
+
+bool sta_path_never_misses(const struct sta_path *path, uint32_t column)
+{
+    uint32_t of_events = event_column(path, column);
+    return of_events == STA_LOGICAL_ts || of_events == STA_LOGICAL_te || of_events == STA_LOGICAL_dur;
 }
 
 /* What happens to the rows on the way, for people. */
@@ -180,6 +195,7 @@ static void run_work(void *context, unsigned worker)
         rc = sta_budget_check(working->budget, &err);
         if (rc == 0)
             rc = working->work->run(working->work->self, worker, lane, number, &err);
+        sta_budget_step(working->budget);
     }
     if (rc != 0)
         stop_working(working, &err);
@@ -194,6 +210,7 @@ int sta_path_work(const struct sta_path *path, const struct sta_path_work *work,
     if (workers == 0)
         return sta_budget_check(budget, err);
     STA_ASSERT(uv_mutex_init(&working.lock) == 0);
+    sta_budget_expect(budget, work->count);
     sta_parallel_run((unsigned)workers, run_work, &working);
     uv_mutex_destroy(&working.lock);
     if (!working.stop)

@@ -36,6 +36,8 @@ void sta_path_fini(struct sta_path *path);
 
 /** Least and largest value that a column of the last stage's schema may have in a part of events, by statistics; as sta_columns_range. */
 bool sta_path_range(const struct sta_path *path, size_t part, uint32_t column, double *low, double *high);
+/** Whether every row has a value of a column of the last stage's schema; false when that is not known. */
+bool sta_path_never_misses(const struct sta_path *path, uint32_t column);
 
 /** Begins to tell of a step that goes through all parts. */
 struct sta_query_step *sta_path_step(const struct sta_path *path, struct sta_workshop *workshop,

@@ -98,6 +98,14 @@ static enum sta_type order_type(const struct sta_plan_stage *stage, size_t key)
                                         : stage->schema.columns[column - stage->output_count].type;
 }
 
+int sta_plain_key_column(const struct sta_plain *plain, size_t key)
+{
+    const struct sta_plan_stage *stage = plain->stage;
+    uint32_t column = stage->order[key].column;
+    return column >= stage->output_count ? (int)(column - stage->output_count)
+                                         : sta_expression_column(stage->outputs[column].expression);
+}
+
 int sta_plain_init(struct sta_plain *plain, const struct sta_path *path, struct sta_workshop *workshop,
                    struct sta_error *err)
 {
@@ -109,8 +117,11 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_path *path, struct 
     plain->keys = sta_alloc_array(stage->order_count + 1, sizeof *plain->keys);
     plain->ranks = sta_alloc_array(stage->order_count + 1, sizeof(struct sta_text_ranks *));
     for (size_t i = 0; i < stage->order_count; i++) {
-        plain->keys[i] =
-            (struct sta_sort_key){.type = order_type(stage, i), .descending = stage->order[i].descending};
+        int column = sta_plain_key_column(plain, i);
+        plain->keys[i] = (struct sta_sort_key){.type = order_type(stage, i),
+                                               .descending = stage->order[i].descending,
+                                               .never_misses = column >= 0 &&
+                                                               sta_path_never_misses(path, (uint32_t)column)};
         plain->sort_words += sta_sort_key_words(&plain->keys[i]);
         texts |= is_text(plain, i);
     }

@@ -36,6 +36,8 @@ struct sta_plain_reader {
 STA_MUSTCHECK int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
 STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
 
+/** The column of the last stage's schema that order_by number @key is, or -1. */
+int sta_plain_key_column(const struct sta_plain *plain, size_t key);
 /** The values of what order_by number @key names. */
 STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, size_t key,
                                        struct sta_vector *vector, struct sta_error *err);

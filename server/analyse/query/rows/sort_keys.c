@@ -1,7 +1,7 @@
 /* Values as words; see sort_keys.h.
  *
  * A missing value is the largest word; no other value is, nor is it 0, which would be the largest one descending.  Integers need all words for
- * themselves and have one more in front, which says that they are missing. */
+ * themselves and have one more in front, which says that they are missing, unless they never are. */
 #include "analyse/query/rows/sort_keys.h"
 
 #include <math.h>
@@ -85,9 +85,14 @@ static const struct ranked *find_ranks(const struct sta_text_ranks *ranks,
 
 /* ---- words */
 
+static bool is_flagged(const struct sta_sort_key *key)
+{
+    return key->type == STA_TYPE_INT && !key->never_misses;
+}
+
 uint32_t sta_sort_key_words(const struct sta_sort_key *key)
 {
-    return key->type == STA_TYPE_INT ? 2 : 1;
+    return is_flagged(key) ? 2 : 1;
 }
 
 static inline uint64_t word_of_number(double number)
@@ -120,7 +125,7 @@ static inline uint64_t word_of(const struct sta_vector *vector, enum sta_type ty
 void sta_sort_key_put(const struct sta_sort_key *key, const struct sta_vector *vector,
                       const uint32_t *selected, uint32_t count, uint64_t *words, size_t stride)
 {
-    bool flagged = key->type == STA_TYPE_INT;
+    bool flagged = is_flagged(key);
     const struct ranked *ranked = key->type == STA_TYPE_TEXT ? find_ranks(key->ranks, vector->texts) : NULL;
     uint64_t direction = key->descending ? UINT64_MAX : 0;
     for (uint32_t i = 0; i < count; i++, words += stride) {
@@ -136,7 +141,7 @@ void sta_sort_key_put(const struct sta_sort_key *key, const struct sta_vector *v
 
 uint64_t sta_sort_key_lead(const struct sta_sort_key *key, const uint64_t *words)
 {
-    bool flagged = key->type == STA_TYPE_INT;
+    bool flagged = is_flagged(key);
     return flagged && words[0] != 0 ? UINT64_MAX : words[flagged];
 }
 

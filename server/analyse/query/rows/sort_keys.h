@@ -15,6 +15,7 @@ void sta_text_ranks_destroy(struct sta_text_ranks *ranks); /* NULL allowed */
 struct sta_sort_key {
     enum sta_type type;
     bool descending;
+    bool never_misses;                  /* every row has a value */
     const struct sta_text_ranks *ranks; /* TEXT */
 };
 

@@ -177,18 +177,15 @@ static void sort_from_word(const struct sta_sorter *sorter, const struct bench *
     }
 }
 
-/* Brings the records in order. */
-static void sort_bench(const struct sta_sorter *sorter, struct bench *bench)
+/* Puts the records in order, elsewhere. */
+static void sort_bench(const struct sta_sorter *sorter, struct bench *bench, uint64_t *ordered)
 {
     for (size_t i = 0; i < bench->count; i++)
         bench->items[i].record = i;
     sort_from_word(sorter, bench, bench->items, bench->spare, bench->count, 0);
     for (size_t i = 0; i < bench->count; i++)
-        memcpy(bench->ordered + i * sorter->shape.words, record_of(sorter, bench, bench->items[i].record),
+        memcpy(ordered + i * sorter->shape.words, record_of(sorter, bench, bench->items[i].record),
                sorter->record);
-    uint64_t *ordered = bench->ordered;
-    bench->ordered = bench->records;
-    bench->records = ordered;
 }
 
 /* ---- a bench that is full */
@@ -225,21 +222,21 @@ static int write_run(const struct sta_sorter *sorter, struct bench *bench, struc
     struct run *run = add_run(bench);
     run->spill = bench->spill;
     run->offset = sta_spill_size(bench->spill);
-    return sta_spill_write(bench->spill, bench->records, bench->count * sorter->record, err);
+    return sta_spill_write(bench->spill, bench->ordered, bench->count * sorter->record, err);
 }
 
 static int put_away(const struct sta_sorter *sorter, struct bench *bench, struct sta_error *err)
 {
     size_t size = bench->count * sorter->record;
     int rc = 0;
-    sort_bench(sorter, bench);
     if (bench->held + size > sorter->shape.memory / sorter->shape.workers) {
+        sort_bench(sorter, bench, bench->ordered);
         rc = write_run(sorter, bench, err);
     } else {
         uint64_t *records = sta_try_alloc(size);
         if (records == NULL)
             return no_memory(err);
-        memcpy(records, bench->records, size);
+        sort_bench(sorter, bench, records);
         add_run(bench)->records = records;
         bench->held += size;
     }
@@ -250,7 +247,10 @@ static int put_away(const struct sta_sorter *sorter, struct bench *bench, struct
 /* Only the first ones stay; from now on what comes behind them is not taken. */
 static void cut(const struct sta_sorter *sorter, struct bench *bench)
 {
-    sort_bench(sorter, bench);
+    uint64_t *ordered = bench->ordered;
+    sort_bench(sorter, bench, ordered);
+    bench->ordered = bench->records;
+    bench->records = ordered;
     bench->count = sorter->shape.most;
     bench->bounded = bench->count > 0;
 }

@@ -10,12 +10,9 @@
 
 static uint64_t least_lead(const struct sta_plain *plain, size_t part)
 {
-    const struct sta_plan_stage *stage = plain->stage;
-    uint32_t column = stage->order[0].column;
+    int column = sta_plain_key_column(plain, 0);
     double low, high;
-    int shown = column >= stage->output_count ? (int)(column - stage->output_count)
-                                              : sta_expression_column(stage->outputs[column].expression);
-    if (shown < 0 || !sta_path_range(plain->path, part, (uint32_t)shown, &low, &high))
+    if (column < 0 || !sta_path_range(plain->path, part, (uint32_t)column, &low, &high))
         return 0;
     return sta_sort_key_least(&plain->keys[0], low, high);
 }
