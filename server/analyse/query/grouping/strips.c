@@ -8,6 +8,8 @@
 
 #include "common/memory.h"
 
+#define FAR_BYTES ((size_t)4 << 20) /* a table of so many does not lie near the processor */
+
 #ifdef STA_STRIPS_AVX2
 #define STRIPS sta_strips_avx2
 #else
@@ -271,6 +273,74 @@ static void drop_missing(const struct sta_vector *keys, size_t count, struct sta
             keep_present(&keys[k], strip, kept);
 }
 
+/* ---- keys to groups */
+
+static void find_directly(struct sta_group_table *table, const uint64_t *words, uint32_t count,
+                          uint32_t *groups)
+{
+    const uint32_t *direct = table->direct;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t held = direct[words[i]];
+        groups[i] = held != 0 ? held - 1 : sta_group_table_add_direct(table, words[i]);
+    }
+}
+
+/* What the slot with the hash holds; 0 if there is none, rubbish if there are several.  Compilers don't find the vectors by themselves. */
+static inline uint32_t pick(const struct sta_table_bucket *bucket, uint32_t hash)
+{
+    typedef uint32_t slots __attribute__((vector_size(16)));
+    slots held = {0};
+    uint64_t halves[2];
+    for (unsigned s = 0; s < STA_BUCKET_SLOTS; s += sizeof held / sizeof hash) {
+        slots hashes;
+        slots groups;
+        memcpy(&hashes, &bucket->hashes[s], sizeof hashes);
+        memcpy(&groups, &bucket->groups[s], sizeof groups);
+        held |= (slots)(hashes == hash) & groups;
+    }
+    memcpy(halves, &held, sizeof halves);
+    return (uint32_t)((halves[0] | halves[1]) >> 32 | halves[0] | halves[1]);
+}
+
+/* Asks for the buckets of a strip, then for the records that they most likely lead to. */
+STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(sta_group_bucket(table, hashes[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t held = pick(sta_group_bucket(table, hashes[i]), hashes[i]);
+        if (held - 1 < table->count)
+            sta_group_ask(table, held - 1);
+    }
+}
+
+/* @width: words of the key; a constant where this is inlined. */
+static inline void find_hashed(struct sta_group_table *table, const uint64_t *words, uint32_t count,
+                               uint32_t *groups, const unsigned width)
+{
+    uint32_t hashes[STA_GROUPING_STRIP];
+    for (uint32_t i = 0; i < count; i++)
+        hashes[i] = sta_group_hash(&words[i], STA_GROUPING_STRIP, width);
+    if (sta_group_table_reach(table) > FAR_BYTES)
+        ask_ahead(table, hashes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t held = pick(sta_group_bucket(table, hashes[i]), hashes[i]);
+        groups[i] = held - 1 < table->count && sta_group_has_key(table, held - 1, &words[i], width)
+                        ? held - 1
+                        : sta_group_table_find(table, &words[i], hashes[i]);
+    }
+}
+
+static void find(struct sta_group_table *table, const uint64_t *words, uint32_t count, uint32_t *groups)
+{
+    if (table->direct != NULL)
+        find_directly(table, words, count, groups);
+    else if (table->layout.words == 1)
+        find_hashed(table, words, count, groups, 1);
+    else
+        find_hashed(table, words, count, groups, table->layout.words);
+}
+
 /* ---- groups and values */
 
 static void range(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high)
@@ -302,6 +372,7 @@ static void clear_missing(const uint64_t *values, const uint8_t *missing, uint32
 const struct sta_strips STRIPS = {.pack = pack,
                                   .measure = measure,
                                   .drop_missing = drop_missing,
+                                  .find = find,
                                   .range = range,
                                   .magnitude = magnitude,
                                   .clear_missing = clear_missing};

@@ -2,7 +2,7 @@
 #ifndef STA_ANALYSE_QUERY_GROUPING_STRIPS_H
 #define STA_ANALYSE_QUERY_GROUPING_STRIPS_H
 
-#include "analyse/query/grouping/layout.h"
+#include "analyse/query/grouping/table.h"
 
 struct sta_strips {
     /**
@@ -19,6 +19,8 @@ struct sta_strips {
     /** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if there are such. */
     void (*drop_missing)(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
                          uint32_t *kept);
+    /** The groups of packed keys, by row; new ones are added, for which there must be room. */
+    void (*find)(struct sta_group_table *table, const uint64_t *words, uint32_t count, uint32_t *groups);
     /** Least and greatest of at least one. */
     void (*range)(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high);
     /** All bits in which some integer differs from its sign. */

@@ -1,9 +1,10 @@
 /* A worker's groups.
  *
- * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table with open addressing holds 32 bits of each hash and the
- * number of the group; the key stands in the group's record, before its states.  So a row costs one line of memory in the table and one
+ * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table holds 32 bits of each hash and the
+ * number of the group; the key stands in the group's record, before its states.  Its slots lie in buckets of a line of memory, which are compared
+ * at once, without a branch; a group whose bucket is full goes to the next.  So a row costs one line in the table and one
  * or two in the record, and both are asked for ahead of time, for all rows of a strip.  Records lie in chunks, so that growing copies nothing;
- * growing the slots reads no key. */
+ * growing the buckets reads no key. */
 #include "analyse/query/grouping/table.h"
 
 #include <stdlib.h>
@@ -13,8 +14,7 @@
 
 #define CHUNK_BYTES ((size_t)128 << 10) /* at most, unless records are that large */
 #define MOST_CHUNK_BITS 16
-#define FIRST_SLOTS 256
-#define FAR_BYTES ((size_t)4 << 20) /* a table of so many does not lie near the processor */
+#define FIRST_BUCKETS 32
 
 static void init_logs(struct sta_group_table *table)
 {
@@ -36,7 +36,7 @@ void sta_group_table_fini(struct sta_group_table *table)
         sta_list_log_fini(&table->logs[l]);
     free(table->logs);
     free(table->chunks);
-    free(table->slots);
+    free(table->buckets);
     free(table->direct);
     *table = (struct sta_group_table){0};
 }
@@ -51,14 +51,14 @@ static size_t most_groups(const struct sta_group_table *table, uint32_t rows)
 }
 
 /* At least a quarter of the slots stays free. */
-static size_t slots_for(const struct sta_group_table *table, size_t groups)
+static size_t buckets_for(const struct sta_group_table *table, size_t groups)
 {
-    size_t slots = STA_MAX(table->slot_count, (size_t)FIRST_SLOTS);
+    size_t buckets = STA_MAX(table->bucket_count, (size_t)FIRST_BUCKETS);
     if (sta_key_layout_is_direct(&table->layout))
         return 0;
-    while (slots < groups + groups / 3)
-        slots *= 2;
-    return slots;
+    while (buckets * STA_BUCKET_SLOTS < groups + groups / 3)
+        buckets *= 2;
+    return buckets;
 }
 
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
@@ -69,7 +69,7 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
     size_t bytes = groups * (table->stride + in_order);
     if (sta_key_layout_is_direct(&table->layout))
         bytes += sizeof *table->direct << table->layout.bits;
-    bytes += slots_for(table, groups) * sizeof *table->slots;
+    bytes += buckets_for(table, groups) * sizeof *table->buckets;
     for (size_t l = 0; l < shape->list_count; l++) {
         const struct sta_list_log *log = &table->logs[l];
         bool may_grow = shape->lists[l].kind != STA_LIST_TERMS;
@@ -102,25 +102,30 @@ static int add_chunks(struct sta_group_table *table, size_t groups)
 
 static void put_slot(struct sta_group_table *table, uint32_t hash, uint32_t group)
 {
-    const size_t mask = table->slot_count - 1;
-    size_t slot = hash & mask;
-    while (table->slots[slot].group != 0)
-        slot = (slot + 1) & mask;
-    table->slots[slot] = (struct sta_table_slot){hash, group + 1};
+    uint32_t at = hash;
+    unsigned s = 0;
+    while (sta_group_bucket(table, at)->groups[STA_BUCKET_SLOTS - 1] != 0)
+        at++;
+    struct sta_table_bucket *bucket = sta_group_bucket(table, at);
+    while (bucket->groups[s] != 0)
+        s++;
+    bucket->hashes[s] = hash;
+    bucket->groups[s] = group + 1;
 }
 
-static int grow_slots(struct sta_group_table *table, size_t count)
+static int grow_buckets(struct sta_group_table *table, size_t count)
 {
-    struct sta_table_slot *old = table->slots;
-    const size_t old_count = table->slot_count;
-    struct sta_table_slot *slots = sta_room_create_zeroed(count, sizeof *slots);
-    if (slots == NULL)
+    struct sta_table_bucket *old = table->buckets;
+    const size_t old_count = table->bucket_count;
+    struct sta_table_bucket *buckets = sta_room_create(count, sizeof *buckets);
+    if (buckets == NULL)
         return STA_ENOMEM;
-    table->slots = slots;
-    table->slot_count = count;
-    for (size_t s = 0; s < old_count; s++)
-        if (old[s].group != 0)
-            put_slot(table, old[s].hash, old[s].group - 1);
+    memset(buckets, 0, count * sizeof *buckets);
+    table->buckets = buckets;
+    table->bucket_count = count;
+    for (size_t b = 0; b < old_count; b++)
+        for (unsigned s = 0; s < STA_BUCKET_SLOTS && old[b].groups[s] != 0; s++)
+            put_slot(table, old[b].hashes[s], old[b].groups[s] - 1);
     free(old);
     return STA_OK;
 }
@@ -129,10 +134,10 @@ int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows, struct
 {
     const struct sta_shape *shape = table->shape;
     size_t groups = most_groups(table, rows);
-    size_t slots = slots_for(table, groups);
+    size_t buckets = buckets_for(table, groups);
     int rc = add_chunks(table, groups);
-    if (rc == 0 && slots > table->slot_count)
-        rc = grow_slots(table, slots);
+    if (rc == 0 && buckets > table->bucket_count)
+        rc = grow_buckets(table, buckets);
     if (rc != 0 || groups >= UINT32_MAX)
         return sta_fail(err, STA_ENOMEM, "no memory for %zu groups", groups);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
@@ -143,8 +148,8 @@ int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows, struct
 
 static void clear_index(struct sta_group_table *table)
 {
-    if (table->slots != NULL)
-        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    if (table->buckets != NULL)
+        memset(table->buckets, 0, table->bucket_count * sizeof *table->buckets);
     if (table->direct != NULL)
         memset(table->direct, 0, sizeof *table->direct << table->layout.bits);
 }
@@ -161,9 +166,9 @@ void sta_group_table_clear(struct sta_group_table *table)
 void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_table *frozen)
 {
     *frozen = *table;
-    frozen->slots = NULL;
+    frozen->buckets = NULL;
     frozen->direct = NULL;
-    frozen->slot_count = 0;
+    frozen->bucket_count = 0;
     table->count = 0;
     table->chunks = NULL;
     table->chunk_count = table->chunk_capacity = 0;
@@ -173,25 +178,7 @@ void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_tabl
 
 size_t sta_group_table_reach(const struct sta_group_table *table)
 {
-    return table->count * table->stride + table->slot_count * sizeof *table->slots;
-}
-
-/* ---- hashes */
-
-static inline uint64_t mix(uint64_t hash)
-{
-    hash *= UINT64_C(0x9E3779B97F4A7C15);
-    hash ^= hash >> 32;
-    return hash * UINT64_C(0xD6E8FEB86659FD93);
-}
-
-/* Words of a key lie @step apart. */
-static inline uint32_t hash_key(const uint64_t *words, size_t step, unsigned count)
-{
-    uint64_t hash = mix(words[0]);
-    for (unsigned w = 1; w < count; w++)
-        hash = mix(hash ^ hash >> 32 ^ words[w * step]);
-    return (uint32_t)(hash >> 32);
+    return table->count * table->stride + table->bucket_count * sizeof *table->buckets;
 }
 
 /* ---- layouts */
@@ -234,21 +221,21 @@ static int move_records(struct sta_group_table *table, const struct sta_key_layo
 static int index_groups(struct sta_group_table *table)
 {
     const unsigned words = table->layout.words;
-    free(table->slots);
+    free(table->buckets);
     free(table->direct);
-    table->slots = NULL;
+    table->buckets = NULL;
     table->direct = NULL;
-    table->slot_count = 0;
+    table->bucket_count = 0;
     if (sta_key_layout_is_direct(&table->layout)) {
         table->direct = calloc((size_t)1 << table->layout.bits, sizeof *table->direct);
         for (uint32_t g = 0; table->direct != NULL && g < table->count; g++)
             table->direct[sta_group_key(table, g)[0]] = g + 1;
         return table->direct != NULL ? STA_OK : STA_ENOMEM;
     }
-    if (grow_slots(table, slots_for(table, table->count)) != 0)
+    if (grow_buckets(table, buckets_for(table, table->count)) != 0)
         return STA_ENOMEM;
     for (uint32_t g = 0; g < table->count; g++)
-        put_slot(table, hash_key(sta_group_key(table, g), 1, words), g);
+        put_slot(table, sta_group_hash(sta_group_key(table, g), 1, words), g);
     return STA_OK;
 }
 
@@ -280,73 +267,28 @@ static uint32_t add_group(struct sta_group_table *table, const uint64_t *words, 
     return group;
 }
 
-static void find_directly(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups)
+uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key)
 {
-    uint32_t *direct = table->direct;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t held = direct[words[i]];
-        if (held == 0)
-            held = direct[words[i]] = add_group(table, &words[i], STA_GROUPING_STRIP) + 1;
-        groups[i] = held - 1;
+    uint32_t group = add_group(table, &key, 0);
+    table->direct[key] = group + 1;
+    return group;
+}
+
+uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t hash)
+{
+    for (uint32_t at = hash;; at++) {
+        struct sta_table_bucket *bucket = sta_group_bucket(table, at);
+        unsigned s = 0;
+        for (; s < STA_BUCKET_SLOTS && bucket->groups[s] != 0; s++)
+            if (bucket->hashes[s] == hash &&
+                sta_group_has_key(table, bucket->groups[s] - 1, words, table->layout.words))
+                return bucket->groups[s] - 1;
+        if (s < STA_BUCKET_SLOTS) {
+            bucket->hashes[s] = hash;
+            bucket->groups[s] = table->count + 1;
+            return add_group(table, words, STA_GROUPING_STRIP);
+        }
     }
-}
-
-static inline bool has_key(const uint64_t *key, const uint64_t *words, unsigned count)
-{
-    bool same = true;
-    for (unsigned w = 0; w < count; w++)
-        same = same && key[w] == words[(size_t)w * STA_GROUPING_STRIP];
-    return same;
-}
-
-/* Asks for the slots of a strip, then for the records that they most likely lead to. */
-STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
-{
-    const struct sta_table_slot *slots = table->slots;
-    const size_t mask = table->slot_count - 1;
-    for (uint32_t i = 0; i < count; i++)
-        __builtin_prefetch(&slots[hashes[i] & mask]);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sta_table_slot *slot = &slots[hashes[i] & mask];
-        if (slot->group != 0)
-            sta_group_ask(table, slot->group - 1);
-    }
-}
-
-/* @width: words of the key; a constant where this is inlined. */
-static inline void find_hashed(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                               uint32_t *groups, const unsigned width)
-{
-    struct sta_table_slot *slots = table->slots;
-    const size_t mask = table->slot_count - 1;
-    uint32_t hashes[STA_GROUPING_STRIP];
-    for (uint32_t i = 0; i < count; i++)
-        hashes[i] = hash_key(&words[i], STA_GROUPING_STRIP, width);
-    if (sta_group_table_reach(table) > FAR_BYTES)
-        ask_ahead(table, hashes, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t hash = hashes[i];
-        size_t at = hash & mask;
-        while (
-            slots[at].group != 0 &&
-            !(slots[at].hash == hash && has_key(sta_group_key(table, slots[at].group - 1), &words[i], width)))
-            at = (at + 1) & mask;
-        if (slots[at].group == 0)
-            slots[at] = (struct sta_table_slot){hash, add_group(table, &words[i], STA_GROUPING_STRIP) + 1};
-        groups[i] = slots[at].group - 1;
-    }
-}
-
-void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups)
-{
-    if (table->direct != NULL)
-        find_directly(table, words, count, groups);
-    else if (table->layout.words == 1)
-        find_hashed(table, words, count, groups, 1);
-    else
-        find_hashed(table, words, count, groups, table->layout.words);
 }
 
 void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,

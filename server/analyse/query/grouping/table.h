@@ -6,9 +6,11 @@
 #include "analyse/query/grouping/room.h"
 #include "analyse/query/grouping/shape.h"
 
-struct sta_table_slot {
-    uint32_t hash;
-    uint32_t group; /* + 1; 0: free */
+/* Groups whose hashes end alike; a line of memory.  Filled from the front. */
+#define STA_BUCKET_SLOTS 8u
+struct sta_table_bucket {
+    uint32_t hashes[STA_BUCKET_SLOTS];
+    uint32_t groups[STA_BUCKET_SLOTS]; /* + 1; 0: free */
 };
 
 struct sta_group_table {
@@ -20,8 +22,8 @@ struct sta_group_table {
     uint8_t **chunks;      /* of records, 2^chunk_bits each; they never move */
     size_t chunk_count, chunk_capacity;
     unsigned chunk_bits;
-    struct sta_table_slot *slots;
-    size_t slot_count;         /* a power of two; 0 while keys are indexes */
+    struct sta_table_bucket *buckets;
+    size_t bucket_count;       /* a power of two; 0 while keys are indexes */
     uint32_t *direct;          /* group + 1 by key; or NULL */
     struct sta_list_log *logs; /* by list of the shape */
 };
@@ -37,12 +39,10 @@ STA_MUSTCHECK int sta_group_table_reserve(struct sta_group_table *table, uint32_
 /** Takes on a layout that holds all keys that are there. */
 STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                                            struct sta_error *err);
-/**
- * sta_group_table_find - the groups of packed keys, as sta_strips.pack leaves them; new ones are added, for which there must be room
- * @groups: by row
- */
-void sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t count,
-                          uint32_t *groups);
+/** The group of a packed key, whose words lie STA_GROUPING_STRIP apart; a new one is added, for which there must be room. */
+uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t hash);
+/** Adds a group whose key is an index, likewise. */
+uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key);
 /** The states of groups, by row. */
 void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
                             uint8_t **states);
@@ -53,10 +53,42 @@ void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_tabl
 /** Bytes of the groups alone, and of finding them. */
 size_t sta_group_table_reach(const struct sta_group_table *table);
 
+static inline uint64_t sta_group_mix(uint64_t hash)
+{
+    hash *= UINT64_C(0x9E3779B97F4A7C15);
+    hash ^= hash >> 32;
+    return hash * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/** Hash of a key whose words lie @step apart. */
+static inline uint32_t sta_group_hash(const uint64_t *words, size_t step, unsigned count)
+{
+    uint64_t hash = sta_group_mix(words[0]);
+    for (unsigned w = 1; w < count; w++)
+        hash = sta_group_mix(hash ^ hash >> 32 ^ words[w * step]);
+    return (uint32_t)(hash >> 32);
+}
+
+static inline struct sta_table_bucket *sta_group_bucket(const struct sta_group_table *table, uint32_t hash)
+{
+    return &table->buckets[hash & (table->bucket_count - 1)];
+}
+
 static inline uint64_t *sta_group_key(const struct sta_group_table *table, uint32_t group)
 {
     const uint32_t inside = group & ((1u << table->chunk_bits) - 1);
     return (uint64_t *)(void *)(table->chunks[group >> table->chunk_bits] + inside * table->stride);
+}
+
+/** Whether a group has a key whose words lie STA_GROUPING_STRIP apart.  @count: of words. */
+static inline bool sta_group_has_key(const struct sta_group_table *table, uint32_t group,
+                                     const uint64_t *words, unsigned count)
+{
+    const uint64_t *key = sta_group_key(table, group);
+    bool same = true;
+    for (unsigned w = 0; w < count; w++)
+        same = same && key[w] == words[(size_t)w * STA_GROUPING_STRIP];
+    return same;
 }
 
 /** Asks for the lines of memory that a record begins and ends in. */

@@ -296,7 +296,7 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
     if (rc == 0)
         rc = sta_group_table_reserve(&worker->table, 1, err);
     if (rc == 0)
-        sta_group_table_find(&worker->table, worker->words, 1, worker->groups);
+        sta_strips_here()->find(&worker->table, worker->words, 1, worker->groups);
     return rc;
 }
 
@@ -315,7 +315,7 @@ static int take_strip(struct sta_group_worker *worker, const struct sta_group_li
         rc = sta_group_worker_make_space(worker, limits, strip.count, err);
     if (rc != 0)
         return rc;
-    sta_group_table_find(&worker->table, worker->words, strip.count, worker->groups);
+    sta_strips_here()->find(&worker->table, worker->words, strip.count, worker->groups);
     struct sta_fold_input whole = {
         .strip = strip, .table = &worker->table, .groups = worker->groups, .batch = batch};
     sta_strips_here()->range(worker->groups, strip.count, &whole.low_group, &whole.high_group);

@@ -38,7 +38,7 @@ struct sta_group_worker {
 };
 
 #define STA_GROUP_REACH                                                                                      \
-    ((size_t)3 << 20) /* bytes of a table until it is frozen, at first: about the cache of a processor */
+    ((size_t)3 << 18) /* bytes of a table until it is frozen, at first: they stay in the cache of a core */
 
 struct sta_group_limits {
     size_t memory; /* bytes of one worker */

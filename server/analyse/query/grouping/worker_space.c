@@ -21,20 +21,26 @@ struct overlap {
     uint32_t sampled, known;
 };
 
-/* Looks up the sampled keys of the table among the frozen ones; with @add they join them.  A slot is where the low bits of the hash say, unless it
- * was taken; so samples lie a step apart. */
+/* A hash of the sample among the frozen keys. */
+static void sample_key(struct overlap *overlap, uint32_t hash, uint8_t *bits, bool add)
+{
+    uint8_t *byte = &bits[hash >> (32 - SAMPLE_BITS) >> 3];
+    uint8_t bit = (uint8_t)(1u << (hash >> (32 - SAMPLE_BITS) & 7));
+    overlap->sampled++;
+    overlap->known += (*byte & bit) != 0;
+    *byte |= add ? bit : 0;
+}
+
+/* Looks up the sampled keys of the table among the frozen ones; with @add they join them.  A group is in the bucket that the low bits of its hash
+ * say, unless that was full; so samples lie a step apart. */
 static struct overlap sample_keys(const struct sta_group_table *table, uint8_t *bits, bool add)
 {
     struct overlap overlap = {0};
-    for (size_t s = 0; s < table->slot_count; s += SAMPLE_STEP) {
-        uint32_t hash = table->slots[s].hash;
-        if (table->slots[s].group == 0 || hash % SAMPLE_STEP != 0)
-            continue;
-        uint8_t *byte = &bits[hash >> (32 - SAMPLE_BITS) >> 3];
-        uint8_t bit = (uint8_t)(1u << (hash >> (32 - SAMPLE_BITS) & 7));
-        overlap.sampled++;
-        overlap.known += (*byte & bit) != 0;
-        *byte |= add ? bit : 0;
+    for (size_t b = 0; b < table->bucket_count; b += SAMPLE_STEP) {
+        const struct sta_table_bucket *bucket = &table->buckets[b];
+        for (unsigned s = 0; s < STA_BUCKET_SLOTS && bucket->groups[s] != 0; s++)
+            if (bucket->hashes[s] % SAMPLE_STEP == 0)
+                sample_key(&overlap, bucket->hashes[s], bits, add);
     }
     return overlap;
 }
@@ -42,7 +48,7 @@ static struct overlap sample_keys(const struct sta_group_table *table, uint8_t *
 static void freeze(struct sta_group_worker *worker)
 {
     struct sta_group_table *table = &worker->table;
-    worker->frozen_bytes += sta_group_table_bytes(table, 0) - table->slot_count * sizeof *table->slots;
+    worker->frozen_bytes += sta_group_table_bytes(table, 0) - table->bucket_count * sizeof *table->buckets;
     STA_GROW(worker->frozen, worker->frozen_capacity, worker->frozen_count + 1);
     sta_group_table_freeze(table, &worker->frozen[worker->frozen_count++]);
 }
