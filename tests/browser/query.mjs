@@ -100,6 +100,17 @@ async function chartsAreDrawn(page, daemon) {
     assert.match((await gridRows(page))[0].interval, /^0\.0 \u2013 0\.5\u202fs$/);
 }
 
+/** A chart needs more rows than the first page; when they do not come, it says so, and asks again. */
+async function chartsSayWhatFails(page, daemon) {
+    await page.route((url) => url.searchParams.has('cursor'), (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many questions wait.' }) }));
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, show: 'chart', group: 'bin = bin(time_start, 0.02)', agg: 'calls = count()' })}`);
+    await page.getByRole('alert').getByText('Too many questions wait.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.chart canvas').waitFor();
+}
+
 async function stepsAreShown(page, daemon) {
     const trace = await openQuery(page, daemon);
     await page.locator('.steps summary').click();
@@ -158,6 +169,7 @@ export const tests = [
     { name: 'query: mistakes are marked where they are', body: mistakesAreMarked, expected: /400/ },
     { name: 'query: completion knows aggregates and results', body: completionKnowsResults },
     { name: 'query: events with their arguments, sorted by the server', body: eventsAreTheApis },
+    { name: 'query: a chart says what fails', body: chartsSayWhatFails, expected: /503/ },
     { name: 'query: charts are drawn', body: chartsAreDrawn },
     { name: 'query: the steps of the answer are shown', body: stepsAreShown },
     { name: 'query: questions are saved, opened and deleted', body: questionsAreKept },

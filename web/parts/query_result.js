@@ -6,7 +6,7 @@ import { go } from '../state.js';
 import { copyMenu } from './copy.js';
 import { grid, paged } from './grid.js';
 import { legend, toggled } from './legend.js';
-import { empty, loading } from './notice.js';
+import { empty, failure, loading } from './notice.js';
 import { plot } from './plot.js';
 import { chartOf, drawable, MOST_ROWS } from './query_chart.js';
 import { columnsOf } from './query_columns.js';
@@ -74,7 +74,12 @@ export function resultCard() {
 
     async function draw(view, measure) {
         const mine = source;
-        await mine.until(Math.min(mine.count, MOST_ROWS) - 1);
+        try {
+            await mine.until(Math.min(mine.count, MOST_ROWS) - 1);
+        } catch (problem) {
+            if (!closed && mine === source) fill(box, failure(problem, () => draw(view, measure)));
+            return;
+        }
         if (closed || mine !== source) return;
         const { kind, data, note: words } = chartOf(mine, view.question, measure);
         fill(note, words);
