@@ -90,10 +90,10 @@ export class Daemon {
         return this.get(`traces/${trace.id}`);
     }
 
-    /** Makes a trace of so many events and reads it. */
-    generated(events) {
+    /** Makes a trace of so many events, with these options of the generator, and reads it. */
+    generated(events, options = []) {
         const folder = path.join(this.folder, `generated-${events}`);
-        execFileSync(STRATA_GENERATE, ['--events', String(events), folder]);
+        execFileSync(STRATA_GENERATE, ['--events', String(events), ...options, folder]);
         return this.ingest(folder);
     }
 

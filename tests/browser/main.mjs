@@ -7,6 +7,7 @@ import { tests as compare } from './compare.mjs';
 import { tests as event } from './event.mjs';
 import { tests as flat } from './flat.mjs';
 import { tests as frame } from './frame.mjs';
+import { close as closeLarge, tests as large } from './large.mjs';
 import { tests as layer } from './layer.mjs';
 import { tests as overlap } from './overlap.mjs';
 import { tests as overview } from './overview.mjs';
@@ -21,9 +22,10 @@ const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...whereIs, ...checks, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...whereIs, ...checks, ...large, ...pictures]);
 } finally {
     await browser.close();
+    await closeLarge();
     await daemon.stop();
 }
 process.exit(failed ? 1 : 0);
