@@ -107,9 +107,17 @@ static const char *as_text(const struct sta_json_value *value, uint32_t *length,
     }
 }
 
-static bool remembers(const struct known_text *known, const char *text, uint32_t length)
+/* Of most hashes two halves are compared, which overlap: a fixed size needs no call. */
+static inline bool same_bytes(const char *a, const char *b, uint32_t length)
 {
-    return known->length == length && length > 0 && memcmp(known->text, text, length) == 0;
+    if (length < 16 || length > 32)
+        return memcmp(a, b, length) == 0;
+    return memcmp(a, b, 16) == 0 && memcmp(a + length - 16, b + length - 16, 16) == 0;
+}
+
+static inline bool remembers(const struct known_text *known, const char *text, uint32_t length)
+{
+    return known->length == length && length > 0 && same_bytes(known->text, text, length);
 }
 
 static void remember(struct known_text *known, const char *text, uint32_t length, uint32_t code)
@@ -166,22 +174,32 @@ static uint32_t intern_reference(struct sta_dictionary_cache *cache, enum sta_re
     return code;
 }
 
-/* @last: the last hash among the references of this cache */
-static uint32_t reference_code(struct sta_dictionary_cache *cache, struct known_text *last,
-                               const struct sta_record *record, struct sta_referring_arg referring)
+static __attribute__((noinline)) uint32_t other_reference_code(struct sta_dictionary_cache *cache,
+                                                               struct known_text *last,
+                                                               const struct sta_json_value *value,
+                                                               enum sta_reference manner)
 {
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
-    if (referring.arg == STA_NO_ARG)
-        return STA_NO_CODE;
-    const char *text = as_text(&record->args[referring.arg].value, &length, room);
-    bool hash = referring.manner == STA_REFERENCE_HASH;
-    if (hash && remembers(last, text, length))
-        return last->code;
-    uint32_t code = intern_reference(cache, referring.manner, text, length);
-    if (hash)
+    const char *text = as_text(value, &length, room);
+    uint32_t code = intern_reference(cache, manner, text, length);
+    if (manner == STA_REFERENCE_HASH)
         remember(last, text, length, code);
     return code;
+}
+
+/* @last: the last hash among the references of this cache */
+static inline uint32_t reference_code(struct sta_dictionary_cache *cache, struct known_text *last,
+                                      const struct sta_record *record, struct sta_referring_arg referring)
+{
+    if (referring.arg == STA_NO_ARG)
+        return STA_NO_CODE;
+    const struct sta_json_value *value = &record->args[referring.arg].value;
+    bool as_is = value->kind == STA_JSON_BIG || value->kind == STA_JSON_STRING;
+    bool hash = as_is && referring.manner == STA_REFERENCE_HASH;
+    return hash && remembers(last, value->text, value->length)
+               ? last->code
+               : other_reference_code(cache, last, value, referring.manner);
 }
 
 static __attribute__((noinline)) int64_t unusual_id(const struct sta_json_value *value)
@@ -363,18 +381,19 @@ static bool refers(const struct sta_record *record, struct sta_referring_arg ref
 }
 
 /* The plan for an event: that of its shape, but for a line in which a null stands where others refer to something. */
-static struct sta_event_plan plan_for(struct sta_rows *rows, const struct sta_record *record)
+static const struct sta_event_plan *plan_for(struct sta_rows *rows, const struct sta_record *record,
+                                             struct sta_event_plan *own)
 {
-    struct sta_event_plan plan;
-    bool known = record->plan != NULL && record->plan->known;
-    if (known && refers(record, record->plan->file) && refers(record, record->plan->host))
-        return *record->plan;
-    plan.name = known ? record->plan->name : name_code(rows, &record->fields[STA_FIELD_name]);
-    plan.cat = known ? record->plan->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
-    plan_references(rows, record, &plan);
-    if (record->plan != NULL && !known)
-        *record->plan = plan;
-    return plan;
+    struct sta_event_plan *of_shape = record->plan;
+    bool known = of_shape != NULL && of_shape->known;
+    if (known && refers(record, of_shape->file) && refers(record, of_shape->host))
+        return of_shape;
+    own->name = known ? of_shape->name : name_code(rows, &record->fields[STA_FIELD_name]);
+    own->cat = known ? of_shape->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
+    plan_references(rows, record, own);
+    if (of_shape != NULL && !known)
+        *of_shape = *own;
+    return own;
 }
 
 static void add_args(struct sta_rows *rows, const struct sta_record *record,
@@ -393,17 +412,19 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
     *reason = event_times(record, &ts, &dur);
     if (*reason != NULL)
         return STA_RECORD_MALFORMED;
-    sta_batch_reserve(batch, batch->count + 1);
+    if (batch->count == batch->capacity)
+        sta_batch_reserve(batch, batch->count + 1);
     uint32_t row = batch->count;
-    struct sta_event_plan plan = plan_for(rows, record);
-    uint32_t host = reference_code(&rows->host_refs, &rows->last_host, record, plan.host);
+    struct sta_event_plan own;
+    const struct sta_event_plan *plan = plan_for(rows, record, &own);
+    uint32_t host = reference_code(&rows->host_refs, &rows->last_host, record, plan->host);
     set_times(batch, ts, dur);
-    batch->name[row] = plan.name;
-    batch->cat[row] = plan.cat;
-    batch->file[row] = reference_code(&rows->file_refs, &rows->last_file, record, plan.file);
+    batch->name[row] = plan->name;
+    batch->cat[row] = plan->cat;
+    batch->file[row] = reference_code(&rows->file_refs, &rows->last_file, record, plan->file);
     batch->thread[row] =
         thread_code(rows, id_of(&record->fields[STA_FIELD_pid]), id_of(&record->fields[STA_FIELD_tid]), host);
-    add_args(rows, record, &plan, batch);
+    add_args(rows, record, plan, batch);
     batch->count++;
     return STA_RECORD_EVENT;
 }

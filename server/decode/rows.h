@@ -37,7 +37,20 @@ struct sta_time {
     uint16_t ns;
 };
 enum sta_time_fault { STA_TIME_GOOD, STA_TIME_MISSING, STA_TIME_NO_NUMBER, STA_TIME_OUT_OF_RANGE };
+
+static inline enum sta_time_fault sta_time_whole(int64_t us, struct sta_time *time)
+{
+    *time = (struct sta_time){.us = us};
+    return us < -STA_TIME_LIMIT || us > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE : STA_TIME_GOOD;
+}
+
+enum sta_time_fault sta_time_parse_other(const struct sta_json_value *value, struct sta_time *time);
+
 /** Microseconds from an integer, a decimal or a text that is one; rounded to whole nanoseconds. */
-enum sta_time_fault sta_time_parse(const struct sta_json_value *value, struct sta_time *time);
+static inline enum sta_time_fault sta_time_parse(const struct sta_json_value *value, struct sta_time *time)
+{
+    return value->kind == STA_JSON_INT ? sta_time_whole(value->integer, time)
+                                       : sta_time_parse_other(value, time);
+}
 
 #endif

@@ -42,7 +42,9 @@ static struct sta_shape_node *search_children(struct sta_shape_node *parent, con
 
 static inline struct sta_shape_node *child_for(struct sta_shape_node *parent, const char *at)
 {
-    struct sta_shape_node **guess = parent->guesses == NULL ? &parent->likely : guess_for(parent, at);
+    struct sta_shape_node **guess = &parent->likely;
+    if (*guess == NULL && parent->guesses != NULL)
+        guess = guess_for(parent, at);
     return *guess != NULL && has_fragment(*guess, at) ? *guess : search_children(parent, at, guess);
 }
 

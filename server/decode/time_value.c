@@ -65,10 +65,8 @@ static enum sta_time_fault parse_text(const char *text, size_t length, struct st
 {
     double unused;
     int64_t whole;
-    if (sta_parse_int(text, length, &whole)) {
-        *time = (struct sta_time){.us = whole};
-        return whole < -STA_TIME_LIMIT || whole > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE : STA_TIME_GOOD;
-    }
+    if (sta_parse_int(text, length, &whole))
+        return sta_time_whole(whole, time);
     if (!sta_json_is_integer(text, length) && !sta_parse_double(text, length, &unused))
         return STA_TIME_NO_NUMBER;
     struct decimal decimal = split(text, length);
@@ -86,15 +84,11 @@ static enum sta_time_fault parse_text(const char *text, size_t length, struct st
     return us < -STA_TIME_LIMIT || us > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE : STA_TIME_GOOD;
 }
 
-enum sta_time_fault sta_time_parse(const struct sta_json_value *value, struct sta_time *time)
+enum sta_time_fault sta_time_parse_other(const struct sta_json_value *value, struct sta_time *time)
 {
     const char *text = value->text;
     size_t length = value->length;
     switch (value->kind) {
-    case STA_JSON_INT:
-        *time = (struct sta_time){.us = value->integer};
-        return value->integer < -STA_TIME_LIMIT || value->integer > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE
-                                                                                   : STA_TIME_GOOD;
     case STA_JSON_BIG:
         return STA_TIME_OUT_OF_RANGE;
     case STA_JSON_NUMBER:
