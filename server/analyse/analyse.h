@@ -130,11 +130,17 @@ bool sta_presets_is_io_category(const struct sta_presets *presets, const char *c
 
 /* ---- how a question is worked on */
 
+/* How far a computation is, for whoever looks on from another thread. */
+struct sta_progress {
+    _Atomic uint64_t steps, done; /* of the passes that have begun; what follows them is not known yet */
+};
+
 struct sta_budget {
     unsigned workers;
-    size_t memory;              /* bytes that the computation may hold */
-    const _Atomic bool *cancel; /* becomes true when nobody waits for the answer; NULL: never */
-    uint64_t deadline_ns;       /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
+    size_t memory;                 /* bytes that the computation may hold */
+    const _Atomic bool *cancel;    /* becomes true when nobody waits for the answer; NULL: never */
+    uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
+    struct sta_progress *progress; /* counts along; NULL: nobody looks on */
 };
 
 /* What the layered calls have in common. */

@@ -17,4 +17,18 @@ STA_MUSTCHECK int sta_budget_check(const struct sta_budget *budget, struct sta_e
 STA_MUSTCHECK int sta_budget_memory(const struct sta_budget *budget, double bytes, const char *what,
                                     struct sta_error *err);
 
+/** A pass begins that has so many steps, such as blocks. */
+static inline void sta_budget_expect(const struct sta_budget *budget, uint64_t steps)
+{
+    if (budget->progress != NULL)
+        atomic_fetch_add_explicit(&budget->progress->steps, steps, memory_order_relaxed);
+}
+
+/** One of them is done.  Context: any thread, like sta_budget_expect. */
+static inline void sta_budget_step(const struct sta_budget *budget)
+{
+    if (budget->progress != NULL)
+        atomic_fetch_add_explicit(&budget->progress->done, 1, memory_order_relaxed);
+}
+
 #endif

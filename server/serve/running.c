@@ -55,22 +55,33 @@ void sta_running_leave(struct sta_running *running, struct sta_running_question 
         sta_jobs_release(question->job, status, err);
 }
 
+static double share_of(struct sta_running_question *question)
+{
+    uint64_t steps = atomic_load(&question->progress.steps), done = atomic_load(&question->progress.done);
+    return steps > 0 ? (double)STA_MIN(done, steps) / (double)steps : 0;
+}
+
 void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
                           uint64_t rows)
 {
     uv_mutex_lock(&running->lock);
+    question->bytes = bytes;
+    question->rows = rows;
     struct sta_job *job = question->job;
     uv_mutex_unlock(&running->lock);
     if (job != NULL)
-        sta_job_progress(job, 0, bytes, 0, rows);
+        sta_job_progress(job, share_of(question), bytes, 0, rows);
 }
 
 void sta_running_tick(struct sta_running *running)
 {
     uint64_t now = uv_hrtime();
     uv_mutex_lock(&running->lock);
-    for (struct sta_running_question *at = running->first; at != NULL; at = at->next)
+    for (struct sta_running_question *at = running->first; at != NULL; at = at->next) {
         if (at->job == NULL && now - at->started_ns >= LONG_NS)
             at->job = sta_jobs_adopt(running->jobs, at->kind, at->trace, at->cancel, now - at->started_ns);
+        if (at->job != NULL)
+            sta_job_progress(at->job, share_of(at), at->bytes, 0, at->rows);
+    }
     uv_mutex_unlock(&running->lock);
 }

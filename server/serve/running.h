@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "analyse/analyse.h"
 #include "common/error.h"
 #include "server/jobs.h"
 
@@ -13,11 +14,12 @@ struct sta_running;
 /* One question; the memory is its maker's, until it has left. */
 struct sta_running_question {
     struct sta_running_question *next, *previous;
-    const char *kind;     /* static */
-    const char *trace;    /* "" when there are several */
-    _Atomic bool *cancel; /* of its budget */
-    uint64_t started_ns;
-    struct sta_job *job; /* NULL: not long enough yet */
+    const char *kind;                 /* static */
+    const char *trace;                /* "" when there are several */
+    _Atomic bool *cancel;             /* of its budget */
+    struct sta_progress progress;     /* for its budget */
+    uint64_t started_ns, bytes, rows; /* what has gone out */
+    struct sta_job *job;              /* NULL: not long enough yet */
 };
 
 /** @jobs: borrowed. */
@@ -31,7 +33,7 @@ void sta_running_leave(struct sta_running *running, struct sta_running_question 
 /** What has gone out so far: its job tells. */
 void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
                           uint64_t rows);
-/** Makes jobs of those that have taken long; to be called some times a second. */
+/** Makes jobs of those that have taken long, and tells how far they are; to be called some times a second. */
 void sta_running_tick(struct sta_running *running);
 
 #endif

@@ -304,6 +304,7 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
 {
     struct sta_view *view = answer->view;
     struct sta_budget budget = sta_view_budget(view, &answer->cancel);
+    budget.progress = &answer->running.progress;
     int status = find_result(answer, &budget, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);

@@ -210,9 +210,11 @@ int sta_view_fail_size(const struct sta_view *view, struct sta_error *err)
                     (unsigned long long)view->server->options.query_memory);
 }
 
-static int compute(struct sta_view *view, struct sta_reply *reply, struct sta_error *err)
+static int compute(struct sta_view *view, struct sta_progress *progress, struct sta_reply *reply,
+                   struct sta_error *err)
 {
     struct sta_budget budget = sta_view_budget(view, sta_flight_cancel(view->flight));
+    budget.progress = progress;
     if (is_kept(view) && recall(view, reply))
         return STA_OK;
     if (atomic_load(budget.cancel))
@@ -242,7 +244,8 @@ static void run_question(void *context, bool dropped)
     sta_reply_init(&reply);
     reply.body.limit = view->server->options.query_memory;
     sta_running_enter(view->server->running, &running);
-    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : compute(view, &reply, &err);
+    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
+                         : compute(view, &running.progress, &reply, &err);
     if (status == STA_OK)
         content = sta_content_create(&reply, "private, no-cache");
     sta_reply_fini(&reply);

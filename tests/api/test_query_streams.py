@@ -98,6 +98,7 @@ def test_a_long_question_is_a_job_that_can_be_cancelled(scene):
     wait_until(lambda: jobs(server, "query"), 20, "the question is a job")
     job = jobs(server, "query")[0]
     assert job["state"] == "running" and job["trace"] == server.path.rsplit("/", 1)[1]
+    wait_until(lambda: 0 < server.get(f"/api/v1/jobs/{job['id']}")["progress"] < 1, 60, "the job tells how far it is")
     start = time.monotonic()
     assert server.ask(f"/api/v1/jobs/{job['id']}", "DELETE")[0] == 202
     asking.join()

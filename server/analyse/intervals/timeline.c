@@ -291,6 +291,7 @@ static void run_worker(void *context, unsigned worker)
         if (rc == 0)
             rc = task.kind == TASK_BLOCK ? read_block(pass, worker, (uint32_t)task.number, &err)
                                          : do_slice(pass, worker, task.number, &err);
+        sta_budget_step(pass->budget);
     }
     stop_pass(pass, &err);
 }
@@ -338,6 +339,7 @@ int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count
 {
     struct pass pass = {.work = work, .budget = budget, .blocks = blocks, .block_count = block_count};
     pass_init(&pass, slice_rows);
+    sta_budget_expect(budget, block_count + pass.slice_count);
     sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
     bool failed = pass.stop;
     if (failed)
