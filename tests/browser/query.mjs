@@ -155,6 +155,26 @@ async function jsonTakesEverything(page, daemon) {
     await page.locator('#query-json-problem').getByText(/describe\/0, character 1/).waitFor();
 }
 
+/** Long enough to be told about: for each event a long text of its own, replaced again and again. */
+const SLOW = { derive: { a: "replace(str(ts) + '/' + str(pid), '.', 'abcdefghi\\g<0>')", b: "replace(a, '.', '\\g<0>0123456789')" }, filter: "b.str.count('y0') == 1", aggregate: { n: 'count()' } };
+
+async function progressIsTold(page, daemon) {
+    const trace = await daemon.generated(1000000);
+    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, ask: 'json', q: JSON.stringify(SLOW) })}`);
+    const track = page.getByRole('progressbar', { name: 'Computed' });
+    await track.waitFor();
+    const percent = Number(await track.getAttribute('aria-valuenow'));
+    assert.ok(percent >= 0 && percent < 100, `${percent} %`);
+    await page.waitForFunction((before) => Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow')) > before, percent);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled.').waitFor();
+    for (;;) {
+        const [job] = (await daemon.get('jobs')).jobs.filter(({ kind }) => kind === 'query');
+        if (job.state === 'cancelled') break;
+        await page.waitForTimeout(50);
+    }
+}
+
 async function nothingIsSaid(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await page.goto(`${daemon.base}/?page=query&trace=${trace.id}&filter=${encodeURIComponent('size > 1e15')}`);
@@ -174,5 +194,6 @@ export const tests = [
     { name: 'query: the steps of the answer are shown', body: stepsAreShown },
     { name: 'query: questions are saved, opened and deleted', body: questionsAreKept },
     { name: 'query: JSON takes what the boxes cannot', body: jsonTakesEverything, expected: /400/ },
+    { name: 'query: a long question tells how far it is, and is cancelled', body: progressIsTold },
     { name: 'query: nothing and nonsense are said in words', body: nothingIsSaid, expected: /400/ },
 ];

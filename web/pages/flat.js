@@ -38,7 +38,7 @@ function flatPicture(trace, bar) {
     function update(place, granularity) {
         const parameters = questionOf(place), compatible = isCompatible(place);
         const anew = joining.ask({
-            question: [parameters, place.by], what: 'Joining the layers', height: 200,
+            question: [parameters, place.by], what: 'Joining the layers', path: `traces/${trace.id}/views/flat`, height: 200,
             load: (signal) => ask(parameters, place, compatible, granularity, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
             fail: (problem) => { rows.element.hidden = true; failedFilter(problem, bar, top); },

@@ -48,7 +48,7 @@ function layerPicture(trace, bar) {
     function update(place, granularity) {
         const parameters = questionOf(place);
         const anew = summing.ask({
-            question: [parameters, place.layer], what: 'Summing up the layers', height: 200,
+            question: [parameters, place.layer], what: 'Summing up the layers', path: `traces/${trace.id}/summary`, height: 200,
             load: (signal) => ask(parameters, place, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
             fail: (problem) => { around(false); failedFilter(problem, bar, top); },

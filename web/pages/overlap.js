@@ -37,7 +37,7 @@ function overlapPicture(trace, bar) {
         work?.abort();
         bar.clear();
         work = loading(top, {
-            what: 'Laying the sets over each other', height: 200, load: (signal) => ask(place, granularity, signal),
+            what: 'Laying the sets over each other', path, height: 200, load: (signal) => ask(place, granularity, signal),
             show: (question) => draw(place, question, granularity),
             fail: (problem) => { asked = null; around(false); failedFilter(problem, bar, top); },
             retry: () => { asked = null; update(place, granularity); },

@@ -46,7 +46,7 @@ function summaryPicture(trace, bar) {
     function update(place, granularity) {
         const parameters = questionOf(place);
         const anew = summing.ask({
-            question: parameters, what: `Summing up ${grouped(trace.events)} events by layer`, height: 480,
+            question: parameters, what: `Summing up ${grouped(trace.events)} events by layer`, path: `traces/${trace.id}/summary`, height: 480,
             load: (signal) => ask(parameters, place, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
             fail: refuse,

@@ -10,6 +10,7 @@ import { loading } from './notice.js';
  * @typedef {Object} Asked
  * @property {any} question  what the answer depends on
  * @property {string} what  is computed, for whoever waits
+ * @property {string} [path]  of the call, to tell how far it is
  * @property {number} [height]
  * @property {(signal: AbortSignal) => Promise<any>} load
  * @property {(answer: any) => any} show
@@ -37,7 +38,7 @@ export function asking(box) {
         asked = question;
         answer = null;
         work = loading(box, {
-            what: view.what, height: view.height, load: view.load,
+            what: view.what, path: view.path, height: view.height, load: view.load,
             show: (value) => { answer = { value }; latest.show(value); },
             fail: (problem) => { asked = null; latest.fail?.(problem); },
             retry: () => { asked = null; ask(latest); },

@@ -42,7 +42,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
             copyMenu(view.exported?.path ?? view.path, view.exported?.parameters ?? view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
         above.hidden = !view.above;
         refill(above, view.above);
-        computing.ask({ question: [view.path, view.parameters, view.besides], what: view.what, height, load: view.load, show: (answer) => show(answer, view, asTable) });
+        computing.ask({ question: [view.path, view.parameters, view.besides], what: view.what, path: view.path, height, load: view.load, show: (answer) => show(answer, view, asTable) });
     }
 
     function show(answer, view, asTable) {

@@ -2,22 +2,14 @@
 
 import { fill, h } from '../dom.js';
 import { go } from '../state.js';
-
-const SLOW_MS = 1000;
-const CANCEL_MS = 2000;
+import { working } from './working.js';
 
 /**
- * A skeleton at once; after a second, what is being computed; after two, a way to stop it.
- * @param {{what: string, height?: number, onCancel?: () => void}} options
+ * A skeleton at once; in it what working() says.
+ * @param {{what: string, path?: string, height?: number, onCancel?: () => void}} options
  */
-export function waiting({ what, height = 120, onCancel }) {
-    const words = h('p', { class: 'waiting-words', role: 'status' });
-    const box = h('div', { class: 'skeleton', style: { 'min-height': `${height}px` }, 'aria-busy': 'true' }, words);
-    setTimeout(() => { words.textContent = what; }, SLOW_MS);
-    if (onCancel) {
-        setTimeout(() => words.append(' ', h('button', { class: 'button small', onclick: onCancel }, 'Cancel')), CANCEL_MS);
-    }
-    return box;
+export function waiting({ height = 120, ...work }) {
+    return h('div', { class: 'skeleton', style: { 'min-height': `${height}px` }, 'aria-busy': 'true' }, working(work));
 }
 
 /**
@@ -83,21 +75,26 @@ export function failedFilter(problem, bar, box) {
  * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then, dimmed,
  * so that nothing jumps.
  * @param {HTMLElement} box
- * @param {{what: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any,
+ * @param {{what: string, path?: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any,
  *          fail?: (problem: Error) => void, retry: () => void}} work
  * @returns {AbortController}
  */
-export function loading(box, { what, height, load, show, fail, retry }) {
+export function loading(box, { what, path, height, load, show, fail, retry }) {
     const control = new AbortController();
     const cancel = () => {
         control.abort();
         fill(box, h('div', { class: 'notice' }, h('p', {}, 'Cancelled.'), h('button', { class: 'button small', onclick: retry }, 'Compute again')));
     };
-    if (box.childElementCount === 0 || box.querySelector(':scope > .notice')) fill(box, waiting({ what, height, onCancel: cancel }));
+    let words = null;
+    if (box.childElementCount === 0 || box.querySelector(':scope > .notice')) fill(box, waiting({ what, path, height, onCancel: cancel }));
+    else box.append(words = h('div', { class: 'over' }, working({ what, path, onCancel: cancel })));
     box.classList.add('outdated');
     load(control.signal).then(
         (answer) => { if (!control.signal.aborted) show(answer); },
         (problem) => { if (!control.signal.aborted) { fill(box, failure(problem, retry)); fail?.(problem); } },
-    ).finally(() => { if (!control.signal.aborted) box.classList.remove('outdated'); });
+    ).finally(() => {
+        words?.remove();
+        if (!control.signal.aborted) box.classList.remove('outdated');
+    });
     return control;
 }

@@ -38,7 +38,7 @@ export function resultCard() {
         source = null;
         work?.abort();
         work = loading(box, {
-            what: 'Asking', height: 320, load: (signal) => ask(view, signal),
+            what: 'Answering the question', path: view.path, height: 320, load: (signal) => ask(view, signal),
             show: (answer) => { source = answer; view.done(); show(view); },
             fail: (problem) => { fill(tools); fill(note); fill(steps); above.hidden = true; if (view.fail(problem)) fill(box, h('p', { class: 'notice' }, 'The question cannot be understood; the mark in it shows where.')); },
             retry: () => { asked = null; update(view); },

@@ -54,7 +54,7 @@ export function rowsCard({ onChoose }) {
         refill(tools.firstElementChild, view.tools);
         refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
         computing.ask({
-            question: [view.path, wanted], what: `Computing the rows of ${view.title}`, height: 320,
+            question: [view.path, wanted], what: `Computing the rows of ${view.title}`, path: view.path, height: 320,
             load: (signal) => paged((page) => getOf(view.trace, view.path, { ...wanted, ...page }, signal)),
             show: (source) => { view.done?.(); show(source, view); },
             fail: view.fail,

@@ -51,7 +51,7 @@ export function whereCard() {
         fill(tools, copyMenu(path, parameters, `${trace.name}-where`));
         if (exact) { box.classList.remove('outdated'); show({ ...known, of: known.root, many: '' }); return; }
         if (element.hidden) return;
-        work = loading(box, { what: 'Telling apart what every process did', height: 120, load: (signal) => getOf(trace, path, parameters, signal),
+        work = loading(box, { what: 'Telling apart what every process did', path, height: 120, load: (signal) => getOf(trace, path, parameters, signal),
             show: (answer) => show(partsOf(answer, partition)), retry: () => { asked = null; update(view); } });
     }
 
