@@ -51,7 +51,6 @@ char *sta_sprintf(const char *format, ...)
     return checked(length < 0 ? NULL : text, 1);
 }
 
-#define LARGE ((size_t)4 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* In huge pages where the kernel has them: a fault for every 4 KiB would cost more than most work on them. */
@@ -66,7 +65,7 @@ static void *try_alloc_large(size_t size)
 
 void *sta_try_alloc(size_t size)
 {
-    return size >= LARGE ? try_alloc_large(size) : malloc(size ? size : 1);
+    return size >= HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
 }
 
 void *sta_try_alloc_array(size_t count, size_t size)

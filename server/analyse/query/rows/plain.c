@@ -222,6 +222,7 @@ void sta_plain_reader_destroy(struct sta_plain_reader *reader)
         return;
     free_pieces(reader);
     sta_sorter_destroy(reader->sorter);
+    free(reader->where);
     free(reader->records);
     free(reader->rows);
     free(reader->key);
@@ -253,8 +254,11 @@ static int next_chunk(struct sta_plain_reader *reader, size_t most, struct sta_e
 static void note_key(struct sta_plain_reader *reader, size_t number)
 {
     uint32_t words = sta_plain_key_words(reader->plain);
+    bool sorted = reader->plain->sort_words > 0;
+    if (sorted && reader->records == NULL)
+        return;
     reader->started = true;
-    if (reader->plain->sort_words > 0) {
+    if (sorted) {
         memcpy(reader->key, reader->records + number * (words + 1), words * sizeof *reader->key);
         return;
     }

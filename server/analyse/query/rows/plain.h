@@ -31,7 +31,7 @@ STA_MUSTCHECK int sta_plain_count(const struct sta_plain *plain, const struct st
 uint32_t sta_plain_key_words(const struct sta_plain *plain);
 
 struct sta_plain_reader;
-/** @budget, @spill_folder: copied.  @wanted: rows that will be read; 0: as many as the first call asks for, maybe more.  @after: the key of a row, to start behind it; NULL: from the first. */
+/** @budget, @spill_folder: copied.  @wanted: rows that will be read, and that nobody goes on from; 0: as many as the first call asks for, maybe more.  @after: the key of a row, to start behind it; NULL: from the first. */
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
                                                  const struct sta_budget *budget, const char *spill_folder,
                                                  uint64_t wanted, const uint64_t *after);

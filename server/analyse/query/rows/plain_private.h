@@ -27,7 +27,8 @@ struct sta_plain_reader {
 
     /* sorted */
     struct sta_sorter *sorter;
-    uint64_t *records;    /* of the rows of the chunk */
+    uint64_t *where;      /* of the rows of the chunk: part and row */
+    uint64_t *records;    /* likewise: the records; NULL when nobody goes on from a row of the chunk */
     bool whole;           /* the sorter has all rows, not just the first ones */
     uint64_t sorted_left; /* that it may still give */
 };

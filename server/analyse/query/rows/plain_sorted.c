@@ -154,19 +154,12 @@ static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_
     return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
 }
 
-/* Which part a record's row lies in, and which row it is there. */
-static uint64_t where_of(const struct sta_plain_reader *reader, size_t number)
-{
-    uint32_t words = sta_plain_key_words(reader->plain) + 1;
-    return reader->records[number * words + words - 1];
-}
-
 /* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
 static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *piece_of_part)
 {
     size_t part_count = fetching->reader->plain->path->part_count, pieces = 0, sum = 0;
     for (size_t i = 0; i < count; i++)
-        piece_of_part[where_of(fetching->reader, i) >> 32]++;
+        piece_of_part[fetching->reader->where[i] >> 32]++;
     for (size_t part = 0; part < part_count; part++) {
         size_t rows = piece_of_part[part];
         if (rows == 0)
@@ -187,7 +180,7 @@ static void list_rows(struct fetching *fetching, size_t count, size_t pieces, co
     size_t *next = sta_alloc_array(pieces + 1, sizeof *next);
     memcpy(next, fetching->first, pieces * sizeof *next);
     for (size_t i = 0; i < count; i++) {
-        uint64_t where = where_of(reader, i);
+        uint64_t where = reader->where[i];
         uint32_t piece = piece_of_part[where >> 32];
         sta_plain_add_row(reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
         fetching->rows[next[piece]++] = (uint32_t)where;
@@ -225,33 +218,56 @@ static int sort_for(struct sta_plain_reader *reader, size_t most, struct sta_err
     return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : 0;
 }
 
+/* Notes where the rows of some records lie, and the records when somebody may go on from them. */
+static void note_records(struct sta_plain_reader *reader, const uint64_t *records, size_t count, size_t at)
+{
+    uint32_t words = sta_plain_key_words(reader->plain) + 1;
+    for (size_t i = 0; i < count; i++)
+        reader->where[at + i] = records[i * words + words - 1];
+    if (reader->records != NULL)
+        memcpy(reader->records + at * words, records, count * words * sizeof *records);
+}
+
 /* Takes @count records from the sorter, fewer at the end. */
 static int take_records(struct sta_plain_reader *reader, size_t count, size_t *taken, struct sta_error *err)
 {
     uint32_t words = sta_plain_key_words(reader->plain) + 1;
+    uint64_t *records = sta_alloc_array(STA_MIN(count, (size_t)STA_VECTOR_ROWS), words * sizeof *records);
     size_t now = 1;
     int rc = 0;
     *taken = 0;
     while (rc == 0 && now > 0 && *taken < count) {
         rc = sta_budget_check(&reader->budget, err);
         if (rc == 0)
-            rc = sta_sorter_next(reader->sorter, reader->records + *taken * words,
-                                 STA_MIN(count - *taken, (size_t)STA_VECTOR_ROWS), &now, err);
+            rc = sta_sorter_next(reader->sorter, records, STA_MIN(count - *taken, (size_t)STA_VECTOR_ROWS),
+                                 &now, err);
+        if (rc == 0)
+            note_records(reader, records, now, *taken);
         *taken += now;
     }
+    free(records);
     return rc;
+}
+
+/* Room for what is noted of @count rows.  Return: false when memory is short. */
+static bool make_room(struct sta_plain_reader *reader, size_t count)
+{
+    size_t record = (sta_plain_key_words(reader->plain) + 1) * sizeof(uint64_t);
+    bool keeps = reader->wanted == 0;
+    free(reader->where);
+    free(reader->records);
+    reader->where = sta_try_alloc_array(count + 1, sizeof *reader->where);
+    reader->records = keeps ? sta_try_alloc_array(count + 1, record) : NULL;
+    return reader->where != NULL && (!keeps || reader->records != NULL);
 }
 
 int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
-    uint32_t words = sta_plain_key_words(reader->plain) + 1;
     int rc = sort_for(reader, most, err);
     if (rc != 0)
         return rc;
     size_t count = STA_MIN(reader->sorted_left, (uint64_t)reader->most_rows);
-    free(reader->records);
-    reader->records = sta_try_alloc_array(count + 1, words * sizeof(uint64_t));
-    if (reader->records == NULL)
+    if (!make_room(reader, count))
         return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
     rc = take_records(reader, count, &count, err);
     reader->sorted_left -= count;

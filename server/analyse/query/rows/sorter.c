@@ -35,6 +35,12 @@ struct run {
     const uint64_t *record; /* the present one */
 };
 
+/* A run being merged. */
+struct head {
+    uint64_t first; /* word of its present record */
+    struct run *run;
+};
+
 /* Where one worker collects. */
 struct bench {
     uint64_t *records, *ordered; /* of sorter->capacity; ordered is what they are sorted into */
@@ -57,7 +63,7 @@ struct sta_sorter {
     size_t capacity; /* records of a bench */
     struct bench *benches;
     _Atomic unsigned next_bench;
-    struct run **heap; /* the least record first */
+    struct head *heap; /* the least record first */
     size_t heap_count;
     uint64_t given;
 };
@@ -308,14 +314,19 @@ static int point(const struct sta_sorter *sorter, struct run *run, struct sta_er
                           now * sorter->record, err);
 }
 
+static bool is_before(const struct sta_sorter *sorter, const struct head *a, const struct head *b)
+{
+    return a->first != b->first ? a->first < b->first : comes_before(sorter, a->run->record, b->run->record);
+}
+
 static void sift_down(struct sta_sorter *sorter, size_t at)
 {
-    struct run *moving = sorter->heap[at];
+    struct head moving = sorter->heap[at];
     for (size_t child; (child = 2 * at + 1) < sorter->heap_count; at = child) {
         if (child + 1 < sorter->heap_count &&
-            comes_before(sorter, sorter->heap[child + 1]->record, sorter->heap[child]->record))
+            is_before(sorter, &sorter->heap[child + 1], &sorter->heap[child]))
             child++;
-        if (!comes_before(sorter, sorter->heap[child]->record, moving->record))
+        if (!is_before(sorter, &sorter->heap[child], &moving))
             break;
         sorter->heap[at] = sorter->heap[child];
     }
@@ -340,14 +351,14 @@ static int start_merge(struct sta_sorter *sorter, struct sta_error *err)
     size_t runs = 0;
     for (unsigned i = 0; i < sorter->shape.workers; i++)
         runs += sorter->benches[i].run_count;
-    sorter->heap = sta_alloc_array(runs + 1, sizeof(struct run *));
+    sorter->heap = sta_alloc_array(runs + 1, sizeof *sorter->heap);
     for (unsigned i = 0; i < sorter->shape.workers; i++)
         for (size_t r = 0; r < sorter->benches[i].run_count; r++) {
             struct run *run = &sorter->benches[i].runs[r];
             int rc = point(sorter, run, err);
             if (rc != 0)
                 return rc;
-            sorter->heap[sorter->heap_count++] = run;
+            sorter->heap[sorter->heap_count++] = (struct head){run->record[0], run};
         }
     for (size_t i = sorter->heap_count / 2; i-- > 0;)
         sift_down(sorter, i);
@@ -369,13 +380,15 @@ int sta_sorter_finish(struct sta_sorter *sorter, struct sta_error *err)
 /* The run of the least record goes on by one. */
 static int advance(struct sta_sorter *sorter, struct sta_error *err)
 {
-    struct run *run = sorter->heap[0];
+    struct run *run = sorter->heap[0].run;
     run->at++;
     int rc = point(sorter, run, err);
     if (rc != 0)
         return rc;
     if (run->at == run->count)
         sorter->heap[0] = sorter->heap[--sorter->heap_count];
+    else
+        sorter->heap[0].first = run->record[0];
     if (sorter->heap_count > 0)
         sift_down(sorter, 0);
     return 0;
@@ -387,7 +400,7 @@ int sta_sorter_next(struct sta_sorter *sorter, uint64_t *records, size_t most, s
     size_t words = sorter->shape.words;
     *count = 0;
     while (*count < most && sorter->heap_count > 0 && sorter->given < sorter->shape.most) {
-        memcpy(records + *count * words, sorter->heap[0]->record, sorter->record);
+        memcpy(records + *count * words, sorter->heap[0].run->record, sorter->record);
         ++*count;
         sorter->given++;
         int rc = advance(sorter, err);
