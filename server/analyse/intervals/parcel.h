@@ -19,6 +19,10 @@ struct sta_packed_span {
     uint32_t length, mask;
 };
 
+/** As sta_spans_sort. */
+struct sta_packed_span *sta_packed_spans_sort(struct sta_packed_span *spans, struct sta_packed_span *scratch,
+                                              size_t count);
+
 struct sta_packed_unit {
     uint32_t unit, count; /* of its spans */
 };

@@ -34,10 +34,9 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 
 static void worker_fini(struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place, worker->states,       worker->parts,         worker->sorted,
-                         worker->bench, worker->scratch,      worker->leaving.items, worker->arriving.items,
-                         worker->next,  worker->nested.items, worker->others.items,  worker->events,
-                         worker->cells};
+    void *const all[] = {worker->place,        worker->states,        worker->parts,          worker->sorted,
+                         worker->scratch,      worker->leaving.items, worker->arriving.items, worker->next,
+                         worker->nested.items, worker->others.items,  worker->events,         worker->cells};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
     sta_map_fini(&worker->cells_by_key);
@@ -70,7 +69,6 @@ size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sw
     size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->nested.capacity +
                   worker->others.capacity;
     size_t bytes = beyond_slice(worker->sorted_capacity, sizeof *worker->sorted) +
-                   beyond_slice(worker->bench_capacity, sizeof *worker->bench) +
                    beyond_slice(worker->scratch_capacity, sizeof *worker->scratch) +
                    beyond_slice(worker->part_capacity, sizeof *worker->parts);
     bytes += ends * sizeof(struct sta_packed_end);

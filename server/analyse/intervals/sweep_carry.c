@@ -64,23 +64,17 @@ static void open_parcel(const struct sta_sweep *sweep, struct sta_sweep_worker *
         sta_ends_add(&worker->leaving, ends[e]);
 }
 
-/* Makes the parts of a unit one, at @room. */
-static void sort_unit(struct sta_sweep_worker *worker, const struct sta_sweep_unit *state,
-                      struct sta_packed_span *room)
+/* Makes the parts of a unit one, at place @at of those sorted. */
+static void sort_unit(struct sta_sweep_worker *worker, const struct sta_sweep_unit *state, size_t at)
 {
+    struct sta_packed_span *room = worker->sorted + at;
     size_t put = 0;
-    STA_GROW(worker->bench, worker->bench_capacity, state->count);
-    STA_GROW(worker->scratch, worker->scratch_capacity, state->count);
     for (uint32_t p = state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next) {
-        const struct sta_sweep_part *part = &worker->parts[p];
-        for (uint32_t i = 0; i < part->count; i++)
-            worker->bench[put++] = (struct sta_span){
-                .ts = part->spans[i].ts, .cell = part->spans[i].length, .mask = part->spans[i].mask};
+        memcpy(room + put, worker->parts[p].spans, worker->parts[p].count * sizeof *room);
+        put += worker->parts[p].count;
     }
-    const struct sta_span *sorted = sta_spans_sort(worker->bench, worker->scratch, put);
-    for (size_t i = 0; i < put; i++)
-        room[i] = (struct sta_packed_span){sorted[i].ts, sorted[i].cell, sorted[i].mask};
-    worker->parts[state->first] = (struct sta_sweep_part){room, (uint32_t)put, STA_SWEEP_NOWHERE};
+    const struct sta_packed_span *sorted = sta_packed_spans_sort(room, worker->scratch + at, put);
+    worker->parts[state->first] = (struct sta_sweep_part){sorted, (uint32_t)put, STA_SWEEP_NOWHERE};
 }
 
 static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
@@ -91,13 +85,14 @@ static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *w
         room += state->unsorted ? state->count : 0;
     }
     STA_GROW(worker->sorted, worker->sorted_capacity, room);
-    struct sta_packed_span *next = worker->sorted;
+    STA_GROW(worker->scratch, worker->scratch_capacity, room);
+    size_t at = 0;
     for (uint32_t u = 0; u < worker->state_count; u++) {
         const struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
         if (!state->unsorted)
             continue;
-        sort_unit(worker, state, next);
-        next += state->count;
+        sort_unit(worker, state, at);
+        at += state->count;
     }
 }
 

@@ -56,10 +56,8 @@ struct sta_sweep_worker {
     size_t state_count, state_capacity;
     struct sta_sweep_part *parts;
     size_t part_count, part_capacity;
-    struct sta_packed_span *sorted; /* of units whose parts were not in order */
-    size_t sorted_capacity;
-    struct sta_span *bench, *scratch; /* while they are sorted */
-    size_t bench_capacity, scratch_capacity;
+    struct sta_packed_span *sorted, *scratch; /* of units whose parts were not in order */
+    size_t sorted_capacity, scratch_capacity;
     struct sta_sweep_ends leaving;  /* of spans that end beyond the slice, or are too long to be packed */
     struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
     uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */

@@ -340,19 +340,22 @@ Test(intervals, sorting_orders_any_times)
     static const int64_t extremes[] = {INT64_MIN / 2, -1, 0, 1, 1 << 11, INT64_MAX / 2};
     state = 7;
     static struct sta_span spans[500], scratch[500];
+    static struct sta_packed_span packed[500], packed_scratch[500];
     for (int round = 0; round < 400; round++) {
         size_t count = below(round % 2 ? 500 : 60);
-        uint64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
             spans[i] = (struct sta_span){.ts = extremes[below(6)] + below(5000), .cell = (uint32_t)i};
-            sum += (uint64_t)spans[i].ts;
+            packed[i] = (struct sta_packed_span){.ts = spans[i].ts, .length = (uint32_t)i};
         }
-        struct sta_span *sorted = sta_spans_sort(spans, scratch, count);
+        const struct sta_span *sorted = sta_spans_sort(spans, scratch, count);
+        const struct sta_packed_span *also = sta_packed_spans_sort(packed, packed_scratch, count);
+        uint8_t met[500] = {0};
         for (size_t i = 0; i < count; i++) {
-            sum -= (uint64_t)sorted[i].ts;
-            cr_assert(i == 0 || sorted[i - 1].ts <= sorted[i].ts);
+            bool after = i == 0 || sorted[i - 1].ts < sorted[i].ts ||
+                         (sorted[i - 1].ts == sorted[i].ts && sorted[i - 1].cell < sorted[i].cell);
+            cr_assert(after && met[sorted[i].cell]++ == 0);
+            cr_assert(also[i].ts == sorted[i].ts && also[i].length == sorted[i].cell);
         }
-        cr_assert_eq(sum, 0);
     }
 }
 
