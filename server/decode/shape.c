@@ -51,8 +51,10 @@ const char *sta_shapes_match(struct sta_shapes *shapes, const char *at, struct s
     return shapes->walk(shapes->nodes, at, record);
 }
 
-const uint64_t sta_shape_least[17] = {0,   0,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
-                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+#define NONE UINT64_MAX
+const uint64_t sta_shape_least[33] = {NONE, 0,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                      1e10, 1e11, 1e12, 1e13, 1e14, 1e15, NONE, NONE, NONE, NONE, NONE,
+                                      NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
 const char *sta_shape_bare_value(const char *at, struct sta_json_value *value)
 {
@@ -173,8 +175,7 @@ static bool make_node(const struct sta_layout *layout, const char *begin, size_t
         return false;
     node->length = (uint8_t)(end - begin);
     memcpy(node->fragment, begin, node->length);
-    node->tail = (uint8_t)((node->length - 1u) / 32 * 32);
-    node->tail_mask = UINT32_MAX >> (31 - (node->length - 1u) % 32);
+    node->mask = node->length >= 32 ? UINT32_MAX : (1u << node->length) - 1;
     if (*item < layout->count) {
         node->kind = kind_of(&layout->items[*item]);
         node->field = (uint8_t)layout->items[*item].field;

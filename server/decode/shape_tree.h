@@ -38,14 +38,13 @@ struct sta_shape_constant {
 struct sta_shape_node {
     _Alignas(64) struct sta_shape_node *likely; /* the child that fitted last */
     struct sta_shape_node *
-        *guesses;       /* which child to expect after which text; NULL: `likely`, while children are few */
-    uint32_t tail_mask; /* which bytes of the fragment's last vector, of 32 bytes, belong to it */
-    uint32_t key;       /* of an arg */
-    uint16_t usual;     /* length of the value behind the fragment when it was last seen */
-    uint8_t tail;       /* where the last vector begins */
-    uint8_t length;
-    uint8_t kind;  /* enum sta_shape_kind */
-    uint8_t field; /* enum sta_record_field, of the value behind the fragment */
+        *guesses;   /* which child to expect after which text; NULL: `likely`, while children are few */
+    uint32_t mask;  /* which of the first 32 bytes belong to the fragment */
+    uint32_t key;   /* of an arg */
+    uint16_t usual; /* length of the value behind the fragment when it was last seen */
+    uint8_t length; /* of the fragment */
+    uint8_t kind;   /* enum sta_shape_kind */
+    uint8_t field;  /* enum sta_record_field, of the value behind the fragment */
     uint8_t constant_count;
     uint8_t shared;                    /* bytes that the fragments of all children have in common */
     char fragment[STA_SHAPE_FRAGMENT]; /* zeros behind it */
@@ -66,7 +65,8 @@ struct sta_shapes {
 const char *sta_shape_walk_portable(struct sta_shape_node *root, const char *at, struct sta_record *record);
 const char *sta_shape_walk_avx2(struct sta_shape_node *root, const char *at, struct sta_record *record);
 
-extern const uint64_t sta_shape_least[17]; /* the smallest number that is written with so many digits */
+/* The smallest number that is written with so many digits; more than any for what is no plain integer. */
+extern const uint64_t sta_shape_least[33];
 
 /** A number with a fraction, an exponent or very many digits, or a literal.  Return: what follows it, or NULL. */
 const char *sta_shape_bare_value(const char *at, struct sta_json_value *value);

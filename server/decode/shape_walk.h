@@ -51,9 +51,9 @@ static inline struct sta_shape_node *child_for(struct sta_shape_node *parent, co
 /* An integer that is no plain one: with a sign, very long, or wrong. */
 static __attribute__((noinline)) const char *match_rare_int(const char *at, struct sta_json_value *value)
 {
-    uint64_t sum;
+    uint64_t sum = 0;
     unsigned count = *at == '-' ? digits(at + 1, &sum) : 0;
-    if (count - 1 >= 16 || sum < sta_shape_least[count])
+    if (sum < sta_shape_least[count])
         return sta_shape_bare_value(at, value);
     value->kind = STA_JSON_INT;
     value->text = at;
@@ -67,7 +67,7 @@ static inline const char *match_int(const char *at, struct sta_json_value *value
 {
     uint64_t sum;
     unsigned count = digits(at, &sum);
-    if (count - 1 >= 16 || sum < sta_shape_least[count])
+    if (sum < sta_shape_least[count])
         return match_rare_int(at, value);
     value->kind = STA_JSON_INT;
     value->text = at;
@@ -136,7 +136,7 @@ static inline const char *match_numeral(const char *at, struct sta_json_value *v
 {
     uint64_t sum;
     unsigned count = digits(at, &sum);
-    if (count - 1 >= 16 || sum < sta_shape_least[count] || at[count] != '"')
+    if (sum < sta_shape_least[count] || at[count] != '"')
         return match_string(at, value);
     value->kind = STA_JSON_INT;
     value->text = at;

@@ -12,12 +12,19 @@ static inline uint32_t equal_bytes(const char *a, const char *b)
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(left, right));
 }
 
+/* What is past the first vector: the last one ends with the fragment. */
+static inline bool has_rest(const struct sta_shape_node *node, const char *at)
+{
+    size_t last = node->length - 32u;
+    bool same = equal_bytes(at + last, node->fragment + last) == UINT32_MAX;
+    for (size_t i = 32; same && i < last; i += 32)
+        same = equal_bytes(at + i, node->fragment + i) == UINT32_MAX;
+    return same;
+}
+
 static inline bool has_fragment(const struct sta_shape_node *node, const char *at)
 {
-    for (unsigned i = 0; i < node->tail; i += 32)
-        if (equal_bytes(at + i, node->fragment + i) != UINT32_MAX)
-            return false;
-    return (~equal_bytes(at + node->tail, node->fragment + node->tail) & node->tail_mask) == 0;
+    return (~equal_bytes(at, node->fragment) & node->mask) == 0 && (node->length <= 32 || has_rest(node, at));
 }
 
 /* As signed bytes, control characters and all that is not ASCII are below 0x20: one comparison finds both. */
