@@ -9,12 +9,10 @@
 #include <stdint.h>
 
 struct sta_column_kernels {
-    /** Values that are positive, 0 for the others. */
-    void (*positives)(const int64_t *values, uint32_t rows, int64_t *out);
-    /** Sets values to 0 where @keep is 0 (else it is 1). */
-    void (*mask)(const uint8_t *keep, uint32_t rows, int64_t *values);
-    /** Puts values that are not 0 over others. */
-    void (*put_over)(const int64_t *values, uint32_t rows, int64_t *out);
+    /** @first where it is positive, else @second where that is positive and to be kept (@keep: 1), else 0, which is marked as missing.
+     * Return: whether any is. */
+    bool (*pick)(const int64_t *first, const int64_t *second, const uint8_t *keep, uint32_t rows,
+                 int64_t *out, uint8_t *missing);
     /** Marks rows that have a certain value, clears the marks of others.  Return: whether there is such a row. */
     bool (*mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *marks);
 };

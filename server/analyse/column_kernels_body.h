@@ -1,21 +1,17 @@
 /* column_kernels_body.h - bodies of column_kernels.h, included once per instruction set with KERNEL(name) and TARGET defined. */
 
-TARGET static void KERNEL(positives)(const int64_t *values, uint32_t rows, int64_t *restrict out)
+TARGET static bool KERNEL(pick)(const int64_t *first, const int64_t *second, const uint8_t *keep,
+                                uint32_t rows, int64_t *restrict out, uint8_t *restrict missing)
 {
-    for (uint32_t row = 0; row < rows; row++)
-        out[row] = values[row] > 0 ? values[row] : 0;
-}
-
-TARGET static void KERNEL(mask)(const uint8_t *keep, uint32_t rows, int64_t *restrict values)
-{
-    for (uint32_t row = 0; row < rows; row++)
-        values[row] &= -(int64_t)keep[row];
-}
-
-TARGET static void KERNEL(put_over)(const int64_t *values, uint32_t rows, int64_t *restrict out)
-{
-    for (uint32_t row = 0; row < rows; row++)
-        out[row] = values[row] != 0 ? values[row] : out[row];
+    uint8_t any = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        int64_t kept = (second[row] > 0 ? second[row] : 0) & -(int64_t)keep[row];
+        int64_t value = first[row] > 0 ? first[row] : kept;
+        out[row] = value;
+        missing[row] = value == 0;
+        any |= missing[row];
+    }
+    return any != 0;
 }
 
 TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *restrict marks)
@@ -29,8 +25,6 @@ TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t va
 }
 
 static const struct sta_column_kernels KERNEL(kernels) = {
-    .positives = KERNEL(positives),
-    .mask = KERNEL(mask),
-    .put_over = KERNEL(put_over),
+    .pick = KERNEL(pick),
     .mark = KERNEL(mark),
 };

@@ -34,7 +34,8 @@ void sta_column_reader_destroy(struct sta_column_reader *reader)
         free(reader->logical[i].missing);
     }
     sta_combos_fini(&reader->refined);
-    free(reader->scratch);
+    for (size_t i = 0; i < STA_POSITIVES; i++)
+        free(reader->positives[i]);
     free(reader->keep);
     free(reader->physical);
     free(reader->logical);

@@ -222,35 +222,35 @@ static int64_t positive_of(const struct sta_positive_source *source, struct valu
     }
 }
 
-/* The positive integers of a key, 0 where there is none. */
-static int fill_positive(struct sta_column_reader *reader, enum sta_positive which, int64_t *out,
-                         struct sta_error *err)
+/* Integers of a key, of which the positive ones count. */
+static int integers_of(struct sta_column_reader *reader, enum sta_positive which, const int64_t **integers,
+                       struct sta_error *err)
 {
+    static const int64_t zeroes[STA_BLOCK_ROWS];
     const struct sta_positive_source *source = &reader->columns->positives[which];
-    uint32_t rows = reader->block->rows;
     const struct sta_column_values *values = &absent;
     int status = source->key == STA_NO_CODE
                      ? STA_OK
                      : sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
     if (status != STA_OK)
         return status;
-    if (values->kind == STA_KIND_ABSENT) {
-        memset(out, 0, rows * sizeof *out);
+    *integers = values->kind == STA_KIND_ABSENT ? zeroes : values->integers;
+    if (values->kind == STA_KIND_INT ||
+        values->kind == STA_KIND_ABSENT) /* nearly always; what is missing is 0 */
         return STA_OK;
-    }
-    if (values->kind == STA_KIND_INT) { /* nearly always; what is missing is 0 */
-        sta_column_kernels()->positives(values->integers, rows, out);
-        return STA_OK;
-    }
-    for (uint32_t row = 0; row < rows; row++)
-        out[row] = positive_of(source, value_at(values, row));
+    int64_t **room = &reader->positives[which];
+    if (*room == NULL)
+        *room = sta_alloc_array(STA_BLOCK_ROWS, sizeof **room);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        (*room)[row] = positive_of(source, value_at(values, row));
+    *integers = *room;
     return STA_OK;
 }
 
 enum io_only { ANY_CATEGORY, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
 
 /* Without branches: calls of all sorts follow each other. */
-static void flag_sort(const struct sta_columns *columns, enum io_only sort, const uint32_t *cats,
+static void flag_rows(const struct sta_columns *columns, enum io_only sort, const uint32_t *cats,
                       const uint32_t *names, uint32_t rows, uint8_t *restrict keep)
 {
     const uint8_t *has_classes = columns->has_classes, *is_transfer = columns->is_transfer;
@@ -262,70 +262,54 @@ static void flag_sort(const struct sta_columns *columns, enum io_only sort, cons
             keep[row] = has_classes[cats[row] + 1] == (sort == WITH_CLASSES);
 }
 
-/* Clears the values of the rows that are not of the sort. */
-static int keep_only(struct sta_column_reader *reader, enum io_only sort, int64_t *values,
-                     struct sta_error *err)
+/* Flags the rows of the sort in reader->keep. */
+static int flag_sort(struct sta_column_reader *reader, enum io_only sort, struct sta_error *err)
 {
+    uint32_t rows = reader->block->rows;
+    if (reader->keep == NULL)
+        reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
+    if (sort == ANY_CATEGORY) {
+        memset(reader->keep, 1, rows);
+        return STA_OK;
+    }
     const struct sta_column_values *names, *cats;
     int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
-    if (status != STA_OK)
-        return status;
-    if (reader->keep == NULL)
-        reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
-    uint32_t rows = reader->block->rows;
-    flag_sort(reader->columns, sort, cats->codes, names->codes, rows, reader->keep);
-    sta_column_kernels()->mask(reader->keep, rows, values);
-    return STA_OK;
-}
-
-static int fill_column(struct sta_column_reader *reader, uint32_t column, int64_t *out, struct sta_error *err)
-{
-    static const struct {
-        uint32_t column;
-        enum sta_positive from;
-        enum io_only of;
-    } rules[] = {{STA_LOGICAL_size, STA_POSITIVE_ret, TRANSFERS},
-                 {STA_LOGICAL_offset, STA_POSITIVE_offset, WITH_CLASSES},
-                 {STA_LOGICAL_image_id, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
-                 {STA_LOGICAL_step, STA_POSITIVE_step, ANY_CATEGORY},
-                 {STA_LOGICAL_epoch, STA_POSITIVE_epoch, ANY_CATEGORY}};
-    size_t r = 0;
-    while (rules[r].column != column)
-        r++;
-    int status = fill_positive(reader, rules[r].from, out, err);
-    if (status == STA_OK && rules[r].of != ANY_CATEGORY &&
-        reader->columns->positives[rules[r].from].key != STA_NO_CODE)
-        status = keep_only(reader, rules[r].of, out, err);
-    return status;
-}
-
-/* args.size_sum, where it is there, goes before what a call returned. */
-static int put_size_sums(struct sta_column_reader *reader, int64_t *out, struct sta_error *err)
-{
-    if (reader->columns->positives[STA_POSITIVE_size_sum].key == STA_NO_CODE)
-        return STA_OK;
-    if (reader->scratch == NULL)
-        reader->scratch = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->scratch);
-    int status = fill_positive(reader, STA_POSITIVE_size_sum, reader->scratch, err);
     if (status == STA_OK)
-        sta_column_kernels()->put_over(reader->scratch, reader->block->rows, out);
+        flag_rows(reader->columns, sort, cats->codes, names->codes, rows, reader->keep);
     return status;
 }
+
+/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned. */
+static const struct rule {
+    uint32_t column;
+    enum sta_positive first, second;
+    enum io_only of; /* which rows the second counts for */
+} rules[] = {{STA_LOGICAL_size, STA_POSITIVE_size_sum, STA_POSITIVE_ret, TRANSFERS},
+             {STA_LOGICAL_offset, STA_POSITIVE_none, STA_POSITIVE_offset, WITH_CLASSES},
+             {STA_LOGICAL_image_id, STA_POSITIVE_none, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
+             {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, ANY_CATEGORY},
+             {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, ANY_CATEGORY}};
 
 int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column,
                                struct sta_logical_slot *slot, struct sta_error *err)
 {
-    int64_t *out = sta_logical_values(slot);
-    uint32_t rows = reader->block->rows;
-    int status = fill_column(reader, column, out, err);
-    if (status == STA_OK && column == STA_LOGICAL_size)
-        status = put_size_sums(reader, out, err);
+    const int64_t *first, *second;
+    const struct rule *rule = rules;
+    while (rule->column != column)
+        rule++;
+    int status = integers_of(reader, rule->first, &first, err);
+    if (status == STA_OK)
+        status = integers_of(reader, rule->second, &second, err);
+    if (status == STA_OK)
+        status = flag_sort(reader, rule->of, err);
     if (status != STA_OK)
         return status;
+    int64_t *out = sta_logical_values(slot);
+    uint32_t rows = reader->block->rows;
     uint8_t *missing = sta_logical_missing(slot, rows);
-    bool any = sta_column_kernels()->mark(out, rows, 0, missing);
+    bool any = sta_column_kernels()->pick(first, second, reader->keep, rows, out, missing);
     slot->vector.integers = out;
     slot->vector.missing = any ? missing : NULL;
     return STA_OK;

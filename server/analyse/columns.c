@@ -85,7 +85,8 @@ static void find_positives(struct sta_columns *columns)
         [STA_POSITIVE_size_sum] = "size_sum", [STA_POSITIVE_ret] = "ret",
         [STA_POSITIVE_offset] = "offset",     [STA_POSITIVE_image_idx] = "image_idx",
         [STA_POSITIVE_step] = "step",         [STA_POSITIVE_epoch] = "epoch"};
-    for (size_t i = 0; i < STA_POSITIVES; i++)
+    columns->positives[STA_POSITIVE_none].key = STA_NO_CODE;
+    for (size_t i = 0; i < STA_POSITIVE_none; i++)
         find_positive(columns, keys[i], &columns->positives[i]);
 }
 

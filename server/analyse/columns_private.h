@@ -38,6 +38,7 @@ enum sta_positive {
     STA_POSITIVE_image_idx,
     STA_POSITIVE_step,
     STA_POSITIVE_epoch,
+    STA_POSITIVE_none, /* of no event */
     STA_POSITIVES
 };
 
@@ -109,7 +110,7 @@ struct sta_column_reader {
     struct sta_physical_slot *physical; /* by enum sta_column_id */
     struct sta_logical_slot *logical;   /* by schema index */
     struct sta_combos refined;          /* (0, cat, file class) -> refined cat */
-    int64_t *scratch;                   /* STA_BLOCK_ROWS values */
+    int64_t *positives[STA_POSITIVES];  /* room for STA_BLOCK_ROWS values, made when first needed */
     uint8_t *keep;                      /* STA_BLOCK_ROWS flags */
 };
 
