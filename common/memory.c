@@ -1,8 +1,13 @@
-/* Allocation that ends the process in one place when memory is gone, allocation that may fail, and arenas. */
+/* Allocation that ends the process in one place when memory is gone, allocation that may fail, arenas, and giving back. */
 #include "common/memory.h"
 
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void *checked(void *memory, size_t size)
 {
@@ -72,6 +77,29 @@ void *sta_try_alloc_array(size_t count, size_t size)
 {
     size_t bytes;
     return __builtin_mul_overflow(count, size, &bytes) ? NULL : sta_try_alloc(bytes);
+}
+
+/* Bytes of memory that are the process's own, not of a file; 0 when that cannot be known. */
+static uint64_t bytes_held(void)
+{
+    unsigned long long resident = 0, of_files = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    bool known = fscanf(file, "%*u %llu %llu", &resident, &of_files) == 2 && resident >= of_files;
+    fclose(file);
+    return known ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+void sta_memory_give_back(uint64_t keep)
+{
+    static _Atomic uint64_t in_use; /* about: what was left the last time, or less since */
+    uint64_t held = bytes_held(), last = atomic_load(&in_use);
+    if (held > keep && held > last + last / 8) {
+        malloc_trim(0);
+        held = last = bytes_held();
+    }
+    atomic_store(&in_use, held < last ? held : last);
 }
 
 struct sta_arena_block {

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "common/error.h"
 
 void *sta_alloc(size_t size);                     /* zeroed; free() it */
@@ -18,6 +19,14 @@ char *sta_sprintf(const char *format, ...) STA_PRINTF(1, 2);
 
 void *sta_try_alloc(size_t size);                     /* not zeroed; NULL when memory is short */
 void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on overflow or shortage */
+
+/**
+ * sta_memory_give_back - give memory that was freed back to the system, when the process holds more than @keep bytes
+ * The allocator keeps what was freed for the next who asks, for each thread apart, so that it may come to many times of what is in use.  Does
+ * nothing while no more is held than after the last time; else takes some milliseconds per 100 MiB.
+ * Context: any thread, when nobody waits for it.
+ */
+void sta_memory_give_back(uint64_t keep);
 
 /* Grows an array so that it can hold `need` items: doubles, aborts when memory is short. */
 #define STA_GROW(array, capacity, need)                                                                      \

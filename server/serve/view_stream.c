@@ -219,7 +219,10 @@ static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool
 
 static void release_late(void *context, bool dropped)
 {
-    answer_release(context);
+    struct long_answer *answer = context;
+    uint64_t keep = answer->view->server->options.query_memory;
+    answer_release(answer);
+    sta_memory_give_back(keep);
 }
 
 /* The client has all, or has gone.  To let go of many rows takes a while, which is not for an HTTP thread. */
@@ -340,7 +343,7 @@ static void finish_short(struct long_answer *answer, int status, struct sta_repl
         sta_content_release(content);
         sta_reply_fini(reply);
     }
-    answer_release(answer);
+    release_late(answer, false);
 }
 
 /* An answer that the client has: nothing is computed. */

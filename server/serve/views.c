@@ -253,7 +253,9 @@ static void run_question(void *context, bool dropped)
     sta_flight_land(view->flight, content, &err);
     if (view->next != NULL && status == STA_OK)
         prepare_kind(view->server, view->next, view->trace, NULL);
+    uint64_t keep = view->server->options.query_memory;
     sta_view_destroy(view);
+    sta_memory_give_back(keep);
 }
 
 /* Takes over the view: to the question threads, or, when too many wait, its flight fails. */

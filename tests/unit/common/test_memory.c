@@ -1,0 +1,48 @@
+/* Memory that was freed goes back to the system when it is asked for, and not before. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+#define PIECE 100000 /* too small to be mapped apart */
+#define PIECES 2000
+
+static size_t resident(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    cr_assert(file != NULL && fscanf(file, "%*u %lu", &pages) == 1);
+    fclose(file);
+    return pages * 4096;
+}
+
+/* Frees all but the last, which keeps the allocator from giving back the others by itself. */
+static char *leave_holes(void)
+{
+    static char *pieces[PIECES];
+    for (size_t i = 0; i < PIECES; i++) {
+        pieces[i] = sta_try_alloc(PIECE);
+        cr_assert_not_null(pieces[i]);
+        memset(pieces[i], 1, PIECE);
+    }
+    for (size_t i = 0; i + 1 < PIECES; i++)
+        free(pieces[i]);
+    return pieces[PIECES - 1];
+}
+
+Test(memory, what_was_freed_is_given_back)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    cr_skip("sanitizers bring an allocator of their own");
+#endif
+    char *last = leave_holes();
+    size_t before = resident();
+    cr_assert_gt(before, (size_t)PIECE * PIECES * 9 / 10);
+    sta_memory_give_back(before * 2);
+    cr_expect_gt(resident(), before * 9 / 10, "less is held than may be kept");
+    sta_memory_give_back(before / 4);
+    cr_expect_lt(resident(), before / 4, "%zu bytes of %zu are left", resident(), before);
+    free(last);
+}
