@@ -58,6 +58,25 @@ def same_with_little_memory(checks, folder):
     checks.check(wrote > 10 << 20, f"what does not fit is written: {wrote} bytes")
 
 
+def no_end_of_texts(checks, folder):
+    """texts that grow from one column to the next, and bins without number: refused, and soon, with little memory held"""
+    growing = {"a0": "str(ts)", **{f"a{i}": f"a{i - 1} + a{i - 1}" for i in range(1, 11)}}
+    every = {"texts that grow": {"derive": growing, "aggregate": {"n": "max(len(a10))"}},
+             "texts that grow, for a filter": {"derive": growing, "filter": "len(a10) > 3", "limit": 1},
+             "texts that grow in one expression": {"filter": "len(" + " + ".join(["str(ts)"] * 500) + ") > 3", "aggregate": {"n": "count()"}}}
+    with Daemon(folder / "store-texts", [folder], ["--query-memory", "32MiB"]) as daemon:
+        identity = daemon.ingest(folder / "trace")["id"]
+        for what, request in every.items():
+            status, _, text = ask(daemon, identity, request)
+            checks.check(status == 422 and b"query_memory" in text, f"{what}: {status} {text[:300]!r}")
+        endless = urllib.parse.quote(every["texts that grow in one expression"]["filter"])
+        for path, wanted in ((f"summary?filter={endless}", 422), ("summary", 200)):
+            checks.equal(daemon.request("GET", f"/api/v1/traces/{identity}/{path}")[0], wanted, f"{path[:40]} after them")
+        status, _, text = ask(daemon, identity, {"group_by": ["ts"], "histogram": {"of": "dur", "bins": 10000}})
+        checks.check(status == 422 and b"bins" in text, f"a histogram for each moment: {status} {text[:300]!r}")
+        checks.check(daemon.memory_peak() < 2 << 30, f"memory at most: {daemon.memory_peak()} bytes")
+
+
 MIXED = [
     {"filter": "cat == 'posix'", "group_by": ["func_name"], "aggregate": {"aI": "sum(time)", "n": "count()"}},
     {"group_by": [{"t": "bin(time_start, 0.01)"}, "pid", "func_name"], "aggregate": {"aI": "count()", "s": "sum(size)"}},
@@ -160,5 +179,6 @@ def run(checks, folder):
     folder.mkdir()
     generate(folder / "trace", events=EVENTS, ranks=4, seed=6)
     checks.attempt("little memory", same_with_little_memory, folder)
+    checks.attempt("texts and bins without end", no_end_of_texts, folder)
     checks.attempt("a hundred at once", many_at_once, folder)
     checks.attempt("clients that leave", clients_that_leave, folder)

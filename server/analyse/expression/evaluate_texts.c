@@ -16,6 +16,28 @@ static uint32_t cell_index(uint32_t code)
     return code + 1u; /* STA_NO_CODE: 0 */
 }
 
+/* ---- texts that are made */
+
+#define TEXT_COST                                                                                            \
+    64 /* bytes that a dictionary takes for a text beside its own, about, with the memo of who reads it */
+
+/* What rows can make of texts has no end, so it is counted text by text, before a whole batch is held. */
+static int keep_text(struct sta_run *run, const char *bytes, size_t length, uint32_t *code)
+{
+    struct sta_dictionary *own = run->program->dictionaries[run->index];
+    uint32_t before = sta_dictionary_count(own);
+    *code = sta_dictionary_intern(own, bytes, length);
+    if (*code < before)
+        return 0;
+    uint64_t more = length + TEXT_COST, most = run->evaluator->most_text_bytes;
+    if (atomic_fetch_add_explicit(&run->program->text_bytes, more, memory_order_relaxed) + more <= most)
+        return 0;
+    return sta_fail(run->err, STA_ELIMIT,
+                    "the distinct texts that an expression makes take more than %.0f MiB (setting "
+                    "query_memory); make fewer of them, or shorter ones",
+                    (double)most / 1048576);
+}
+
 /* ---- computing what is not known */
 
 static void store_value(const struct sta_memo_cells *cells, uint32_t cell,
@@ -46,12 +68,12 @@ static int compute(struct sta_run *run, const struct sta_text_call *call, const 
         atomic_store_explicit(&cells->marks[cell], result.holds ? STA_MARK_TRUE : STA_MARK_FALSE,
                               memory_order_relaxed);
     } else {
-        uint32_t made = result.missing ? STA_NO_CODE
-                                       : sta_dictionary_intern(run->program->dictionaries[run->index],
-                                                               result.text.bytes, result.text.length);
+        uint32_t made = STA_NO_CODE;
+        if (!result.missing)
+            rc = keep_text(run, result.text.bytes, result.text.length, &made);
         atomic_store_explicit(&cells->codes[cell], STA_CELL_OF(made), memory_order_relaxed);
     }
-    return 0;
+    return rc;
 }
 
 static int compute_unknown(struct sta_run *run, const struct sta_text_call *call,
@@ -230,9 +252,7 @@ static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
     sta_put(buffer, second.bytes, second.length);
     if (buffer->failed)
         return sta_text_too_long(buffer, run->err);
-    *code = sta_dictionary_intern(run->program->dictionaries[run->index],
-                                  buffer->size > 0 ? buffer->data : "", buffer->size);
-    return 0;
+    return keep_text(run, buffer->size > 0 ? buffer->data : "", buffer->size, code);
 }
 
 int sta_run_concatenate(struct sta_run *run)
@@ -272,7 +292,7 @@ static uint64_t bits_of(const struct sta_lane *lane, enum sta_type type, uint32_
     return bits;
 }
 
-static uint32_t write_text(struct sta_run *run, enum sta_type type, uint64_t bits)
+static int write_text(struct sta_run *run, enum sta_type type, uint64_t bits, uint32_t *code)
 {
     char text[STA_DOUBLE_TEXT];
     size_t length;
@@ -284,7 +304,7 @@ static uint32_t write_text(struct sta_run *run, enum sta_type type, uint64_t bit
     } else {
         length = type == STA_TYPE_INT ? sta_format_int((int64_t)bits, text) : sta_format_double(number, text);
     }
-    return sta_dictionary_intern(run->program->dictionaries[run->index], text, length);
+    return keep_text(run, text, length, code);
 }
 
 int sta_run_text_of(struct sta_run *run)
@@ -302,9 +322,12 @@ int sta_run_text_of(struct sta_run *run)
         uint64_t key = bits_of(of, type, i);
         size_t slot = slot_of(key);
         if (recent->slots[slot].tag != tag || recent->slots[slot].key != key) {
+            int rc = write_text(run, type, key, &values[i]);
+            if (rc != 0)
+                return rc;
             recent->slots[slot].key = key;
             recent->slots[slot].tag = tag;
-            recent->slots[slot].code = write_text(run, type, key);
+            recent->slots[slot].code = values[i];
         }
         values[i] = recent->slots[slot].code;
     }

@@ -89,12 +89,18 @@ struct sta_program;
 STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
                                      struct sta_error *err);
 void sta_program_destroy(struct sta_program *program);
+/** Memory of the distinct texts that it has made so far, about.  Context: any thread. */
+uint64_t sta_program_text_bytes(const struct sta_program *program);
 
 /* One thread's scratch memory for programs. */
 struct sta_evaluator;
 struct sta_evaluator *sta_evaluator_create(void);
-/** From now on runs with it end with STA_ECANCELLED, soon, when *@cancel is true; NULL: never. */
-void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel);
+/**
+ * sta_evaluator_watch - bound what runs with it may take
+ * @cancel: they end with STA_ECANCELLED, soon, when it becomes true; NULL: never
+ * @text_bytes: they end with STA_ELIMIT when the texts that one program has made take more; unless this is called, 256 MiB
+ */
+void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel, uint64_t text_bytes);
 void sta_evaluator_destroy(struct sta_evaluator *evaluator);
 
 /** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's memory stays valid until the
@@ -105,7 +111,7 @@ typedef int (*sta_column_source)(void *context, uint32_t column, struct sta_vect
 /**
  * sta_program_run - evaluate for @rows rows (at most STA_VECTOR_ROWS)
  * @result: its memory belongs to the evaluator (or, of a bare column, to the source), valid until the next run with it
- * Return: 0, what the source returned, STA_ECANCELLED (sta_evaluator_watch), STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern) or a text grew too
+ * Return: 0, what the source returned, STA_ECANCELLED (sta_evaluator_watch), STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern), or a text or all of them grew too
  * long, or STA_ENOMEM.
  */
 STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows,

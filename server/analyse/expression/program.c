@@ -143,6 +143,11 @@ int sta_program_create(const struct sta_expression *expression, struct sta_progr
     return 0;
 }
 
+uint64_t sta_program_text_bytes(const struct sta_program *program)
+{
+    return atomic_load_explicit(&program->text_bytes, memory_order_relaxed);
+}
+
 void sta_program_destroy(struct sta_program *program)
 {
     if (program == NULL)

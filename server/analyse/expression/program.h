@@ -26,6 +26,7 @@ struct sta_program {
     size_t constant_count;
     struct sta_memo **memos;              /* by node; of those that remember */
     struct sta_dictionary **dictionaries; /* by node; of those that make texts */
+    _Atomic uint64_t text_bytes;          /* of all these texts, about */
 };
 
 /* Values of a strip being computed. */
@@ -53,6 +54,7 @@ struct sta_recent {
 
 struct sta_evaluator {
     const _Atomic bool *cancel; /* or NULL */
+    uint64_t most_text_bytes;   /* of a program */
     struct sta_lane *lanes;     /* by node */
     size_t lane_capacity;
     struct sta_register *registers;

@@ -47,6 +47,7 @@ struct sta_overlap_events {
 /* What the readers of a pass share: the sets' programs and the scope. */
 struct sta_overlap_binding {
     const struct sta_overlap_request *request;
+    const struct sta_budget *budget;
     struct sta_scope *scope;
     struct sta_program *programs[STA_OVERLAP_SETS]; /* NULL for layers */
 };

@@ -26,7 +26,7 @@ struct sta_overlap_reader {
 int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct sta_overlap_request *request,
                              const struct sta_budget *budget, struct sta_error *err)
 {
-    *binding = (struct sta_overlap_binding){.request = request};
+    *binding = (struct sta_overlap_binding){.request = request, .budget = budget};
     int rc = sta_scope_create(request->columns, &request->scope, budget, &binding->scope, err);
     for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
         if (request->sets[s].expression != NULL)
@@ -78,6 +78,8 @@ struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_bi
         .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
         .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
     };
+    sta_evaluator_watch(reader->evaluator, binding->budget->cancel,
+                        binding->budget->memory / STA_MAX(binding->request->set_count, 1));
     sort_sets(reader);
     return reader;
 }

@@ -131,6 +131,16 @@ void sta_frame_seek(struct sta_frame *frame, uint32_t rows)
     frame->rows = rows;
 }
 
+/* The texts that the expressions of the stage have made, all together. */
+static int check_texts(const struct sta_frame *frame, struct sta_error *err)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < frame->programs->first[STA_PARTS]; i++)
+        if (frame->programs->items[i].program != NULL)
+            bytes += (double)sta_program_text_bytes(frame->programs->items[i].program);
+    return sta_budget_memory(frame->budget, bytes, "the texts that expressions make", err);
+}
+
 static int compute(struct sta_frame *frame, size_t item, struct sta_vector *vector, struct sta_error *err)
 {
     const struct computed *computed = &frame->programs->items[item];
@@ -140,9 +150,11 @@ static int compute(struct sta_frame *frame, size_t item, struct sta_vector *vect
     if (slot->serial != frame->serial) {
         if (slot->evaluator == NULL) {
             slot->evaluator = sta_evaluator_create();
-            sta_evaluator_watch(slot->evaluator, frame->budget->cancel);
+            sta_evaluator_watch(slot->evaluator, frame->budget->cancel, frame->budget->memory);
         }
         int rc = sta_budget_check(frame->budget, err);
+        if (rc == 0)
+            rc = check_texts(frame, err);
         if (rc == 0)
             rc = sta_program_run(computed->program, slot->evaluator, frame->rows, sta_frame_column, frame,
                                  &slot->vector, err);
