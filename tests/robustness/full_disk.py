@@ -1,7 +1,9 @@
-"""A disk that fills up during an ingest: the job fails with a sentence, the daemon serves on, and with room again it works."""
+"""A disk that fills up, during an ingest or by a query: it fails with a sentence, the daemon serves on, and with room again it works."""
+import json
 import os
 import shutil
 import subprocess
+import time
 from daemon import Daemon, generate
 
 DISK = 48 << 20
@@ -42,6 +44,34 @@ def check(checks, disk, traces):
         checks.equal(daemon.wait(job)["state"], "done", "ingest with room again")
 
 
+ALL_ROWS = {"derive": {f"d{i}": f"ts * {i + 2}" for i in range(12)}, "order_by": ["-dur"], "then": {"order_by": ["ts"], "limit": 10}}
+FEW_ROWS = {"filter": "dur > 1000000", "order_by": ["-dur"], "limit": 10}
+
+
+def free(disk):
+    stat = os.statvfs(disk)
+    return stat.f_bavail * stat.f_frsize
+
+
+def spill(checks, disk, traces):
+    """rows that fit neither memory nor disk: no query takes all of the space, and what it took is given back"""
+    with Daemon(disk / "store-spill", [traces], ["--query-memory", "2MiB", "--cache", "1MiB"], log=traces / "spill.log") as daemon:
+        path = f"/api/v1/traces/{daemon.ingest(traces / 'large')['id']}/query"
+        for room in (free(disk), LEFT):
+            if room == LEFT:
+                fill(disk / "filler")
+            before = free(disk)
+            status, _, text = daemon.request("POST", path, ALL_ROWS)
+            checks.equal(status, 507, f"a query that needs more than {before} bytes of disk: {text[:200]!r}")
+            checks.check(str(disk) in json.loads(text)["detail"], f"it names the folder: {text[:300]!r}")
+            end = time.monotonic() + 10
+            while free(disk) < before - (64 << 10) and time.monotonic() < end:
+                time.sleep(0.01)
+            checks.check(free(disk) >= before - (64 << 10), f"of {before} bytes that were free {free(disk)} are after the query")
+            checks.equal(daemon.request("POST", path, FEW_ROWS)[0], 200, "a small query after it")
+        (disk / "filler").unlink()
+
+
 def run(checks, folder):
     folder.mkdir()
     disk, traces = folder / "disk", folder / "traces"
@@ -53,5 +83,7 @@ def run(checks, folder):
         generate(traces / "small", events=5000)
         generate(traces / "large", events=400000)
         check(checks, disk, traces)
+        shutil.rmtree(disk / "store")
+        spill(checks, disk, traces)
     finally:
         subprocess.run(["umount", "-l", str(disk)])

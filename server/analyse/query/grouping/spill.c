@@ -1,18 +1,24 @@
-/* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing behind. */
+/* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing behind.
+ *
+ * A file never grows beyond what is still free beside it: so one question leaves half of the free space to others, and several leave some. */
 #include "analyse/query/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "common/memory.h"
 
+#define LOOK_BYTES ((uint64_t)16 << 20) /* how much is written between two looks at the free space */
+
 struct sta_spill {
     int fd;
     char *folder;          /* for messages */
+    uint64_t looked;       /* size at the last look; of the one who writes */
     _Atomic uint64_t size; /* readers on other threads see what was written before */
 };
 
@@ -53,9 +59,26 @@ void sta_spill_destroy(struct sta_spill *spill)
     free(spill);
 }
 
+static int look_at_free_space(struct sta_spill *spill, uint64_t size, struct sta_error *err)
+{
+    struct statvfs disk;
+    if (size < spill->looked + LOOK_BYTES || fstatvfs(spill->fd, &disk) != 0)
+        return STA_OK;
+    spill->looked = size;
+    if (size <= (uint64_t)disk.f_bavail * disk.f_frsize)
+        return STA_OK;
+    return sta_fail(err, STA_ENOSPC,
+                    "what does not fit the memory takes %.1f GiB in %s already, which is half of the space "
+                    "that was free; narrow it by from and to, or by a filter",
+                    (double)size / 1073741824, spill->folder);
+}
+
 int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, struct sta_error *err)
 {
     uint64_t at = atomic_load_explicit(&spill->size, memory_order_relaxed);
+    int rc = look_at_free_space(spill, at + size, err);
+    if (rc != 0)
+        return rc;
     for (size_t done = 0; done < size;) {
         ssize_t n = pwrite(spill->fd, (const char *)bytes + done, size - done, (off_t)(at + done));
         if (n < 0 && errno != EINTR)

@@ -87,9 +87,16 @@ static void open_group(struct sta_group_rows *into, const struct sta_vector *key
     histogram->open = true;
 }
 
+#define MOST_ROWS 20000000u /* of all groups: nobody reads more, and they are all written down */
+
 static int close_group(struct sta_group_rows *into, struct sta_error *err)
 {
     struct sta_histogram_rows *histogram = into->histogram;
+    if (sta_relation_rows(into->result) + into->stage->histogram.bins > MOST_ROWS)
+        return sta_fail(err, STA_ELIMIT,
+                        "a histogram of %u bins for each of so many groups has more than %u rows; ask for "
+                        "fewer bins, or fewer groups",
+                        into->stage->histogram.bins, MOST_ROWS);
     size_t keys = into->stage->key_count;
     memcpy(into->vectors, histogram->key, keys * sizeof *into->vectors);
     into->vectors[keys] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->left};
