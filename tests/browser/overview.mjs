@@ -86,6 +86,15 @@ async function zoomIsExact(page, daemon) {
     assert.match(await page.locator('.chart-tip p').first().innerText(), /^20\.00\d+ \u2013 20\.00\d+\u202fs$/);
 }
 
+async function nothingIsSaidInWords(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}&filter=${encodeURIComponent('size > 1e15')}`);
+    await page.getByText('No event of these layers').waitFor();
+    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    await page.locator('table.layers').waitFor();
+    assert.equal((await parametersOf(page)).filter, undefined);
+}
+
 async function ledgerAddsUp(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.locator('.ledger').getByText('lines').waitFor();
@@ -281,6 +290,7 @@ export const tests = [
     { name: 'overview: tiles and layers are the API\'s', body: figuresAreTheApis },
     { name: 'overview: where the time went adds up', body: answerAddsUp },
     { name: 'overview: where the time went, without a compute layer', body: answerNeedsNoCompute },
+    { name: 'overview: nothing is said in words', body: nothingIsSaidInWords },
     { name: 'overview: far into a job moments keep their digits', body: zoomIsExact },
     { name: 'overview: the ledger adds up', body: ledgerAddsUp },
     { name: 'overview: the chart\'s table is the series', body: tableViewIsTheSeries },

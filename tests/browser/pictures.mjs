@@ -8,7 +8,7 @@ import { shots } from './harness.mjs';
 
 export const PAGES = [
     { name: 'traces', address: () => '/', ready: 'table.cards' },
-    { name: 'add a trace', address: (trace) => `/?add=${encodeURIComponent(path.dirname(trace.path))}`, ready: '.folder-list li' },
+    { name: 'add a trace', address: (trace) => `/?add=${encodeURIComponent(path.dirname(trace.path))}`, ready: 'dialog .folder-list li' },
     { name: 'overview', address: (trace) => `/?page=overview&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'overview lines', address: (trace) => `/?page=overview&trace=${trace.id}&metric=bw_busy&from=5&to=30`, ready: '.chart canvas' },
     { name: 'overview table', address: (trace) => `/?page=overview&trace=${trace.id}&as=series`, ready: '.chart-table' },

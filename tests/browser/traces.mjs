@@ -43,10 +43,22 @@ async function traceIsAddedByBrowsing(page, daemon) {
     await page.waitForFunction(() => location.search === '');
 }
 
+async function foundFoldersAreOffered(page, daemon) {
+    await page.goto(daemon.base);
+    const card = page.getByRole('region', { name: 'Found, not added yet' });
+    await card.getByRole('button', { name: /\/edge$/ }).click();
+    await row(page, 'edge').locator('.badge.ready').waitFor();
+    assert.equal((await daemon.trace('edge')).events, 153);
+    await card.getByRole('button', { name: /\/edge$/ }).waitFor({ state: 'detached' });
+    const { id } = await daemon.trace('edge');
+    await daemon.call('DELETE', `traces/${id}`);
+    await card.getByRole('button', { name: /\/edge$/ }).waitFor();
+}
+
 async function pathOutsideIsRefusedInWords(page, daemon) {
     await page.goto(`${daemon.base}/?add=/`);
     const input = page.getByRole('textbox', { name: /Path/ });
-    await page.locator('.folder-list li').first().waitFor();
+    await page.locator('dialog .folder-list li').first().waitFor();
     await input.fill('/proc/self');
     await input.press('Enter');
     await page.locator('.toast.bad').waitFor();
@@ -65,7 +77,7 @@ async function ingestShowsItsProgress(page, daemon) {
     execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', path.join(daemon.folder, 'large')]);
     await page.addInitScript(collectProgress);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
-    await page.locator('.folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
+    await page.locator('dialog .folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
     await row(page, 'large').locator('.badge.ingesting').waitFor();
     await row(page, 'large').locator('.badge.ready').waitFor({ timeout: 120000 });
     const said = await page.evaluate(() => window.progress);
@@ -77,7 +89,7 @@ async function ingestShowsItsProgress(page, daemon) {
 async function ingestIsCancelled(page, daemon) {
     execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', '--seed', '7', path.join(daemon.folder, 'unwanted')]);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
-    await page.locator('.folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
+    await page.locator('dialog .folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
     await row(page, 'unwanted').getByRole('button', { name: 'Cancel' }).click();
     await row(page, 'unwanted').locator('.badge.failed').waitFor();
     assert.notEqual((await daemon.trace('unwanted')).state, 'ready');
@@ -90,6 +102,7 @@ async function traceIsRenamedAndTagged(page, daemon) {
     await page.getByLabel('Name', { exact: true }).fill('corner cases');
     await page.getByLabel('Tags').fill('small, odd');
     await page.getByRole('button', { name: 'Save' }).click();
+    await row(page, 'corner cases').waitFor();
     await page.goto(`${daemon.base}/?q=odd`);
     await row(page, 'corner cases').getByText('small').waitFor();
     assert.deepEqual((await daemon.trace('corner cases')).tags, ['small', 'odd']);
@@ -140,6 +153,7 @@ async function emptyListSaysWhatToDo(page) {
 export const tests = [
     { name: 'traces: the list shows what the API says', body: listShowsEveryTrace },
     { name: 'traces: one is added by browsing the roots', body: traceIsAddedByBrowsing },
+    { name: 'traces: folders that lie there are offered', body: foundFoldersAreOffered },
     { name: 'traces: a path outside the roots is refused in words', body: pathOutsideIsRefusedInWords, expected: /403/ },
     { name: 'traces: an ingest shows its progress', body: ingestShowsItsProgress },
     { name: 'traces: an ingest is cancelled', body: ingestIsCancelled },

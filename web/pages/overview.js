@@ -9,7 +9,7 @@ import { copyMenu } from '../parts/copy.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
-import { failedFilter, failure } from '../parts/notice.js';
+import { empty, failedFilter, failure } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
@@ -77,6 +77,7 @@ function summaryPicture(trace, bar) {
         fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
+        if (present.size === 0 && (place.filter || place.from || place.to)) { fill(layers, nothingPasses(place)); series.element.hidden = true; return; }
         fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
             h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }))));
@@ -84,6 +85,12 @@ function summaryPicture(trace, bar) {
     }
 
     return { boxes: [figures, where.element, layers, series.element, ledger], update, close() { summing.close(); series.close(); where.close(); } };
+}
+
+/** Instead of a table of dashes. */
+function nothingPasses({ filter, from, to }) {
+    return h('section', { class: 'card' }, empty('No events here', h('p', {}, 'No event of these layers in this time range passes the filter.'), h('p', { class: 'layer-head' },
+        filter && h('button', { class: 'button', onclick: () => go({ filter: null }) }, 'Clear the filter'), (from || to) && h('button', { class: 'button', onclick: () => go({ from: null, to: null }) }, 'Show the whole job'))));
 }
 
 function figuresOf(trace, summary, io, span) {

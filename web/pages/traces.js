@@ -6,6 +6,7 @@ import { grouped, moment, text } from '../format.js';
 import { asked, confirmed } from '../parts/dialog.js';
 import { isReady } from '../parts/compare_runs.js';
 import { copyMenu, copyText } from '../parts/copy.js';
+import { findFolders, foundCard } from '../parts/found.js';
 import { folderDialog, startAdding } from '../parts/folders.js';
 import { jobProgress } from '../parts/job.js';
 import { menu } from '../parts/menu.js';
@@ -42,7 +43,7 @@ export function open(host, place) {
     const tools = h('div', { class: 'card-tools' }, search);
     const watched = new Map();
     const fresh = new Set();
-    let traces = null, editor = false, shown = '', now = place, dialog = null, timer = 0, closed = false;
+    let traces = null, found = [], looked = null, editor = false, shown = '', now = place, dialog = null, timer = 0, closed = false;
 
     fill(host, h('header', { class: 'page-head row' }, h('h1', {}, 'Traces'), tools), list);
     fill(list, waiting({ what: 'Reading the list of traces', height: 240 }));
@@ -55,10 +56,32 @@ export function open(host, place) {
             editor = (await session()).role !== 'viewer';
             ({ traces } = await get('traces'));
             if (!closed) show();
+            look();
         } catch (problem) {
             if (!closed && !traces) fill(list, failure(problem, load));
         }
         if (!closed) timer = setTimeout(load, POLL_MS);
+    }
+
+    /** Looks again when a trace has come or gone. */
+    async function look() {
+        const known = traces.map(({ id }) => id).join();
+        if (!editor || known === looked) return;
+        looked = known;
+        found = await findFolders().catch(() => []);
+        if (!closed) show();
+    }
+
+    /** Adds a folder that was found. */
+    async function addFound(path) {
+        const answer = await attempt(() => send('POST', 'traces', { path }));
+        if (answer) added(answer.trace, answer.job);
+    }
+
+    function added(trace, job) {
+        fresh.add(trace.id);
+        toast(job ? `Reading ${trace.name}` : `${trace.name} was there already`);
+        load();
     }
 
     function update(next) {
@@ -71,11 +94,7 @@ export function open(host, place) {
 
     function openFolders() {
         return folderDialog({
-            onAdded(trace, job) {
-                fresh.add(trace.id);
-                toast(job ? `Reading ${trace.name}` : `${trace.name} was there already`);
-                load();
-            },
+            onAdded: added,
             onClose() {
                 dialog = null;
                 if (here().add !== undefined) go({ add: null });
@@ -86,20 +105,20 @@ export function open(host, place) {
     /** Draws anew only when something changed, so that focus and open menus stay. */
     function show() {
         follow();
-        const picture = JSON.stringify([traces, now.q, now.sort, now.pick, editor]);
+        const picture = JSON.stringify([traces, now.q, now.sort, now.pick, editor, found]);
         if (picture === shown || list.querySelector('[popover]:popover-open')) return;
         shown = picture;
         const ticked = tickedIn(now).filter((id) => traces.some((trace) => trace.id === id));
         refill(tools, search, ticked.length > 0 && compareLink(ticked), editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'), copyMenu('traces', {}, null));
         if (traces.length === 0) {
-            fill(list, noTraces(editor));
+            fill(list, noTraces(editor), found.length > 0 && foundCard(found, addFound));
             return;
         }
         const columns = editor ? [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }] : COLUMNS;
         const rows = inOrder(traces.filter((trace) => matches(trace, now.q)), now.sort);
         refill(list, h('div', { class: 'card flush scroll-x' }, table({
             columns, rows, caption: 'Traces', sort: now.sort, onSort: (sort) => go({ sort }), class: 'cards', decorate,
-        }), rows.length === 0 && h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`)));
+        }), rows.length === 0 && h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`)), found.length > 0 && foundCard(found, addFound));
     }
 
     function decorate(trace, element) {

@@ -8,8 +8,8 @@ import { columnsOf } from './query_columns.js';
 import { listed, nameOf, written } from './query_text.js';
 import { rowsCard } from './rows_card.js';
 
-/* query.md part 3: what events show when nothing is chosen. */
-const USUAL = 'func_name cat host_name pid tid time_start time_end time file_name size offset io_cat image_id step epoch'.split(' ');
+/* What events show when nothing is chosen, what is asked for most first. */
+const USUAL = 'func_name time_start time size file_name cat pid tid host_name offset image_id step epoch'.split(' ');
 
 export function eventsCard() {
     const card = rowsCard({ onChoose: (names) => go({ columns: names?.map(written).join(', ') }) });
