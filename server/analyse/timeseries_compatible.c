@@ -165,7 +165,7 @@ static int run(struct series *series, const struct sta_question *question, const
                                         .views = views,
                                         .view_count = STA_COUNT_OF(views),
                                         .granularity_us = series->bins.g / series->bound->ticks_per_us};
-    rc = sta_view_compatible(&by_time, budget, &view, facts, err);
+    rc = sta_view_compatible(&by_time, NULL, budget, &view, facts, err);
     if (rc != 0)
         return rc;
     sta_facts_number(facts, "granularity", "s", sta_seconds(series->bins.g, series->bound->ticks_per_us));

@@ -124,25 +124,78 @@ static int check_layer(struct sta_view *view, struct sta_error *err)
     return check_table(view, err);
 }
 
+/* ---- the basis of compatible tables, kept among the results: no rows of it are ever read */
+
+static struct sta_view_question question_of(const struct sta_view *view, const struct sta_question *common)
+{
+    return (struct sta_view_question){
+        .common = common,
+        .layer = view->values[STA_PARAMETER_LAYER].text,
+        .by = view->values[STA_PARAMETER_BY].text,
+        .granularity_us = view->values[STA_PARAMETER_GRANULARITY].integer,
+    };
+}
+
+static void destroy_basis(void *self)
+{
+    sta_view_basis_destroy(self);
+}
+
+static uint64_t bytes_of_basis(const void *self)
+{
+    return sta_view_basis_bytes(self);
+}
+
+static int basis_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                        struct sta_error *err)
+{
+    static const struct sta_result_class class = {.destroy = destroy_basis, .bytes = bytes_of_basis};
+    struct sta_question common = sta_view_question(view);
+    struct sta_view_question question = question_of(view, &common);
+    struct sta_view_basis *basis;
+    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
+    question.views = views;
+    int status = sta_view_basis_create(&question, budget, &basis, err);
+    free(views);
+    if (status == STA_OK)
+        *result = sta_result_create(&class, basis);
+    return status;
+}
+
+static const struct sta_view_kind view_basis = {.name = "basis",
+                                                .layered = true,
+                                                .key_values =
+                                                    LAYERED_KEY | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+                                                .result = basis_result};
+
 /* ---- tables */
+
+static int compute_compatible(struct sta_view *view, const struct sta_view_question *question,
+                              const struct sta_budget *budget, struct sta_table *table,
+                              struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_result *basis = NULL;
+    int status = STA_OK;
+    if (sta_view_has_basis(question))
+        status = sta_view_ask_of(view, 0, &view_basis, budget, &basis, err);
+    if (status == STA_OK)
+        status = sta_view_compatible(question, basis != NULL ? basis->self : NULL, budget, table, facts, err);
+    sta_result_release(basis);
+    return status;
+}
 
 static int compute_table(struct sta_view *view, enum sta_view_table which, const struct sta_budget *budget,
                          struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     struct sta_question common = sta_view_question(view);
-    struct sta_view_question question = {
-        .common = &common,
-        .table = which,
-        .layer = view->values[STA_PARAMETER_LAYER].text,
-        .by = view->values[STA_PARAMETER_BY].text,
-        .granularity_us = view->values[STA_PARAMETER_GRANULARITY].integer,
-    };
+    struct sta_view_question question = question_of(view, &common);
+    question.table = which;
     const char *quantiles = view->values[STA_PARAMETER_QUANTILE_STATS].text;
     question.quantiles = quantiles != NULL && strcmp(quantiles, "true") == 0;
     const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
     question.views = views;
     int status = is_exact(view) ? sta_view_exact(&question, budget, table, facts, err)
-                                : sta_view_compatible(&question, budget, table, facts, err);
+                                : compute_compatible(view, &question, budget, table, facts, err);
     free(views);
     return blame(view, status, err);
 }

@@ -2,12 +2,15 @@
  *
  * DESIGN.  Each step is a function of what the one before it left in memory: events -> high-level metrics (hlm, a pass over the store) ->
  * rows of a layer (main_view) -> statistics of a metric by a view (layer_view) -> layers joined (join, flat) -> summary.  Metrics are
- * independent of each other from the main view on, and are shared out among the cores. */
+ * independent of each other from the main view on, and are shared out among the cores.  The first step takes longest and is the same for many
+ * tables: whoever asks for several keeps it as their basis. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/compatible/flat.h"
 #include "analyse/compatible/summary_view.h"
 #include "analyse/compatible/tables.h"
+#include "common/memory.h"
 
 /* ---- what is asked */
 
@@ -76,7 +79,7 @@ static int make_table(const struct sta_view_question *question, const struct sta
 
 /* ---- facts */
 
-static void say_counts(const struct sta_hlm *hlm, struct sta_facts *facts)
+static void say_counts(const struct sta_hlm *hlm, uint32_t layer, struct sta_facts *facts)
 {
     const struct sta_hlm_counts *counts = &hlm->counts;
     const struct sta_snapshot *snapshot = hlm->bound->question->snapshot;
@@ -87,45 +90,116 @@ static void say_counts(const struct sta_hlm *hlm, struct sta_facts *facts)
     sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
     sta_facts_int(facts, "unmatched", counts->unmatched);
     sta_facts_int(facts, "multiple", counts->multiple);
-    sta_facts_int(facts, "taken", counts->taken);
+    sta_facts_int(facts, "taken", layer == STA_NO_LAYER ? counts->taken : counts->of_layer[layer]);
     sta_facts_int(facts, "keyless", counts->keyless);
 }
 
-static int answer(const struct sta_view_question *question, const struct sta_bound_question *bound,
+/* ---- the basis */
+
+struct sta_view_basis {
+    struct sta_arena arena;       /* of the question's texts */
+    struct sta_question question; /* snapshot and presets are retained */
+    struct sta_bound_question bound;
+    struct sta_axes axes;
+    struct sta_hlm hlm;
+};
+
+/* Grouped by files, what is left out for want of one depends on the layer. */
+bool sta_view_has_basis(const struct sta_view_question *question)
+{
+    for (size_t i = 0; i < question->view_count; i++)
+        if (strcmp(question->views[i], sta_axis_names[STA_AXIS_FILE]) == 0)
+            return false;
+    return has_view(question);
+}
+
+static void own_question(struct sta_view_basis *basis, const struct sta_question *question)
+{
+    struct sta_question *own = &basis->question;
+    *own = *question;
+    sta_snapshot_retain(own->snapshot);
+    own->presets = sta_presets_retain((struct sta_presets *)own->presets);
+    own->preset = sta_arena_copy(&basis->arena, own->preset, strlen(own->preset));
+    if (own->filter != NULL)
+        own->filter = sta_arena_copy(&basis->arena, own->filter, strlen(own->filter));
+}
+
+/* @alone: only of the events that the question's own table is made of. */
+static int basis_create(const struct sta_view_question *question, bool alone, const struct sta_budget *budget,
+                        struct sta_view_basis **basis, struct sta_error *err)
+{
+    struct sta_view_basis *fresh = sta_alloc(sizeof *fresh);
+    struct sta_hlm_wish wish = {.layer = STA_NO_LAYER};
+    own_question(fresh, question->common);
+    int rc = sta_question_bind(&fresh->bound, &fresh->question, err);
+    if (rc == 0)
+        rc = sta_axes_init(&fresh->axes, question, &fresh->bound, err);
+    if (rc == 0 && alone)
+        rc = make_wish(question, fresh->bound.preset, &wish, err);
+    if (rc == 0)
+        rc = sta_hlm_init(&fresh->hlm, &fresh->bound, &fresh->axes, &wish, budget, err);
+    if (rc != 0) {
+        sta_view_basis_destroy(fresh);
+        fresh = NULL;
+    }
+    *basis = fresh;
+    return rc;
+}
+
+int sta_view_basis_create(const struct sta_view_question *question, const struct sta_budget *budget,
+                          struct sta_view_basis **basis, struct sta_error *err)
+{
+    return basis_create(question, false, budget, basis, err);
+}
+
+void sta_view_basis_destroy(struct sta_view_basis *basis)
+{
+    if (basis == NULL)
+        return;
+    sta_hlm_fini(&basis->hlm);
+    sta_axes_fini(&basis->axes);
+    sta_question_release(&basis->bound);
+    sta_presets_release((struct sta_presets *)basis->question.presets);
+    sta_snapshot_release(basis->question.snapshot);
+    sta_arena_fini(&basis->arena);
+    free(basis);
+}
+
+uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis)
+{
+    return sizeof *basis + sta_hlm_bytes(&basis->hlm);
+}
+
+/* ---- all of it */
+
+static int answer(const struct sta_view_question *question, const struct sta_view_basis *basis,
                   const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                   struct sta_error *err)
 {
     struct sta_hlm_wish wish;
-    struct sta_axes axes;
-    struct sta_hlm hlm = {0};
     struct sta_by by = {0};
-    int rc = sta_axes_init(&axes, question, bound, err);
-    if (rc == 0)
-        rc = make_wish(question, bound->preset, &wish, err);
+    int rc = make_wish(question, basis->bound.preset, &wish, err);
     if (rc == 0 && has_view(question))
-        rc = sta_by_init(&by, question->by, &axes, bound->preset, err);
-    if (rc == 0)
-        rc = sta_hlm_init(&hlm, bound, &axes, &wish, budget, err);
+        rc = sta_by_init(&by, question->by, &basis->axes, basis->bound.preset, err);
     if (rc == 0) {
-        say_counts(&hlm, facts);
-        rc = make_table(question, &hlm, &by, wish.layer, budget, table, facts, err);
+        say_counts(&basis->hlm, wish.layer, facts);
+        rc = make_table(question, &basis->hlm, &by, wish.layer, budget, table, facts, err);
     }
-    sta_hlm_fini(&hlm);
     sta_by_fini(&by);
-    sta_axes_fini(&axes);
     return rc;
 }
 
-int sta_view_compatible(const struct sta_view_question *question, const struct sta_budget *budget,
-                        struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+int sta_view_compatible(const struct sta_view_question *question, const struct sta_view_basis *basis,
+                        const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                        struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_view_basis *own = NULL;
     facts->count = 0;
     *table = (struct sta_table){0};
-    int rc = sta_question_bind(&bound, question->common, err);
+    int rc = basis == NULL ? basis_create(question, true, budget, &own, err) : 0;
     if (rc == 0)
-        rc = answer(question, &bound, budget, table, facts, err);
-    sta_question_release(&bound);
+        rc = answer(question, basis != NULL ? basis : own, budget, table, facts, err);
+    sta_view_basis_destroy(own);
     if (rc != 0)
         sta_table_fini(table);
     return rc;

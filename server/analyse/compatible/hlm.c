@@ -98,6 +98,7 @@ static void count_events(struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
     for (size_t l = 0; l < hlm->bound->preset->layer_count; l++) {
         bool has = sta_class_has(&class, sta_classes_layer_bit(hlm->bound->classes, l));
         layers += has;
+        hlm->counts.of_layer[l] += has ? kind->count : 0;
         taken |= has && (wish->layer == STA_NO_LAYER || wish->layer == l);
     }
     if (layers == 0)
@@ -281,6 +282,20 @@ int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound, co
         rc = finish(hlm, &pass, err);
     sta_pass_fini(&pass);
     return rc;
+}
+
+uint64_t sta_hlm_bytes(const struct sta_hlm *hlm)
+{
+    uint64_t bytes = hlm->kind_count * sizeof *hlm->kinds + hlm->count * sizeof *hlm->groups;
+    for (size_t g = 0; g < hlm->count; g++)
+        bytes += hlm->groups[g].sizes != STA_NO_SIZES ? sizeof *hlm->sizes : 0;
+    for (int axis = 0; axis < STA_AXES; axis++) {
+        const struct sta_members *members = &hlm->members[axis];
+        if (members->start != NULL)
+            bytes += hlm->count * (sizeof *members->start + sizeof *members->missing) +
+                     members->start[hlm->count] * sizeof *members->items;
+    }
+    return bytes;
 }
 
 void sta_hlm_fini(struct sta_hlm *hlm)

@@ -41,7 +41,8 @@ struct sta_members {
 /* Events of the trace by what became of them. */
 struct sta_hlm_counts {
     int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
-    int64_t taken;   /* by the layer that was asked for, or by any */
+    int64_t taken; /* by the layer that was asked for, or by any */
+    int64_t of_layer[STA_CLASS_BITS];
     int64_t keyless; /* kept, but without file, category or function to be grouped by */
 };
 
@@ -69,6 +70,8 @@ STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_quest
                                const struct sta_axes *axes, const struct sta_hlm_wish *wish,
                                const struct sta_budget *budget, struct sta_error *err);
 void sta_hlm_fini(struct sta_hlm *hlm);
+/** Of memory. */
+uint64_t sta_hlm_bytes(const struct sta_hlm *hlm);
 
 /** Whether a layer shows sizes and files: those whose name contains "posix". */
 bool sta_layer_has_files(const struct sta_layer *layer);
