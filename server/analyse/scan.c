@@ -130,7 +130,8 @@ int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *blo
     return sta_classifier_run(visitor->classifier, visitor->classes, err);
 }
 
-struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter)
+struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
+                                                 const struct sta_budget *budget)
 {
     struct sta_scan_visitor *visitor = sta_alloc(sizeof *visitor);
     visitor->scan = scan;
@@ -138,7 +139,10 @@ struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, st
     visitor->reader = sta_column_reader_create(scan->columns);
     visitor->classifier =
         scan->classes != NULL ? sta_classifier_create(scan->classes, visitor->reader) : NULL;
-    visitor->evaluator = filter != NULL ? sta_evaluator_create() : NULL;
+    if (filter != NULL) {
+        visitor->evaluator = sta_evaluator_create();
+        sta_evaluator_watch(visitor->evaluator, budget->cancel, budget->memory);
+    }
     visitor->classes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->classes);
     visitor->selected = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->selected);
     return visitor;
@@ -222,7 +226,7 @@ static int run_blocks(struct run *run, size_t block_count, struct sta_program *f
     }
     run->visitors = sta_alloc_array(workers, sizeof *run->visitors);
     for (unsigned i = 0; i < workers; i++)
-        run->visitors[i] = sta_scan_visitor_create(run->scan, filter);
+        run->visitors[i] = sta_scan_visitor_create(run->scan, filter, budget);
     size_t slice_rows = run->scan->slice_rows != 0 ? run->scan->slice_rows : STA_SLICE_ROWS;
     int rc = sta_timeline_run(blocks, block_count, &work, slice_rows, budget, err);
     for (unsigned i = 0; i < workers; i++)

@@ -73,8 +73,9 @@ STA_MUSTCHECK int sta_scan_run(const struct sta_scan *scan, const struct sta_bud
 size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers);
 
 struct sta_scan_visitor; /* one thread's view of a block after the other */
-/** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed. */
-struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter);
+/** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed.  @budget: of the filter. */
+struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
+                                                 const struct sta_budget *budget);
 void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor); /* NULL allowed */
 /** Its reader, for who goes to blocks without narrowing their rows. */
 struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visitor);

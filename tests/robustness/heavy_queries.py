@@ -175,6 +175,42 @@ def clients_that_leave(checks, folder):
         checks.equal(ask(daemon, identity, {"aggregate": {"n": "count()"}})[0], 200, "a query after all that left")
 
 
+ENDLESS = " or ".join(f"replace(str(ts + {i}), '.', '\\g<0>{'abcdefghij' * 5}').str.count('(?:a|b|c|d|e|f|g|h|i|j)*?[yz]') > 99" for i in range(3))
+LONG = {  # kind of the job: request
+    "query": ("POST", "query", {"filter": ENDLESS, "aggregate": {"n": "count()"}}),
+    "overlap": ("POST", "overlap", {"sets": {"a": ENDLESS, "b": "true"}}),
+    "overlap_intervals": ("POST", "overlap/intervals", {"sets": {"a": ENDLESS, "b": "true"}, "where": "a and b"}),
+    "flat": ("GET", f"views/flat?{urllib.parse.urlencode({'filter': ENDLESS})}", None),
+    "hlm": ("GET", f"hlm?{urllib.parse.urlencode({'filter': ENDLESS, 'views': 'time_range,proc_name,file_name'})}", None),
+    "timeseries": ("GET", f"timeseries?{urllib.parse.urlencode({'filter': ENDLESS, 'granularity': 0.01})}", None),
+}
+
+
+def cancelled_jobs(checks, folder):
+    """a long question of any kind is a job; who deletes it ends it, soon, and its client is told"""
+    with Daemon(folder / "store-cancel", [folder], ["--request-header", "64KiB"]) as daemon:
+        identity = daemon.ingest(folder / "trace")["id"]
+        for kind, (method, path, body) in LONG.items():
+            answers = []
+            client = threading.Thread(target=lambda: answers.append(daemon.request(method, f"/api/v1/traces/{identity}/{path}", body)))
+            client.start()
+            running, end = [], time.monotonic() + 60
+            while not running and client.is_alive() and time.monotonic() < end:
+                running = [job for job in daemon.get("/api/v1/jobs")["jobs"] if job["state"] == "running" and job["trace"] == identity]
+                time.sleep(0.01)
+            if not running:
+                client.join()
+                checks.check(False, f"{kind}: no job, but {answers[0][0]} {answers[0][2][:200]!r}")
+                continue
+            checks.check(daemon.request("DELETE", f"/api/v1/jobs/{running[0]['id']}")[0] in (200, 202, 204), f"{kind}: deleting its job")
+            checks.equal(daemon.wait(running[0], timeout=20)["state"], "cancelled", f"{kind}: state of its job")
+            client.join()
+            checks.check(answers[0][0] == 503 and b"ended" in answers[0][2], f"{kind}: its client: {answers[0][0]} {answers[0][2][:200]!r}")
+            before = processor_time(daemon)
+            time.sleep(1)
+            checks.check(processor_time(daemon) - before < 0.5, f"{kind}: computing on: {processor_time(daemon) - before:.2f} s in one second")
+
+
 def run(checks, folder):
     folder.mkdir()
     generate(folder / "trace", events=EVENTS, ranks=4, seed=6)
@@ -182,3 +218,4 @@ def run(checks, folder):
     checks.attempt("texts and bins without end", no_end_of_texts, folder)
     checks.attempt("a hundred at once", many_at_once, folder)
     checks.attempt("clients that leave", clients_that_leave, folder)
+    checks.attempt("jobs that are deleted", cancelled_jobs, folder)

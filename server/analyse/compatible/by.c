@@ -218,7 +218,7 @@ static size_t sort_rows(const struct sta_by *by, const struct sta_main_rows *row
             .key = value, .minor = sta_axes_rank(axes, STA_AXIS_PROC, rows->keys[row]), .at = (uint32_t)row};
     }
     struct sta_sort_item *spare = sta_alloc_array(count + 1, sizeof *spare);
-    sta_sort_items(items, spare, count);
+    sta_sort_items(items, spare, count, NULL);
     free(spare);
     return count;
 }

@@ -151,12 +151,16 @@ static void list_groups(struct merge *merge)
     }
 }
 
-static void unite_groups(struct merge *merge)
+#define ITEMS_AT_ONCE 65536 /* between two looks at the budget */
+
+static int unite_groups(struct merge *merge, struct sta_error *err)
 {
     struct sta_hlm *hlm = merge->hlm;
     size_t size_count = 0;
     sta_fixed time = 0;
     for (size_t i = 0; i < merge->count; i++) {
+        if (i % ITEMS_AT_ONCE == 0 && sta_budget_check(merge->pass->budget, err) != 0)
+            return err->status;
         const struct sta_sort_item *item = &merge->items[i];
         unsigned w = merge->pass->worker_count - 1;
         while (item->at < merge->first[w])
@@ -176,6 +180,7 @@ static void unite_groups(struct merge *merge)
             add_sizes(hlm, to, &worker->sizes[from->sizes], &size_count);
         merge->group_of[w][item->at - merge->first[w]] = (uint32_t)hlm->count - 1;
     }
+    return 0;
 }
 
 /* A group of which one worker met an event without value has no set. */
@@ -198,6 +203,9 @@ static int gather_members(struct merge *merge, struct sta_error *err)
             continue;
         for (unsigned w = 0; w < merge->pass->worker_count; w++)
             lists[w] = merge->pass->workers[w].pairs[axis];
+        rc = sta_budget_check(merge->pass->budget, err);
+        if (rc != 0)
+            break;
         rc = sta_members_gather(lists, merge->pass->worker_count, (const uint32_t *const *)merge->group_of,
                                 hlm->count, hlm->axes->count[axis], &hlm->members[axis], err);
         if (rc == 0)
@@ -245,11 +253,12 @@ static int merge_groups(struct sta_hlm *hlm, const struct sta_pass *pass, uint32
         return rc;
     merge_begin(&merge);
     list_groups(&merge);
-    sta_sort_items(merge.items, merge.spare, merge.count);
-    unite_groups(&merge);
+    sta_sort_items(merge.items, merge.spare, merge.count, pass->budget->cancel);
+    rc = unite_groups(&merge, err);
     free(merge.spare);
     free(merge.items);
-    rc = gather_members(&merge, err);
+    if (rc == 0)
+        rc = gather_members(&merge, err);
     merge_end(&merge);
     return rc;
 }

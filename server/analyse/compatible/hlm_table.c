@@ -154,8 +154,10 @@ int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget, st
         add_keys(table, &rows);
         add_kinds(table, &rows);
         add_sums(table, &rows);
-        for (int bin = -1; bin < STA_SIZE_BINS; bin++)
-            add_size(table, &rows, bin);
+    }
+    for (int bin = -1; rc == 0 && bin < STA_SIZE_BINS; bin++) {
+        rc = sta_budget_check(budget, err);
+        add_size(table, &rows, bin);
     }
     for (int axis = 0; rc == 0 && axis < STA_AXES; axis++)
         if (!hlm->axes->grouped[axis])

@@ -40,7 +40,7 @@ static void join_rows(struct sta_join *join)
             items[count++] =
                 (struct sta_sort_item){.key = by_rows->values[row], .minor = l, .at = (uint32_t)row};
     }
-    sta_sort_items(items, spare, count);
+    sta_sort_items(items, spare, count, NULL);
     free(spare);
     join->values = sta_alloc_array(count + 1, sizeof *join->values);
     for (size_t i = 0; i < count; i++) {

@@ -28,7 +28,8 @@ static void distribute(const struct sta_sort_item *from, struct sta_sort_item *t
         to[places[word_of(&from[i], major) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, size_t count)
+void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, size_t count,
+                    const _Atomic bool *cancel)
 {
     uint64_t differ[2] = {0, 0};
     for (size_t i = 1; i < count; i++) {
@@ -38,7 +39,8 @@ void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, si
     struct sta_sort_item *from = items, *to = spare;
     for (int major = 0; major < 2; major++)
         for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-            if ((differ[major] >> shift & (DIGITS - 1)) == 0)
+            bool given_up = cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+            if ((differ[major] >> shift & (DIGITS - 1)) == 0 || given_up)
                 continue;
             distribute(from, to, count, major, shift);
             struct sta_sort_item *other = from;

@@ -2,6 +2,8 @@
 #ifndef STA_ANALYSE_COMPATIBLE_SORT_H
 #define STA_ANALYSE_COMPATIBLE_SORT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +13,12 @@ struct sta_sort_item {
     uint32_t at;    /* whose keys these are */
 };
 
-/** Stable, ascending by key, then minor; the time depends on how many bits differ.  @spare: room for as many items. */
-void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, size_t count);
+/**
+ * sta_sort_items - stable, ascending by key, then minor; the time depends on how many bits differ
+ * @spare: room for as many items
+ * @cancel: NULL, or what ends it soon when it becomes true: then the items are in no order, and the caller asks its budget
+ */
+void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, size_t count,
+                    const _Atomic bool *cancel);
 
 #endif

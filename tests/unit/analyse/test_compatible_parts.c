@@ -26,14 +26,14 @@ Test(compatible_parts, sort_is_stable_by_both_keys)
         items[i] = (struct sta_sort_item){.key = next(&state) % 7 << 50 | next(&state) % 3,
                                           .minor = (uint32_t)(next(&state) % 4) << 13,
                                           .at = i};
-    sta_sort_items(items, spare, COUNT);
+    sta_sort_items(items, spare, COUNT, NULL);
     for (size_t i = 1; i < COUNT; i++) {
         const struct sta_sort_item *a = &items[i - 1], *b = &items[i];
         bool ordered = a->key < b->key ||
                        (a->key == b->key && (a->minor < b->minor || (a->minor == b->minor && a->at < b->at)));
         cr_assert(ordered, "item %zu", i);
     }
-    sta_sort_items(items, spare, 0);
+    sta_sort_items(items, spare, 0, NULL);
     free(items);
     free(spare);
 }

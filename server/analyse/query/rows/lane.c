@@ -178,7 +178,7 @@ static void bind(struct lane *lane, uint32_t trace)
         return;
     unbind(lane);
     if (path->events != NULL)
-        lane->visitor = sta_scan_visitor_create(&path->events->traces[trace].scan, NULL);
+        lane->visitor = sta_scan_visitor_create(&path->events->traces[trace].scan, NULL, lane->budget);
     for (size_t i = 0; i < path->stage_count; i++)
         lane->frames[i] =
             sta_frame_create(path->programs[trace * path->stage_count + i],
