@@ -88,7 +88,7 @@ export const UNITS = {
     'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
     '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
     count: { text: grouped, full: grouped },
-    share: { text: (v) => (v > 0 && v < 0.99e-4 ? '<' + THIN + '0.01' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
+    share: { text: (v) => (v > 0 && v < 0.99e-4 ? '<' + THIN + '0.01' : v > 0.9995 && v < 1 - 1e-9 ? '>' + THIN + '99.9' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
     number: { text: significant, full: String },
 };
 

@@ -80,7 +80,7 @@ function keyColumn(key, numeric, unit) {
     const cell = (record) => {
         const found = record[key.name];
         if (found === null || !key.plain && !key.width) return words(found);
-        return h('button', { type: 'button', class: 'row-name name', title: `${shown(found)}\nClick: show only this`, onclick: () => pick(found) }, shown(found));
+        return h('button', { type: 'button', class: 'row-name name', title: `${shown(found)}\nClick: show only this`, onclick: () => pick(found) }, ended(shown(found)));
     };
     return { key: key.name, label: key.name, cell, class: numeric && !key.width ? 'number' : null };
 }
@@ -95,5 +95,11 @@ export function keyText(key, found, unit) {
 function words(found) {
     if (found === null || found === undefined) return h('span', { class: 'missing', title: 'no value' }, DASH);
     const whole = Array.isArray(found) ? found.join(', ') : String(found);
-    return h('span', { class: typeof found === 'string' ? 'name' : null, title: whole.length > 40 ? whole : null }, whole);
+    return h('span', { class: typeof found === 'string' ? 'name path-words' : null, title: whole.length > 40 ? whole : null }, ended(whole));
+}
+
+/** Of a long path the end, which tells most, is not cut. */
+function ended(words) {
+    const cut = words.length > 40 ? words.lastIndexOf('/') : -1;
+    return cut < 0 ? words : [h('span', { class: 'path-dir' }, words.slice(0, cut)), h('span', {}, words.slice(cut))];
 }
