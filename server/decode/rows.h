@@ -44,6 +44,7 @@ static inline enum sta_time_fault sta_time_whole(int64_t us, struct sta_time *ti
     return us < -STA_TIME_LIMIT || us > STA_TIME_LIMIT ? STA_TIME_OUT_OF_RANGE : STA_TIME_GOOD;
 }
 
+/** sta_time_parse of what is no integer. */
 enum sta_time_fault sta_time_parse_other(const struct sta_json_value *value, struct sta_time *time);
 
 /** Microseconds from an integer, a decimal or a text that is one; rounded to whole nanoseconds. */

@@ -174,7 +174,7 @@ static inline const char *foreseen(struct sta_shape_node *node, const char *at, 
 const char *STA_SHAPE_WALK(struct sta_shape_node *node, const char *at, struct sta_record *record)
 {
     struct sta_record_arg *arg = record->args;
-    struct mark marks[STA_SHAPE_CONSTANTS];
+    struct mark marks[STA_SHAPE_CONSTANTS]; /* enough: no path has a field twice */
     unsigned mark_count = 0;
     begin_record(record);
     while ((node = child_for(node, at)) != NULL) {
