@@ -133,6 +133,8 @@ Test(query_large, pages_are_the_whole, .timeout = 120)
         "{\"columns\": [\"size\", \"ts\"], \"filter\": \"dur % 11 == 0\", \"order_by\": [\"-size\"]}",
         "{\"columns\": [\"func_name\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": "
         "[\"func_name\"]}",
+        "{\"columns\": [\"tid\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": [\"-tid\"]}",
+        "{\"columns\": [\"epoch\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": [\"epoch\"]}",
     };
     struct fixture fixture;
     fixture_init(&fixture);
