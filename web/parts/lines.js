@@ -71,11 +71,11 @@ function paintAreas(pen, { width, x, y }, data) {
     }
 }
 
-/** By column of pixels the mean of the bins in it: an area is as large as its bins, however narrow these are. */
+/** By column of pixels the mean of the bins in it: an area is as large as its bins, however narrow these are.  Bins that have columns of their own end with one. */
 function heightsOf(values, { times, width: bin }, x, width) {
-    const heights = new Float64Array(width);
+    const heights = new Float64Array(width), edge = x(times[0] + bin) - x(times[0]) >= 2 ? Math.round : (place) => place;
     for (let index = 0; index < times.length; index++) {
-        const from = Math.max(0, x(times[index])), to = Math.min(width, x(times[index] + bin));
+        const from = Math.max(0, edge(x(times[index]))), to = Math.min(width, edge(x(times[index] + bin)));
         for (let column = Math.floor(from); column < to; column++) heights[column] += (values[index] ?? 0) * (Math.min(to, column + 1) - Math.max(from, column));
     }
     return heights;
