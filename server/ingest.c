@@ -242,8 +242,8 @@ static int write_version(const struct sta_ingest *ingest, const char *trace, str
     return sta_writer_publish(writer, err);
 }
 
-static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry, struct sta_job *job,
-                         struct sta_error *err)
+static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
+                         const _Atomic bool *cancel, struct sta_error *err)
 {
     struct sta_snapshot *snapshot;
     const char *name;
@@ -251,9 +251,7 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
     int status = sta_snapshot_open(ingest->store, entry->id, &snapshot, err);
     if (status != STA_OK)
         return status;
-    sta_job_phase(job, "looking for a preset");
-    struct sta_budget budget = {
-        .workers = ingest->workers, .memory = ingest->memory / 2, .cancel = sta_job_cancel_flag(job)};
+    struct sta_budget budget = {.workers = ingest->workers, .memory = ingest->memory / 2, .cancel = cancel};
     status = sta_preset_choose(ingest->presets, snapshot, &budget, &name, &why, err);
     if (status == STA_OK) {
         free(entry->preset);
@@ -265,8 +263,8 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
     return status;
 }
 
-/* A name or tag that was changed meanwhile stays as it is in the catalogue. */
-static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *outcome,
+/* A name or tag that was changed meanwhile stays as it is in the catalogue.  @ingested: what failed before has succeeded. */
+static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *outcome, bool ingested,
                         struct sta_error *err)
 {
     struct sta_trace_entry now;
@@ -275,13 +273,28 @@ static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_
         return status;
     free(now.preset);
     free(now.preset_why);
-    free(now.failure);
     now.preset = outcome->preset ? sta_strdup(outcome->preset) : NULL;
     now.preset_why = outcome->preset_why ? sta_strdup(outcome->preset_why) : NULL;
-    now.failure = NULL;
+    if (ingested) {
+        free(now.failure);
+        now.failure = NULL;
+    }
     status = sta_store_put(ingest->store, &now, err);
     sta_trace_entry_fini(&now);
     return status;
+}
+
+int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace, struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    int status = sta_store_find(ingest->store, trace, &entry, err);
+    if (status != STA_OK)
+        return status;
+    status = choose_preset(ingest, &entry, NULL, err);
+    if (status == STA_OK)
+        status = note_outcome(ingest, &entry, false, err);
+    sta_trace_entry_fini(&entry);
+    return status == STA_ENOTFOUND ? STA_OK : status;
 }
 
 static int nothing_here(const struct sta_listing *listing, const char *path, struct sta_error *err)
@@ -305,8 +318,10 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     int status = changed ? write_version(ingest, entry->id, base, &plan, job, err) : STA_OK;
     plan_fini(&plan);
     if (status == STA_OK)
-        status = choose_preset(ingest, entry, job, err);
-    return status == STA_OK ? note_outcome(ingest, entry, err) : status;
+        sta_job_phase(job, "looking for a preset");
+    if (status == STA_OK)
+        status = choose_preset(ingest, entry, sta_job_cancel_flag(job), err);
+    return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
 /* The version to go on from: none when there is none yet, when it is damaged, or when all is to be read again. */

@@ -22,6 +22,10 @@ struct sta_ingest {
 STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again,
                                  struct sta_job *job, struct sta_error *err);
 
+/** Chooses the preset of an ingested trace again and notes it; nothing when the trace has no version.  Reads blocks. */
+STA_MUSTCHECK int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace,
+                                           struct sta_error *err);
+
 /** Whether a listing of the trace's files differs from what a version was read from. */
 bool sta_ingest_differs(const char *trace_path, const struct sta_listing *listing,
                         const struct sta_snapshot *snapshot);

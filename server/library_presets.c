@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/log.h"
 #include "common/memory.h"
+#include "server/ingest.h"
 #include "server/library_private.h"
 
 static size_t list_folders(const struct sta_preset_folders *folders, const char *list[2])
@@ -121,6 +123,27 @@ static int check_removal(struct sta_library *library, const char *name, struct s
                  : sta_fail(err, STA_ENOTFOUND, "There is no preset \"%.60s\"", name);
 }
 
+/* Traces for which the preset was chosen that is gone get the one that fits now, as they would at a refresh. */
+static void choose_again(struct sta_library *library, const char *gone)
+{
+    size_t count;
+    struct sta_presets *presets = sta_library_presets(library);
+    struct sta_ingest ingest = {
+        .store = library->store, .presets = presets, .workers = library->workers, .memory = library->memory};
+    struct sta_trace_entry *entries = sta_store_list(library->store, &count);
+    bool built_in = sta_presets_find(presets, gone) != NULL; /* which the one that is gone had overridden */
+    for (size_t i = 0; i < count; i++) {
+        struct sta_error err = STA_ERROR_INIT;
+        bool chosen = !built_in && entries[i].preset != NULL && strcmp(entries[i].preset, gone) == 0;
+        if (chosen && sta_ingest_choose_preset(&ingest, entries[i].id, &err) != STA_OK)
+            sta_log(STA_LOG_WARNING, "Cannot choose a preset for a trace whose preset is gone", "trace",
+                    entries[i].id, "cause", err.text, NULL);
+        sta_trace_entry_fini(&entries[i]);
+    }
+    free(entries);
+    sta_presets_release(presets);
+}
+
 int sta_library_delete_preset(struct sta_library *library, const char *name, struct sta_error *err)
 {
     struct sta_preset_change change = {.name = name};
@@ -139,5 +162,7 @@ int sta_library_delete_preset(struct sta_library *library, const char *name, str
     if (status == STA_OK)
         status = sta_library_reload_presets(library, err);
     uv_mutex_unlock(&library->editing);
+    if (status == STA_OK)
+        choose_again(library, name);
     return status;
 }
