@@ -387,7 +387,7 @@ static void complete(struct sta_settings *settings)
     if (settings->cache == 0)
         settings->cache = settings->memory / 8;
     if (settings->columns == 0)
-        settings->columns = settings->memory / 8;
+        settings->columns = settings->memory / 4;
     if (settings->query_memory == 0)
         settings->query_memory = settings->memory / 4;
 }

@@ -27,7 +27,7 @@
       "bytes that ingest and questions may hold; 0: a quarter of what this process may use, at least 256 "   \
       "MiB")                                                                                                 \
     X(SIZE, cache, "0", "bytes of answers to keep in memory; 0: an eighth of memory")                        \
-    X(SIZE, columns, "0", "bytes of decoded columns to keep in memory; 0: an eighth of memory")              \
+    X(SIZE, columns, "0", "bytes of decoded columns to keep in memory; 0: a quarter of memory")              \
     X(TEXT, tokens, "",                                                                                      \
       "file of access tokens; empty: no sign-in, and then only loopback addresses are served")               \
     X(TEXT, log_level, "info", "error, warning, info or debug")                                              \

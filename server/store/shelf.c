@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include "common/memory.h"
 #include "store/kernels.h"
 
@@ -19,6 +20,7 @@ struct item {
     struct item *newer, *older; /* in the order of use */
     struct sta_shelf_key key;
     _Atomic unsigned references; /* the shelf's, and one of each reader at work */
+    int64_t asked;               /* second in which it was asked for last */
     uint64_t base;
     uint32_t size; /* bytes of all */
     uint8_t width; /* number of the kernels for it */
@@ -36,13 +38,15 @@ struct compartment {
 
 struct sta_shelf {
     uint64_t room; /* of a compartment */
+    int64_t seconds;
     struct compartment compartments[COMPARTMENTS];
 };
 
-struct sta_shelf *sta_shelf_create(uint64_t room)
+struct sta_shelf *sta_shelf_create(uint64_t room, int64_t seconds)
 {
     struct sta_shelf *shelf = sta_alloc(sizeof *shelf);
     shelf->room = room / COMPARTMENTS;
+    shelf->seconds = seconds;
     for (size_t i = 0; i < COMPARTMENTS; i++)
         STA_ASSERT(pthread_mutex_init(&shelf->compartments[i].lock, NULL) == 0);
     return shelf;
@@ -117,6 +121,26 @@ static void drop_oldest(struct compartment *compartment)
     release(item);
 }
 
+/* Return: false when what is there stays. */
+static bool make_place(const struct sta_shelf *shelf, struct compartment *compartment,
+                       const struct item *item)
+{
+    while (compartment->size + item->size > shelf->room) {
+        const struct item *oldest = compartment->oldest;
+        if (oldest == NULL || item->asked - oldest->asked < shelf->seconds)
+            return false;
+        drop_oldest(compartment);
+    }
+    return true;
+}
+
+static int64_t present_second(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec;
+}
+
 static struct compartment *compartment_of(struct sta_shelf *shelf, struct sta_shelf_key key)
 {
     return &shelf->compartments[hash_of(key) % COMPARTMENTS];
@@ -152,6 +176,7 @@ static struct item *make_item(struct sta_shelf_key key, uint32_t rows, int64_t m
         return NULL;
     *item = (struct item){.key = key,
                           .references = 1,
+                          .asked = present_second(),
                           .base = base,
                           .size = (uint32_t)size,
                           .width = (uint8_t)width,
@@ -174,6 +199,7 @@ bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t r
     struct item *item = *find(compartment, key);
     if (item != NULL) {
         atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+        item->asked = present_second();
         take_out(compartment, item);
         put_in_front(compartment, item);
     }
@@ -195,15 +221,12 @@ void sta_shelf_put(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t r
     if (item == NULL)
         return;
     pthread_mutex_lock(&compartment->lock);
-    struct item **at = find(compartment, key);
-    if (*at == NULL && item->size <= shelf->room) {
-        *at = item;
+    if (*find(compartment, key) == NULL && make_place(shelf, compartment, item)) {
+        *find(compartment, key) = item;
         put_in_front(compartment, item);
         compartment->size += item->size;
         item = NULL;
     }
-    while (compartment->size > shelf->room)
-        drop_oldest(compartment);
     pthread_mutex_unlock(&compartment->lock);
-    free(item); /* another reader was first */
+    free(item); /* no place, or another reader was first */
 }

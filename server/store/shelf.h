@@ -1,7 +1,8 @@
 /* shelf.h - columns of blocks that were decoded lately, with as few bytes a value as they need (private to store).
  *
  * To undo what makes a column small on disk costs a nanosecond or more for each value; to widen a narrow number costs a tenth of that.  What was
- * not asked for longest makes room. */
+ * not asked for longest makes room, but not while it is in use: a question that needs more than there is room for finds a part of it each time,
+ * where nothing would be left of it if each column made the next one go. */
 #ifndef STA_STORE_SHELF_H
 #define STA_STORE_SHELF_H
 
@@ -15,8 +16,8 @@ struct sta_shelf_key {
     uint32_t block, column;
 };
 
-/** @room: bytes that it may take. */
-struct sta_shelf *sta_shelf_create(uint64_t room);
+/** @room: bytes that it may take; @seconds: what was asked for within them stays. */
+struct sta_shelf *sta_shelf_create(uint64_t room, int64_t seconds);
 void sta_shelf_destroy(struct sta_shelf *shelf); /* NULL allowed */
 /** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
 bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows,

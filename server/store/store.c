@@ -20,6 +20,8 @@
 #include "store/envelope.h"
 #include "store/private.h"
 
+#define SECONDS_ON_SHELF 10 /* longer than from one question of a session to the next */
+
 /* ---- lock and format */
 
 static int name_holder(const char *path, struct sta_error *err)
@@ -255,7 +257,7 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
 void sta_store_keep_columns(struct sta_store *store, uint64_t room)
 {
     STA_ASSERT(store->shelf == NULL);
-    store->shelf = sta_shelf_create(room);
+    store->shelf = sta_shelf_create(room, SECONDS_ON_SHELF);
 }
 
 void sta_store_close(struct sta_store *store)

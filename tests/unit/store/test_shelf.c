@@ -83,7 +83,7 @@ Test(shelf, columns_come_back)
                   {INT64_MIN, 10, false},
                   {INT64_MAX - 5, 5, false},
                   {-1, UINT32_MAX - 1, false}};
-    struct sta_shelf *shelf = sta_shelf_create(64 << 20);
+    struct sta_shelf *shelf = sta_shelf_create(64 << 20, 0);
     uint32_t block = 0;
     for (size_t r = 0; r < STA_COUNT_OF(ranges); r++)
         for (int some = 0; some <= 1; some++)
@@ -103,7 +103,7 @@ Test(shelf, columns_come_back)
 
 Test(shelf, too_wide_or_of_another_kind_is_not_kept)
 {
-    struct sta_shelf *shelf = sta_shelf_create(64 << 20);
+    struct sta_shelf *shelf = sta_shelf_create(64 << 20, 0);
     struct column wide = create_column(STA_KIND_INT, false), mixed = create_column(STA_KIND_MIXED, false),
                   got = create_column(STA_KIND_INT, false);
     fill(&wide, 0, UINT64_C(1) << 32);
@@ -118,23 +118,47 @@ Test(shelf, too_wide_or_of_another_kind_is_not_kept)
     sta_shelf_destroy(shelf);
 }
 
-Test(shelf, what_was_not_asked_for_longest_makes_room)
+#define BLOCKS 4000u
+#define ROOM 1000u /* columns, a little less */
+
+/* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the end, and by block whether. */
+static uint32_t put_many(struct sta_shelf *shelf, bool *there)
 {
-    const uint32_t blocks = 4000, room = 1000; /* columns */
-    struct sta_shelf *shelf = sta_shelf_create(room * (uint64_t)ROWS);
     struct column column = create_column(STA_KIND_INT, false);
     uint32_t kept = 0;
     fill(&column, 0, 200);
-    for (uint32_t block = 0; block < blocks; block++) {
+    for (uint32_t block = 0; block < BLOCKS; block++) {
         put(shelf, block, &column);
-        cr_assert(sta_shelf_get(shelf, key_of(0), ROWS, &column.values),
-                  "what is asked for all the time stays");
+        cr_assert(sta_shelf_get(shelf, key_of(0), ROWS, &column.values));
     }
-    for (uint32_t block = 0; block < blocks; block++)
-        kept += sta_shelf_get(shelf, key_of(block), ROWS, &column.values);
-    cr_assert_leq(kept, room);
-    cr_assert_gt(kept, room / 2);
-    cr_assert(sta_shelf_get(shelf, key_of(blocks - 1), ROWS, &column.values));
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        there[block] = sta_shelf_get(shelf, key_of(block), ROWS, &column.values);
+        kept += there[block];
+    }
     free_column(&column);
+    return kept;
+}
+
+Test(shelf, what_was_not_asked_for_longest_makes_room)
+{
+    struct sta_shelf *shelf = sta_shelf_create(ROOM * (uint64_t)ROWS, 0);
+    bool there[BLOCKS];
+    uint32_t kept = put_many(shelf, there);
+    cr_assert_leq(kept, ROOM);
+    cr_assert_gt(kept, ROOM / 2);
+    cr_assert(there[0] && there[BLOCKS - 1]);
+    cr_assert_not(there[1]);
+    sta_shelf_destroy(shelf);
+}
+
+Test(shelf, what_is_in_use_stays)
+{
+    struct sta_shelf *shelf = sta_shelf_create(ROOM * (uint64_t)ROWS, 3600);
+    bool there[BLOCKS];
+    uint32_t kept = put_many(shelf, there);
+    cr_assert_leq(kept, ROOM);
+    cr_assert_gt(kept, ROOM / 2);
+    cr_assert(there[0] && there[1]);
+    cr_assert_not(there[BLOCKS - 1]);
     sta_shelf_destroy(shelf);
 }
