@@ -81,14 +81,12 @@ export function lanesCard() {
     return { element: card.element, update, close: card.close };
 }
 
+/** Lanes in the order of their names, which are few: only these are compared as texts. */
 function lanesOf(rows, [first, last], color, label) {
-    const hosts = new Set(rows.map((row) => row.host_name)).size, names = new Map(), intervals = [];
-    const named = rows.map((row) => /** @type {[string, Object]} */ ([unitName(row, hosts), row])).sort(([a, one], [b, other]) => a.localeCompare(b, undefined, { numeric: true }) || one.start - other.start);
-    for (const [name, row] of named) {
-        if (!names.has(name)) names.set(name, names.size);
-        if (names.get(name) < MOST_UNITS) intervals.push([row.start, row.end, names.get(name)]);
-    }
-    return rows.length === 0 ? null : { first, last, lanes: [...names.keys()].slice(0, MOST_UNITS), intervals, color, label };
+    const hosts = new Set(rows.map((row) => row.host_name)).size, named = rows.map((row) => unitName(row, hosts));
+    const names = [...new Set(named)].sort(new Intl.Collator(undefined, { numeric: true }).compare).slice(0, MOST_UNITS), laneOf = new Map(names.map((name, lane) => [name, lane]));
+    const intervals = rows.map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, laneOf.get(named[at])])).filter(([, , lane]) => lane !== undefined);
+    return rows.length === 0 ? null : { first, last, lanes: names, intervals: intervals.sort((a, b) => a[2] - b[2] || a[0] - b[0]), color, label };
 }
 
 /** Where a rank waited for longest, and for what. */
