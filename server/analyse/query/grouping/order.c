@@ -34,68 +34,39 @@ void sta_group_order_fini(struct sta_group_order *order)
     free(order->list_ranks);
 }
 
-/* ---- keys of a table, some at a time in one place */
-
-#define TILE 512u
-
-struct tile {
-    uint64_t *keys;
-    uint32_t first, count;
-};
-
-static void load_tile(const struct sta_group_table *table, struct tile *tile, uint32_t first)
-{
-    const unsigned words = table->layout.words;
-    tile->first = first;
-    tile->count = STA_MIN(TILE, table->count - first);
-    for (uint32_t i = 0; i < tile->count; i++) {
-        const uint64_t *key = sta_group_key(table, first + i);
-        for (unsigned w = 0; w < words; w++)
-            tile->keys[i * words + w] = key[w];
-    }
-}
-
 /* ---- what occurs */
 
-static void survey_integers(const struct sta_key_layout *layout, size_t key, const struct tile *tile,
-                            struct sta_key_range *range)
+static void survey_integers(const struct sta_group_table *table, size_t key, struct sta_key_range *range)
 {
-    const struct sta_key_field field = layout->fields[key];
+    const struct sta_key_field field = table->layout.fields[key];
     struct sta_key_range seen = {.low = INT64_MAX, .high = INT64_MIN};
-    for (uint32_t i = 0; i < tile->count; i++) {
+    for (uint32_t g = 0; g < table->count; g++) {
         uint64_t value;
-        bool present = sta_key_get(&field, &tile->keys[i * layout->words], &value);
+        bool present = sta_key_get(&field, sta_group_key(table, g), &value);
         seen.low = present && (int64_t)value < seen.low ? (int64_t)value : seen.low;
         seen.high = present && (int64_t)value > seen.high ? (int64_t)value : seen.high;
-        seen.any = seen.any || present;
+        seen.any |= present;
     }
     sta_key_range_unite(range, &seen);
 }
 
-static void survey_texts(const struct sta_key_layout *layout, size_t key, const struct tile *tile,
-                         struct sta_ranks *ranks)
+static void survey_texts(const struct sta_group_table *table, size_t key, struct sta_ranks *ranks)
 {
-    const struct sta_key_field field = layout->fields[key];
+    const struct sta_key_field field = table->layout.fields[key];
     uint64_t value;
-    for (uint32_t i = 0; i < tile->count; i++)
-        if (sta_key_get(&field, &tile->keys[i * layout->words], &value))
+    for (uint32_t g = 0; g < table->count; g++)
+        if (sta_key_get(&field, sta_group_key(table, g), &value))
             sta_ranks_mark(ranks, value);
 }
 
 static void survey_keys(struct sta_group_order *order, const struct sta_group_table *table,
                         struct sta_key_range *ranges)
 {
-    const struct sta_shape *shape = order->shape;
-    struct tile tile = {.keys = sta_alloc_array(TILE * table->layout.words, sizeof *tile.keys)};
-    for (uint32_t first = 0; first < table->count; first += TILE) {
-        load_tile(table, &tile, first);
-        for (size_t k = 0; k < shape->key_count; k++)
-            if (shape->key_types[k] == STA_TYPE_INT)
-                survey_integers(&table->layout, k, &tile, &ranges[k]);
-            else if (shape->key_types[k] == STA_TYPE_TEXT)
-                survey_texts(&table->layout, k, &tile, &order->key_ranks[k]);
-    }
-    free(tile.keys);
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        if (order->shape->key_types[k] == STA_TYPE_TEXT)
+            survey_texts(table, k, &order->key_ranks[k]);
+        else if (order->shape->key_types[k] == STA_TYPE_INT)
+            survey_integers(table, k, &ranges[k]);
 }
 
 void sta_group_order_survey(struct sta_group_order *order, const struct sta_group_table *table,
@@ -176,24 +147,24 @@ void sta_group_order_words(const struct sta_group_order *order, const struct sta
 
 /* ---- sorted tables */
 
+#define TILE 512u /* groups at a time */
+
 /* Entries by group. */
 static void fill_entries(const struct sta_group_table *table, const struct sta_group_order *order,
                          uint64_t *entries)
 {
     const unsigned width = order->layout.words;
-    struct tile tile = {.keys = sta_alloc_array(TILE * table->layout.words, sizeof *tile.keys)};
     uint64_t *words = sta_alloc_array(TILE * width, sizeof *words);
     for (uint32_t first = 0; first < table->count; first += TILE) {
-        load_tile(table, &tile, first);
-        sta_group_order_words(order, &table->layout, tile.keys, tile.count, words);
-        for (uint32_t i = 0; i < tile.count; i++) {
+        const uint32_t count = STA_MIN(TILE, table->count - first);
+        sta_group_order_words(order, &table->layout, sta_group_key(table, first), count, words);
+        for (uint32_t i = 0; i < count; i++) {
             uint64_t *entry = &entries[(size_t)(first + i) * (width + 1)];
             for (unsigned w = 0; w < width; w++)
                 entry[w] = words[i * width + w];
             entry[width] = first + i;
         }
     }
-    free(tile.keys);
     free(words);
 }
 

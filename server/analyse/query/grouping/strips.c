@@ -309,8 +309,10 @@ STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *ha
         __builtin_prefetch(sta_group_bucket(table, hashes[i]));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t held = pick(sta_group_bucket(table, hashes[i]), hashes[i]);
-        if (held - 1 < table->count)
-            sta_group_ask(table, held - 1);
+        if (held - 1 >= table->count)
+            continue;
+        __builtin_prefetch(sta_group_key(table, held - 1));
+        sta_group_ask(table, held - 1);
     }
 }
 

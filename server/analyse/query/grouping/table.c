@@ -1,10 +1,10 @@
 /* A worker's groups.
  *
  * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table holds 32 bits of each hash and the
- * number of the group; the key stands in the group's record, before its states.  Its slots lie in buckets of a line of memory, which are compared
- * at once, without a branch; a group whose bucket is full goes to the next.  So a row costs one line in the table and one
- * or two in the record, and both are asked for ahead of time, for all rows of a strip.  Records lie in chunks, so that growing copies nothing;
- * growing the buckets reads no key. */
+ * number of the group, whose key and states lie elsewhere.  Its slots lie in buckets of a line of memory, which are compared
+ * at once, without a branch; a group whose bucket is full goes to the next.  So a row costs a line each in the table, the keys and the
+ * states, which are asked for ahead of time, for all rows of a strip.  Keys lie side by side, for those who read them all; states in chunks, so that
+ * growing copies none; growing the buckets reads no key. */
 #include "analyse/query/grouping/table.h"
 
 #include <stdlib.h>
@@ -16,6 +16,14 @@
 #define MOST_CHUNK_BITS 16
 #define FIRST_BUCKETS 32
 
+static unsigned chunk_bits_for(size_t record)
+{
+    unsigned bits = 0;
+    while (bits < MOST_CHUNK_BITS && (record << (bits + 1)) <= CHUNK_BYTES)
+        bits++;
+    return bits;
+}
+
 static void init_logs(struct sta_group_table *table)
 {
     const struct sta_shape *shape = table->shape;
@@ -26,7 +34,8 @@ static void init_logs(struct sta_group_table *table)
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape, struct sta_room *room)
 {
-    *table = (struct sta_group_table){.shape = shape, .room = room};
+    *table =
+        (struct sta_group_table){.shape = shape, .room = room, .chunk_bits = chunk_bits_for(shape->record)};
     init_logs(table);
 }
 
@@ -35,6 +44,7 @@ void sta_group_table_fini(struct sta_group_table *table)
     for (size_t l = 0; table->logs != NULL && l < table->shape->list_count; l++)
         sta_list_log_fini(&table->logs[l]);
     free(table->logs);
+    free(table->keys);
     free(table->chunks);
     free(table->buckets);
     free(table->direct);
@@ -65,8 +75,9 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 {
     const struct sta_shape *shape = table->shape;
     size_t groups = most_groups(table, rows);
+    size_t keys = 2 * table->layout.words * sizeof *table->keys; /* room to grow included */
     size_t in_order = 2 * (table->layout.words + 1) * sizeof(uint64_t);
-    size_t bytes = groups * (table->stride + in_order);
+    size_t bytes = groups * (shape->record + keys + in_order);
     if (sta_key_layout_is_direct(&table->layout))
         bytes += sizeof *table->direct << table->layout.bits;
     bytes += buckets_for(table, groups) * sizeof *table->buckets;
@@ -80,18 +91,23 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 
 /* ---- room */
 
-static unsigned chunk_bits_for(size_t stride)
+static int reserve_keys(struct sta_group_table *table, size_t groups)
 {
-    unsigned bits = 0;
-    while (bits < MOST_CHUNK_BITS && (stride << (bits + 1)) <= CHUNK_BYTES)
-        bits++;
-    return bits;
+    if (groups <= table->key_capacity)
+        return STA_OK;
+    size_t capacity = STA_MAX(groups, 2 * table->key_capacity);
+    uint64_t *keys = reallocarray(table->keys, capacity, table->layout.words * sizeof *keys);
+    if (keys == NULL)
+        return STA_ENOMEM;
+    table->keys = keys;
+    table->key_capacity = capacity;
+    return STA_OK;
 }
 
 static int add_chunks(struct sta_group_table *table, size_t groups)
 {
     while (table->chunk_count << table->chunk_bits < groups) {
-        uint8_t *chunk = sta_room_take(table->room, table->stride << table->chunk_bits);
+        uint8_t *chunk = sta_room_take(table->room, table->shape->record << table->chunk_bits);
         if (chunk == NULL)
             return STA_ENOMEM;
         STA_GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1);
@@ -135,7 +151,9 @@ int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows, struct
     const struct sta_shape *shape = table->shape;
     size_t groups = most_groups(table, rows);
     size_t buckets = buckets_for(table, groups);
-    int rc = add_chunks(table, groups);
+    int rc = reserve_keys(table, groups);
+    if (rc == 0)
+        rc = add_chunks(table, groups);
     if (rc == 0 && buckets > table->bucket_count)
         rc = grow_buckets(table, buckets);
     if (rc != 0 || groups >= UINT32_MAX)
@@ -170,6 +188,8 @@ void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_tabl
     frozen->direct = NULL;
     frozen->bucket_count = 0;
     table->count = 0;
+    table->keys = NULL;
+    table->key_capacity = 0;
     table->chunks = NULL;
     table->chunk_count = table->chunk_capacity = 0;
     clear_index(table);
@@ -178,7 +198,8 @@ void sta_group_table_freeze(struct sta_group_table *table, struct sta_group_tabl
 
 size_t sta_group_table_reach(const struct sta_group_table *table)
 {
-    return table->count * table->stride + table->bucket_count * sizeof *table->buckets;
+    const size_t group = table->shape->record + table->layout.words * sizeof *table->keys;
+    return table->count * group + table->bucket_count * sizeof *table->buckets;
 }
 
 /* ---- layouts */
@@ -195,25 +216,18 @@ static void move_key(const struct sta_key_layout *from, const uint64_t *old, con
     memcpy(key, made, to->words * sizeof *key);
 }
 
-/* Records of other sizes, in chunks of their own. */
-static int move_records(struct sta_group_table *table, const struct sta_key_layout *layout)
+static int move_keys(struct sta_group_table *table, const struct sta_key_layout *layout)
 {
-    struct sta_group_table wide = *table;
-    wide.layout = *layout;
-    wide.stride = layout->words * sizeof(uint64_t) + table->shape->record;
-    wide.chunk_bits = chunk_bits_for(wide.stride);
-    wide.chunks = NULL;
-    wide.chunk_count = wide.chunk_capacity = 0;
-    if (add_chunks(&wide, table->count) != 0) {
-        free(wide.chunks);
+    const size_t capacity = STA_MAX(table->key_capacity, (size_t)1);
+    uint64_t *keys = sta_try_alloc_array(capacity, layout->words * sizeof *keys);
+    if (keys == NULL)
         return STA_ENOMEM;
-    }
-    for (uint32_t g = 0; g < table->count; g++) {
-        move_key(&table->layout, sta_group_key(table, g), layout, sta_group_key(&wide, g));
-        memcpy(sta_group_states(&wide, g), sta_group_states(table, g), table->shape->record);
-    }
-    free(table->chunks);
-    *table = wide;
+    for (uint32_t g = 0; g < table->count; g++)
+        move_key(&table->layout, sta_group_key(table, g), layout, keys + (size_t)g * layout->words);
+    free(table->keys);
+    table->keys = keys;
+    table->key_capacity = capacity;
+    table->layout = *layout;
     return STA_OK;
 }
 
@@ -242,14 +256,7 @@ static int index_groups(struct sta_group_table *table)
 int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                              struct sta_error *err)
 {
-    int rc = STA_OK;
-    if (layout->words != table->layout.words) {
-        rc = move_records(table, layout);
-    } else {
-        for (uint32_t g = 0; g < table->count; g++)
-            move_key(&table->layout, sta_group_key(table, g), layout, sta_group_key(table, g));
-        table->layout = *layout;
-    }
+    int rc = move_keys(table, layout);
     if (rc == 0)
         rc = index_groups(table);
     return rc == 0 ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory to find %u groups", table->count);
@@ -263,7 +270,7 @@ static uint32_t add_group(struct sta_group_table *table, const uint64_t *words, 
     uint64_t *key = sta_group_key(table, group);
     for (unsigned w = 0; w < table->layout.words; w++)
         key[w] = words[w * step];
-    memset(key + table->layout.words, 0, table->shape->record);
+    memset(sta_group_states(table, group), 0, table->shape->record);
     return group;
 }
 

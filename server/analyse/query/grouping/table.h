@@ -17,9 +17,10 @@ struct sta_group_table {
     const struct sta_shape *shape;
     struct sta_key_layout layout; /* of no words: none yet */
     uint32_t count;
-    size_t stride;         /* bytes of a record: the words of the key, then the states */
+    uint64_t *keys;        /* layout.words for each group */
+    size_t key_capacity;   /* groups */
     struct sta_room *room; /* where records lie; borrowed */
-    uint8_t **chunks;      /* of records, 2^chunk_bits each; they never move */
+    uint8_t **chunks;      /* of records, the states of a group each, 2^chunk_bits of them; they never move */
     size_t chunk_count, chunk_capacity;
     unsigned chunk_bits;
     struct sta_table_bucket *buckets;
@@ -76,8 +77,13 @@ static inline struct sta_table_bucket *sta_group_bucket(const struct sta_group_t
 
 static inline uint64_t *sta_group_key(const struct sta_group_table *table, uint32_t group)
 {
+    return table->keys + (size_t)group * table->layout.words;
+}
+
+static inline uint8_t *sta_group_states(const struct sta_group_table *table, uint32_t group)
+{
     const uint32_t inside = group & ((1u << table->chunk_bits) - 1);
-    return (uint64_t *)(void *)(table->chunks[group >> table->chunk_bits] + inside * table->stride);
+    return table->chunks[group >> table->chunk_bits] + inside * table->shape->record;
 }
 
 /** Whether a group has a key whose words lie STA_GROUPING_STRIP apart.  @count: of words. */
@@ -94,14 +100,9 @@ static inline bool sta_group_has_key(const struct sta_group_table *table, uint32
 /** Asks for the lines of memory that a record begins and ends in. */
 STA_ASKS_AHEAD sta_group_ask(const struct sta_group_table *table, uint32_t group)
 {
-    const uint8_t *record = (const uint8_t *)sta_group_key(table, group);
+    const uint8_t *record = sta_group_states(table, group);
     __builtin_prefetch(record, 1);
-    __builtin_prefetch(record + table->stride - 1, 1);
-}
-
-static inline uint8_t *sta_group_states(const struct sta_group_table *table, uint32_t group)
-{
-    return (uint8_t *)(sta_group_key(table, group) + table->layout.words);
+    __builtin_prefetch(record + table->shape->record - 1, 1);
 }
 
 #endif

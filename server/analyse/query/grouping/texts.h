@@ -54,7 +54,9 @@ void sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts);
 void sta_ranks_fini(struct sta_ranks *ranks);
 static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
 {
-    __atomic_store_n(&ranks->of_code[number >> 32][(uint32_t)number], 1, __ATOMIC_RELAXED);
+    uint32_t *mark = &ranks->of_code[number >> 32][(uint32_t)number];
+    if (__atomic_load_n(mark, __ATOMIC_RELAXED) == 0) /* lines that are only read are shared */
+        __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 void sta_ranks_mark_all(struct sta_ranks *ranks);
 /** Ranks what was marked, by one thread. */
