@@ -21,7 +21,8 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
     STA_ASSERT(options->sets >= 1 && options->sets <= STA_SWEEP_SETS);
     struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
-    sweep->state_size = sizeof(struct sta_sweep_unit) + options->sets * sizeof(uint32_t);
+    size_t even = options->sets + options->sets % 2; /* states lie one behind the other, each aligned */
+    sweep->state_size = sizeof(struct sta_sweep_unit) + even * sizeof(uint32_t);
     sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
     for (unsigned w = 0; w < options->workers; w++)
         for (uint32_t s = 0; s < options->sets; s++) {
