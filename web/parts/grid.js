@@ -11,7 +11,11 @@ import { groupRow, headCell, rowElement } from './table.js';
 
 const ROW = 33;   /* px, as in parts.css */
 const AHEAD = 12; /* rows above and below those in sight */
+const SAMPLE = 30;
 const FIRST = 500, NEXT = 10000;
+
+/* By answer and columns, the widths they had: to lay out a wide table takes longer than all else. */
+const measured = new WeakMap();
 
 /**
  * A table that grows page by page.
@@ -92,20 +96,25 @@ export function grid() {
         draw();
     }
 
-    /** Lets the browser lay out the first rows, then holds those widths. */
+    /** Holds the widths that the browser gives to the first rows, or gave them when they were shown before. */
     function measure() {
-        fill(widths);
-        table.classList.remove('fixed');
-        table.style.removeProperty('width');
-        const sample = Math.min(view.source.rows.length, 30);
-        fill(body, Array.from({ length: sample }, (_, index) => rowAt(index)));
-        const cells = [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
+        const shape = `${scroller.clientWidth} ${view.columns.map(({ key }) => key).join()}`, known = measured.get(view.source.answer) ?? {};
+        const cells = known[shape] ?? layOut();
         if (cells.every((width) => width === 0)) return; /* not in the page yet */
+        measured.set(view.source.answer, Object.assign(known, { [shape]: cells }));
         fill(widths, cells.map((width) => h('col', { style: { width: `${width}px` } })));
         scroller.style.setProperty('--pin-1', `${cells[0]}px`);
         scroller.style.setProperty('--pin-2', `${cells[0] + cells[1]}px`);
         table.style.setProperty('width', `${cells.reduce((sum, width) => sum + width, 0)}px`);
         table.classList.add('fixed');
+    }
+
+    function layOut() {
+        fill(widths);
+        table.classList.remove('fixed');
+        table.style.removeProperty('width');
+        fill(body, Array.from({ length: Math.min(view.source.rows.length, SAMPLE) }, (_, index) => rowAt(index)));
+        return [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
     }
 
     function draw() {
