@@ -26,7 +26,7 @@ struct item {
     uint8_t width; /* number of the kernels for it */
     uint8_t kind;
     bool any_missing;
-    unsigned char values[];
+    _Alignas(8) unsigned char values[];
 };
 
 struct compartment {
