@@ -94,13 +94,15 @@ function walk(event, body) {
     }
 }
 
+const BY_NAME = new Intl.Collator(undefined, { numeric: true });
+
 /** Rows ordered by a column's value; missing ones last, whichever way. */
 export function sorted(rows, columns, sort) {
     const down = sort.startsWith('-');
     const column = columns.find((one) => one.key === sort.replace(/^-/, ''));
     if (!column) return rows;
     const none = (x) => x === null || x === undefined;
-    const compare = (a, b) => typeof a === 'string' ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+    const compare = (a, b) => typeof a === 'string' ? BY_NAME.compare(a, b) : a - b;
     return [...rows].sort((left, right) => {
         const a = read(column, left), b = read(column, right);
         if (none(a) || none(b)) return Number(none(a)) - Number(none(b));
