@@ -40,22 +40,23 @@ export function seriesCard() {
         const column = isCompatible(place) ? metric.compatible : metric.key;
         const stacked = metric.adds && place.shape !== 'lines';
         const shown = shownLayers(view, stacked);
-        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, metrics: column, granularity, max_points: stacked ? MOST_AREAS : MOST_POINTS };
+        const alone = isCompatible(place) && shown.size === 1 ? [...shown][0] : undefined; /* all of them would take the join of their views */
+        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, layer: alone, metrics: column, granularity, max_points: stacked ? MOST_AREAS : MOST_POINTS };
         card.update({
             what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, load: (signal) => getOf(trace, path, parameters, signal), file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),
             above: legend(tree.filter((layer) => present.has(layer.name)), shown, (name, alone) => choose(name, alone, shown, view, stacked)),
             note: (answer) => `in bins of ${text(answer.granularity ?? granularity, 's')}; drag to choose a time range`,
-            draw: (answer) => present.size === 0 ? null : dataOf(answer, tree.filter((layer) => shown.has(layer.name)), metric, column, stacked, granularity),
+            draw: (answer) => present.size === 0 ? null : dataOf(answer, tree.filter((layer) => shown.has(layer.name)), metric, (layer) => alone ? column : `${layer.name}_${column}`, stacked, granularity),
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
-function dataOf(answer, layers, metric, column, stacked, granularity) {
+function dataOf(answer, layers, metric, columnFor, stacked, granularity) {
     const times = columnOf(answer, 'time_start');
     if (!times?.length) return null;
-    const series = layers.map((layer) => ({ name: layer.name, layer, values: columnOf(answer, `${layer.name}_${column}`) ?? [] }));
+    const series = layers.map((layer) => ({ name: layer.name, layer, values: columnOf(answer, columnFor(layer)) ?? [] }));
     return { times, width: answer.granularity ?? granularity, unit: metric.unit, stacked, series, label: `${metric.label} by layer over time` };
 }
 
