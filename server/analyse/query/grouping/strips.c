@@ -365,10 +365,13 @@ static uint64_t magnitude(const uint64_t *values, uint32_t count)
     return bits;
 }
 
-static void clear_missing(const uint64_t *values, const uint8_t *missing, uint32_t count, uint64_t *cleared)
+static void integers(const int64_t *values, const uint8_t *missing, const struct sta_strip *strip,
+                     uint64_t *words)
 {
-    for (uint32_t i = 0; i < count; i++)
-        cleared[i] = values[i] & ((uint64_t)missing[i] - 1);
+    if (missing == NULL)
+        FOR_ROWS(strip, words[i] = (uint64_t)values[row];);
+    else
+        FOR_ROWS(strip, words[i] = (uint64_t)values[row] & ((uint64_t)missing[row] - 1););
 }
 
 const struct sta_strips STRIPS = {.pack = pack,
@@ -377,4 +380,4 @@ const struct sta_strips STRIPS = {.pack = pack,
                                   .find = find,
                                   .range = range,
                                   .magnitude = magnitude,
-                                  .clear_missing = clear_missing};
+                                  .integers = integers};

@@ -25,8 +25,9 @@ struct sta_strips {
     void (*range)(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high);
     /** All bits in which some integer differs from its sign. */
     uint64_t (*magnitude)(const uint64_t *values, uint32_t count);
-    /** 0 in place of missing values; @cleared may be @values. */
-    void (*clear_missing)(const uint64_t *values, const uint8_t *missing, uint32_t count, uint64_t *cleared);
+    /** The values of a strip's rows, 0 in place of missing ones.  @missing: NULL: none is. */
+    void (*integers)(const int64_t *values, const uint8_t *missing, const struct sta_strip *strip,
+                     uint64_t *words);
 };
 extern const struct sta_strips sta_strips_portable, sta_strips_avx2;
 

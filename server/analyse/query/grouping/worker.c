@@ -177,21 +177,18 @@ static const uint64_t *prepare_values(const struct sta_argument *argument, const
                                       uint64_t dictionary, bool clear)
 {
     const struct sta_strip *strip = &argument->input.strip;
-    const uint64_t *values = argument->values;
-    if (lies_as_needed(vector, strip))
-        values = (vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
-                                               : (const uint64_t *)(const void *)vector->numbers) +
-                 strip->first;
-    else
-        gather(vector, dictionary, strip, argument->values);
-    if (!clear)
-        return values;
-    if (strip->rows == NULL && !vector->constant)
-        sta_strips_here()->clear_missing(values, vector->missing + strip->first, strip->count,
-                                         argument->values);
-    else
-        for (uint32_t i = 0; i < strip->count; i++)
-            argument->values[i] &= (uint64_t)is_missing(vector, sta_strip_row(strip, i)) - 1;
+    if (lies_as_needed(vector, strip) && !clear)
+        return (vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
+                                             : (const uint64_t *)(const void *)vector->numbers) +
+               strip->first;
+    if (vector->type == STA_TYPE_INT && !vector->constant) {
+        sta_strips_here()->integers(vector->integers, clear ? vector->missing : NULL, strip,
+                                    argument->values);
+        return argument->values;
+    }
+    gather(vector, dictionary, strip, argument->values);
+    for (uint32_t i = 0; clear && i < strip->count; i++)
+        argument->values[i] &= (uint64_t)is_missing(vector, sta_strip_row(strip, i)) - 1;
     return argument->values;
 }
 
