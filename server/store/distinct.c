@@ -52,7 +52,7 @@ static bool find_directly(struct sta_distinct *distinct, const struct sta_values
         if (distinct->count == limit)
             return false;
         place[offset] = (uint16_t)distinct->count;
-        distinct->values[distinct->count++] = values->range.min + offset;
+        distinct->values[distinct->count++] = (int64_t)((uint64_t)values->range.min + offset);
     }
     for (uint32_t i = 0; i < values->count; i++)
         distinct->index[i] = place[values->narrow[i] - first];
