@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from harness import Scene  # noqa: E402
 
-SMOKE = r"test_basics|test_query\.|test_query_streams\.test_(a_long_answer|more_streams)|test_jobs\.|test_views\.|test_limits\.test_(one_computation|clients_that_leave|a_full_queue)|test_lifecycle\.test_stop"
+SMOKE = r"test_basics|test_query\.|test_query_streams\.test_(a_long_answer|more_streams)|test_jobs\.|test_views\.|test_overlap\.test_(busy|exposure|series|intervals|the_longest)|test_limits\.test_(one_computation|clients_that_leave|a_full_queue)|test_lifecycle\.test_stop"
 
 
 def tests(patterns):
