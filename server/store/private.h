@@ -22,7 +22,7 @@ struct sta_known_trace {
 struct sta_store {
     char *path;
     int lock_fd;
-    struct sta_shelf *shelf; /* NULL: decoded columns are not kept */
+    struct sta_column_shelf *shelf; /* NULL: decoded columns are not kept */
     pthread_mutex_t lock, files_lock;
     struct sta_known_trace **traces; /* by creation, then id */
     size_t count, capacity;

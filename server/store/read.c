@@ -39,13 +39,13 @@ static int read_column(const struct sta_snapshot *snapshot, const struct sta_blo
 {
     const struct sta_segment *segment = &segment_of(snapshot, block)->segment;
     const struct sta_disk_entry *entry = sta_segment_entry(segment, block->index, column);
-    struct sta_shelf *shelf = entry != NULL ? snapshot->store->shelf : NULL;
-    struct sta_shelf_key key = {segment->serial, block->index, column};
-    if (shelf != NULL && sta_shelf_get(shelf, key, block->rows, values))
+    struct sta_column_shelf *shelf = entry != NULL ? snapshot->store->shelf : NULL;
+    struct sta_column_shelf_key key = {segment->serial, block->index, column};
+    if (shelf != NULL && sta_column_shelf_get(shelf, key, block->rows, values))
         return STA_OK;
     int status = sta_segment_read(segment, block->index, column, values, err);
     if (status == STA_OK && shelf != NULL)
-        sta_shelf_put(shelf, key, block->rows, entry->min, entry->max, values);
+        sta_column_shelf_put(shelf, key, block->rows, entry->min, entry->max, values);
     return status;
 }
 

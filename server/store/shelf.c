@@ -18,7 +18,7 @@
 struct item {
     struct item *next;          /* in its chain */
     struct item *newer, *older; /* in the order of use */
-    struct sta_shelf_key key;
+    struct sta_column_shelf_key key;
     _Atomic unsigned references; /* the shelf's, and one of each reader at work */
     int64_t asked;               /* second in which it was asked for last */
     uint64_t base;
@@ -36,15 +36,15 @@ struct compartment {
     uint64_t size;
 };
 
-struct sta_shelf {
+struct sta_column_shelf {
     uint64_t room; /* of a compartment */
     int64_t seconds;
     struct compartment compartments[COMPARTMENTS];
 };
 
-struct sta_shelf *sta_shelf_create(uint64_t room, int64_t seconds)
+struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds)
 {
-    struct sta_shelf *shelf = sta_alloc(sizeof *shelf);
+    struct sta_column_shelf *shelf = sta_alloc(sizeof *shelf);
     shelf->room = room / COMPARTMENTS;
     shelf->seconds = seconds;
     for (size_t i = 0; i < COMPARTMENTS; i++)
@@ -58,7 +58,7 @@ static void release(struct item *item)
         free(item);
 }
 
-void sta_shelf_destroy(struct sta_shelf *shelf)
+void sta_column_shelf_destroy(struct sta_column_shelf *shelf)
 {
     if (shelf == NULL)
         return;
@@ -74,20 +74,20 @@ void sta_shelf_destroy(struct sta_shelf *shelf)
 
 /* ---- places */
 
-static uint64_t hash_of(struct sta_shelf_key key)
+static uint64_t hash_of(struct sta_column_shelf_key key)
 {
     uint64_t hash =
         (key.segment << 32 ^ (uint64_t)key.column << 16 ^ key.block) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
-static bool is_same(struct sta_shelf_key a, struct sta_shelf_key b)
+static bool is_same(struct sta_column_shelf_key a, struct sta_column_shelf_key b)
 {
     return a.segment == b.segment && a.block == b.block && a.column == b.column;
 }
 
 /* Where the pointer to the item of a key is, or would be. */
-static struct item **find(struct compartment *compartment, struct sta_shelf_key key)
+static struct item **find(struct compartment *compartment, struct sta_column_shelf_key key)
 {
     struct item **at = &compartment->chains[hash_of(key) / COMPARTMENTS % CHAINS];
     while (*at != NULL && !is_same((*at)->key, key))
@@ -122,7 +122,7 @@ static void drop_oldest(struct compartment *compartment)
 }
 
 /* Return: false when what is there stays. */
-static bool make_place(const struct sta_shelf *shelf, struct compartment *compartment,
+static bool make_place(const struct sta_column_shelf *shelf, struct compartment *compartment,
                        const struct item *item)
 {
     while (compartment->size + item->size > shelf->room) {
@@ -141,7 +141,7 @@ static int64_t present_second(void)
     return now.tv_sec;
 }
 
-static struct compartment *compartment_of(struct sta_shelf *shelf, struct sta_shelf_key key)
+static struct compartment *compartment_of(struct sta_column_shelf *shelf, struct sta_column_shelf_key key)
 {
     return &shelf->compartments[hash_of(key) % COMPARTMENTS];
 }
@@ -163,7 +163,7 @@ static void widen(const struct item *item, uint32_t rows, struct sta_column_valu
         narrow->widen(item->values, rows, item->base, values->integers);
 }
 
-static struct item *make_item(struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
+static struct item *make_item(struct sta_column_shelf_key key, uint32_t rows, int64_t min, int64_t max,
                               const struct sta_column_values *values)
 {
     uint64_t base = (uint64_t)min - values->any_missing, range = (uint64_t)max - base;
@@ -191,8 +191,8 @@ static struct item *make_item(struct sta_shelf_key key, uint32_t rows, int64_t m
     return item;
 }
 
-bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows,
-                   struct sta_column_values *values)
+bool sta_column_shelf_get(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
+                          struct sta_column_values *values)
 {
     struct compartment *compartment = compartment_of(shelf, key);
     pthread_mutex_lock(&compartment->lock);
@@ -211,8 +211,8 @@ bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t r
     return true;
 }
 
-void sta_shelf_put(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
-                   const struct sta_column_values *values)
+void sta_column_shelf_put(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
+                          int64_t min, int64_t max, const struct sta_column_values *values)
 {
     struct compartment *compartment = compartment_of(shelf, key);
     bool fits =

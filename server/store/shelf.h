@@ -8,22 +8,22 @@
 
 #include "store/store.h"
 
-struct sta_shelf; /* any thread */
+struct sta_column_shelf; /* any thread */
 
 /* Which column of which block; a segment's serial is given to no other one. */
-struct sta_shelf_key {
+struct sta_column_shelf_key {
     uint64_t segment;
     uint32_t block, column;
 };
 
 /** @room: bytes that it may take; @seconds: what was asked for within them stays. */
-struct sta_shelf *sta_shelf_create(uint64_t room, int64_t seconds);
-void sta_shelf_destroy(struct sta_shelf *shelf); /* NULL allowed */
+struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds);
+void sta_column_shelf_destroy(struct sta_column_shelf *shelf); /* NULL allowed */
 /** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
-bool sta_shelf_get(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows,
-                   struct sta_column_values *values);
+bool sta_column_shelf_get(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
+                          struct sta_column_values *values);
 /** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left alone. */
-void sta_shelf_put(struct sta_shelf *shelf, struct sta_shelf_key key, uint32_t rows, int64_t min, int64_t max,
-                   const struct sta_column_values *values);
+void sta_column_shelf_put(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
+                          int64_t min, int64_t max, const struct sta_column_values *values);
 
 #endif

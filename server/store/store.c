@@ -257,7 +257,7 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
 void sta_store_keep_columns(struct sta_store *store, uint64_t room)
 {
     STA_ASSERT(store->shelf == NULL);
-    store->shelf = sta_shelf_create(room, SECONDS_ON_SHELF);
+    store->shelf = sta_column_shelf_create(room, SECONDS_ON_SHELF);
 }
 
 void sta_store_close(struct sta_store *store)
@@ -274,7 +274,7 @@ void sta_store_close(struct sta_store *store)
         close(store->lock_fd);
     pthread_mutex_destroy(&store->lock);
     pthread_mutex_destroy(&store->files_lock);
-    sta_shelf_destroy(store->shelf);
+    sta_column_shelf_destroy(store->shelf);
     free(store->path);
     free(store);
 }

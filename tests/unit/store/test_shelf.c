@@ -43,9 +43,9 @@ static void fill(struct column *column, int64_t min, uint64_t range)
     }
 }
 
-static struct sta_shelf_key key_of(uint32_t block)
+static struct sta_column_shelf_key key_of(uint32_t block)
 {
-    return (struct sta_shelf_key){.segment = 7, .block = block, .column = 3};
+    return (struct sta_column_shelf_key){.segment = 7, .block = block, .column = 3};
 }
 
 static void check_same(const struct column *want, const struct column *got)
@@ -61,9 +61,9 @@ static void check_same(const struct column *want, const struct column *got)
         cr_assert_arr_eq(got->values.missing, want->values.missing, ROWS);
 }
 
-static void put(struct sta_shelf *shelf, uint32_t block, const struct column *column)
+static void put(struct sta_column_shelf *shelf, uint32_t block, const struct column *column)
 {
-    sta_shelf_put(shelf, key_of(block), ROWS, column->min, column->max, &column->values);
+    sta_column_shelf_put(shelf, key_of(block), ROWS, column->min, column->max, &column->values);
 }
 
 Test(shelf, columns_come_back)
@@ -83,7 +83,7 @@ Test(shelf, columns_come_back)
                   {INT64_MIN, 10, false},
                   {INT64_MAX - 5, 5, false},
                   {-1, UINT32_MAX - 1, false}};
-    struct sta_shelf *shelf = sta_shelf_create(64 << 20, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0);
     uint32_t block = 0;
     for (size_t r = 0; r < STA_COUNT_OF(ranges); r++)
         for (int some = 0; some <= 1; some++)
@@ -91,48 +91,48 @@ Test(shelf, columns_come_back)
                 enum sta_column_kind kind = codes ? STA_KIND_CODE : STA_KIND_INT;
                 struct column want = create_column(kind, some), got = create_column(kind, false);
                 fill(&want, ranges[r].min, ranges[r].range);
-                cr_assert_not(sta_shelf_get(shelf, key_of(block), ROWS, &got.values));
+                cr_assert_not(sta_column_shelf_get(shelf, key_of(block), ROWS, &got.values));
                 put(shelf, block, &want);
-                cr_assert(sta_shelf_get(shelf, key_of(block), ROWS, &got.values), "range %zu", r);
+                cr_assert(sta_column_shelf_get(shelf, key_of(block), ROWS, &got.values), "range %zu", r);
                 check_same(&want, &got);
                 free_column(&want);
                 free_column(&got);
             }
-    sta_shelf_destroy(shelf);
+    sta_column_shelf_destroy(shelf);
 }
 
 Test(shelf, too_wide_or_of_another_kind_is_not_kept)
 {
-    struct sta_shelf *shelf = sta_shelf_create(64 << 20, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0);
     struct column wide = create_column(STA_KIND_INT, false), mixed = create_column(STA_KIND_MIXED, false),
                   got = create_column(STA_KIND_INT, false);
     fill(&wide, 0, UINT64_C(1) << 32);
     fill(&mixed, 0, 10);
     put(shelf, 0, &wide);
     put(shelf, 1, &mixed);
-    cr_assert_not(sta_shelf_get(shelf, key_of(0), ROWS, &got.values));
-    cr_assert_not(sta_shelf_get(shelf, key_of(1), ROWS, &got.values));
+    cr_assert_not(sta_column_shelf_get(shelf, key_of(0), ROWS, &got.values));
+    cr_assert_not(sta_column_shelf_get(shelf, key_of(1), ROWS, &got.values));
     free_column(&wide);
     free_column(&mixed);
     free_column(&got);
-    sta_shelf_destroy(shelf);
+    sta_column_shelf_destroy(shelf);
 }
 
 #define BLOCKS 4000u
 #define ROOM 1000u /* columns, a little less */
 
 /* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the end, and by block whether. */
-static uint32_t put_many(struct sta_shelf *shelf, bool *there)
+static uint32_t put_many(struct sta_column_shelf *shelf, bool *there)
 {
     struct column column = create_column(STA_KIND_INT, false);
     uint32_t kept = 0;
     fill(&column, 0, 200);
     for (uint32_t block = 0; block < BLOCKS; block++) {
         put(shelf, block, &column);
-        cr_assert(sta_shelf_get(shelf, key_of(0), ROWS, &column.values));
+        cr_assert(sta_column_shelf_get(shelf, key_of(0), ROWS, &column.values));
     }
     for (uint32_t block = 0; block < BLOCKS; block++) {
-        there[block] = sta_shelf_get(shelf, key_of(block), ROWS, &column.values);
+        there[block] = sta_column_shelf_get(shelf, key_of(block), ROWS, &column.values);
         kept += there[block];
     }
     free_column(&column);
@@ -141,24 +141,24 @@ static uint32_t put_many(struct sta_shelf *shelf, bool *there)
 
 Test(shelf, what_was_not_asked_for_longest_makes_room)
 {
-    struct sta_shelf *shelf = sta_shelf_create(ROOM * (uint64_t)ROWS, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 0);
     bool there[BLOCKS];
     uint32_t kept = put_many(shelf, there);
     cr_assert_leq(kept, ROOM);
     cr_assert_gt(kept, ROOM / 2);
     cr_assert(there[0] && there[BLOCKS - 1]);
     cr_assert_not(there[1]);
-    sta_shelf_destroy(shelf);
+    sta_column_shelf_destroy(shelf);
 }
 
 Test(shelf, what_is_in_use_stays)
 {
-    struct sta_shelf *shelf = sta_shelf_create(ROOM * (uint64_t)ROWS, 3600);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 3600);
     bool there[BLOCKS];
     uint32_t kept = put_many(shelf, there);
     cr_assert_leq(kept, ROOM);
     cr_assert_gt(kept, ROOM / 2);
     cr_assert(there[0] && there[1]);
     cr_assert_not(there[BLOCKS - 1]);
-    sta_shelf_destroy(shelf);
+    sta_column_shelf_destroy(shelf);
 }
