@@ -1,61 +1,16 @@
 /* build.c - rows that waited, sorted and encoded as the bytes of one segment.
  *
  * DESIGN: the rows are numbered in the order of (source path, first line, place) and put in the order of their times by a stable sort,
- * so that equal times come out in the order that readers are promised.  What is kept of the sort is each row's position; every column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the
- * file, so that a scan of a few reads few pages. */
+ * so that equal times come out in the order that readers are promised.  What is kept of the sort is each row's position; every
+ * column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the file, so that
+ * a scan of a few reads few pages. */
 #include "store/build.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 #include "common/memory.h"
-#include "store/column.h"
-#include "store/disk.h"
-#include "store/row_order.h"
+#include "store/build_private.h"
 #include "store/store.h"
-
-struct made_entry {
-    uint32_t block;
-    struct sta_disk_entry entry;
-};
-
-/* An args column of one of the batches. */
-struct args_part {
-    uint32_t key;
-    uint32_t first_row; /* of its batch */
-    const struct sta_args_column *column;
-};
-
-/* Keys that the name (thread) column gives to others. */
-struct key_column {
-    uint16_t *index;            /* by position */
-    struct sta_made_keys *made; /* by block */
-};
-
-struct sta_builder {
-    struct sta_column_encoder *encoder;
-    struct sta_column_plans *plans; /* by column */
-    size_t plan_capacity;
-    struct sta_buffer out, codes, used;
-    struct made_entry *entries;
-    size_t entry_count, entry_capacity;
-
-    /* of the segment in work */
-    uint32_t rows, row_capacity, block_count, block_capacity;
-    uint32_t ticks_per_us;
-    struct sta_row_order order; /* row numbers to positions */
-    int64_t *ts, *values;       /* ts, and one other column, by position */
-    uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
-    struct key_column name, thread;
-    struct sta_disk_block *blocks;
-    uint8_t *present; /* by block: whether it has values of the args key */
-    struct sta_disk_chunk *chunks;
-    size_t chunk_count, chunk_capacity;
-    struct args_part *parts;
-    size_t part_count, part_capacity;
-    uint8_t *flags; /* used codes */
-    size_t flag_capacity;
-};
 
 struct sta_builder *sta_builder_create(void)
 {
@@ -191,7 +146,7 @@ static void order_rows(struct sta_builder *builder, const struct sta_pending *pe
 
 /* ---- columns */
 
-static struct sta_keys keys_of_block(const struct key_column *column, uint32_t block)
+static struct sta_keys keys_of_block(const struct sta_key_column *column, uint32_t block)
 {
     const struct sta_made_keys *made = &column->made[block];
     if (made->count == 0)
@@ -206,7 +161,7 @@ static uint32_t rows_of_block(const struct sta_builder *builder, uint32_t block)
 
 /* Encodes one block of a column.  @kinds: NULL, or of every row; @made: NULL, or where its keys go. */
 static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t block, const int64_t *values,
-                         const uint8_t *kinds, struct key_column *made)
+                         const uint8_t *kinds, struct sta_key_column *made)
 {
     size_t at = (size_t)block * STA_BLOCK_ROWS;
     struct sta_column_rows rows = {values + at, kinds ? kinds + at : NULL, rows_of_block(builder, block)};
@@ -214,7 +169,7 @@ static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t 
     if (made == NULL)
         keys = (struct sta_both_keys){keys_of_block(&builder->name, block),
                                       keys_of_block(&builder->thread, block)};
-    struct made_entry added = {.block = block};
+    struct sta_made_entry added = {.block = block};
     size_t payload_at = builder->out.size, first_code = builder->codes.size / sizeof(uint32_t);
     if (!sta_encode_column(builder->encoder, plans_of(builder, column), &rows, &keys,
                            made ? made->index + at : NULL, made ? &made->made[block] : NULL, &added.entry,
@@ -228,7 +183,7 @@ static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t 
 }
 
 static void encode_column(struct sta_builder *builder, uint32_t column, const int64_t *values,
-                          const uint8_t *kinds, struct key_column *made)
+                          const uint8_t *kinds, struct sta_key_column *made)
 {
     for (uint32_t b = 0; b < builder->block_count; b++)
         encode_block(builder, column, b, values, kinds, made);
@@ -271,7 +226,7 @@ static void encode_times(struct sta_builder *builder, const struct sta_pending *
 static const struct {
     enum sta_column_id column;
     size_t offset;      /* of its array in struct sta_batch */
-    size_t made_offset; /* of its struct key_column in struct sta_builder; 0: none */
+    size_t made_offset; /* of its struct sta_key_column in struct sta_builder; 0: none */
     bool used;          /* the segment tells which codes its events use */
 } code_columns[] = {
     /* first those that others build on */
@@ -327,7 +282,7 @@ static void encode_codes(struct sta_builder *builder, const struct sta_pending *
     }
     size_t made = code_columns[number].made_offset;
     encode_column(builder, code_columns[number].column, values, kinds,
-                  made ? (struct key_column *)((char *)builder + made) : NULL);
+                  made ? (struct sta_key_column *)((char *)builder + made) : NULL);
     if (code_columns[number].used)
         put_used(builder, pending, count, number, used);
 }
@@ -345,7 +300,7 @@ static void encode_chunks(struct sta_builder *builder, const struct sta_pending 
     encode_column(builder, STA_COLUMN_CHUNK, builder->values, builder->kinds, NULL);
 }
 
-static void scatter_part(struct sta_builder *builder, const struct args_part *part)
+static void scatter_part(struct sta_builder *builder, const struct sta_args_part *part)
 {
     const struct sta_args_column column = *part->column;
     const uint32_t *position = builder->order.position + part->first_row;
@@ -363,7 +318,7 @@ static void scatter_part(struct sta_builder *builder, const struct args_part *pa
 
 static int by_key(const void *a, const void *b)
 {
-    const struct args_part *x = a, *y = b;
+    const struct sta_args_part *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
@@ -380,7 +335,7 @@ static void encode_args(struct sta_builder *builder, const struct sta_pending *p
             if (column->count == 0)
                 continue;
             STA_GROW(builder->parts, builder->part_capacity, builder->part_count + 1);
-            builder->parts[builder->part_count++] = (struct args_part){column->key, first_row, column};
+            builder->parts[builder->part_count++] = (struct sta_args_part){column->key, first_row, column};
         }
     if (builder->part_count > 0)
         qsort(builder->parts, builder->part_count, sizeof *builder->parts, by_key);
@@ -399,55 +354,7 @@ static void encode_args(struct sta_builder *builder, const struct sta_pending *p
     }
 }
 
-/* ---- the file */
-
-static int by_block(const void *a, const void *b)
-{
-    const struct made_entry *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
-}
-
-static void put_directory(struct sta_builder *builder)
-{
-    struct sta_buffer *out = &builder->out;
-    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
-    for (uint32_t b = 0, e = 0; b < builder->block_count; b++) {
-        builder->blocks[b].first_entry = e;
-        while (e < builder->entry_count && builder->entries[e].block == b)
-            e++;
-        builder->blocks[b].entry_count = e - builder->blocks[b].first_entry;
-    }
-    sta_put(out, builder->blocks, builder->block_count * sizeof *builder->blocks);
-    for (size_t e = 0; e < builder->entry_count; e++)
-        sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
-    sta_put(out, builder->chunks, builder->chunk_count * sizeof *builder->chunks);
-    sta_put(out, builder->codes.data, builder->codes.size);
-    sta_put(out, builder->used.data, builder->used.size);
-}
-
-static void put_header(struct sta_builder *builder, size_t directory_at)
-{
-    struct sta_buffer *out = &builder->out;
-    struct sta_disk_header header = {
-        .magic = STA_DISK_SEGMENT_MAGIC,
-        .version = STA_DISK_VERSION,
-        .file_size = out->size,
-        .directory_at = directory_at,
-        .directory_size = out->size - directory_at,
-        .rows = builder->rows,
-        .block_count = builder->block_count,
-        .entry_count = (uint32_t)builder->entry_count,
-        .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
-        .chunk_count = (uint32_t)builder->chunk_count,
-        .used_size = (uint32_t)builder->used.size,
-        .ticks_per_us = builder->ticks_per_us,
-        .directory_checksum = XXH3_64bits(out->data + directory_at, out->size - directory_at),
-    };
-    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_header, header_checksum));
-    memcpy(out->data, &header, sizeof header);
-}
+/* ---- all of it */
 
 static void begin(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
 {
@@ -486,15 +393,10 @@ int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, 
     encode_chunks(builder, pending, count);
     encode_args(builder, pending, count);
     sta_put(&builder->used, used_threads.data, used_threads.size);
-    while (builder->out.size % 8 != 0 && !builder->out.failed)
-        sta_put_char(&builder->out, 0);
-    size_t directory_at = builder->out.size;
-    put_directory(builder);
-    bool failed = builder->out.failed || builder->codes.failed || builder->used.failed || used_threads.failed;
+    bool done = sta_builder_put_directory(builder) && !used_threads.failed;
     sta_buffer_fini(&used_threads);
-    if (failed)
+    if (!done)
         return sta_fail(err, STA_ENOMEM, "no memory to encode %u events", builder->rows);
-    put_header(builder, directory_at);
     *segment = &builder->out;
     return STA_OK;
 }
