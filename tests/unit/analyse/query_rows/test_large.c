@@ -131,8 +131,7 @@ Test(query_large, pages_are_the_whole, .timeout = 120)
         "{\"columns\": [\"dur\", \"ts\"], \"filter\": \"dur % 7 == 0\", \"order_by\": [\"-dur\"]}",
         "{\"columns\": [\"dur\", \"ts\"], \"filter\": \"size < 9000\", \"order_by\": [\"time\", \"-pid\"]}",
         "{\"columns\": [\"size\", \"ts\"], \"filter\": \"dur % 11 == 0\", \"order_by\": [\"-size\"]}",
-        "{\"columns\": [\"func_name\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": "
-        "[\"func_name\"]}",
+        "{\"columns\": [\"name\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": [\"name\"]}",
         "{\"columns\": [\"tid\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": [\"-tid\"]}",
         "{\"columns\": [\"epoch\", \"ts\"], \"filter\": \"dur % 31 == 0\", \"order_by\": [\"epoch\"]}",
     };
