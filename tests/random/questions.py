@@ -6,6 +6,8 @@ import copy
 import expressions
 
 TAKEN = {"column", "count", "fraction", "left", "right", "mean", "std", "min", "max"}  # columns that results have of their own
+PRESENT = {old: name for name, old in expressions.ALIASES.items()}  # what answers call a column
+
 
 def stages(request):
     """the stages of a request, first to last"""
@@ -94,7 +96,7 @@ class Questions:
             keys.append(self.item(make, text, f"{self.letter}k{i}"))
         if make.columns.events and self.maybe(.15):
             keys.insert(self.dice.randrange(len(keys) + 1), "trace")
-        names = [k if isinstance(k, str) else next(iter(k)) for k in keys]
+        names = [PRESENT.get(k, k) if isinstance(k, str) else next(iter(k)) for k in keys]
         texts = [k if isinstance(k, str) else next(iter(k.values())) for k in keys]
         keys = [k for i, k in enumerate(keys) if names[i] not in names[:i] and texts[i] not in texts[:i]]
         if len(keys) == 1 and isinstance(keys[0], dict) and self.maybe(.3):
