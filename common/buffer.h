@@ -1,7 +1,7 @@
 /* buffer.h - growing bytes with a sticky failure, and JSON text written into them.
  *
- * Put-calls return nothing: after a failed allocation or past `limit` they do nothing and `failed` stays set, so a
- * writer reads like the format it writes and checks once at the end. */
+ * Put-calls return nothing: after a failed allocation or past `limit` they do nothing and `failed` stays set,
+ * so a writer reads like the format it writes and checks once at the end. */
 #ifndef STA_COMMON_BUFFER_H
 #define STA_COMMON_BUFFER_H
 
@@ -39,7 +39,8 @@ void sta_put_u64(struct sta_buffer *buffer, uint64_t value);
 void sta_put_varint(struct sta_buffer *buffer, uint64_t value); /* LEB128 */
 void sta_put_block(struct sta_buffer *buffer, const void *bytes,
                    size_t size); /* varint size, then the bytes */
-/** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the buffer. */
+/** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the
+ * buffer. */
 char *sta_buffer_take_text(struct sta_buffer *buffer);
 
 /* Reads what the writers above wrote; sticky failure likewise, so that damaged input is checked once. */

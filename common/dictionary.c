@@ -1,9 +1,10 @@
 /* Each distinct text once, as a dense code.
  *
- * DESIGN.  Entries live in chunks that double in size and never move, so a code finds its text without a lock.  The hash table
- * holds code + 1 in atomic slots; it is replaced, not changed, when it grows, and old tables are kept until the end
- * (together they are smaller than the last).  A writer fills the entry, then publishes the slot with release order; a
- * reader that sees the slot sees the entry.  The mutex serialises writers only. */
+ * DESIGN.  Entries live in chunks that double in size and never move, so a code finds its text without a
+ * lock.  The hash table holds code + 1 in atomic slots; it is replaced, not changed, when it grows, and old
+ * tables are kept until the end (together they are smaller than the last).  A writer fills the entry, then
+ * publishes the slot with release order; a reader that sees the slot sees the entry.  The mutex serialises
+ * writers only. */
 #include "common/dictionary.h"
 
 #include <pthread.h>

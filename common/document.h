@@ -1,7 +1,7 @@
 /* document.h - a request's body as a tree, whoever parsed it.
  *
- * The serve stage reads JSON or query parameters into it; the analyse stage checks what the members mean, so that the first mistake in the
- * order of the contract is the one that is reported. */
+ * The serve stage reads JSON or query parameters into it; the analyse stage checks what the members mean, so
+ * that the first mistake in the order of the contract is the one that is reported. */
 #ifndef STA_COMMON_DOCUMENT_H
 #define STA_COMMON_DOCUMENT_H
 

@@ -66,8 +66,8 @@ struct sta_error {
  */
 int sta_fail(struct sta_error *err, int status, const char *format, ...) STA_PRINTF(3, 4);
 
-/** sta_fail_errno - like sta_fail with ": strerror(errno_value)" behind it; ENOSPC and EDQUOT give STA_ENOSPC, ENOENT
- * STA_ENOTFOUND, ENOMEM STA_ENOMEM, else STA_EIO */
+/** sta_fail_errno - like sta_fail with ": strerror(errno_value)" behind it; ENOSPC and EDQUOT give
+ * STA_ENOSPC, ENOENT STA_ENOTFOUND, ENOMEM STA_ENOMEM, else STA_EIO */
 int sta_fail_errno(struct sta_error *err, int errno_value, const char *format, ...) STA_PRINTF(3, 4);
 
 /** sta_because - put an outer frame before the causes so far: "frame: causes".  Return: err->status. */

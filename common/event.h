@@ -1,8 +1,9 @@
-/* event.h - what passes from decode to the store: batches of events as columns, and the tables of their trace.
+/* event.h - what passes from decode to the store: batches of events as columns, and the tables of their
+ * trace.
  *
- * An event is a complete event (ph = X) of the trace.  The batch holds what was traced, coded; what can be derived
- * from it (io_cat, size, offset, host_name, file_name, ..) is derived when it is asked for, so that a changed
- * configuration or a later file definition needs no new ingest. */
+ * An event is a complete event (ph = X) of the trace.  The batch holds what was traced, coded; what can be
+ * derived from it (io_cat, size, offset, host_name, file_name, ..) is derived when it is asked for, so that a
+ * changed configuration or a later file definition needs no new ingest. */
 #ifndef STA_COMMON_EVENT_H
 #define STA_COMMON_EVENT_H
 
@@ -11,8 +12,8 @@
 #include <stdint.h>
 #include "common/dictionary.h"
 
-/* Times are whole microseconds as traced (Unix time in real traces); |ts|, |dur| and |ts + dur| stay within this,
- * so that nanoseconds of any difference fit 64 bits.  A line past it is malformed. */
+/* Times are whole microseconds as traced (Unix time in real traces); |ts|, |dur| and |ts + dur| stay within
+ * this, so that nanoseconds of any difference fit 64 bits.  A line past it is malformed. */
 #define STA_TIME_LIMIT INT64_C(4600000000000000)
 
 #define STA_ARGS_KEYS_LIMIT 4096 /* distinct args keys of a trace; further ones are counted, not stored */
@@ -20,9 +21,10 @@
 
 /* ---- the values of one args key */
 
-/* A JSON integer, or a string that is a canonical decimal integer (-?(0|[1-9][0-9]*)), that fits int64 is STA_VALUE_INT:
- * both mean the same to every reader.  Other JSON numbers: FLOAT, but integers beyond int64: TEXT (their digits).
- * Nested values: TEXT, re-written compactly (no blanks, non-ASCII as is).  null: absent. */
+/* A JSON integer, or a string that is a canonical decimal integer (-?(0|[1-9][0-9]*)), that fits int64 is
+ * STA_VALUE_INT: both mean the same to every reader.  Other JSON numbers: FLOAT, but integers beyond int64:
+ * TEXT (their digits).  Nested values: TEXT, re-written compactly (no blanks, non-ASCII as is).  null:
+ * absent. */
 enum sta_value_kind { STA_VALUE_INT, STA_VALUE_FLOAT, STA_VALUE_BOOL, STA_VALUE_TEXT, STA_VALUE_KINDS };
 
 union sta_value {
@@ -41,8 +43,9 @@ struct sta_args_column {
 
 /* ---- the tables of one trace: shared by all its batches and segments */
 
-/* What an event says about its file or host, before any definition resolves it.  The text in the dictionary is the
- * way it was said (one char of enum sta_reference) followed by the text or the hash as decimal / given text. */
+/* What an event says about its file or host, before any definition resolves it.  The text in the dictionary
+ * is the way it was said (one char of enum sta_reference) followed by the text or the hash as decimal / given
+ * text. */
 enum sta_reference {
     STA_REFERENCE_HASH = 'h',     /* args.fhash, args.hhash: decimal digits of the integer, or the string */
     STA_REFERENCE_NAME = 'n',     /* args.fname, args.hostname: the text itself */
@@ -77,11 +80,13 @@ struct sta_dictionary *sta_tables_file_refs(const struct sta_tables *tables);
 struct sta_dictionary *sta_tables_host_refs(const struct sta_tables *tables);
 struct sta_dictionary *sta_tables_keys(const struct sta_tables *tables); /* args keys, without "args." */
 
-/** Code of an args key; STA_NO_CODE once STA_ARGS_KEYS_LIMIT keys exist and this is another.  Context: any thread. */
+/** Code of an args key; STA_NO_CODE once STA_ARGS_KEYS_LIMIT keys exist and this is another.  Context: any
+ * thread. */
 uint32_t sta_tables_intern_key(struct sta_tables *tables, const char *key, size_t length);
 /** The texts of one args key; created with the key. */
 struct sta_dictionary *sta_tables_values(const struct sta_tables *tables, uint32_t key);
-/** Which kinds of values a key has had so far: bits 1 << enum sta_value_kind.  note_kinds adds bits.  Context: any thread. */
+/** Which kinds of values a key has had so far: bits 1 << enum sta_value_kind.  note_kinds adds bits.
+ * Context: any thread. */
 unsigned sta_tables_kinds(const struct sta_tables *tables, uint32_t key);
 void sta_tables_note_kinds(struct sta_tables *tables, uint32_t key, unsigned kinds);
 
@@ -90,8 +95,8 @@ uint32_t sta_tables_intern_thread(struct sta_tables *tables, struct sta_thread t
 struct sta_thread sta_tables_thread(const struct sta_tables *tables, uint32_t code);
 uint32_t sta_tables_thread_count(const struct sta_tables *tables);
 
-/** Notes a definition; keeps the first by (path, line).  @key: the hash as in a reference, without the leading char.
- * Texts are copied.  Context: any thread. */
+/** Notes a definition; keeps the first by (path, line).  @key: the hash as in a reference, without the
+ * leading char.  Texts are copied.  Context: any thread. */
 void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
                        size_t key_length, const struct sta_definition *definition);
 bool sta_tables_find_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
@@ -107,14 +112,14 @@ size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held, roughl
 
 struct sta_batch {
     uint32_t count, capacity;
-    int64_t *ts, *dur;        /* microseconds */
-    uint16_t *ts_ns, *dur_ns; /* 0..999 nanoseconds on top (towards plus infinity); NULL: all zero */
-    uint32_t *name, *cat;     /* codes; STA_NO_CODE when missing */
-    uint32_t *file;           /* code in file_refs; STA_NO_CODE when the event names no file */
-    uint32_t *thread;         /* code of its struct sta_thread */
-    struct sta_args_column
-        *args; /* one per key seen in the batch, by order of first sight.  Not in here: the keys that
-                                     file and thread were made from (fhash, else fname, else filename; hhash, else hostname) */
+    int64_t *ts, *dur;            /* microseconds */
+    uint16_t *ts_ns, *dur_ns;     /* 0..999 nanoseconds on top (towards plus infinity); NULL: all zero */
+    uint32_t *name, *cat;         /* codes; STA_NO_CODE when missing */
+    uint32_t *file;               /* code in file_refs; STA_NO_CODE when the event names no file */
+    uint32_t *thread;             /* code of its struct sta_thread */
+    struct sta_args_column *args; /* one per key seen in the batch, by order of first sight.  Not in here: the
+                                     keys that file and thread were made from (fhash, else fname, else
+                                     filename; hhash, else hostname) */
     uint32_t args_count, args_capacity;
     uint32_t source;     /* index of the source file in its ingest */
     uint64_t first_line; /* number, from 1, of the first line of the chunk */

@@ -9,7 +9,8 @@
 /** The whole file, zero-terminated beyond *size; free() it.  STA_ELIMIT when larger than @limit. */
 STA_MUSTCHECK int sta_file_read(const char *path, size_t limit, char **bytes, size_t *size,
                                 struct sta_error *err);
-/** Writes beside @path, syncs, renames over it and syncs the folder: after a crash the old or the new content is there. */
+/** Writes beside @path, syncs, renames over it and syncs the folder: after a crash the old or the new content
+ * is there. */
 STA_MUSTCHECK int sta_file_publish(const char *path, const void *bytes, size_t size, struct sta_error *err);
 /** fsync of a folder, so that renames in it last. */
 STA_MUSTCHECK int sta_folder_sync(const char *path, struct sta_error *err);

@@ -63,8 +63,8 @@ struct sta_source {
     uint64_t size; /* bytes on disk */
     int64_t mtime_ns;
     uint64_t fingerprint; /* hash of the first and last 64 KiB of `size` bytes */
-    /* Where reading can go on when the file has grown; resumable only if the file ended at a line's (and a gzip
-     * member's) end. */
+    /* Where reading can go on when the file has grown; resumable only if the file ended at a line's (and a
+     * gzip member's) end. */
     uint64_t resumable; /* 0 or 1 */
     uint64_t
         resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */

@@ -1,4 +1,5 @@
-/* One line per message on standard error, composed first and written at once, so that lines of threads never mix. */
+/* One line per message on standard error, composed first and written at once, so that lines of threads never
+ * mix. */
 #include "common/log.h"
 
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* log.h - a sentence, then fields; as text on a terminal, as JSON lines elsewhere.
  *
- * error: someone must act.  warning: something was refused or lost, the daemon goes on.  info: what an operator wants to
- * read next morning (started, ingested, stopped).  debug: what a developer needs to follow one request.
+ * error: someone must act.  warning: something was refused or lost, the daemon goes on.  info: what an
+ * operator wants to read next morning (started, ingested, stopped).  debug: what a developer needs to follow
+ * one request.
  *
  *     sta_log(STA_LOG_INFO, "Trace ingested", "trace", id, "events", sta_log_int(n), NULL);
  */
@@ -15,7 +16,8 @@ enum sta_log_format { STA_LOG_AUTO, STA_LOG_TEXT, STA_LOG_JSON };
 
 /** Context: before other threads start. */
 void sta_log_configure(enum sta_log_level level, enum sta_log_format format);
-/** Fields: name, value pairs of C strings, ended by NULL.  Writes one line to standard error.  Context: any thread. */
+/** Fields: name, value pairs of C strings, ended by NULL.  Writes one line to standard error.  Context: any
+ * thread. */
 void sta_log(enum sta_log_level level, const char *sentence, ...) __attribute__((sentinel));
 
 /* Values as text, in one of a few buffers of the calling thread: use at once. */

@@ -1,4 +1,5 @@
-/* Allocation that ends the process in one place when memory is gone, allocation that may fail, arenas, and giving back. */
+/* Allocation that ends the process in one place when memory is gone, allocation that may fail, arenas, and
+ * giving back. */
 #include "common/memory.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /* memory.h - allocation, in two manners.
  *
- * Small, bounded needs use sta_alloc and friends, which never return NULL: running out there ends the process in
- * one place.  What input sizes uses sta_try_alloc and is checked. */
+ * Small, bounded needs use sta_alloc and friends, which never return NULL: running out there ends the process
+ * in one place.  What input sizes uses sta_try_alloc and is checked. */
 #ifndef STA_COMMON_MEMORY_H
 #define STA_COMMON_MEMORY_H
 
@@ -21,9 +21,10 @@ void *sta_try_alloc(size_t size);                     /* not zeroed; NULL when m
 void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on overflow or shortage */
 
 /**
- * sta_memory_give_back - give memory that was freed back to the system, when the process holds more than @keep bytes
- * The allocator keeps what was freed for the next who asks, for each thread apart, so that it may come to many times of what is in use.  Does
- * nothing while no more is held than after the last time; else takes some milliseconds per 100 MiB.
+ * sta_memory_give_back - give memory that was freed back to the system, when the process holds more than
+ * @keep bytes The allocator keeps what was freed for the next who asks, for each thread apart, so that it may
+ * come to many times of what is in use.  Does nothing while no more is held than after the last time; else
+ * takes some milliseconds per 100 MiB.
  * Context: any thread, when nobody waits for it.
  */
 void sta_memory_give_back(uint64_t keep);

@@ -106,8 +106,8 @@ static size_t format_few_millionths(uint64_t whole, char *out)
     return size + 4;
 }
 
-/* Whole millionths (times in seconds, most of all) need no search: up to 15 digits are the shortest there are, and the quotient is
- * the double nearest to them. */
+/* Whole millionths (times in seconds, most of all) need no search: up to 15 digits are the shortest there
+ * are, and the quotient is the double nearest to them. */
 static size_t format_millionths(double value, char out[STA_DOUBLE_TEXT])
 {
     double whole = nearbyint(value * 1e6);

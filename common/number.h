@@ -12,7 +12,8 @@
 bool sta_parse_int(const char *text, size_t length, int64_t *value);
 /** A JSON number as the nearest double; false if it is none or not finite. */
 bool sta_parse_double(const char *text, size_t length, double *value);
-/** Shortest text that reads back the same, the way Python's repr and JSON have it: 5.0, 0.1, 1e+22, 1e-07.  Return: length. */
+/** Shortest text that reads back the same, the way Python's repr and JSON have it: 5.0, 0.1, 1e+22, 1e-07.
+ * Return: length. */
 size_t sta_format_double(double value, char out[STA_DOUBLE_TEXT]);
 size_t sta_format_int(int64_t value, char out[STA_DOUBLE_TEXT]);
 /** "512MiB", "2G", "1048576": bytes. */

@@ -1,19 +1,21 @@
 /* parallel.h - the same function on several threads.
  *
- * sta_parallel_run starts threads for one piece of work and joins them: starting costs some 30 us each, which is
- * small beside what is handed to it, and no pool can be exhausted or deadlocked by nesting. */
+ * sta_parallel_run starts threads for one piece of work and joins them: starting costs some 30 us each, which
+ * is small beside what is handed to it, and no pool can be exhausted or deadlocked by nesting. */
 #ifndef STA_COMMON_PARALLEL_H
 #define STA_COMMON_PARALLEL_H
 
-/** Calls @run(context, worker) once for each worker 0 .. @workers - 1, the calling thread being worker 0; returns when all
- * have returned.  A thread that cannot be started is left out, so @run must share out work by itself (an atomic
- * counter), and every worker must be able to finish it all alone.  Context: any thread. */
+/** Calls @run(context, worker) once for each worker 0 .. @workers - 1, the calling thread being worker 0;
+ * returns when all have returned.  A thread that cannot be started is left out, so @run must share out work
+ * by itself (an atomic counter), and every worker must be able to finish it all alone.  Context: any
+ * thread. */
 void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned worker), void *context);
 
 /**
- * sta_thread_be_prompt - have the calling thread, and those it starts from now on, get a core soon after they wake
- * For threads that do little at a time while others compute: they ask the scheduler for short turns, which come earlier and are no more in sum.
- * Needs no privilege; does nothing where the kernel (before Linux 6.12) has one length of turn for all.
+ * sta_thread_be_prompt - have the calling thread, and those it starts from now on, get a core soon after they
+ * wake For threads that do little at a time while others compute: they ask the scheduler for short turns,
+ * which come earlier and are no more in sum.  Needs no privilege; does nothing where the kernel (before Linux
+ * 6.12) has one length of turn for all.
  */
 void sta_thread_be_prompt(void);
 

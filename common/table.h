@@ -1,4 +1,5 @@
-/* table.h - what every answer is: typed, named columns with units.  analyse fills tables, serve prints them. */
+/* table.h - what every answer is: typed, named columns with units.  analyse fills tables, serve prints
+ * them. */
 #ifndef STA_COMMON_TABLE_H
 #define STA_COMMON_TABLE_H
 

@@ -1,7 +1,8 @@
 /* The tables of one trace: dictionaries, args keys with their values, threads, definitions.
  *
- * Threads are a dictionary too, whose texts are the bytes of struct sta_thread; so are the keys of definitions, beside
- * an array by code.  One lock guards what is not a dictionary: new keys and definitions. */
+ * Threads are a dictionary too, whose texts are the bytes of struct sta_thread; so are the keys of
+ * definitions, beside an array by code.  One lock guards what is not a dictionary: new keys and
+ * definitions. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* YAML files as trees of nodes; the only file that includes yaml.h of libyaml.
  *
- * libyaml gives a stream of events; a node is built by the recursive descent that its events suggest, to a bounded depth.
- * An alias is resolved as soon as it is met, to a node that is already whole, so the result has no cycles; a
- * node counts the nodes below it, aliases as copies, so that a few nested aliases cannot become a billion nodes for
- * whoever walks the tree. */
+ * libyaml gives a stream of events; a node is built by the recursive descent that its events suggest, to a
+ * bounded depth.  An alias is resolved as soon as it is met, to a node that is already whole, so the result
+ * has no cycles; a node counts the nodes below it, aliases as copies, so that a few nested aliases cannot
+ * become a billion nodes for whoever walks the tree. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +175,8 @@ static const yaml_char_t *event_anchor(const yaml_event_t *event)
     }
 }
 
-/* Builds the node that begins with the present event and leaves its last event the present one; adds to *nodes how many it holds. */
+/* Builds the node that begins with the present event and leaves its last event the present one; adds to
+ * *nodes how many it holds. */
 static int build_node(struct builder *builder, unsigned depth, struct sta_yaml_node **node, size_t *nodes)
 {
     size_t line = builder->event.start_mark.line, before = *nodes;

@@ -1,8 +1,9 @@
 /* yaml.h - a configuration file as a tree of nodes that know their lines.
  *
- * Nothing but scalars, sequences and mappings: what a scalar means is for the reader of the tree to say, so that
- * each mistake can be told as "FILE:LINE: .." with what is allowed.  Anchors and aliases work (an aliased node is shared);
- * a mapping holds each key once.  Size, depth and the number of nodes, aliases counted as copies, are bounded. */
+ * Nothing but scalars, sequences and mappings: what a scalar means is for the reader of the tree to say, so
+ * that each mistake can be told as "FILE:LINE: .." with what is allowed.  Anchors and aliases work (an
+ * aliased node is shared); a mapping holds each key once.  Size, depth and the number of nodes, aliases
+ * counted as copies, are bounded. */
 #ifndef STA_COMMON_YAML_H
 #define STA_COMMON_YAML_H
 
@@ -35,7 +36,8 @@ struct sta_yaml {
     struct sta_arena arena;     /* all of it */
 };
 
-/** sta_yaml_read - read a file.  STA_EINPUT ("FILE:LINE: what"), STA_ELIMIT, or why the file can't be read.  Release with sta_yaml_destroy. */
+/** sta_yaml_read - read a file.  STA_EINPUT ("FILE:LINE: what"), STA_ELIMIT, or why the file can't be read.
+ * Release with sta_yaml_destroy. */
 STA_MUSTCHECK int sta_yaml_read(const char *path, struct sta_yaml **yaml, struct sta_error *err);
 /** The same from memory; @path names it in messages. */
 STA_MUSTCHECK int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_yaml **yaml,
@@ -47,7 +49,8 @@ int sta_yaml_fail(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
                   const char *format, ...) STA_PRINTF(4, 5);
 /** The value under a key of a mapping, or NULL. */
 const struct sta_yaml_node *sta_yaml_find(const struct sta_yaml_node *mapping, const char *key);
-/** "nothing", "a text", "a list", "a mapping": for messages.  @node may be NULL.  An unquoted empty scalar, ~ and null are nothing. */
+/** "nothing", "a text", "a list", "a mapping": for messages.  @node may be NULL.  An unquoted empty scalar, ~
+ * and null are nothing. */
 const char *sta_yaml_describe(const struct sta_yaml_node *node);
 /** Whether a node is there but says nothing (`key:`, `key: ~`, `key: null`), or is not there. */
 bool sta_yaml_is_null(const struct sta_yaml_node *node);

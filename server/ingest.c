@@ -1,8 +1,9 @@
 /* The pump: a plan of what to read, decode into the store, publish.
  *
- * DESIGN.  The listing of the trace's files is compared with the sources of the published version: what is the same stays,
- * what has grown is read on from where it ended, what changed or is new is read, what vanished leaves.  A watcher thread
- * carries progress to the job and the job's cancel flag to decode, so that neither depends on batches coming. */
+ * DESIGN.  The listing of the trace's files is compared with the sources of the published version: what is
+ * the same stays, what has grown is read on from where it ended, what changed or is new is read, what
+ * vanished leaves.  A watcher thread carries progress to the job and the job's cancel flag to decode, so that
+ * neither depends on batches coming. */
 #include "server/ingest.h"
 
 #include <stdlib.h>
@@ -263,7 +264,8 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
     return status;
 }
 
-/* A name or tag that was changed meanwhile stays as it is in the catalogue.  @ingested: what failed before has succeeded. */
+/* A name or tag that was changed meanwhile stays as it is in the catalogue.  @ingested: what failed before
+ * has succeeded. */
 static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *outcome, bool ingested,
                         struct sta_error *err)
 {
@@ -324,7 +326,8 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
-/* The version to go on from: none when there is none yet, when it is damaged, or when all is to be read again. */
+/* The version to go on from: none when there is none yet, when it is damaged, or when all is to be read
+ * again. */
 static struct sta_snapshot *open_base(const struct sta_ingest *ingest, const char *trace, bool again)
 {
     struct sta_snapshot *base = NULL;

@@ -1,5 +1,5 @@
-/* ingest.h - the pump: decode on workers, append to the store, report progress, publish.  The only file that knows both
- * stages. */
+/* ingest.h - the pump: decode on workers, append to the store, report progress, publish.  The only file that
+ * knows both stages. */
 #ifndef STA_SERVER_INGEST_H
 #define STA_SERVER_INGEST_H
 
@@ -17,12 +17,14 @@ struct sta_ingest {
     size_t memory;
 };
 
-/** Brings a trace up to date with its files: reads all of it the first time, later only what is new or changed (everything
- * when `again`), publishes a version when anything differs, and chooses the preset.  Context: a job's thread. */
+/** Brings a trace up to date with its files: reads all of it the first time, later only what is new or
+ * changed (everything when `again`), publishes a version when anything differs, and chooses the preset.
+ * Context: a job's thread. */
 STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again,
                                  struct sta_job *job, struct sta_error *err);
 
-/** Chooses the preset of an ingested trace again and notes it; nothing when the trace has no version.  Reads blocks. */
+/** Chooses the preset of an ingested trace again and notes it; nothing when the trace has no version.  Reads
+ * blocks. */
 STA_MUSTCHECK int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace,
                                            struct sta_error *err);
 

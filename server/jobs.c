@@ -1,8 +1,8 @@
 /* Long work: a queue, runners, and what clients may know of both.
  *
- * DESIGN.  One mutex guards the list and every job's view.  A job's function runs without it and reports through
- * sta_job_progress, which takes it for the time of a few stores.  A job that ended stays in the list, so that its
- * outcome can be asked for, until KEPT_JOBS younger ones have ended. */
+ * DESIGN.  One mutex guards the list and every job's view.  A job's function runs without it and reports
+ * through sta_job_progress, which takes it for the time of a few stores.  A job that ended stays in the list,
+ * so that its outcome can be asked for, until KEPT_JOBS younger ones have ended. */
 #include "server/jobs.h"
 
 #include <stdlib.h>
@@ -248,7 +248,8 @@ static struct sta_job *job_create(struct sta_jobs *jobs, const struct sta_job_re
     return job;
 }
 
-/* Under the lock.  What ended long ago is forgotten here and not when something ends, since that still looks at its job. */
+/* Under the lock.  What ended long ago is forgotten here and not when something ends, since that still looks
+ * at its job. */
 static void put_in(struct sta_jobs *jobs, struct sta_job *job)
 {
     forget_oldest(jobs);

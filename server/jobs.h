@@ -1,7 +1,7 @@
 /* jobs.h - long work with a state that clients can watch: queued, running, done, failed, cancelled.
  *
- * A bounded queue, a bounded number of runners (threads of their own, so that no job can starve requests).  Finished jobs
- * are remembered for a while.  All calls: any thread. */
+ * A bounded queue, a bounded number of runners (threads of their own, so that no job can starve requests).
+ * Finished jobs are remembered for a while.  All calls: any thread. */
 #ifndef STA_SERVER_JOBS_H
 #define STA_SERVER_JOBS_H
 
@@ -74,8 +74,9 @@ bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_
 STA_MUSTCHECK int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err);
 /** Blocks until the job has ended (used by main at start-up and by delete). */
 void sta_jobs_wait(struct sta_jobs *jobs, const char *id);
-/** Calls @changed(context) on some thread whenever any job's view has changed, at most some ten times a second per job; one listener.
- * Returns when no call of the listener before is under way, so that it may then be freed. */
+/** Calls @changed(context) on some thread whenever any job's view has changed, at most some ten times a
+ * second per job; one listener.  Returns when no call of the listener before is under way, so that it may
+ * then be freed. */
 void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), void *context);
 
 /* For the function of a running job. */

@@ -1,8 +1,8 @@
 /* The registered traces: views of them, and their open snapshots.
  *
- * DESIGN.  The store's catalogue is the truth; beside it a shelf per trace remembers the figures of its published version and
- * keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open: the one longest unused is let go (who still reads it holds
- * a reference of his own). */
+ * DESIGN.  The store's catalogue is the truth; beside it a shelf per trace remembers the figures of its
+ * published version and keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open: the one longest unused is
+ * let go (who still reads it holds a reference of his own). */
 #include "server/library.h"
 
 #include <stdlib.h>
@@ -41,7 +41,8 @@ void sta_library_stop(struct sta_library *library)
     uv_mutex_unlock(&library->lock);
 }
 
-/* Return: the snapshot (NULL: it had none), to be released without the lock, since the last one to let go closes files. */
+/* Return: the snapshot (NULL: it had none), to be released without the lock, since the last one to let go
+ * closes files. */
 static struct sta_snapshot *take_snapshot(struct sta_library *library, struct sta_shelf *shelf)
 {
     struct sta_snapshot *snapshot = shelf->snapshot;
@@ -150,8 +151,9 @@ static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *sna
     shelf->threads = entities->thread_count;
 }
 
-/* Puts the version that was opened (NULL: there is none to open) on the shelf, unless another has been published meanwhile.
- * A version published so late that nobody has forgotten the one before yet is forgotten right after. */
+/* Puts the version that was opened (NULL: there is none to open) on the shelf, unless another has been
+ * published meanwhile.  A version published so late that nobody has forgotten the one before yet is forgotten
+ * right after. */
 static void shelve(struct sta_library *library, const char *id, uint64_t version_changes,
                    struct sta_snapshot *snapshot)
 {
@@ -172,7 +174,8 @@ static void shelve(struct sta_library *library, const char *id, uint64_t version
     sta_snapshot_release(unused);
 }
 
-/* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the lock. */
+/* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the
+ * lock. */
 static int borrow_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,
                            struct sta_error *err)
 {

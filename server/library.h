@@ -1,7 +1,9 @@
-/* library.h - the registered traces: what the store keeps, what jobs do to it, and what a client is told of both.
+/* library.h - the registered traces: what the store keeps, what jobs do to it, and what a client is told of
+ * both.
  *
- * Joins store, ingest, jobs and presets, so that serve needs no other door to them.  All calls: any thread, and none
- * computes or reads much, but for sta_library_register and sta_library_browse, which look at folders. */
+ * Joins store, ingest, jobs and presets, so that serve needs no other door to them.  All calls: any thread,
+ * and none computes or reads much, but for sta_library_register and sta_library_browse, which look at
+ * folders. */
 #ifndef STA_SERVER_LIBRARY_H
 #define STA_SERVER_LIBRARY_H
 
@@ -48,7 +50,8 @@ STA_MUSTCHECK int sta_library_reload_presets(struct sta_library *library, struct
 STA_MUSTCHECK int sta_library_try_preset(struct sta_library *library, const struct sta_preset_change *change,
                                          struct sta_presets **presets, struct sta_preset_mistakes *mistakes,
                                          struct sta_error *err);
-/** Makes the change, durably, and puts it in force.  *created: there was no preset of one's own of that name. */
+/** Makes the change, durably, and puts it in force.  *created: there was no preset of one's own of that
+ * name. */
 STA_MUSTCHECK int sta_library_put_preset(struct sta_library *library, const struct sta_preset_change *change,
                                          bool *created, struct sta_preset_mistakes *mistakes,
                                          struct sta_error *err);
@@ -82,8 +85,9 @@ struct sta_registration {
     char job[STA_JOB_ID_SIZE]; /* "" when nothing had to be done */
     bool created;              /* false: this path was registered before */
 };
-/** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  The same path again, unchanged: the
- * existing trace; changed: a refresh.  STA_EFORBIDDEN outside the roots, whether or not it exists. */
+/** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  The same
+ * path again, unchanged: the existing trace; changed: a refresh.  STA_EFORBIDDEN outside the roots, whether
+ * or not it exists. */
 STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name,
                                        struct sta_registration *registration, struct sta_error *err);
 STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
@@ -92,14 +96,15 @@ STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id
 /** @name or @tags NULL: unchanged. */
 STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name,
                                      const char *const *tags, size_t tag_count, struct sta_error *err);
-/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one listener.  Returns when
- * no call of the listener before is under way. */
+/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one
+ * listener.  Returns when no call of the listener before is under way. */
 void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
                             void *context);
 /** At start: ingests again what a crash interrupted, or what was found damaged. */
 void sta_library_resume(struct sta_library *library);
 
-/** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay open and shared between calls. */
+/** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay
+ * open and shared between calls. */
 STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id,
                                        struct sta_snapshot **snapshot, struct sta_error *err);
 /** Whether sta_library_snapshot has nothing to open: then it reads no file. */

@@ -27,8 +27,8 @@ bool sta_library_allowed(void *context, const char *resolved_path)
     return false;
 }
 
-/* Whether a path that is not there would lie inside a root, judged by the nearest thing above it that is there: a link
- * that leads out of the roots must not tell what is missing behind it. */
+/* Whether a path that is not there would lie inside a root, judged by the nearest thing above it that is
+ * there: a link that leads out of the roots must not tell what is missing behind it. */
 static bool missing_inside(struct sta_library *library, const char *path)
 {
     struct stat about;

@@ -1,7 +1,8 @@
 /* Presets in force: read from their folders, changed by editors, never half.
  *
- * A change is tried on all presets together before a file is touched, since others may extend the one that changes; then the file is published,
- * and what stands in the folders is read as at the start, so that a restart finds the same. */
+ * A change is tried on all presets together before a file is touched, since others may extend the one that
+ * changes; then the file is published, and what stands in the folders is read as at the start, so that a
+ * restart finds the same. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,8 @@ static int check_removal(struct sta_library *library, const char *name, struct s
                  : sta_fail(err, STA_ENOTFOUND, "There is no preset \"%.60s\"", name);
 }
 
-/* Traces for which the preset was chosen that is gone get the one that fits now, as they would at a refresh. */
+/* Traces for which the preset was chosen that is gone get the one that fits now, as they would at a
+ * refresh. */
 static void choose_again(struct sta_library *library, const char *gone)
 {
     size_t count;

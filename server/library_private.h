@@ -54,10 +54,12 @@ bool sta_library_allowed(void *library, const char *resolved_path);
 STA_MUSTCHECK int sta_library_start_ingest(struct sta_library *library, const char *id, const char *kind,
                                            bool again, const char *note, char job[STA_JOB_ID_SIZE],
                                            struct sta_error *err);
-/** Compares the sources with the files; true when something was added, changed or removed since the ingest.  Reads folders. */
+/** Compares the sources with the files; true when something was added, changed or removed since the ingest.
+ * Reads folders. */
 bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry,
                           struct sta_snapshot *snapshot);
-/** The absolute, resolved path inside the roots; free() it.  STA_EFORBIDDEN for any other, there or not; STA_ENOTFOUND inside. */
+/** The absolute, resolved path inside the roots; free() it.  STA_EFORBIDDEN for any other, there or not;
+ * STA_ENOTFOUND inside. */
 STA_MUSTCHECK int sta_library_resolve(struct sta_library *library, const char *path, char **resolved,
                                       struct sta_error *err);
 

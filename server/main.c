@@ -1,8 +1,8 @@
 /* Wires the stages in order, runs the loop, unwinds in reverse.
  *
- * DESIGN.  The main thread owns start and stop and waits in libuv's loop for signals; requests and jobs run on threads of
- * their own.  The first SIGTERM or SIGINT starts a thread that stops everything, so that the loop can still see a second
- * one, which ends the process at once. */
+ * DESIGN.  The main thread owns start and stop and waits in libuv's loop for signals; requests and jobs run
+ * on threads of their own.  The first SIGTERM or SIGINT starts a thread that stops everything, so that the
+ * loop can still see a second one, which ends the process at once. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

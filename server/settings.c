@@ -1,5 +1,5 @@
-/* Settings from defaults, file, environment and options, in this order, the later over the earlier; then understood, then
- * completed by what depends on the machine. */
+/* Settings from defaults, file, environment and options, in this order, the later over the earlier; then
+ * understood, then completed by what depends on the machine. */
 #include "server/settings.h"
 
 #include <ctype.h>
@@ -346,7 +346,8 @@ static void set_text(char **field, char *value)
     *field = value;
 }
 
-/* The first of the two places, seen from the program's own, that is there: where the build puts it, where install puts it. */
+/* The first of the two places, seen from the program's own, that is there: where the build puts it, where
+ * install puts it. */
 static char *beside_program(const char *in_build, const char *installed)
 {
     char program[PATH_MAX];

@@ -1,4 +1,5 @@
-/* settings.h - one table: name, type, default, help.  Only main.c reads settings; it hands each stage a plain struct.
+/* settings.h - one table: name, type, default, help.  Only main.c reads settings; it hands each stage a plain
+ * struct.
  *
  * Precedence: option, then STRATA_<SETTING> in the environment, then the file, then the default. */
 #ifndef STA_SERVER_SETTINGS_H
@@ -10,7 +11,8 @@
 #include "common/error.h"
 
 /* X(TYPE, field, default as text, help)
- * TEXT: char *, "" when unset.  LIST: struct sta_text_list.  COUNT, SECONDS: uint64_t.  SIZE: uint64_t bytes.  BOOL: bool. */
+ * TEXT: char *, "" when unset.  LIST: struct sta_text_list.  COUNT, SECONDS: uint64_t.  SIZE: uint64_t bytes.
+ * BOOL: bool. */
 #define STA_SETTINGS_LIST(X)                                                                                 \
     X(TEXT, listen, "127.0.0.1:7878",                                                                        \
       "address and port to serve on; port 0 takes a free one, [::1]:7878 is IPv6")                           \
@@ -70,8 +72,9 @@ struct sta_settings {
     bool check_config, version, help;
 };
 
-/** Reads options, environment and file.  STA_EINPUT names option, variable, or file, line, key and what is allowed.  Resolves the defaults
- * that depend on the machine (workers, memory, cache, columns, query_memory, store).  Fini also after a failure. */
+/** Reads options, environment and file.  STA_EINPUT names option, variable, or file, line, key and what is
+ * allowed.  Resolves the defaults that depend on the machine (workers, memory, cache, columns, query_memory,
+ * store).  Fini also after a failure. */
 STA_MUSTCHECK int sta_settings_read(struct sta_settings *settings, int argc, char **argv,
                                     struct sta_error *err);
 void sta_settings_fini(struct sta_settings *settings);

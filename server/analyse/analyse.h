@@ -1,8 +1,8 @@
 /* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
  *
- * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  One pass over the
- * needed columns of the needed blocks, on all cores, feeds many accumulators at once; results do not depend on the
- * number of threads. */
+ * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  One pass
+ * over the needed columns of the needed blocks, on all cores, feeds many accumulators at once; results do not
+ * depend on the number of threads. */
 #ifndef STA_ANALYSE_ANALYSE_H
 #define STA_ANALYSE_ANALYSE_H
 
@@ -70,8 +70,7 @@ struct sta_preset {
     struct sta_named_expression *additional; /* additional metrics */
     size_t additional_count;
     char *overlap_with; /* name of a layer, or NULL */
-    char *
-        detect_layer; /* registration picks the preset when this layer takes an event; NULL: never by itself */
+    char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
     char *text;                  /* of its file */
     bool own;                    /* of a folder after the first: not built in */
@@ -82,8 +81,9 @@ struct sta_presets; /* all presets and the function classes of one reading of th
 /**
  * sta_presets_load - read functions.yaml and every *.yaml of the preset folders
  * @folders: later ones override earlier ones by preset name
- * Mistakes (unknown key, a layer's condition that does not parse, an unknown parent, a loop of parents, ..) name file, line, key and what is
- * allowed: STA_EINPUT.  Release with sta_presets_release.  Context: any thread.
+ * Mistakes (unknown key, a layer's condition that does not parse, an unknown parent, a loop of parents, ..)
+ * name file, line, key and what is allowed: STA_EINPUT.  Release with sta_presets_release.  Context: any
+ * thread.
  */
 STA_MUSTCHECK int sta_presets_load(const char *functions_file, const char *const *folders,
                                    size_t folder_count, struct sta_presets **presets, struct sta_error *err);
@@ -110,8 +110,8 @@ struct sta_preset_change {
 
 /**
  * sta_presets_try - what sta_presets_load would give if one preset of one's own were another
- * @mistakes: all of the changed preset's, up to their number; the error is the first.  A mistake of another preset, which may come of the
- * change, is an error without one
+ * @mistakes: all of the changed preset's, up to their number; the error is the first.  A mistake of another
+ * preset, which may come of the change, is an error without one
  */
 STA_MUSTCHECK int sta_presets_try(const char *functions_file, const char *const *folders, size_t folder_count,
                                   const struct sta_preset_change *change, struct sta_presets **presets,
@@ -173,17 +173,18 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
 
 /**
  * sta_summary_exact - the summary of exact.md section 3
- * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2 (union over layers; missing where
- * a layer has no such column or no event)
- * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, taken, unmatched, multiple, and filtered_by_file,
- * filtered_by_function, of the events that start in the window and satisfy the filter.  from and to cut events as a bin of time does (section 2): of
- * an event that reaches beyond, the covered time and its bytes in proportion; counted where it starts
+ * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2
+ * (union over layers; missing where a layer has no such column or no event)
+ * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, taken, unmatched,
+ * multiple, and filtered_by_file, filtered_by_function, of the events that start in the window and satisfy
+ * the filter.  from and to cut events as a bin of time does (section 2): of an event that reaches beyond, the
+ * covered time and its bytes in proportion; counted where it starts
  */
 STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
                                     struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
-/* Where series at base resolution are kept, by layer of the question's preset: of its trace version, preset and filters.  Names are those of
- * layers, and "". */
+/* Where series at base resolution are kept, by layer of the question's preset: of its trace version, preset
+ * and filters.  Names are those of layers, and "". */
 struct sta_series_base {
     void *context;
     /** Return: false when nothing is kept; else *bytes is to be freed. */
@@ -194,35 +195,40 @@ struct sta_series_base {
 struct sta_series {
     const char *const *layers; /* NULL: all of the preset */
     size_t layer_count;
-    /* exact: columns of exact.md section 2; compatible: count, time, size, bw, ops, or columns of the layer view by time */
+    /* exact: columns of exact.md section 2; compatible: count, time, size, bw, ops, or columns of the layer
+     * view by time */
     const char *const *metrics;
     size_t metric_count;
     int64_t granularity_us; /* bin width; 0: the smallest of 1, 2, 5, 10 .. with at most max_points bins */
-    uint32_t
-        max_points; /* 0: none; else the granularity grows by whole factors until the series has at most so many bins */
-    const struct sta_series_base *
-        base; /* NULL: none.  Else used, and made when it is not there, for what adds up over time and has no filter */
+    uint32_t max_points; /* 0: none; else the granularity grows by whole factors until the series has at most
+                            so many bins */
+    const struct sta_series_base *base; /* NULL: none.  Else used, and made when it is not there, for what
+                                           adds up over time and has no filter */
 };
 
 /**
  * sta_timeseries_exact - metrics of layers over time bins (exact.md section 2, view by time)
- * @table: time_range (bin number), time_start (s), then <layer>_<metric> (just <metric> when one layer is asked); every bin from the first to the
- * last of the window is a row; a bin that no event of the layer touches is missing there
- * @facts: those of the summary, and granularity (s) as used.  filtered, unmatched, multiple count events that start in the bins
- * from and to pick bins, not events: a bin shows the same numbers whatever the window, also of events that began before it.
+ * @table: time_range (bin number), time_start (s), then <layer>_<metric> (just <metric> when one layer is
+ * asked); every bin from the first to the last of the window is a row; a bin that no event of the layer
+ * touches is missing there
+ * @facts: those of the summary, and granularity (s) as used.  filtered, unmatched, multiple count events that
+ * start in the bins from and to pick bins, not events: a bin shows the same numbers whatever the window, also
+ * of events that began before it.
  * Mistakes: STA_EINPUT or STA_ELIMIT (too many bins) with parameter /layer, /metrics or /granularity.
  */
 STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
                                        const struct sta_budget *budget, struct sta_table *table,
                                        struct sta_facts *facts, struct sta_error *err);
 
-/** The same in the numbers of the reference: an event is where it starts, bw and ops are quotients of sums; from and to pick events. */
+/** The same in the numbers of the reference: an event is where it starts, bw and ops are quotients of sums;
+ * from and to pick events. */
 STA_MUSTCHECK int sta_timeseries_compatible(const struct sta_question *question,
                                             const struct sta_series *series, const struct sta_budget *budget,
                                             struct sta_table *table, struct sta_facts *facts,
                                             struct sta_error *err);
 
-/** The preset that fits the content, with the reason ("3 events match layer app of dlio").  *why: free() it. */
+/** The preset that fits the content, with the reason ("3 events match layer app of dlio").  *why: free()
+ * it. */
 STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct sta_snapshot *snapshot,
                                     const struct sta_budget *budget, const char **name, char **why,
                                     struct sta_error *err);
@@ -231,10 +237,10 @@ STA_MUSTCHECK int sta_preset_choose(const struct sta_presets *presets, struct st
 struct sta_preset_preview {
     struct sta_facts
         facts; /* events, filtered, filtered_by_file, filtered_by_function, unmatched, multiple */
-    struct sta_table
-        layers; /* name, metric, label, color, parent, condition, count: a row for each layer, then for each of its metrics */
-    struct sta_table
-        unmatched; /* cat (refined), func_name, count of events of no layer: the most frequent first; row_count has all */
+    struct sta_table layers;    /* name, metric, label, color, parent, condition, count: a row for each layer,
+                                   then for each of its metrics */
+    struct sta_table unmatched; /* cat (refined), func_name, count of events of no layer: the most frequent
+                                   first; row_count has all */
 };
 
 /** How many events of the question each layer and derived metric takes.  Fini after success. */

@@ -10,7 +10,8 @@ static inline unsigned sta_budget_workers(const struct sta_budget *budget)
     return budget->workers > 0 ? budget->workers : 1;
 }
 
-/** Return: 0; STA_ECANCELLED when nobody waits any more; STA_ELIMIT past the deadline.  Cheap: ask once per block.  Context: any thread. */
+/** Return: 0; STA_ECANCELLED when nobody waits any more; STA_ELIMIT past the deadline.  Cheap: ask once per
+ * block.  Context: any thread. */
 STA_MUSTCHECK int sta_budget_check(const struct sta_budget *budget, struct sta_error *err);
 
 /** STA_ELIMIT when @bytes are more than the computation may hold; @what completes "memory for ..". */

@@ -1,8 +1,9 @@
 /* One thread's way through the rows of a block: from codes to classes.
  *
- * The first pass looks up (function, category, file class) and notes rows whose combination is new.  New combinations of a block are
- * settled together, as vectors, so that even a block of nothing but new ones costs little per row.  Conditions that read more
- * than the combination are then evaluated for all rows; which of them hold is a pattern, and (combination, pattern) -> class. */
+ * The first pass looks up (function, category, file class) and notes rows whose combination is new.  New
+ * combinations of a block are settled together, as vectors, so that even a block of nothing but new ones
+ * costs little per row.  Conditions that read more than the combination are then evaluated for all rows;
+ * which of them hold is a pattern, and (combination, pattern) -> class. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,7 +216,8 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
 
 /* ---- rows */
 
-/* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could overwrite it.
+/* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could
+ * overwrite it.
  * Return: how many rows have a combination that is not yet known; these are pending. */
 static uint32_t look_up(struct sta_classifier *classifier, const uint32_t *names, const uint32_t *cats,
                         const struct sta_column_values *files, uint32_t *codes)

@@ -45,7 +45,8 @@ static int bind_condition(struct sta_classes *classes, const char *text, uint32_
     return status;
 }
 
-/* ---- functions that are dropped: conditions like others, so that they too are worked out once per function */
+/* ---- functions that are dropped: conditions like others, so that they too are worked out once per
+ * function */
 
 static int add_drop(struct sta_classes *classes, struct sta_buffer *text, struct sta_error *err)
 {

@@ -1,10 +1,13 @@
-/* classify.h - what a preset makes of each event: kept or dropped, its refined category, its layers (private to analyse).
+/* classify.h - what a preset makes of each event: kept or dropped, its refined category, its layers (private
+ * to analyse).
  *
- * Few combinations of function, category and kind of file occur in a trace, and nearly all that presets say depends on them alone.
- * So conditions are worked out once per combination, and each row is given the code of its *class*: all rows of one
- * class agree on everything a preset says.  Accumulators work by class and ask once what a class means.
+ * Few combinations of function, category and kind of file occur in a trace, and nearly all that presets say
+ * depends on them alone.  So conditions are worked out once per combination, and each row is given the code
+ * of its *class*: all rows of one class agree on everything a preset says.  Accumulators work by class and
+ * ask once what a class means.
  *
- * Class codes count up from 0 in the order of first sight: they depend on thread timing and must not order an answer. */
+ * Class codes count up from 0 in the order of first sight: they depend on thread timing and must not order an
+ * answer. */
 #ifndef STA_ANALYSE_CLASSIFY_H
 #define STA_ANALYSE_CLASSIFY_H
 
@@ -40,15 +43,15 @@ struct sta_classifier; /* one thread's way through the rows */
  * @columns: made with this preset; borrowed while the classes live
  * @preset: borrowed likewise
  * @filters: false keeps what the preset would drop
- * An args column that the trace does not have is missing in every event.  STA_EINPUT when a condition does not fit the types of
- * the trace's columns (the text names layer and condition); STA_ECORRUPT.
+ * An args column that the trace does not have is missing in every event.  STA_EINPUT when a condition does
+ * not fit the types of the trace's columns (the text names layer and condition); STA_ECORRUPT.
  */
 STA_MUSTCHECK int sta_classes_create(const struct sta_columns *columns, const struct sta_preset *preset,
                                      bool filters, struct sta_classes **classes, struct sta_error *err);
 void sta_classes_destroy(struct sta_classes *classes); /* NULL allowed; after its classifiers */
 
-/** The preset as bound: that of the caller, or for layers_from_categories one whose layers are those of this trace.  Valid while
- * the classes live. */
+/** The preset as bound: that of the caller, or for layers_from_categories one whose layers are those of this
+ * trace.  Valid while the classes live. */
 const struct sta_preset *sta_classes_preset(const struct sta_classes *classes);
 /** Bit of a layer (its index) and of one of its derived metrics, which is set only where the layer's is. */
 uint32_t sta_classes_layer_bit(const struct sta_classes *classes, size_t layer);
@@ -59,7 +62,8 @@ uint32_t sta_classes_count(const struct sta_classes *classes);
 /** What a class means.  Context: any thread. */
 struct sta_class sta_classes_get(const struct sta_classes *classes, uint32_t code);
 
-/** @reader: of the same columns; borrowed while the classifier lives.  Context: one thread at a time, as the reader. */
+/** @reader: of the same columns; borrowed while the classifier lives.  Context: one thread at a time, as the
+ * reader. */
 struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct sta_column_reader *reader);
 void sta_classifier_destroy(struct sta_classifier *classifier); /* NULL allowed */
 

@@ -1,7 +1,8 @@
-/* column_kernels.h - loops over the values of a block, compiled for the instruction set of the machine (private to columns).
+/* column_kernels.h - loops over the values of a block, compiled for the instruction set of the machine
+ * (private to columns).
  *
- * column_kernels_body.h holds them once; column_kernels.c compiles it for any machine of the architecture and for AVX2, and picks
- * by what the processor says. */
+ * column_kernels_body.h holds them once; column_kernels.c compiles it for any machine of the architecture and
+ * for AVX2, and picks by what the processor says. */
 #ifndef STA_ANALYSE_COLUMN_KERNELS_H
 #define STA_ANALYSE_COLUMN_KERNELS_H
 
@@ -9,11 +10,13 @@
 #include <stdint.h>
 
 struct sta_column_kernels {
-    /** @first where it is positive, else @second where that is positive and to be kept (@keep: 1), else 0, which is marked as missing.
+    /** @first where it is positive, else @second where that is positive and to be kept (@keep: 1), else 0,
+     * which is marked as missing.
      * Return: whether any is. */
     bool (*pick)(const int64_t *first, const int64_t *second, const uint8_t *keep, uint32_t rows,
                  int64_t *out, uint8_t *missing);
-    /** Marks rows that have a certain value, clears the marks of others.  Return: whether there is such a row. */
+    /** Marks rows that have a certain value, clears the marks of others.  Return: whether there is such a
+     * row. */
     bool (*mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *marks);
 };
 

@@ -1,4 +1,5 @@
-/* Values of args for the present block: the columns args.<key>, and the positive integers that standard columns take from them. */
+/* Values of args for the present block: the columns args.<key>, and the positive integers that standard
+ * columns take from them. */
 #include <string.h>
 
 #include "analyse/column_kernels.h"
@@ -76,7 +77,8 @@ static void convert_text(struct sta_column_reader *reader, struct sta_args_sourc
     slot->vector.codes = out;
 }
 
-/* Values of the column's type, or missing: what a kind that is not in the table of kinds (a damaged store) gives. */
+/* Values of the column's type, or missing: what a kind that is not in the table of kinds (a damaged store)
+ * gives. */
 static void convert_number(const struct sta_column_reader *reader, const struct sta_args_source *source,
                            const struct sta_column_values *values, struct sta_logical_slot *slot)
 {

@@ -1,16 +1,18 @@
 /* columns.h - the logical columns of a snapshot: what filters and queries name (private to analyse).
  *
- * The store keeps what was traced; a question asks for func_name, io_cat, size, args.ret ..  struct sta_columns holds the schema of
- * one snapshot, as one preset sees it, and the tables that turn codes of the store into these (file reference -> file,
- * thread -> pid, function -> io_cat); made once per question, read by all its workers.  A struct sta_column_reader is
- * one worker's view of one block: it decodes each physical column at most once per block, and derives on demand. */
+ * The store keeps what was traced; a question asks for func_name, io_cat, size, args.ret ..  struct
+ * sta_columns holds the schema of one snapshot, as one preset sees it, and the tables that turn codes of the
+ * store into these (file reference -> file, thread -> pid, function -> io_cat); made once per question, read
+ * by all its workers.  A struct sta_column_reader is one worker's view of one block: it decodes each physical
+ * column at most once per block, and derives on demand. */
 #ifndef STA_ANALYSE_COLUMNS_H
 #define STA_ANALYSE_COLUMNS_H
 
 #include "analyse/analyse.h"
 #include "analyse/expression/expression.h"
 
-/* X(name, type, unit, caseless, ticks_of): the columns of every trace, in this order at the front of the schema. */
+/* X(name, type, unit, caseless, ticks_of): the columns of every trace, in this order at the front of the
+ * schema. */
 #define STA_LOGICAL_LIST(X)                                                                                  \
     X(func_name, TEXT, NULL, false, NULL)                                                                    \
     X(cat, TEXT, NULL, true, NULL)                                                                           \
@@ -54,16 +56,19 @@ struct sta_columns_options {
 /**
  * sta_columns_create - the columns of a snapshot
  * @snapshot: borrowed while the columns live
- * Cost: the distinct files, hosts, threads, names; no row is read.  Return: 0 or STA_ENOMEM.  Context: any thread.
+ * Cost: the distinct files, hosts, threads, names; no row is read.  Return: 0 or STA_ENOMEM.  Context: any
+ * thread.
  */
 STA_MUSTCHECK int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_options *options,
                                      struct sta_columns **columns, struct sta_error *err);
 void sta_columns_destroy(struct sta_columns *columns); /* NULL allowed; after its readers */
 
-/** Standard columns (enum sta_logical is the index), then args.<key> by key: those that some event of the trace has. */
+/** Standard columns (enum sta_logical is the index), then args.<key> by key: those that some event of the
+ * trace has. */
 const struct sta_schema *sta_columns_schema(const struct sta_columns *columns);
 struct sta_snapshot *sta_columns_snapshot(const struct sta_columns *columns);
-/** Dictionary of a TEXT column's vectors, whole before any row is read except for cat of a preset and texts made from numbers, which grow. */
+/** Dictionary of a TEXT column's vectors, whole before any row is read except for cat of a preset and texts
+ * made from numbers, which grow. */
 const struct sta_dictionary *sta_columns_texts(const struct sta_columns *columns, uint32_t column);
 
 struct sta_column_reader *sta_column_reader_create(const struct sta_columns *columns);
@@ -84,7 +89,8 @@ STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct st
                                         struct sta_error *err);
 
 /**
- * sta_column_reader_physical - a column of the store as it is (enum sta_column_id): ticks, codes of the tables
+ * sta_column_reader_physical - a column of the store as it is (enum sta_column_id): ticks, codes of the
+ * tables
  * @values: valid until the next seek.  Codes are below the count of their table, or STA_NO_CODE.
  */
 STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
@@ -92,7 +98,8 @@ STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, u
 
 /* ---- what the statistics of a block say, without decoding it */
 
-/** Least and largest value that a numeric column may have in a block; *low > *high when no row has a value.  Return: false when nothing is known. */
+/** Least and largest value that a numeric column may have in a block; *low > *high when no row has a value.
+ * Return: false when nothing is known. */
 bool sta_columns_range(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
                        double *low, double *high);
 
@@ -106,7 +113,8 @@ struct sta_block_codes {
 /** Return: false when nothing is known. */
 bool sta_columns_codes(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
                        struct sta_block_codes *codes);
-/** How many codes the store has for a TEXT column (0: none of its own), and the text of each as code of sta_columns_texts. */
+/** How many codes the store has for a TEXT column (0: none of its own), and the text of each as code of
+ * sta_columns_texts. */
 uint32_t sta_columns_code_count(const struct sta_columns *columns, uint32_t column);
 uint32_t sta_columns_text_of_code(const struct sta_columns *columns, uint32_t column, uint32_t code);
 

@@ -1,8 +1,8 @@
 /* args.<key>: one type over the whole trace, and values of it whatever kind each event has.
  *
- * The store keeps each value with its kind; the table of kinds says which a key has had, and from these follows the type of the column.  The
- * keys from which decode made file and host references (fhash, fname, ..) are not stored as args at all: their values
- * are read back from the references. */
+ * The store keeps each value with its kind; the table of kinds says which a key has had, and from these
+ * follows the type of the column.  The keys from which decode made file and host references (fhash, fname,
+ * ..) are not stored as args at all: their values are read back from the references. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -43,9 +43,9 @@ enum sta_positive {
 };
 
 struct sta_positive_source {
-    uint32_t key; /* STA_NO_CODE: no event has it */
-    int64_t *
-        of_text; /* by code of the key's texts: the integer it spells when positive, else 0; NULL: there are no texts */
+    uint32_t key;     /* STA_NO_CODE: no event has it */
+    int64_t *of_text; /* by code of the key's texts: the integer it spells when positive, else 0; NULL: there
+                         are no texts */
 };
 
 /* ---- all columns */
@@ -82,7 +82,8 @@ struct sta_columns {
 /** Finds the args columns of the trace and their types. */
 void sta_columns_find_args(struct sta_columns *columns);
 void sta_args_source_fini(struct sta_args_source *source);
-/** Fills what the values of a column need beyond the tables.  Return: 0 or STA_ENOMEM.  Context: any thread. */
+/** Fills what the values of a column need beyond the tables.  Return: 0 or STA_ENOMEM.  Context: any
+ * thread. */
 STA_MUSTCHECK int sta_args_source_prepare(struct sta_columns *columns, struct sta_args_source *source,
                                           struct sta_error *err);
 const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns);

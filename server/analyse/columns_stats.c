@@ -1,4 +1,5 @@
-/* What the statistics of a block say of logical columns: how filters leave out blocks that no row of can satisfy them. */
+/* What the statistics of a block say of logical columns: how filters leave out blocks that no row of can
+ * satisfy them. */
 #include <math.h>
 
 #include "analyse/columns_private.h"

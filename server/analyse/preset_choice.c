@@ -1,7 +1,9 @@
-/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the trace's categories.
+/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the
+ * trace's categories.
  *
- * Most such layers are known by the names of their functions, which few blocks have, and no block of most traces: so the
- * names that the condition admits are found first, and blocks without any of them are not read. */
+ * Most such layers are known by the names of their functions, which few blocks have, and no block of most
+ * traces: so the names that the condition admits are found first, and blocks without any of them are not
+ * read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +30,8 @@ static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_
 
 struct admitted {
     const struct sta_snapshot *snapshot;
-    uint8_t *
-        names; /* by code + 1, so that a missing one has the entry 0; NULL: the condition asks nothing of names */
+    uint8_t *names; /* by code + 1, so that a missing one has the entry 0; NULL: the condition asks nothing of
+                       names */
     bool any;
 };
 

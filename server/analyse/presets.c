@@ -1,4 +1,5 @@
-/* All presets and the function classes of one reading of the configuration; frozen once loaded, so any thread may look. */
+/* All presets and the function classes of one reading of the configuration; frozen once loaded, so any thread
+ * may look. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

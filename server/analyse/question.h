@@ -1,4 +1,5 @@
-/* question.h - a layered question bound to its snapshot: what summary, time series and views begin with (private to analyse). */
+/* question.h - a layered question bound to its snapshot: what summary, time series and views begin with
+ * (private to analyse). */
 #ifndef STA_ANALYSE_QUESTION_H
 #define STA_ANALYSE_QUESTION_H
 
@@ -21,7 +22,8 @@ struct sta_bound_question {
 
 /**
  * sta_question_bind - find the preset, bind its conditions, read filter and window
- * Mistakes are STA_EINPUT with parameter /preset, /filter (and position), /from or /to.  Release with sta_question_release, also after a failure.
+ * Mistakes are STA_EINPUT with parameter /preset, /filter (and position), /from or /to.  Release with
+ * sta_question_release, also after a failure.
  */
 STA_MUSTCHECK int sta_question_bind(struct sta_bound_question *bound, const struct sta_question *question,
                                     struct sta_error *err);
@@ -32,11 +34,13 @@ STA_MUSTCHECK int sta_question_preset(const struct sta_presets *presets, const c
 /** A scan over the question's events, without accumulators. */
 struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
 
-/** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the question. */
+/** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
+ * question. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
 /** Largest te less smallest ts of the trace, in ticks. */
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
-/** Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range.  @seconds: not NaN. */
+/** Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range.  @seconds:
+ * not NaN. */
 int64_t sta_ticks(double seconds, int64_t ticks_per_us);
 /** Ticks as seconds: whole microseconds / 10^6, the nearest double. */
 double sta_seconds(int64_t ticks, int64_t ticks_per_us);

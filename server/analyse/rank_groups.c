@@ -1,7 +1,8 @@
 /* Roots from parents: each process is visited once.
  *
- * Walking up from a process ends at one without a parent, at one whose root is known, or in a loop.  Whoever is on the loop is its own
- * root (the walk that starts there closes there); whoever leads into it has the member where it enters. */
+ * Walking up from a process ends at one without a parent, at one whose root is known, or in a loop.  Whoever
+ * is on the loop is its own root (the walk that starts there closes there); whoever leads into it has the
+ * member where it enters. */
 #include "analyse/rank_groups.h"
 
 #include <stdlib.h>

@@ -1,7 +1,9 @@
-/* rank_groups.h - which processes belong together: a training rank and the workers it forked (private to analyse).
+/* rank_groups.h - which processes belong together: a training rank and the workers it forked (private to
+ * analyse).
  *
- * overlap.md section 1: the parent of a process is what its own events state (args.ppid), else the process on its host that logged a
- * fork which returned its pid.  A group is named by its root, the topmost ancestor that has events. */
+ * overlap.md section 1: the parent of a process is what its own events state (args.ppid), else the process on
+ * its host that logged a fork which returned its pid.  A group is named by its root, the topmost ancestor
+ * that has events. */
 #ifndef STA_ANALYSE_RANK_GROUPS_H
 #define STA_ANALYSE_RANK_GROUPS_H
 
@@ -26,10 +28,12 @@ struct sta_rank_groups {
  */
 STA_MUSTCHECK int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,
                                        const struct sta_budget *budget, struct sta_error *err);
-/** The same from known parents: by process, the index of its parent or STA_NO_PARENT.  A loop of parents ends where it closes. */
+/** The same from known parents: by process, the index of its parent or STA_NO_PARENT.  A loop of parents ends
+ * where it closes. */
 void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
                                   uint32_t process_count);
-/** The parents themselves: by process, the index of its parent, or STA_NO_PARENT when it has none that has events.  free() it. */
+/** The parents themselves: by process, the index of its parent, or STA_NO_PARENT when it has none that has
+ * events.  free() it. */
 STA_MUSTCHECK int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget,
                                    uint32_t **parents, struct sta_error *err);
 void sta_rank_groups_fini(struct sta_rank_groups *groups);

@@ -1,8 +1,9 @@
 /* Who forked whom.
  *
- * Two kinds of events tell: one that carries args.ppid states the parent of its own process, and a fork, vfork or clone of category posix that
- * returned a process of the same host states the parent of that one.  Of each kind the first in event order counts, and what a process states
- * itself goes before forks.  Blocks whose statistics rule out both are skipped, so as a rule very little is read. */
+ * Two kinds of events tell: one that carries args.ppid states the parent of its own process, and a fork,
+ * vfork or clone of category posix that returned a process of the same host states the parent of that one.
+ * Of each kind the first in event order counts, and what a process states itself goes before forks.  Blocks
+ * whose statistics rule out both are skipped, so as a rule very little is read. */
 #include "analyse/rank_groups.h"
 
 #include <stdlib.h>

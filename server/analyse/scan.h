@@ -1,8 +1,9 @@
 /* scan.h - one parallel pass over the rows of a snapshot, for many accumulators at once (private to analyse).
  *
- * Each block that may matter is visited once, by some worker, which narrows its rows to the window and the filter, classifies them, and
- * shows them to every accumulator.  Accumulators keep one state per worker and merge them after the pass; whatever
- * they add must be associative and commutative, so that answers do not depend on who saw which block. */
+ * Each block that may matter is visited once, by some worker, which narrows its rows to the window and the
+ * filter, classifies them, and shows them to every accumulator.  Accumulators keep one state per worker and
+ * merge them after the pass; whatever they add must be associative and commutative, so that answers do not
+ * depend on who saw which block. */
 #ifndef STA_ANALYSE_SCAN_H
 #define STA_ANALYSE_SCAN_H
 
@@ -28,7 +29,8 @@ static inline uint32_t sta_scan_row(const struct sta_scan_rows *rows, uint32_t i
     return rows->selected != NULL ? rows->selected[i] : i;
 }
 
-/** Of some rows (@selected; NULL: 0 .. @count - 1) those that a condition holds for, to @kept, which may be @selected.  Return: how many. */
+/** Of some rows (@selected; NULL: 0 .. @count - 1) those that a condition holds for, to @kept, which may be
+ * @selected.  Return: how many. */
 uint32_t sta_scan_keep(const uint8_t *holds, const uint32_t *selected, uint32_t count, uint32_t *kept);
 
 struct sta_accumulator {
@@ -57,29 +59,34 @@ struct sta_scan {
     const struct sta_accumulator *accumulators;
     size_t accumulator_count;
     const struct sta_ordered_accumulator *ordered; /* at most one; or NULL */
-    /** Whether a block may be left out beyond what window and filter rule out (sta_skipping_rules_out); NULL: none. */
+    /** Whether a block may be left out beyond what window and filter rule out (sta_skipping_rules_out); NULL:
+     * none. */
     bool (*skip)(void *context, const struct sta_block *block);
     void *skip_context;
     size_t slice_rows; /* of the ordered accumulator; 0: STA_SLICE_ROWS */
 };
 
-/** Return: 0, STA_ECANCELLED, STA_ELIMIT (deadline, a pattern's match limit), STA_ENOMEM, STA_ECORRUPT, or what an accumulator returned. */
+/** Return: 0, STA_ECANCELLED, STA_ELIMIT (deadline, a pattern's match limit), STA_ENOMEM, STA_ECORRUPT, or
+ * what an accumulator returned. */
 STA_MUSTCHECK int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget,
                                struct sta_error *err);
 
 /* ---- the parts of a pass, for those who go through the blocks in an order of their own */
 
-/** Numbers of the blocks that may matter, ascending, for at most sta_snapshot_block_count; *numbers: free(). */
+/** Numbers of the blocks that may matter, ascending, for at most sta_snapshot_block_count; *numbers:
+ * free(). */
 size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers);
 
 struct sta_scan_visitor; /* one thread's view of a block after the other */
-/** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed.  @budget: of the filter. */
+/** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed.
+ * @budget: of the filter. */
 struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
                                                  const struct sta_budget *budget);
 void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor); /* NULL allowed */
 /** Its reader, for who goes to blocks without narrowing their rows. */
 struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visitor);
-/** Goes to a block.  @rows: those inside window and filter, maybe none; theirs until the next visit.  Classes only when there are rows. */
+/** Goes to a block.  @rows: those inside window and filter, maybe none; theirs until the next visit.  Classes
+ * only when there are rows. */
 STA_MUSTCHECK int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *block,
                                  struct sta_scan_rows *rows, struct sta_error *err);
 

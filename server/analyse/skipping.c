@@ -1,9 +1,10 @@
 /* Demands held against the statistics of blocks.
  *
- * DESIGN.  A demand on a text is tested once for each code of the store that its column is made from, when the first block asks; the table of
- * outcomes is kept as running sums, so that a list of codes and a range of codes are both looked up without a loop over
- * texts.  A column with more codes than a table is worth is not used for skipping.  A test that fails (a pattern past its match limit) admits: whoever
- * evaluates the row says so. */
+ * DESIGN.  A demand on a text is tested once for each code of the store that its column is made from, when
+ * the first block asks; the table of outcomes is kept as running sums, so that a list of codes and a range of
+ * codes are both looked up without a loop over texts.  A column with more codes than a table is worth is not
+ * used for skipping.  A test that fails (a pattern past its match limit) admits: whoever evaluates the row
+ * says so. */
 #include "analyse/skipping.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* bytes.h - the loops over raw bytes, with vector instructions where the processor has them (private to decode).
+/* bytes.h - the loops over raw bytes, with vector instructions where the processor has them (private to
+ * decode).
  *
  * Memory handed to these must be readable for STA_BYTES_PADDING bytes past its end. */
 #ifndef STA_DECODE_BYTES_H
@@ -15,7 +16,8 @@ struct sta_byte_kernels {
     size_t (*count_newlines)(const char *bytes, size_t size);
     /** The first byte from @at that is no blank: ' ' or '\t' .. '\r'; @end when there is none. */
     const char *(*blanks_end)(const char *at, const char *end);
-    /** The first byte from @at that is '"', '\\', a control character or not ASCII; @end when there is none before it. */
+    /** The first byte from @at that is '"', '\\', a control character or not ASCII; @end when there is none
+     * before it. */
     const char *(*string_end)(const char *at, const char *end);
 };
 

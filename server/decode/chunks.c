@@ -1,4 +1,5 @@
-/* Cuts a source into chunks at line ends; carries what is left over; skips lines past the limit in bounded memory. */
+/* Cuts a source into chunks at line ends; carries what is left over; skips lines past the limit in bounded
+ * memory. */
 #include "decode/chunks.h"
 
 #include <stdlib.h>

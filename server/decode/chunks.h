@@ -1,7 +1,8 @@
 /* chunks.h - a source cut into chunks of whole lines, for whichever worker comes next (private to decode).
  *
- * Reading (and inflating) a source goes on in order and under its lock; the chunks it gives know their first line's number and
- * offset, so they can be scanned anywhere, in any order: while one worker scans, another reads on. */
+ * Reading (and inflating) a source goes on in order and under its lock; the chunks it gives know their first
+ * line's number and offset, so they can be scanned anywhere, in any order: while one worker scans, another
+ * reads on. */
 #ifndef STA_DECODE_CHUNKS_H
 #define STA_DECODE_CHUNKS_H
 
@@ -14,8 +15,8 @@
 #define STA_LINE_LIMIT ((size_t)16 << 20) /* bytes of a line */
 
 struct sta_chunk_text {
-    char *
-        bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the end */
+    char *bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the
+                    end */
     size_t size, capacity;
     size_t wanted;       /* bytes to read up to */
     uint64_t first_line; /* from 1 */
@@ -41,11 +42,13 @@ struct sta_chunker {
     uint64_t long_line_count;
 };
 
-/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @stop may be NULL. */
+/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @stop
+ * may be NULL. */
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
                       uint64_t offset, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);
-/** Fills the chunk with the next lines.  Return: false when there are none left, or it was told to stop.  Context: under the source's lock. */
+/** Fills the chunk with the next lines.  Return: false when there are none left, or it was told to stop.
+ * Context: under the source's lock. */
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
 
 #endif

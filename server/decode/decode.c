@@ -1,9 +1,9 @@
 /* The workers: each reads a chunk of some source, then scans it.
  *
- * DESIGN.  A worker stays with its source while there are chunks (its text is still in the cache that inflated it).  When
- * sources run out it helps with one that others are reading: the lock is held only for reading, which costs a third of scanning
- * or less, so that even a single file keeps all workers busy.  Sources are opened when first read and closed at their end, so
- * few files are open at a time. */
+ * DESIGN.  A worker stays with its source while there are chunks (its text is still in the cache that
+ * inflated it).  When sources run out it helps with one that others are reading: the lock is held only for
+ * reading, which costs a third of scanning or less, so that even a single file keeps all workers busy.
+ * Sources are opened when first read and closed at their end, so few files are open at a time. */
 #include "decode/decode.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ struct source_run {
     struct sta_chunker chunker;
     bool opened, exhausted;
     bool gzip;
-    uint64_t told; /* of chunker.consumed, added to the progress so far */
-    pthread_mutex_t
-        ledger_lock; /* guards the source's counts and notes, so that who has scanned need not wait for who reads */
+    uint64_t told;               /* of chunker.consumed, added to the progress so far */
+    pthread_mutex_t ledger_lock; /* guards the source's counts and notes, so that who has scanned need not
+                                    wait for who reads */
 };
 
 struct decode_run {

@@ -1,7 +1,8 @@
 /* decode.h - bytes of trace files -> batches of events.  Knows no store and no HTTP.
  *
- * A trace is a folder or one file.  sta_listing_create finds its files; sta_decode_run reads them in parallel, across
- * files and inside one file, and hands out batches.  Every byte and line is accounted for in the sources' ledgers. */
+ * A trace is a folder or one file.  sta_listing_create finds its files; sta_decode_run reads them in
+ * parallel, across files and inside one file, and hands out batches.  Every byte and line is accounted for in
+ * the sources' ledgers. */
 #ifndef STA_DECODE_DECODE_H
 #define STA_DECODE_DECODE_H
 
@@ -32,10 +33,12 @@ struct sta_listing {
 typedef bool (*sta_path_allowed)(void *context, const char *resolved_path);
 
 /**
- * sta_listing_create - find the candidate files of a trace: *.pfw, *.pfw.gz, and other regular files whose content begins
- * like a trace (gzip magic and then, or at once, blanks, '[' or '{' with a "ph" near the start)
+ * sta_listing_create - find the candidate files of a trace: *.pfw, *.pfw.gz, and other regular files whose
+ * content begins like a trace (gzip magic and then, or at once, blanks, '[' or '{' with a "ph" near the
+ * start)
  * @path: folder (searched recursively; links followed only while @allowed says yes; loops end) or one file
- * Return: 0; STA_ENOTFOUND if @path is not there; STA_EIO.  An empty listing is no failure.  Release with sta_listing_fini.
+ * Return: 0; STA_ENOTFOUND if @path is not there; STA_EIO.  An empty listing is no failure.  Release with
+ * sta_listing_fini.
  * Context: any thread.
  */
 STA_MUSTCHECK int sta_listing_create(struct sta_listing *listing, const char *path, sta_path_allowed allowed,
@@ -47,8 +50,9 @@ bool sta_looks_like_trace(const char *path);
 
 enum sta_source_change { STA_SOURCE_SAME, STA_SOURCE_GREW, STA_SOURCE_CHANGED };
 
-/** Compares a source as it was read with the file as it is now: size, time, and where these differ the fingerprints.
- * GREW only when the source is resumable and its old bytes are untouched.  @file: absolute path. */
+/** Compares a source as it was read with the file as it is now: size, time, and where these differ the
+ * fingerprints.  GREW only when the source is resumable and its old bytes are untouched.  @file: absolute
+ * path. */
 enum sta_source_change sta_source_compare(const struct sta_source *source, const char *file);
 
 /* ---- reading them */
@@ -74,10 +78,10 @@ struct sta_decode_request {
     unsigned workers;
     struct sta_decode_progress *progress;
     /**
-     * Takes over one batch: the events of one chunk (a few MiB of lines) of one source.  batch->source indexes `files`.  Called
-     * on worker threads, concurrently for different workers, never twice at once for the same worker.  The callee may
-     * swap the arrays of *batch for others of a batch of its own (to keep the rows); what it leaves in there is
-     * cleared and reused.  A failure stops the run.
+     * Takes over one batch: the events of one chunk (a few MiB of lines) of one source.  batch->source
+     * indexes `files`.  Called on worker threads, concurrently for different workers, never twice at once for
+     * the same worker.  The callee may swap the arrays of *batch for others of a batch of its own (to keep
+     * the rows); what it leaves in there is cleared and reused.  A failure stops the run.
      */
     int (*batch)(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err);
     /** Takes a chunk's counter records (ph = C): their lines as text, each ended by '\n'.  May be NULL. */
@@ -88,11 +92,12 @@ struct sta_decode_request {
 /**
  * sta_decode_run - read files into batches
  *
- * Bad lines and bad files are entries of the sources' ledgers (rejected, truncated, malformed), not failures of the run.  Memory: a
- * few MiB of chunk and batch per worker.  Results (ledgers, definitions, events) do not depend on @workers.
+ * Bad lines and bad files are entries of the sources' ledgers (rejected, truncated, malformed), not failures
+ * of the run.  Memory: a few MiB of chunk and batch per worker.  Results (ledgers, definitions, events) do
+ * not depend on @workers.
  * Context: any thread; starts request->workers threads and joins them.
- * Return: 0, STA_ECANCELLED, STA_EIO when a file that was listed cannot be opened or read on (a rejected source instead, unless
- * all fail), or what the batch callback returned.
+ * Return: 0, STA_ECANCELLED, STA_EIO when a file that was listed cannot be opened or read on (a rejected
+ * source instead, unless all fail), or what the batch callback returned.
  */
 STA_MUSTCHECK int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err);
 
@@ -100,7 +105,8 @@ STA_MUSTCHECK int sta_decode_run(const struct sta_decode_request *request, struc
 
 enum sta_decode_path { STA_DECODE_BOTH, STA_DECODE_STRICT_ONLY }; /* with or without the predicted shapes */
 
-/** Decodes a text in memory (several lines) into @batch, @source's counts and notes.  Never fails: bad lines are notes. */
+/** Decodes a text in memory (several lines) into @batch, @source's counts and notes.  Never fails: bad lines
+ * are notes. */
 void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
                        struct sta_source *source, struct sta_batch *batch);
 

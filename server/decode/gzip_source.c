@@ -1,7 +1,7 @@
 /* Bytes of a gzip file of one or many members: by ISA-L, or by zlib where that is missing.
  *
- * The only file that knows either library.  A file that ends inside a member, or whose bits were flipped, gives what comes
- * before; zeros behind the last member are padding. */
+ * The only file that knows either library.  A file that ends inside a member, or whose bits were flipped,
+ * gives what comes before; zeros behind the last member are padding. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* The full path: strict, any key order, any spacing; the last of equal keys counts.
  *
- * Keys of args are interned only after the whole object has proved valid, so that a malformed line leaves no trace. */
+ * Keys of args are interned only after the whole object has proved valid, so that a malformed line leaves no
+ * trace. */
 #include "decode/json_line.h"
 
 #include <stdlib.h>

@@ -34,8 +34,8 @@ struct sta_line_parser {
         struct sta_json_value value;
     } * raw;
     size_t raw_count, raw_capacity;
-    uint32_t seen
-        [STA_ARGS_KEYS_LIMIT]; /* by key: 1 + its place in the record's args, valid when the stamp is this line's */
+    uint32_t seen[STA_ARGS_KEYS_LIMIT]; /* by key: 1 + its place in the record's args, valid when the stamp is
+                                           this line's */
     uint64_t stamps[STA_ARGS_KEYS_LIMIT], stamp;
     struct sta_layout layout;
 };

@@ -109,7 +109,8 @@ static char *escape(struct sta_json_text *text, char *out)
     return unicode_escape(text, &code) ? put_code_point(out, code) : NULL;
 }
 
-/* How many bytes at a place that is not valid UTF-8 become one U+FFFD: the longest part that could have begun a character. */
+/* How many bytes at a place that is not valid UTF-8 become one U+FFFD: the longest part that could have begun
+ * a character. */
 static size_t invalid_part(const unsigned char *at, size_t left)
 {
     unsigned lead = at[0];
@@ -147,7 +148,8 @@ static char *not_ascii(struct sta_json_text *text, char *out)
     return out;
 }
 
-/* The rest of a string that holds something else than plain ASCII; @plain bytes of it have been passed.  A byte gives at most three. */
+/* The rest of a string that holds something else than plain ASCII; @plain bytes of it have been passed.  A
+ * byte gives at most three. */
 static bool decode_string(struct sta_json_text *text, const char *begin, const char **content,
                           uint32_t *length)
 {
@@ -320,7 +322,8 @@ static bool key_and_colon(struct sta_json_text *text, struct sta_buffer *out)
     return true;
 }
 
-/* After a value: closes what ends here.  Return: whether another value follows, or all is closed; false on a fault. */
+/* After a value: closes what ends here.  Return: whether another value follows, or all is closed; false on a
+ * fault. */
 static bool after_value(struct sta_json_text *text, struct nesting *nesting, struct sta_buffer *out)
 {
     while (nesting->depth > 0) {

@@ -1,6 +1,7 @@
 /* json_text.h - strict JSON, piece by piece: strings, scalars, nested values (private to decode).
  *
- * A struct sta_json_text walks over one line.  After a failure `reason` says what was wrong, in words for the ledger. */
+ * A struct sta_json_text walks over one line.  After a failure `reason` says what was wrong, in words for the
+ * ledger. */
 #ifndef STA_DECODE_JSON_TEXT_H
 #define STA_DECODE_JSON_TEXT_H
 
@@ -21,7 +22,8 @@ void sta_json_skip_blanks(struct sta_json_text *text);
 bool sta_json_string(struct sta_json_text *text, const char **content, uint32_t *length);
 /** Any value, blanks before it allowed; a nested one is re-written compactly into the arena. */
 bool sta_json_value(struct sta_json_text *text, struct sta_json_value *value);
-/** What kind of number a JSON number is; the text has been validated or is checked here: false if it is none. */
+/** What kind of number a JSON number is; the text has been validated or is checked here: false if it is
+ * none. */
 bool sta_json_classify_number(const char *number, size_t length, struct sta_json_value *value);
 /** Whether the text is an integer by JSON's grammar, of any size. */
 bool sta_json_is_integer(const char *number, size_t length);

@@ -214,7 +214,8 @@ static void scan_line(struct scan *scan, const struct line *line)
 
 /* ---- lines */
 
-/* A line of one object of a known shape, taken without looking for its end first.  Return: the line behind it, or NULL. */
+/* A line of one object of a known shape, taken without looking for its end first.  Return: the line behind
+ * it, or NULL. */
 static const char *take_predicted(struct scan *scan, struct line *line, const char *end)
 {
     struct sta_line_scanner *scanner = scan->scanner;
@@ -234,7 +235,8 @@ static const char *take_predicted(struct scan *scan, struct line *line, const ch
     return line->end == end ? end : line->end + 1;
 }
 
-/* A run of blank lines, counted at once: a file of nothing else is read as fast as it is inflated.  Return: what follows them. */
+/* A run of blank lines, counted at once: a file of nothing else is read as fast as it is inflated.  Return:
+ * what follows them. */
 static const char *skip_blank_lines(struct scan *scan, const char *at, const char *end, uint64_t *number)
 {
     const char *run = sta_byte_kernels()->blanks_end(at, end);

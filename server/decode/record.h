@@ -1,7 +1,7 @@
 /* record.h - one line's members, before they become a row (private to decode).
  *
- * Both ways of reading a line, the predicted shape and the full parser, fill the same record, and one function turns records
- * into rows: so the two can differ only in which lines they take. */
+ * Both ways of reading a line, the predicted shape and the full parser, fill the same record, and one
+ * function turns records into rows: so the two can differ only in which lines they take. */
 #ifndef STA_DECODE_RECORD_H
 #define STA_DECODE_RECORD_H
 
@@ -72,8 +72,8 @@ struct sta_record {
     struct sta_json_value fields[STA_FIELD_COUNT + 1]; /* the last is of all that are ignored */
     struct sta_record_arg *args;                       /* each key once */
     size_t arg_count, arg_capacity;
-    /* Where whoever knows the shape keeps its plan; NULL: it is not known.  The fields name, cat and ph of an event whose plan
-     * is known are not filled. */
+    /* Where whoever knows the shape keeps its plan; NULL: it is not known.  The fields name, cat and ph of an
+     * event whose plan is known are not filled. */
     struct sta_event_plan *plan;
     uint64_t unstored; /* args whose key is past the limit */
     bool repaired;     /* control characters or bytes that are not UTF-8 in a string */

@@ -1,7 +1,8 @@
 /* Records into rows.
  *
- * Texts become codes through small memories of this thread, so that the shared dictionaries are asked only for what was not
- * seen lately: of a host, a category or a thread the last one is nearly always the next one. */
+ * Texts become codes through small memories of this thread, so that the shared dictionaries are asked only
+ * for what was not seen lately: of a host, a category or a thread the last one is nearly always the next
+ * one. */
 #include "decode/rows.h"
 
 #include <stdlib.h>
@@ -380,7 +381,8 @@ static bool refers(const struct sta_record *record, struct sta_referring_arg ref
     return referring.arg == STA_NO_ARG || is_there(&record->args[referring.arg].value);
 }
 
-/* The plan for an event: that of its shape, but for a line in which a null stands where others refer to something. */
+/* The plan for an event: that of its shape, but for a line in which a null stands where others refer to
+ * something. */
 static const struct sta_event_plan *plan_for(struct sta_rows *rows, const struct sta_record *record,
                                              struct sta_event_plan *own)
 {

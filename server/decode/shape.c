@@ -160,8 +160,8 @@ static const char *begin_of(const struct sta_layout *layout, size_t item)
     return item < layout->count ? layout->items[item].begin : layout->end;
 }
 
-/* The node for the text from @begin on, with the constants among the next items if @constants; moves *item to the first that is a
- * value of its own.  Return: false when the fragment is too long. */
+/* The node for the text from @begin on, with the constants among the next items if @constants; moves *item to
+ * the first that is a value of its own.  Return: false when the fragment is too long. */
 static bool make_node(const struct sta_layout *layout, const char *begin, size_t *item, bool constants,
                       struct sta_shape_node *node)
 {

@@ -1,11 +1,12 @@
 /* shape_tree.h - the tree of shapes, as the walks over it see it (private to shape*.c).
  *
- * DESIGN.  A node is a fragment of text and the kind of value behind it; a path from the root to a leaf is a line that was
- * seen.  The few texts that say what a line is about (name, cat, ph) are taken into the fragment itself: so the tree branches
- * there, by one comparison, and below a name the order of args hardly varies.  Which of many children fits is guessed from a
- * hash of the text where they begin to differ; a wrong guess costs a search, never a wrong match.  Where a value ends is
- * guessed too, so that a line's values need not wait for one another: this is what makes the walk fast (see foreseen()).  The
- * end of a path keeps the plan for the events of its shape, so that it is made once.
+ * DESIGN.  A node is a fragment of text and the kind of value behind it; a path from the root to a leaf is a
+ * line that was seen.  The few texts that say what a line is about (name, cat, ph) are taken into the
+ * fragment itself: so the tree branches there, by one comparison, and below a name the order of args hardly
+ * varies.  Which of many children fits is guessed from a hash of the text where they begin to differ; a wrong
+ * guess costs a search, never a wrong match.  Where a value ends is guessed too, so that a line's values need
+ * not wait for one another: this is what makes the walk fast (see foreseen()).  The end of a path keeps the
+ * plan for the events of its shape, so that it is made once.
  *
  * There is a walk for each instruction set, compiled from one text, shape_walk.h. */
 #ifndef STA_DECODE_SHAPE_TREE_H
@@ -68,7 +69,8 @@ const char *sta_shape_walk_avx2(struct sta_shape_node *root, const char *at, str
 /* The smallest number that is written with so many digits; more than any for what is no plain integer. */
 extern const uint64_t sta_shape_least[33];
 
-/** A number with a fraction, an exponent or very many digits, or a literal.  Return: what follows it, or NULL. */
+/** A number with a fraction, an exponent or very many digits, or a literal.  Return: what follows it, or
+ * NULL. */
 const char *sta_shape_bare_value(const char *at, struct sta_json_value *value);
 
 #endif

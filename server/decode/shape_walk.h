@@ -3,7 +3,8 @@
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
- *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is as good
+ * digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is
+ * as good
  *                                 as another
  *   count_digits(at)              how many digits there are; any number above 24 is as good as another
  * and the name of the function, STA_SHAPE_WALK. */
@@ -157,8 +158,9 @@ static inline const char *match_value(const struct sta_shape_node *node, const c
     return node->kind == STA_SHAPE_STRING ? match_string(at, value) : sta_shape_bare_value(at, value);
 }
 
-/* What follows a value: @behind.  Most values are as long as the one before; then the processor is given this place as the sum of
- * two known numbers, which it has long before it has found the value's end, and goes on with the next values meanwhile. */
+/* What follows a value: @behind.  Most values are as long as the one before; then the processor is given this
+ * place as the sum of two known numbers, which it has long before it has found the value's end, and goes on
+ * with the next values meanwhile. */
 static inline const char *foreseen(struct sta_shape_node *node, const char *at, const char *behind)
 {
     size_t usual = node->usual;

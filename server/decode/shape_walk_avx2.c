@@ -56,8 +56,8 @@ static inline unsigned count_digits(const char *at)
     return _tzcnt_u32(not_digits(block));
 }
 
-/* All digits at once, however many there are: they are moved to the vector's end, zeros before them, and then added up
- * as pairs, fours, eights. */
+/* All digits at once, however many there are: they are moved to the vector's end, zeros before them, and then
+ * added up as pairs, fours, eights. */
 static inline unsigned digits(const char *at, uint64_t *value)
 {
     static const int8_t to_the_end[48] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,

@@ -23,8 +23,9 @@ static inline uint64_t eight_bytes(const char *at)
     return word;
 }
 
-/* How many of the 8 bytes are digits before the first that is none.  After the exclusive or, digits are 0 .. 9; adding 0x76 sets
- * the top bit of what is more.  A carry can only spoil bytes above the first such, which do not matter. */
+/* How many of the 8 bytes are digits before the first that is none.  After the exclusive or, digits are 0 ..
+ * 9; adding 0x76 sets the top bit of what is more.  A carry can only spoil bytes above the first such, which
+ * do not matter. */
 static inline unsigned leading_digits(uint64_t word)
 {
     uint64_t values = word ^ UINT64_C(0x3030303030303030);
@@ -32,7 +33,8 @@ static inline unsigned leading_digits(uint64_t word)
     return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
 }
 
-/* The number that the first @count (1 .. 8) bytes, all digits, stand for: pairs, then fours, then eight at once. */
+/* The number that the first @count (1 .. 8) bytes, all digits, stand for: pairs, then fours, then eight at
+ * once. */
 static inline uint64_t digits_value(uint64_t word, unsigned count)
 {
     word <<= 64 - 8 * count;

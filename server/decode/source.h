@@ -1,6 +1,7 @@
 /* source.h - where bytes come from: a plain file, a gzip file, memory (private to decode).
  *
- * A source is read from beginning to end by one thread at a time.  It gives decompressed bytes and says how it ended. */
+ * A source is read from beginning to end by one thread at a time.  It gives decompressed bytes and says how
+ * it ended. */
 #ifndef STA_DECODE_SOURCE_H
 #define STA_DECODE_SOURCE_H
 
@@ -25,8 +26,9 @@ struct sta_byte_source {
     char reason[160];   /* after CUT */
 };
 
-/** Opens a plain or gzip file, told apart by content, to be read from byte @offset of the file (a gzip member's beginning).
- * *gzip says which.  Return: 0, STA_EINPUT if it is neither, or why it can't be opened. */
+/** Opens a plain or gzip file, told apart by content, to be read from byte @offset of the file (a gzip
+ * member's beginning).  *gzip says which.  Return: 0, STA_EINPUT if it is neither, or why it can't be
+ * opened. */
 STA_MUSTCHECK int sta_source_open(const char *path, uint64_t offset, struct sta_byte_source **source,
                                   bool *gzip, struct sta_error *err);
 

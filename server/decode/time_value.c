@@ -1,4 +1,5 @@
-/* Times as tracers write them: integers, decimal strings, fractions, exponents; exactly, without a double between. */
+/* Times as tracers write them: integers, decimal strings, fractions, exponents; exactly, without a double
+ * between. */
 #include <string.h>
 
 #include "common/number.h"

@@ -51,8 +51,9 @@ static bool begins_like_trace(const char *path)
 
 /* ---- the walk */
 
-/* DESIGN.  Links are followed only when all else has been seen, and lead nowhere that was seen before: so loops end, and a file that a
- * link shows a second time is not counted twice, whichever way the folder lists them. */
+/* DESIGN.  Links are followed only when all else has been seen, and lead nowhere that was seen before: so
+ * loops end, and a file that a link shows a second time is not counted twice, whichever way the folder lists
+ * them. */
 struct walk {
     struct sta_listing *listing;
     sta_path_allowed allowed;

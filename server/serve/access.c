@@ -239,7 +239,8 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
 }
 
-/* A daemon on every address can't know all its addresses; a numeric Host is never a rebound name, so it may pass. */
+/* A daemon on every address can't know all its addresses; a numeric Host is never a rebound name, so it may
+ * pass. */
 bool sta_access_host_known(const struct sta_access *access, const char *host)
 {
     char name[STA_HOST_SIZE];

@@ -1,13 +1,13 @@
 /* access.h - who may do what: tokens, sessions, roles, and the names by which this daemon may be called.
  *
- * The tokens file has one line per token, NAME:ROLE:SHA256, where ROLE is viewer, editor or admin and SHA256 the 64 hexadecimal digits
- * of the token's hash; blank lines and lines that begin with # are skipped:
+ * The tokens file has one line per token, NAME:ROLE:SHA256, where ROLE is viewer, editor or admin and SHA256
+ * the 64 hexadecimal digits of the token's hash; blank lines and lines that begin with # are skipped:
  *
  *     token=$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')
  *     printf 'alice:editor:%s\n' "$(printf %s "$token" | sha256sum | cut -d' ' -f1)" >> tokens
  *
- * Tokens are random, so an unsalted hash can't be searched.  Without a tokens file everyone is admin; sta_server_start then serves loopback
- * only.  All calls: any thread. */
+ * Tokens are random, so an unsalted hash can't be searched.  Without a tokens file everyone is admin;
+ * sta_server_start then serves loopback only.  All calls: any thread. */
 #ifndef STA_SERVE_ACCESS_H
 #define STA_SERVE_ACCESS_H
 
@@ -49,7 +49,8 @@ void sta_access_destroy(struct sta_access *access);
 STA_MUSTCHECK int sta_access_reload(struct sta_access *access, struct sta_error *err);
 bool sta_access_has_tokens(const struct sta_access *access);
 
-/** What a request may do, by its Authorization and Cookie headers (NULL: absent); role NONE when neither is valid. */
+/** What a request may do, by its Authorization and Cookie headers (NULL: absent); role NONE when neither is
+ * valid. */
 struct sta_identity sta_access_identify(struct sta_access *access, const char *authorization,
                                         const char *cookie);
 
@@ -67,7 +68,8 @@ void sta_access_sign_out(struct sta_access *access, const char *cookie);
 bool sta_access_host_known(const struct sta_access *access, const char *host);
 /** Whether pages of this origin may call the API and read its answers (cors_origins). */
 bool sta_access_origin_allowed(const struct sta_access *access, const char *origin);
-/** Whether a request that changes something comes from where it may: no Origin, the daemon's own, or an allowed one. */
+/** Whether a request that changes something comes from where it may: no Origin, the daemon's own, or an
+ * allowed one. */
 bool sta_access_origin_may_write(const struct sta_access *access, const char *origin, const char *host,
                                  const char *fetch_site);
 

@@ -1,9 +1,10 @@
 /* Computed answers, kept; and flights.
  *
- * DESIGN.  One hash table by key holds both what is kept and what is under way.  One mutex guards it, the order of use, and
- * the lists of waiters; it is held for some pointer work only, never while an answer is computed, packed or given to a
- * waiter.  An answer is dropped when it was used longest ago and the bytes exceed the limit; who still sends it
- * holds a reference.  An answer of more than an eighth of the limit is given to those who wait and not kept. */
+ * DESIGN.  One hash table by key holds both what is kept and what is under way.  One mutex guards it, the
+ * order of use, and the lists of waiters; it is held for some pointer work only, never while an answer is
+ * computed, packed or given to a waiter.  An answer is dropped when it was used longest ago and the bytes
+ * exceed the limit; who still sends it holds a reference.  An answer of more than an eighth of the limit is
+ * given to those who wait and not kept. */
 #include "serve/answers.h"
 
 #include <stdlib.h>

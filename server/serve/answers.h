@@ -1,5 +1,5 @@
-/* answers.h - computed answers, kept by (trace version, presets, request) within a number of bytes, and each computed once however
- * many ask for it at the same time. */
+/* answers.h - computed answers, kept by (trace version, presets, request) within a number of bytes, and each
+ * computed once however many ask for it at the same time. */
 #ifndef STA_SERVE_ANSWERS_H
 #define STA_SERVE_ANSWERS_H
 
@@ -13,11 +13,13 @@
 struct sta_answers;
 struct sta_flight; /* one answer being computed, and who waits for it */
 
-/* Someone who waits.  The memory is the waiter's; it must stay until `done` was called or sta_waiter_leave returned true. */
+/* Someone who waits.  The memory is the waiter's; it must stay until `done` was called or sta_waiter_leave
+ * returned true. */
 struct sta_waiter {
     struct sta_waiter *next, *previous;
     struct sta_flight *flight;
-    /** Called once, on the thread that lands the flight; exactly one of @content (borrowed) and @failure is set. */
+    /** Called once, on the thread that lands the flight; exactly one of @content (borrowed) and @failure is
+     * set. */
     void (*done)(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure);
 };
 
@@ -31,14 +33,15 @@ struct sta_content *sta_answers_find(struct sta_answers *answers, const char *ke
 /**
  * sta_answers_join - wait for an answer
  * @waiter: NULL: nobody waits, the answer is wanted for later; such a flight is not cancelled
- * Return: NULL when all is arranged: an answer that was there has been given to the waiter, or it waits for a flight under way.  Else a new
- * flight, which the caller must land, from any thread.
+ * Return: NULL when all is arranged: an answer that was there has been given to the waiter, or it waits for a
+ * flight under way.  Else a new flight, which the caller must land, from any thread.
  */
 struct sta_flight *sta_answers_join(struct sta_answers *answers, const char *key, size_t size,
                                     struct sta_waiter *waiter);
 /** Becomes true when the last waiter has left; others may set it to end the flight. */
 _Atomic bool *sta_flight_cancel(struct sta_flight *flight);
-/** Ends the flight: the content (taken over) is kept and given to all who wait, or, when NULL, the failure is. */
+/** Ends the flight: the content (taken over) is kept and given to all who wait, or, when NULL, the failure
+ * is. */
 void sta_flight_land(struct sta_flight *flight, struct sta_content *content, const struct sta_error *failure);
 /** Stops waiting.  Return: false when `done` has been or is being called. */
 bool sta_waiter_leave(struct sta_answers *answers, struct sta_waiter *waiter);

@@ -1,6 +1,7 @@
 /* Any layered view of several runs, compared to one of them.
  *
- * The view is computed of each run by the kind that answers for it alone, so its result is shared with who asks for that. */
+ * The view is computed of each run by the kind that answers for it alone, so its result is shared with who
+ * asks for that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,8 @@ static int find_baseline(const struct sta_view *view, size_t *number, struct sta
     return sta_at(err, "/baseline", -1);
 }
 
-/* The preset of the baseline, unless one is named, is that of all: layers of different presets have no like. */
+/* The preset of the baseline, unless one is named, is that of all: layers of different presets have no
+ * like. */
 static int check_compare(struct sta_view *view, struct sta_error *err)
 {
     size_t baseline = 0;

@@ -1,4 +1,5 @@
-/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the printed page of the older analyser. */
+/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the printed page of the older
+ * analyser. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Saved queries: a name and a text each, kept in the store.
  *
- * There are few and they are small, so all of them are one value of the store, read and replaced whole.  A lock makes a change one
- * step; the store makes it durable. */
+ * There are few and they are small, so all of them are one value of the store, read and replaced whole.  A
+ * lock makes a change one step; the store makes it durable. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

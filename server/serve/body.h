@@ -30,7 +30,8 @@ struct sta_body {
 
 /**
  * sta_body_read - parse and check
- * Return: 0; STA_EINPUT with err->parameter (JSON pointer) and, for what is not JSON, err->position.  Fini after success.
+ * Return: 0; STA_EINPUT with err->parameter (JSON pointer) and, for what is not JSON, err->position.  Fini
+ * after success.
  */
 STA_MUSTCHECK int sta_body_read(const char *bytes, size_t size, const struct sta_member *members,
                                 size_t member_count, struct sta_body *body, struct sta_error *err);

@@ -1,4 +1,5 @@
-/* Counts of layers from the columns that hold them: "count" of exact tables, "count_sum" of compatible ones, "count" of their steps. */
+/* Counts of layers from the columns that hold them: "count" of exact tables, "count_sum" of compatible ones,
+ * "count" of their steps. */
 #include "serve/by_layer.h"
 
 #include <stdlib.h>

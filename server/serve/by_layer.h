@@ -1,4 +1,5 @@
-/* by_layer.h - how many events each layer took: said beside every layered table, so that an empty layer is seen at once. */
+/* by_layer.h - how many events each layer took: said beside every layered table, so that an empty layer is
+ * seen at once. */
 #ifndef STA_SERVE_BY_LAYER_H
 #define STA_SERVE_BY_LAYER_H
 

@@ -1,7 +1,7 @@
 /* The same table of several runs, put beside a baseline.
  *
- * DESIGN.  All rows of all runs are sorted by key; rows of equal key make a group, and a group has a place for each run.  The compared table has the
- * groups one after the other, in each the runs in their order. */
+ * DESIGN.  All rows of all runs are sorted by key; rows of equal key make a group, and a group has a place
+ * for each run.  The compared table has the groups one after the other, in each the runs in their order. */
 #include "serve/compare_tables.h"
 
 #include <math.h>

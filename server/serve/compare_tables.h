@@ -18,8 +18,9 @@ struct sta_comparison {
 
 /**
  * sta_compare_tables - query.md part 4
- * A row for every combination of keys that occurs in any run, and run: missing where the run has no such row.  Columns: the keys, `trace`, those of
- * the tables, and for each numeric one x also x_baseline, x_delta = x - baseline and x_ratio = x / baseline.
+ * A row for every combination of keys that occurs in any run, and run: missing where the run has no such row.
+ * Columns: the keys, `trace`, those of the tables, and for each numeric one x also x_baseline, x_delta = x -
+ * baseline and x_ratio = x / baseline.
  * @memory: bytes that the table may take.  Return: 0 or STA_ELIMIT.  The texts stay where they are.
  */
 STA_MUSTCHECK int sta_compare_tables(const struct sta_comparison *comparison, size_t memory,

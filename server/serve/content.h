@@ -1,4 +1,5 @@
-/* content.h - one representation, ready in the forms that clients ask for: as it is, by gzip, and "not modified". */
+/* content.h - one representation, ready in the forms that clients ask for: as it is, by gzip, and "not
+ * modified". */
 #ifndef STA_SERVE_CONTENT_H
 #define STA_SERVE_CONTENT_H
 
@@ -22,7 +23,8 @@ size_t sta_content_bytes(const struct sta_content *content); /* memory held */
 /** The form that fits the request's headers; retained. */
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange);
 
-/** gzip, level 6, or 1 for what is large.  Return: false when memory is short or the result is not smaller. */
+/** gzip, level 6, or 1 for what is large.  Return: false when memory is short or the result is not
+ * smaller. */
 bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size);
 
 /** An answer for one request, of a reply that is emptied: without ETag when it is not a success of a GET. */

@@ -1,4 +1,5 @@
-/* What every request passes before its handler: host, route, access, origin, parameters; and what every answer passes after. */
+/* What every request passes before its handler: host, route, access, origin, parameters; and what every
+ * answer passes after. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Requests come in through libmicrohttpd and go out as answers.
  *
- * DESIGN.  A few daemons of libmicrohttpd, one thread each, none listening: the gate gives them sockets.  Each connection has one struct
- * sta_exchange for all its requests, one after the other.  A parked exchange is a suspended connection; finishing it
- * resumes the connection, and libmicrohttpd calls the access handler again, which queues the answer that lies ready.
- * An answer is never queued in the access handler's first call: libmicrohttpd would take that for a refusal and
- * close the connection. */
+ * DESIGN.  A few daemons of libmicrohttpd, one thread each, none listening: the gate gives them sockets.
+ * Each connection has one struct sta_exchange for all its requests, one after the other.  A parked exchange
+ * is a suspended connection; finishing it resumes the connection, and libmicrohttpd calls the access handler
+ * again, which queues the answer that lies ready.  An answer is never queued in the access handler's first
+ * call: libmicrohttpd would take that for a refusal and close the connection. */
 #include <stdlib.h>
 #include <string.h>
 

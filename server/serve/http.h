@@ -1,7 +1,8 @@
 /* http.h - HTTP without anyone else knowing libmicrohttpd: exchanges come in, answers go out.
  *
- * An exchange is one request and its answer.  When the request is complete its handler is called on an HTTP thread, which must not wait
- * for anything: the handler answers at once, or parks the exchange, has the work done elsewhere, and finishes it from there. */
+ * An exchange is one request and its answer.  When the request is complete its handler is called on an HTTP
+ * thread, which must not wait for anything: the handler answers at once, or parks the exchange, has the work
+ * done elsewhere, and finishes it from there. */
 #ifndef STA_SERVE_HTTP_H
 #define STA_SERVE_HTTP_H
 
@@ -44,7 +45,8 @@ struct sta_http_options {
     unsigned threads;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout_s;
     void (*handle)(void *context, struct sta_exchange *exchange);
-    /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a request. */
+    /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a
+     * request. */
     void (*completed)(void *context, struct sta_exchange *exchange, int status, double seconds, bool aborted);
     /** Some ten times a second, briefly, on a thread of http's own; NULL: not wanted. */
     void (*tick)(void *context);
@@ -90,15 +92,18 @@ void sta_exchange_reply(struct sta_exchange *exchange, struct sta_answer *answer
 
 /**
  * sta_exchange_park - keep the client waiting until sta_exchange_finish
- * @gone: called (once at most, on a thread of http's own, briefly, never after finish began) when the client has left; NULL: not
+ * @gone: called (once at most, on a thread of http's own, briefly, never after finish began) when the client
+ * has left; NULL: not
  *        watched.  Returns true when the exchange shall end now, so that finish will not be called.
  * Context: the handler's call.
  */
 void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context), void *context);
-/** Context: any thread, also before the handler returned.  Takes over the reference.  The exchange must not be used after. */
+/** Context: any thread, also before the handler returned.  Takes over the reference.  The exchange must not
+ * be used after. */
 void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer);
 
-/* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before reply or finish. */
+/* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before
+ * reply or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
 
 /* A body that comes piece by piece: server-sent events, long tables. */
@@ -129,7 +134,8 @@ void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *conte
                                 const struct sta_stream_source *source, struct sta_stream **stream);
 /**
  * sta_stream_rouse - have the stream's source asked again
- * Return: what must be given to sta_streams_resume once the caller holds no lock that the source takes; NULL: nothing.
+ * Return: what must be given to sta_streams_resume once the caller holds no lock that the source takes; NULL:
+ * nothing.
  * Context: any thread, before the source is released.
  */
 struct sta_stream *sta_stream_rouse(struct sta_stream *stream);

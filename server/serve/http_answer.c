@@ -61,8 +61,8 @@ static void answer_free(void *closure)
     free(answer);
 }
 
-/* The bytes live as long as the longest-lived response that sends them, which may outlive the caller's reference:
- * so the response owns the answer, and the last reference gives up only the response. */
+/* The bytes live as long as the longest-lived response that sends them, which may outlive the caller's
+ * reference: so the response owns the answer, and the last reference gives up only the response. */
 struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts)
 {
     struct sta_answer *answer = sta_alloc(sizeof *answer);

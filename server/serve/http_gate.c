@@ -1,14 +1,15 @@
-/* The gate: one thread that accepts connections, refuses those past a limit, ends those that take too long to ask, and notices
- * clients that leave while they wait.
+/* The gate: one thread that accepts connections, refuses those past a limit, ends those that take too long to
+ * ask, and notices clients that leave while they wait.
  *
- * DESIGN.  libmicrohttpd has limits of its own, but past them it closes the socket or stops accepting; clients shall be told 503 or 429.
- * Its timeout starts anew with every byte, so a client that trickles holds a connection for ever; here the whole request has
- * one deadline.  And a suspended connection is watched by nobody.  So this thread accepts, hands sockets over to the
- * HTTP threads in turn, and keeps a list of all connections.
+ * DESIGN.  libmicrohttpd has limits of its own, but past them it closes the socket or stops accepting;
+ * clients shall be told 503 or 429.  Its timeout starts anew with every byte, so a client that trickles holds
+ * a connection for ever; here the whole request has one deadline.  And a suspended connection is watched by
+ * nobody.  So this thread accepts, hands sockets over to the HTTP threads in turn, and keeps a list of all
+ * connections.
  *
- * `lock` guards the list and the fields of exchanges that say so.  The socket of a listed exchange is open, since an exchange leaves
- * the list before libmicrohttpd closes it.  Callbacks to those who watch are made under the lock; what they lock
- * in turn is never held around a call in here. */
+ * `lock` guards the list and the fields of exchanges that say so.  The socket of a listed exchange is open,
+ * since an exchange leaves the list before libmicrohttpd closes it.  Callbacks to those who watch are made
+ * under the lock; what they lock in turn is never held around a call in here. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -169,7 +170,8 @@ static char *refusal_text(int status, const char *phrase, const char *detail)
     return sta_buffer_take_text(&out);
 }
 
-/* The answer is sent without having read the request, so the socket lingers: closing at once could destroy the answer. */
+/* The answer is sent without having read the request, so the socket lingers: closing at once could destroy
+ * the answer. */
 static void refuse(struct sta_http *http, int fd, const char *text)
 {
     atomic_fetch_add(&http->refused, 1);

@@ -104,7 +104,8 @@ int sta_http_open(const struct sta_http_options *options, struct sta_http **open
 int sta_http_run(struct sta_http *http, struct sta_error *err)
 {
     raise_file_limit(http->options.connections);
-    sta_thread_be_prompt(); /* the caller waits for signals; the threads that it starts here must answer while others compute */
+    sta_thread_be_prompt(); /* the caller waits for signals; the threads that it starts here must answer while
+                               others compute */
     http->daemons = sta_alloc_array(http->options.threads, sizeof(struct MHD_Daemon *));
     while (http->daemon_count < http->options.threads) {
         struct MHD_Daemon *daemon = start_daemon(http);

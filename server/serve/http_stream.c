@@ -1,11 +1,12 @@
 /* Streams: answers that come piece by piece, and sleep in between.
  *
- * DESIGN.  libmicrohttpd asks a stream for bytes; when there are none the connection is suspended and takes no thread.
- * Whoever knows of news calls sta_http_wake_streams, which resumes the sleepers; each then asks its source.  `woken` covers the
- * moment between asking the source in vain and falling asleep.  stream_lock guards the list and the flags; it
- * is never held while a source is asked, nor while a connection is resumed: its HTTP thread may then run at once, on the very core of
- * the one who resumes it, and would wait for the lock until that one gets a processor again.  Who clears `asleep` owes the resumption, and until
- * then the stream can't go away. */
+ * DESIGN.  libmicrohttpd asks a stream for bytes; when there are none the connection is suspended and takes
+ * no thread.  Whoever knows of news calls sta_http_wake_streams, which resumes the sleepers; each then asks
+ * its source.  `woken` covers the moment between asking the source in vain and falling asleep.  stream_lock
+ * guards the list and the flags; it is never held while a source is asked, nor while a connection is resumed:
+ * its HTTP thread may then run at once, on the very core of the one who resumes it, and would wait for the
+ * lock until that one gets a processor again.  Who clears `asleep` owes the resumption, and until then the
+ * stream can't go away. */
 #include <stdlib.h>
 #include <string.h>
 

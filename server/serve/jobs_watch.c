@@ -1,5 +1,5 @@
-/* What follows from changes of jobs: streams are told, ingest is counted, and the summary of a new version is computed before
- * anyone asks. */
+/* What follows from changes of jobs: streams are told, ingest is counted, and the summary of a new version is
+ * computed before anyone asks. */
 #include <stdlib.h>
 #include <string.h>
 

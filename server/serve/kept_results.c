@@ -1,8 +1,9 @@
 /* Rows, kept by key.
  *
- * DESIGN.  Few entries, each of many bytes: a list in the order of use, looked through by hash.  An entry without a result is claimed: its
- * maker is at work, and who wants the same waits for it.  A maker is always a running thread and never waits for another
- * entry that waits for his, so waiting ends.  Rows of more than half the limit are given to those who wait and then dropped. */
+ * DESIGN.  Few entries, each of many bytes: a list in the order of use, looked through by hash.  An entry
+ * without a result is claimed: its maker is at work, and who wants the same waits for it.  A maker is always
+ * a running thread and never waits for another entry that waits for his, so waiting ends.  Rows of more than
+ * half the limit are given to those who wait and then dropped. */
 #include "serve/kept_results.h"
 
 #include <stdlib.h>
@@ -117,7 +118,8 @@ static struct sta_result_claim *new_claim(struct sta_kept_results *kept, const v
     return claim;
 }
 
-/* Under the lock.  Waits until the entry is settled; the last one out frees it when it is in the list no more. */
+/* Under the lock.  Waits until the entry is settled; the last one out frees it when it is in the list no
+ * more. */
 static int wait_for(struct sta_result_claim *entry, const struct sta_budget *budget,
                     struct sta_result **result, struct sta_error *err)
 {
@@ -162,7 +164,8 @@ int sta_kept_results_claim(struct sta_kept_results *kept, const void *key, size_
     return status;
 }
 
-/* Under the lock.  Those who wait get the rows of an entry that has left the list, and the last one frees it. */
+/* Under the lock.  Those who wait get the rows of an entry that has left the list, and the last one frees
+ * it. */
 static void hand_out(struct sta_result_claim *claim, struct sta_result *result)
 {
     claim->settled = true;

@@ -19,7 +19,8 @@ struct sta_page {
 
 struct sta_page_writer; /* of one thread at a time */
 
-/** @page: its cursor need live during the call only.  @budget: copied; for what has still to be read.  Mistakes of the cursor: see sta_cursor_decode. */
+/** @page: its cursor need live during the call only.  @budget: copied; for what has still to be read.
+ * Mistakes of the cursor: see sta_cursor_decode. */
 STA_MUSTCHECK int sta_page_writer_create(struct sta_result *result, const struct sta_page *page,
                                          const struct sta_budget *budget, struct sta_page_writer **writer,
                                          struct sta_error *err);

@@ -1,4 +1,5 @@
-/* parameters.h - every query parameter of the API: one list makes the checks, the messages and the OpenAPI document. */
+/* parameters.h - every query parameter of the API: one list makes the checks, the messages and the OpenAPI
+ * document. */
 #ifndef STA_SERVE_PARAMETERS_H
 #define STA_SERVE_PARAMETERS_H
 
@@ -156,7 +157,8 @@ struct sta_repeats {
  * @query: changed in place; the values point into it.  NULL: empty
  * @allowed: STA_HAS bits
  * @repeats: takes the values of LIST and PAIRS parameters; may be NULL when none is allowed
- * Return: 0, or STA_EINPUT with err->parameter set and a text that lists what is allowed.  A parameter of another type may be given once.
+ * Return: 0, or STA_EINPUT with err->parameter set and a text that lists what is allowed.  A parameter of
+ * another type may be given once.
  */
 STA_MUSTCHECK int sta_parameters_read(char *query, uint64_t allowed,
                                       struct sta_parameter_value values[STA_PARAMETERS],

@@ -177,8 +177,8 @@ void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct
 
 /* ---- the summary
  *
- * The table has the union of all layers' columns.  A layer's object has those that the layer has, null where there
- * is no value, so that "not defined for this layer" and "nothing there" can be told apart. */
+ * The table has the union of all layers' columns.  A layer's object has those that the layer has, null where
+ * there is no value, so that "not defined for this layer" and "nothing there" can be told apart. */
 
 struct layers {
     const struct sta_table *table;
@@ -228,7 +228,8 @@ static bool has_exposed(const struct layers *layers, long row)
     return compute >= 0 && !is_above(layers, compute, row) && !is_above(layers, row, compute);
 }
 
-/* Length of the derived metric's name in "read_count", when a layer of the preset has such a metric; else 0. */
+/* Length of the derived metric's name in "read_count", when a layer of the preset has such a metric; else
+ * 0. */
 static size_t metric_length(const char *column)
 {
     const char *last = strrchr(column, '_');

@@ -1,5 +1,5 @@
-/* reply.h - what is sent: problem documents, tables as JSON, CSV and NDJSON, the summary.  The only place that turns a status
- * into one of HTTP. */
+/* reply.h - what is sent: problem documents, tables as JSON, CSV and NDJSON, the summary.  The only place
+ * that turns a status into one of HTTP. */
 #ifndef STA_SERVE_REPLY_H
 #define STA_SERVE_REPLY_H
 
@@ -58,7 +58,8 @@ void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
 /** JSON: names, facts and the table in one object.  CSV and NDJSON: the table alone. */
 void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
                    const struct sta_facts *facts, const struct sta_table *table);
-/** JSON: the object with "layers"; CSV, NDJSON: the table of layers.  @preset says which columns a layer has. */
+/** JSON: the object with "layers"; CSV, NDJSON: the table of layers.  @preset says which columns a layer
+ * has. */
 void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
                      const struct sta_facts *facts, const struct sta_table *table,
                      const struct sta_preset *preset);

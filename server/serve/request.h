@@ -15,8 +15,8 @@ STA_MUSTCHECK int sta_percent_decode(char *text, bool plus, struct sta_error *er
 /** Cuts the query off a request target, in place.  Return: the query, or NULL when there is none. */
 char *sta_target_split(char *target);
 
-/** Takes the next name=value off a query, in place and not decoded.  Empty parts are skipped; *value is "" without '='.  False at
- * the end. */
+/** Takes the next name=value off a query, in place and not decoded.  Empty parts are skipped; *value is ""
+ * without '='.  False at the end. */
 bool sta_query_next(char **rest, char **name, char **value);
 
 /**
@@ -34,15 +34,16 @@ bool sta_path_match(const char *pattern, const char *path, struct sta_capture ca
 /** Whether an Accept-Encoding header (NULL: none) takes gzip, by the rules of RFC 9110 (q=0, "*"). */
 bool sta_accepts_gzip(const char *header);
 
-/** Whether an If-None-Match header (NULL: none) names the ETag, compared weakly; "*" names all.  A "-gzip" before the closing
- * quote is not looked at on either side: it marks an encoding of the same answer. */
+/** Whether an If-None-Match header (NULL: none) names the ETag, compared weakly; "*" names all.  A "-gzip"
+ * before the closing quote is not looked at on either side: it marks an encoding of the same answer. */
 bool sta_etag_matches(const char *header, const char *etag);
 
 /** The name in a Host header, lower-cased, without port, brackets and a final dot.  False when it is none. */
 #define STA_HOST_SIZE 256
 bool sta_host_name(const char *header, char name[STA_HOST_SIZE]);
 
-/** The host and port of an origin ("https://lab.example:8443"), lower-cased; false for "null" and others that have none. */
+/** The host and port of an origin ("https://lab.example:8443"), lower-cased; false for "null" and others that
+ * have none. */
 bool sta_origin_host(const char *origin, char host[STA_HOST_SIZE]);
 
 /** Copies a cookie's value out of a Cookie header; false when it is not there or too long. */

@@ -1,7 +1,7 @@
 /* result.h - all rows of an answer, computed once: pages are cut from them, streams read them.
  *
- * Two kinds of rows hide behind one interface: a table that is held in memory, and the result of a query, which may
- * have its rows still to be read from the store. */
+ * Two kinds of rows hide behind one interface: a table that is held in memory, and the result of a query,
+ * which may have its rows still to be read from the store. */
 #ifndef STA_SERVE_RESULT_H
 #define STA_SERVE_RESULT_H
 
@@ -15,11 +15,12 @@ struct sta_result_class {
     void (*destroy)(void *self);
     uint64_t (*bytes)(const void *self); /* of memory */
     int (*count)(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err);
-    /** @after: what position gave, to go on behind it; NULL: from the start.  STA_EINPUT when it is none of these rows'. */
+    /** @after: what position gave, to go on behind it; NULL: from the start.  STA_EINPUT when it is none of
+     * these rows'. */
     int (*open)(void *self, const struct sta_budget *budget, const void *after, size_t after_size,
                 void **reader, struct sta_error *err);
-    /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, also after a failure, before the
-     * rows are released. */
+    /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, also
+     * after a failure, before the rows are released. */
     int (*read)(void *reader, size_t most, struct sta_table *table, struct sta_error *err);
     /** Appends the place behind the last row read; false when no row follows. */
     bool (*position)(void *reader, struct sta_buffer *position);

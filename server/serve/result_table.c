@@ -1,7 +1,7 @@
 /* Rows that are held in a table, in the order of the table or in another one.
  *
- * DESIGN.  The table never changes.  An order is a list of row numbers beside it, a choice of columns a list of column numbers, so
- * that arranging costs four bytes per row, and a page costs its own rows. */
+ * DESIGN.  The table never changes.  An order is a list of row numbers beside it, a choice of columns a list
+ * of column numbers, so that arranging costs four bytes per row, and a page costs its own rows. */
 #include <stdlib.h>
 #include <string.h>
 

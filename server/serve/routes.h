@@ -1,4 +1,5 @@
-/* routes.h - the API as a table.  Dispatch, checks, HEAD, OPTIONS, 404 and 405, and the OpenAPI document are all made from it. */
+/* routes.h - the API as a table.  Dispatch, checks, HEAD, OPTIONS, 404 and 405, and the OpenAPI document are
+ * all made from it. */
 #ifndef STA_SERVE_ROUTES_H
 #define STA_SERVE_ROUTES_H
 
@@ -39,7 +40,8 @@ struct sta_route {
 extern const struct sta_route sta_routes[];
 extern const size_t sta_route_count;
 
-/** The route of a path and method.  NULL: none; then *allowed holds a bit per method that the path has (0: no such path). */
+/** The route of a path and method.  NULL: none; then *allowed holds a bit per method that the path has (0: no
+ * such path). */
 const struct sta_route *sta_route_find(const char *path, enum sta_method method,
                                        struct sta_capture captures[STA_CAPTURES], unsigned *allowed);
 /** "GET, HEAD, OPTIONS" */

@@ -147,7 +147,8 @@ int sta_server_reload(struct sta_server *server, struct sta_error *err)
     return sta_access_reload(server->access, err);
 }
 
-/* First the clients that are at work, within the grace; then what still computes is cancelled; then nothing is parked any more. */
+/* First the clients that are at work, within the grace; then what still computes is cancelled; then nothing
+ * is parked any more. */
 void sta_server_stop(struct sta_server *server, unsigned grace_ms)
 {
     sta_jobs_on_change(server->options.jobs, NULL, NULL);

@@ -17,8 +17,8 @@ void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table
 /** The rows as a list of objects. */
 void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table);
 
-/* A table in pieces: its begin, any number of times rows, its end.  JSON: the members columns, units, data, row_count, next of an object whose
- * braces are the caller's. */
+/* A table in pieces: its begin, any number of times rows, its end.  JSON: the members columns, units, data,
+ * row_count, next of an object whose braces are the caller's. */
 void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const struct sta_table *table);
 /** @first: no rows have been put before. */
 void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,

@@ -218,7 +218,8 @@ static int check_limit(const struct sta_view *view, uint64_t limit, struct sta_e
     return sta_at(err, "/limit", -1);
 }
 
-/* The limit of a page stands in the last stage.  One that is none stays in the document where the analysis checks that in its turn. */
+/* The limit of a page stands in the last stage.  One that is none stays in the document where the analysis
+ * checks that in its turn. */
 static int read_limit(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     struct sta_document *stage = view->document;

@@ -24,8 +24,9 @@ static void put_names(struct sta_buffer *key, const struct sta_name_list *list)
         sta_put_block(key, list->names[i], strlen(list->names[i]));
 }
 
-/* A canonical form: the same question asked in different words has the same key.  What is asked comes first, then of which versions, in
- * which order and columns, and at last which page: each beginning of the key names what pages have in common. */
+/* A canonical form: the same question asked in different words has the same key.  What is asked comes first,
+ * then of which versions, in which order and columns, and at last which page: each beginning of the key names
+ * what pages have in common. */
 static void put_key(struct sta_view *view)
 {
     struct sta_buffer *key = &view->key;

@@ -1,13 +1,15 @@
 /* Answers that may be long: streamed as fast as the client takes them, and never held whole.
  *
- * DESIGN.  Such a question is asked for one client alone; only its result is shared, by way of those that are kept.  A question thread computes
- * the result and writes a first piece.  When that is all, it goes out as any other answer.  Else the client gets a stream: stream threads
- * write the next pieces, at most READY_PIECES ahead of what was sent.  A stream whose pieces wait for a slow client has no
- * thread; when one was sent the HTTP thread orders the next, which queues behind those of other streams.  So a few threads serve all streams in turn, and
- * a stream takes memory for its pieces and for the blocks that its reader is in.
+ * DESIGN.  Such a question is asked for one client alone; only its result is shared, by way of those that are
+ * kept.  A question thread computes the result and writes a first piece.  When that is all, it goes out as
+ * any other answer.  Else the client gets a stream: stream threads write the next pieces, at most
+ * READY_PIECES ahead of what was sent.  A stream whose pieces wait for a slow client has no thread; when one
+ * was sent the HTTP thread orders the next, which queues behind those of other streams.  So a few threads
+ * serve all streams in turn, and a stream takes memory for its pieces and for the blocks that its reader is
+ * in.
  *
- * `lock` guards the pieces and what is said of them.  References: one of the stream (until release) or of the task before there is a stream, and
- * one of a piece that is being written. */
+ * `lock` guards the pieces and what is said of them.  References: one of the stream (until release) or of the
+ * task before there is a stream, and one of a piece that is being written. */
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -86,7 +88,8 @@ static void answer_release(struct long_answer *answer)
 
 /* ---- pieces */
 
-/* Packs a piece, in place.  Flushed, so that none is empty: an empty one would look to the stream as if it had to wait. */
+/* Packs a piece, in place.  Flushed, so that none is empty: an empty one would look to the stream as if it
+ * had to wait. */
 static void pack(struct long_answer *answer, struct sta_buffer *piece, bool last)
 {
     struct sta_buffer packed;
@@ -284,7 +287,8 @@ static bool on_gone(void *context)
     return false; /* the task finishes the exchange */
 }
 
-/* The same question to the same versions gives the same bytes, so its key can tag them before there are any. */
+/* The same question to the same versions gives the same bytes, so its key can tag them before there are
+ * any. */
 static void make_etag(struct long_answer *answer)
 {
     const struct sta_buffer *key = &answer->view->key;

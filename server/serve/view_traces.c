@@ -1,8 +1,9 @@
 /* Which traces a question is about: the one of the path, or those that its document names.
  *
- * `traces` is a list of ids, labelled with the traces' names, or an object of ids by label.  An element of a list may also be
- * {"tag": "nightly"} or {"name": "unet3d-*"}: all traces with that tag, or whose name fits the pattern (* any characters, ? one), in the order of their
- * registration, those left out that are in the list already.  A label that several would have is followed by the id. */
+ * `traces` is a list of ids, labelled with the traces' names, or an object of ids by label.  An element of a
+ * list may also be {"tag": "nightly"} or {"name": "unet3d-*"}: all traces with that tag, or whose name fits
+ * the pattern (* any characters, ? one), in the order of their registration, those left out that are in the
+ * list already.  A label that several would have is followed by the id. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* Questions to a trace.
  *
- * DESIGN.  On the HTTP thread a request becomes a key: trace, version, presets and the parameters that make a difference.  When the answer
- * is kept it goes out at once.  Else the exchange is parked as a waiter of the answer's flight, and who starts the
- * flight sends the question to the question threads.  A client that leaves stops waiting; with the last one the
- * computation is cancelled.
+ * DESIGN.  On the HTTP thread a request becomes a key: trace, version, presets and the parameters that make a
+ * difference.  When the answer is kept it goes out at once.  Else the exchange is parked as a waiter of the
+ * answer's flight, and who starts the flight sends the question to the question threads.  A client that
+ * leaves stops waiting; with the last one the computation is cancelled.
  *
- * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here ("cold") goes through
- * an errand thread first, and only warm ones are looked up on the HTTP thread. */
+ * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here
+ * ("cold") goes through an errand thread first, and only warm ones are looked up on the HTTP thread. */
 #include "serve/views.h"
 
 #include <stdlib.h>
@@ -296,7 +296,8 @@ static bool on_gone(void *context)
     return true;
 }
 
-/* Waits for the answer; the exchange is parked.  Takes over the view.  The asker may be gone when this returns. */
+/* Waits for the answer; the exchange is parked.  Takes over the view.  The asker may be gone when this
+ * returns. */
 static void join(struct asker *asker, struct sta_view *view)
 {
     own_texts(view);

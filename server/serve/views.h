@@ -1,7 +1,8 @@
 /* views.h - questions to traces: from a request to a key, from a key to an answer.
  *
- * A kind of view says how its question is read and computed.  Either `compute` fills the reply as it goes out, or `result` computes all rows of
- * a table, and pages, orders, forms and streams of them are made here, the same for all kinds. */
+ * A kind of view says how its question is read and computed.  Either `compute` fills the reply as it goes
+ * out, or `result` computes all rows of a table, and pages, orders, forms and streams of them are made here,
+ * the same for all kinds. */
 #ifndef STA_SERVE_VIEWS_H
 #define STA_SERVE_VIEWS_H
 
@@ -16,7 +17,8 @@ struct sta_view_trace {
     struct sta_snapshot *snapshot;
 };
 
-/* One question to one version of one trace, or of several.  Holds copies of all it needs, since who asked may leave while others still wait. */
+/* One question to one version of one trace, or of several.  Holds copies of all it needs, since who asked may
+ * leave while others still wait. */
 struct sta_view {
     struct sta_server *server;
     const struct sta_view_kind *kind;
@@ -44,15 +46,16 @@ struct sta_view {
 
 struct sta_view_kind {
     const char *name;
-    bool layered;      /* has preset, filters, window, filter */
-    bool labelled;     /* rows hold the labels of the traces */
-    bool arranged;     /* rows are of a table: the parameters sort, order_by and columns arrange them */
-    bool checks_limit; /* `result` checks a limit that is none, in its turn among the members */
-    uint64_t
-        key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages and documents */
-    uint64_t
-        document_values; /* of the parameters that a GET makes members of its document; 0: there is no document */
-    /** Finds the traces that the document names: sets traces and trace_count; NULL: the one of the path.  Reads memory only. */
+    bool layered;        /* has preset, filters, window, filter */
+    bool labelled;       /* rows hold the labels of the traces */
+    bool arranged;       /* rows are of a table: the parameters sort, order_by and columns arrange them */
+    bool checks_limit;   /* `result` checks a limit that is none, in its turn among the members */
+    uint64_t key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages and
+                            documents */
+    uint64_t document_values; /* of the parameters that a GET makes members of its document; 0: there is no
+                                 document */
+    /** Finds the traces that the document names: sets traces and trace_count; NULL: the one of the path.
+     * Reads memory only. */
     int (*find)(struct sta_view *view, struct sta_error *err);
     /** Checks what the parameters' list can't; may be NULL.  Fast: on the HTTP thread. */
     int (*check)(struct sta_view *view, struct sta_error *err);
@@ -74,7 +77,8 @@ struct sta_view_kind {
 void sta_view_ask(struct sta_call *call);
 /* The base of series: no call of its own, but prepared. */
 extern const struct sta_view_kind sta_view_series_base;
-/** Computes the summary of a trace and the base of its series for later, without anyone waiting.  Context: any thread, may open the snapshot. */
+/** Computes the summary of a trace and the base of its series for later, without anyone waiting.  Context:
+ * any thread, may open the snapshot. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
 
 /** The analyse stage's form of the question; borrows from the view. */
@@ -86,7 +90,8 @@ struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table
 /** `find` of kinds whose document has a member traces, which it takes out. */
 STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *err);
 /**
- * sta_view_ask_of - the result of another kind, of one of the view's traces, with the view's parameters and preset
+ * sta_view_ask_of - the result of another kind, of one of the view's traces, with the view's parameters and
+ * preset
  * Context: the view's `result`.
  */
 STA_MUSTCHECK int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
@@ -101,7 +106,8 @@ extern const struct sta_view_kind sta_view_summary_table;
 /* ---- between the view*.c files */
 
 void sta_view_destroy(struct sta_view *view);
-/** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read files calls it. */
+/** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read
+ * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
 struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic bool *cancel);
 /** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
@@ -116,7 +122,8 @@ STA_MUSTCHECK int sta_view_read_page(struct sta_view *view, const struct sta_cal
                                      struct sta_error *err);
 STA_MUSTCHECK int sta_view_read_order(struct sta_view *view, const struct sta_call *call,
                                       struct sta_error *err);
-/** A mistake in a member that came from a parameter is one of that parameter: its pointer is cut there.  Return: err->status. */
+/** A mistake in a member that came from a parameter is one of that parameter: its pointer is cut there.
+ * Return: err->status. */
 int sta_view_blame(const struct sta_view *view, struct sta_error *err);
 
 /* view_traces.c */

@@ -1,8 +1,9 @@
 /* A bounded number of threads, a bounded queue.
  *
- * DESIGN.  `lock` guards the queue and the counts, for some pointer work only.  `work` counts what is to be taken: a task each, and at the end
- * one for each thread.  It is raised without the lock, and it is no condition variable: who signals one of those may have to wait
- * until threads woken before get a processor, and who submits is mostly an HTTP thread. */
+ * DESIGN.  `lock` guards the queue and the counts, for some pointer work only.  `work` counts what is to be
+ * taken: a task each, and at the end one for each thread.  It is raised without the lock, and it is no
+ * condition variable: who signals one of those may have to wait until threads woken before get a processor,
+ * and who submits is mostly an HTTP thread. */
 #include "serve/workers.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* build.c - rows that waited, sorted and encoded as the bytes of one segment.
  *
- * DESIGN: the rows are numbered in the order of (source path, first line, place) and put in the order of their times by a stable sort,
- * so that equal times come out in the order that readers are promised.  What is kept of the sort is each row's position; every
- * column is then scattered once into a dense array and encoded block by block.  Columns follow each other in the file, so that
- * a scan of a few reads few pages. */
+ * DESIGN: the rows are numbered in the order of (source path, first line, place) and put in the order of
+ * their times by a stable sort, so that equal times come out in the order that readers are promised.  What is
+ * kept of the sort is each row's position; every column is then scattered once into a dense array and encoded
+ * block by block.  Columns follow each other in the file, so that a scan of a few reads few pages. */
 #include "store/build.h"
 
 #include <stdlib.h>

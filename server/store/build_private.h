@@ -51,7 +51,8 @@ struct sta_builder {
     size_t flag_capacity;
 };
 
-/** Ends the file: behind the columns what finds them, and the header before them.  Return: false when memory is short. */
+/** Ends the file: behind the columns what finds them, and the header before them.  Return: false when memory
+ * is short. */
 bool sta_builder_put_directory(struct sta_builder *builder);
 
 #endif

@@ -1,7 +1,7 @@
 /* codec.h - up to STA_BLOCK_ROWS integers as few bytes ("a stream"), and back.
  *
- * Everything a column holds passes through here as int64: times, codes, the bits of doubles, presence.  FORMAT.md
- * "Streams" has the bytes. */
+ * Everything a column holds passes through here as int64: times, codes, the bits of doubles, presence.
+ * FORMAT.md "Streams" has the bytes. */
 #ifndef STA_STORE_CODEC_H
 #define STA_STORE_CODEC_H
 
@@ -11,8 +11,8 @@
 #include "store/disk.h"
 #include "store/store.h"
 
-/* For every value, the number of its row's name (or thread) among those of the block.  One more than the limit: the
- * rows without a name are a number of their own. */
+/* For every value, the number of its row's name (or thread) among those of the block.  One more than the
+ * limit: the rows without a name are a number of their own. */
 #define STA_KEYS_MAX (STA_KEYS_LIMIT + 1)
 struct sta_keys {
     const uint16_t *index; /* NULL: not to be had in this block */
@@ -39,8 +39,8 @@ struct sta_range {
     int64_t min, max;
 };
 
-/* Values on their way to a stream.  Nearly always they lie close enough together to be held as offsets of 32 bits, which move and
- * compare twice as fast. */
+/* Values on their way to a stream.  Nearly always they lie close enough together to be held as offsets of 32
+ * bits, which move and compare twice as fast. */
 struct sta_values {
     const int64_t *wide;    /* the values themselves */
     const uint32_t *narrow; /* value - origin, below 2^31; NULL: they lie too far apart */
@@ -57,14 +57,15 @@ struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t 
 
 struct sta_encoder *sta_encoder_create(void);
 void sta_encoder_destroy(struct sta_encoder *encoder);
-/** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others may be left out. */
+/** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others
+ * may be left out. */
 unsigned sta_plan_needs(const struct sta_plan *plan);
 /** Appends a stream.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
 unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out);
-/** Appends a stream from which keys can be read back: the places of the distinct values, which it returns, borrowed until the
- * next call.  NULL: there are too many, and an ordinary stream was written. */
+/** Appends a stream from which keys can be read back: the places of the distinct values, which it returns,
+ * borrowed until the next call.  NULL: there are too many, and an ordinary stream was written. */
 const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
                                                  const struct sta_values *values, struct sta_buffer *out);
 /** The distinct values, borrowed until the next call; NULL if there are more than @limit. */
@@ -90,7 +91,8 @@ bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values
 /** All values of a stream; @values has room for STA_BLOCK_ROWS. */
 bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                        const struct sta_both_keys *keys, int64_t *values);
-/** The keys that a stream of sta_encode_key_stream made, and the value of each (room for STA_KEYS_MAX).  False also for other streams. */
+/** The keys that a stream of sta_encode_key_stream made, and the value of each (room for STA_KEYS_MAX).
+ * False also for other streams. */
 bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                            uint16_t *index, int64_t *values, uint32_t *key_count);
 

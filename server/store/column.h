@@ -13,7 +13,8 @@
 
 /* ---- writing */
 
-/* The rows of a block.  kinds: per row 0 (no value) or 1 + enum sta_value_kind; NULL: an integer in every row. */
+/* The rows of a block.  kinds: per row 0 (no value) or 1 + enum sta_value_kind; NULL: an integer in every
+ * row. */
 struct sta_column_rows {
     const int64_t *values;
     const uint8_t *kinds;
@@ -36,8 +37,9 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 
 /**
  * sta_encode_column - append a payload to @out and the listed codes to @codes
- * @made_index, @made: NULL; or room for the keys that this column is to others, those of every row at @made_index
- * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row has a value.
+ * @made_index, @made: NULL; or room for the keys that this column is to others, those of every row at
+ * @made_index Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written,
+ * when no row has a value.
  */
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,
@@ -64,7 +66,8 @@ struct sta_scratch {
 };
 struct sta_scratch *sta_scratch_of_thread(void);
 
-/** Decodes a payload of @rows rows.  Values of missing rows are 0 (STA_NO_CODE for codes).  False: damaged. */
+/** Decodes a payload of @rows rows.  Values of missing rows are 0 (STA_NO_CODE for codes).  False:
+ * damaged. */
 bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
                        const unsigned char *payload, uint32_t rows, const struct sta_both_keys *keys,
                        struct sta_column_values *values);

@@ -1,7 +1,7 @@
 /* column_decode.c - a payload back to the values of a block's rows.
  *
- * Values are held against the range or the codes that the (checksummed, checked) directory gives, so that whoever uses
- * them may index with them. */
+ * Values are held against the range or the codes that the (checksummed, checked) directory gives, so that
+ * whoever uses them may index with them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +159,8 @@ static bool get_kinds(struct sta_scratch *scratch, struct sta_cursor *in, uint32
     return true;
 }
 
-/* From side by side to the rows they belong to.  Without branches: which rows have a value is hard to predict. */
+/* From side by side to the rows they belong to.  Without branches: which rows have a value is hard to
+ * predict. */
 static void spread(const uint8_t *has, uint32_t rows, const int64_t *dense, int64_t *values)
 {
     for (uint32_t i = 0, n = 0; i < rows; n += has[i++])

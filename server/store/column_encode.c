@@ -1,4 +1,5 @@
-/* column_encode.c - a block's column to a payload: which rows have a value, of which kinds, and the values that are there. */
+/* column_encode.c - a block's column to a payload: which rows have a value, of which kinds, and the values
+ * that are there. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -1,4 +1,5 @@
-/* contents.h - what the envelopes of a trace hold, as bytes and as structs: its manifest, tables, sources, catalogue entry. */
+/* contents.h - what the envelopes of a trace hold, as bytes and as structs: its manifest, tables, sources,
+ * catalogue entry. */
 #ifndef STA_STORE_CONTENTS_H
 #define STA_STORE_CONTENTS_H
 
@@ -34,8 +35,8 @@ STA_MUSTCHECK int sta_manifest_get(const char *bytes, size_t size, struct sta_ma
                                    struct sta_error *err);
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables);
-/** @dropped: a path of a source that leaves: definitions it made stay known, but any other line's comes first; @context is its own.
- * NULL: none leaves.  Release with sta_tables_destroy. */
+/** @dropped: a path of a source that leaves: definitions it made stay known, but any other line's comes
+ * first; @context is its own.  NULL: none leaves.  Release with sta_tables_destroy. */
 STA_MUSTCHECK int sta_tables_get(const char *bytes, size_t size,
                                  bool (*dropped)(const void *context, const char *path), const void *context,
                                  struct sta_tables **tables, struct sta_error *err);

@@ -1,8 +1,9 @@
-/* contents_tables.c - the tables of a trace as bytes: every text in the order of its code, so that reading them back gives the same
- * codes.
+/* contents_tables.c - the tables of a trace as bytes: every text in the order of its code, so that reading
+ * them back gives the same codes.
  *
- * DESIGN: the content is a list of sections, each a dictionary or a set of definitions, that fill separate tables.  So large ones are
- * read on several threads: putting a few hundred thousand texts into hash tables is all that opening a trace takes. */
+ * DESIGN: the content is a list of sections, each a dictionary or a set of definitions, that fill separate
+ * tables.  So large ones are read on several threads: putting a few hundred thousand texts into hash tables
+ * is all that opening a trace takes. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

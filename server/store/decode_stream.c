@@ -1,8 +1,9 @@
 /* decode_stream.c - streams to integers.
  *
- * DESIGN: a frame of terms is brought through all steps before the next one is looked at, so that it stays in the first level of
- * cache.  Everything read is checked; sums wrap as unsigned numbers do, so that no damage is undefined behaviour.  The
- * caller checks the values against the range that the directory gives, unless what a stream says of its values is enough. */
+ * DESIGN: a frame of terms is brought through all steps before the next one is looked at, so that it stays in
+ * the first level of cache.  Everything read is checked; sums wrap as unsigned numbers do, so that no damage
+ * is undefined behaviour.  The caller checks the values against the range that the directory gives, unless
+ * what a stream says of its values is enough. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>

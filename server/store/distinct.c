@@ -1,8 +1,9 @@
 /* distinct.c - see distinct.h.
  *
- * DESIGN: values of a small range mark their place in a table, whose marks in order are the distinct values.  Others are hashed: one pass
- * gives every value a provisional place by first sight, then the few distinct ones are sorted and the places renumbered.  Hash slots
- * are never cleared: a stamp tells those of this call from older ones. */
+ * DESIGN: values of a small range mark their place in a table, whose marks in order are the distinct values.
+ * Others are hashed: one pass gives every value a provisional place by first sight, then the few distinct
+ * ones are sorted and the places renumbered.  Hash slots are never cleared: a stamp tells those of this call
+ * from older ones. */
 #include "store/distinct.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* encode.c - integers to streams.
  *
- * DESIGN: a transform turns values into terms that are small or few; a layout writes the terms.  Trying all pairs costs several
- * times what writing one does, so the first of some blocks is tried (on its first rows) and the winner kept as the
- * column's plan for the next blocks.  zstd costs more than all else, here and again at each read: it must save two thirds of terms of
- * one byte, half of those of two, less of wider ones, whose upper planes are nearly empty and quickly done. */
+ * DESIGN: a transform turns values into terms that are small or few; a layout writes the terms.  Trying all
+ * pairs costs several times what writing one does, so the first of some blocks is tried (on its first rows)
+ * and the winner kept as the column's plan for the next blocks.  zstd costs more than all else, here and
+ * again at each read: it must save two thirds of terms of one byte, half of those of two, less of wider ones,
+ * whose upper planes are nearly empty and quickly done. */
 #include "store/codec.h"
 
 #include <stdlib.h>

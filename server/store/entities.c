@@ -1,7 +1,9 @@
-/* entities.c - what references stand for once all definitions are known: files, hosts, threads and processes that events use.
+/* entities.c - what references stand for once all definitions are known: files, hosts, threads and processes
+ * that events use.
  *
- * DESIGN: references that mean the same text become one code; thread codes that mean the same (host text, pid, tid) become one
- * thread.  Hosts and threads are ordered by text and number, so that they number the same whatever order decoding took. */
+ * DESIGN: references that mean the same text become one code; thread codes that mean the same (host text,
+ * pid, tid) become one thread.  Hosts and threads are ordered by text and number, so that they number the
+ * same whatever order decoding took. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"

@@ -1,4 +1,5 @@
-/* envelope.h - the frame around every store file that is not a segment: what it is, its sizes, checksums, zstd. */
+/* envelope.h - the frame around every store file that is not a segment: what it is, its sizes, checksums,
+ * zstd. */
 #ifndef STA_STORE_ENVELOPE_H
 #define STA_STORE_ENVELOPE_H
 
@@ -17,8 +18,8 @@ STA_MUSTCHECK int sta_envelope_get(const void *bytes, size_t size, enum sta_enve
 /** The same for a file; the error names it.  Also STA_ENOTFOUND, STA_EIO. */
 STA_MUSTCHECK int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **content,
                                     size_t *content_size, struct sta_error *err);
-/** Writes the content that @content holds as an envelope.  @replace: over an older file by rename, durably; else a new file, not yet
- * synced. */
+/** Writes the content that @content holds as an envelope.  @replace: over an older file by rename, durably;
+ * else a new file, not yet synced. */
 STA_MUSTCHECK int sta_envelope_write(const char *path, bool replace, enum sta_envelope_kind kind,
                                      const struct sta_buffer *content, struct sta_error *err);
 /** Renames a damaged file to PATH.damaged and logs why. */

@@ -1,7 +1,7 @@
 /* kernels.h - the loops that touch every value, compiled for the instruction set of the machine.
  *
- * kernels_body.h holds them once; kernels.c compiles it for any machine of the architecture and for AVX2, and picks by
- * what the processor says. */
+ * kernels_body.h holds them once; kernels.c compiles it for any machine of the architecture and for AVX2, and
+ * picks by what the processor says. */
 #ifndef STA_STORE_KERNELS_H
 #define STA_STORE_KERNELS_H
 
@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values kept as their difference to a base, in 1, 2 or 4 bytes.  Where some are missing ("some"), 0 stands for no value. */
+/* Values kept as their difference to a base, in 1, 2 or 4 bytes.  Where some are missing ("some"), 0 stands
+ * for no value. */
 struct sta_narrow_kernels {
     /** @missing: NULL when every row has a value. */
     void (*shrink)(const int64_t *values, const uint8_t *missing, uint32_t count, uint64_t base, void *out);
@@ -39,7 +40,8 @@ struct sta_kernels {
     void (*unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out);
     /** Smallest and largest of at least one value. */
     void (*range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max);
-    /** offset = value - origin, and their smallest and largest.  Return: false when some is not below 2^31. */
+    /** offset = value - origin, and their smallest and largest.  Return: false when some is not below
+     * 2^31. */
     bool (*offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets, uint32_t *min,
                     uint32_t *max);
     /** Whether all lie in min .. max. */

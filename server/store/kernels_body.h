@@ -1,4 +1,5 @@
-/* kernels_body.h - bodies of kernels.h, included once per instruction set with KERNEL(name) and TARGET defined. */
+/* kernels_body.h - bodies of kernels.h, included once per instruction set with KERNEL(name) and TARGET
+ * defined. */
 
 static inline uint64_t KERNEL(load)(const unsigned char *at)
 {

@@ -1,5 +1,5 @@
-/* kernels_words.h - the kernels of an encoder, included by kernels_body.h for words of each size, with WORD, TERM (the same
- * signed) and WORDS(name) defined. */
+/* kernels_words.h - the kernels of an encoder, included by kernels_body.h for words of each size, with WORD,
+ * TERM (the same signed) and WORDS(name) defined. */
 
 TARGET static void WORDS(term_range)(const void *terms, uint32_t count, int64_t *min, int64_t *max)
 {

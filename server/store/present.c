@@ -1,8 +1,9 @@
 /* present.c - see present.h.
  *
- * DESIGN: which rows have a value is hard to predict, so nothing branches on it.  With AVX2 four rows move at a time: their four
- * bits choose a shuffle that brings those that have a value to the front; what is stored behind these, the next four overwrite.
- * The rows that do not fill a word of bits, and all on other machines, move one by one. */
+ * DESIGN: which rows have a value is hard to predict, so nothing branches on it.  With AVX2 four rows move at
+ * a time: their four bits choose a shuffle that brings those that have a value to the front; what is stored
+ * behind these, the next four overwrite.  The rows that do not fill a word of bits, and all on other
+ * machines, move one by one. */
 #include "store/present.h"
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* private.h - what the files of the store share: the opened store, its folders, a snapshot's insides.
  *
- * LOCKS: `lock` guards the list of traces and their fields and is held for moments only.  `files_lock` is held while a version is
- * loaded, published or removed, so that nobody loads files that are being replaced; it is taken first. */
+ * LOCKS: `lock` guards the list of traces and their fields and is held for moments only.  `files_lock` is
+ * held while a version is loaded, published or removed, so that nobody loads files that are being replaced;
+ * it is taken first. */
 #ifndef STA_STORE_PRIVATE_H
 #define STA_STORE_PRIVATE_H
 
@@ -53,7 +54,8 @@ char *sta_kept_file(const char *folder, uint64_t version, const char *name);
 uint32_t sta_next_file_number(const char *folder);
 /** Reads the manifest.  STA_ENOTFOUND when no version was published. */
 STA_MUSTCHECK int sta_manifest_read(const char *folder, struct sta_manifest *manifest, struct sta_error *err);
-/** Removes what the manifest (NULL: none is published) does not name.  @aside: also files that were set aside.  Return: how many. */
+/** Removes what the manifest (NULL: none is published) does not name.  @aside: also files that were set
+ * aside.  Return: how many. */
 unsigned sta_folder_clean(const char *folder, const struct sta_manifest *manifest, bool aside);
 
 /* ---- snapshot */

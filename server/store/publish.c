@@ -1,8 +1,9 @@
 /* publish.c - from files to a version.
  *
- * DESIGN: every new file is synced, then the folder that names them; only then the manifest is renamed into place (and the folder
- * synced again).  A crash before the rename leaves the old version and files that no manifest names, one after it the new version
- * and files that no manifest names any more: both are removed by the next start. */
+ * DESIGN: every new file is synced, then the folder that names them; only then the manifest is renamed into
+ * place (and the folder synced again).  A crash before the rename leaves the old version and files that no
+ * manifest names, one after it the new version and files that no manifest names any more: both are removed by
+ * the next start. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>

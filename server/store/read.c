@@ -1,4 +1,5 @@
-/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks, decoded or as they were kept. */
+/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks, decoded or as they
+ * were kept. */
 #include "common/memory.h"
 #include "store/kernels.h"
 #include "store/private.h"

@@ -1,7 +1,8 @@
 /* rewrite.c - the rows of a segment whose sources stay, taken as if they had just been decoded.
  *
- * Each block gives one batch per chunk that stays.  Rows of one chunk come in time order instead of line order, which for
- * equal times is the same order; so the new segment says the same about them as the old one did. */
+ * Each block gives one batch per chunk that stays.  Rows of one chunk come in time order instead of line
+ * order, which for equal times is the same order; so the new segment says the same about them as the old one
+ * did. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"

@@ -1,9 +1,10 @@
 /* row_order.c - see row_order.h.
  *
- * DESIGN: a radix sort, which is stable and never compares.  What it moves is small: a row's number and 32 bits of its key.  So keys are
- * sorted by their lower halves and, only if they are that far apart, by their upper halves then.  A digit has as many bits as
- * share those of the largest key out evenly: fewer digits than that cost passes, more cost cache.  A digit that all keys share is
- * skipped, the last one gives the positions, and rows that come in order are not sorted at all. */
+ * DESIGN: a radix sort, which is stable and never compares.  What it moves is small: a row's number and 32
+ * bits of its key.  So keys are sorted by their lower halves and, only if they are that far apart, by their
+ * upper halves then.  A digit has as many bits as share those of the largest key out evenly: fewer digits
+ * than that cost passes, more cost cache.  A digit that all keys share is skipped, the last one gives the
+ * positions, and rows that come in order are not sorted at all. */
 #include "store/row_order.h"
 
 #include <stdlib.h>

@@ -14,7 +14,8 @@ struct sta_row_order {
 
 /** False when memory is short. */
 bool sta_row_order_reserve(struct sta_row_order *order, uint32_t rows);
-/** Sets the positions of rows 0 .. @rows - 1 (at least one) by their keys; rows of equal keys keep their order. */
+/** Sets the positions of rows 0 .. @rows - 1 (at least one) by their keys; rows of equal keys keep their
+ * order. */
 void sta_row_order_sort(struct sta_row_order *order, uint32_t rows);
 void sta_row_order_fini(struct sta_row_order *order);
 

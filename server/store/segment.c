@@ -1,7 +1,8 @@
 /* segment.c - what FORMAT.md "Segments" says, checked in full before anything is believed.
  *
- * DESIGN: attach checks the header, the directory's checksum and then every count, offset and code of it, so that reading a
- * block needs to check only that block's payload: its checksum, and its values against the entry's range. */
+ * DESIGN: attach checks the header, the directory's checksum and then every count, offset and code of it, so
+ * that reading a block needs to check only that block's payload: its checksum, and its values against the
+ * entry's range. */
 #include "store/segment.h"
 
 #include <stdatomic.h>
@@ -252,7 +253,8 @@ static const unsigned char *checked_payload(const struct sta_segment *segment,
     return (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum ? payload : NULL;
 }
 
-/* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are none. */
+/* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are
+ * none. */
 static const struct sta_cached_keys *get_keys(const struct sta_segment *segment, uint32_t block,
                                               uint32_t column, struct sta_scratch *scratch)
 {
@@ -294,7 +296,8 @@ static bool read_entry(const struct sta_segment *segment, uint32_t block, const 
            sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
 }
 
-/* Names and threads are read by way of the keys that other columns need as well, unless there are too many for keys. */
+/* Names and threads are read by way of the keys that other columns need as well, unless there are too many
+ * for keys. */
 static bool read_codes(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
                        struct sta_column_values *values)
 {

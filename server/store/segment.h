@@ -1,4 +1,5 @@
-/* segment.h - one segment's bytes, checked and readable.  Knows no files: the bytes are mapped (or made) by others. */
+/* segment.h - one segment's bytes, checked and readable.  Knows no files: the bytes are mapped (or made) by
+ * others. */
 #ifndef STA_STORE_SEGMENT_H
 #define STA_STORE_SEGMENT_H
 
@@ -26,7 +27,8 @@ struct sta_segment {
 /**
  * sta_segment_attach - check header and directory
  * @bytes: aligned to 8; borrowed while the segment is used
- * @tables: what its codes stand for; every code of the segment is below these tables' counts, or it is damaged
+ * @tables: what its codes stand for; every code of the segment is below these tables' counts, or it is
+ * damaged
  * Return: 0, STA_ECORRUPT, STA_ENEWER.  Context: any thread; reading an attached segment takes no lock.
  */
 STA_MUSTCHECK int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, size_t size,

@@ -1,8 +1,9 @@
 /* shelf.c - see shelf.h.
  *
- * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so and the base is one less than the
- * least value.  Items are shared out to compartments by a hash of their key, each with a lock, a table of chains and a list in the order of use.
- * A reader holds a reference while it widens an item, outside the lock, so that an item may be taken off the shelf meanwhile. */
+ * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so
+ * and the base is one less than the least value.  Items are shared out to compartments by a hash of their
+ * key, each with a lock, a table of chains and a list in the order of use.  A reader holds a reference while
+ * it widens an item, outside the lock, so that an item may be taken off the shelf meanwhile. */
 #include "store/shelf.h"
 
 #include <pthread.h>

@@ -1,8 +1,10 @@
-/* shelf.h - columns of blocks that were decoded lately, with as few bytes a value as they need (private to store).
+/* shelf.h - columns of blocks that were decoded lately, with as few bytes a value as they need (private to
+ * store).
  *
- * To undo what makes a column small on disk costs a nanosecond or more for each value; to widen a narrow number costs a tenth of that.  What was
- * not asked for longest makes room, but not while it is in use: a question that needs more than there is room for finds a part of it each time,
- * where nothing would be left of it if each column made the next one go. */
+ * To undo what makes a column small on disk costs a nanosecond or more for each value; to widen a narrow
+ * number costs a tenth of that.  What was not asked for longest makes room, but not while it is in use: a
+ * question that needs more than there is room for finds a part of it each time, where nothing would be left
+ * of it if each column made the next one go. */
 #ifndef STA_STORE_SHELF_H
 #define STA_STORE_SHELF_H
 
@@ -22,7 +24,8 @@ void sta_column_shelf_destroy(struct sta_column_shelf *shelf); /* NULL allowed *
 /** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
 bool sta_column_shelf_get(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
                           struct sta_column_values *values);
-/** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left alone. */
+/** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left
+ * alone. */
 void sta_column_shelf_put(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
                           int64_t min, int64_t max, const struct sta_column_values *values);
 

@@ -1,8 +1,8 @@
 /* snapshot.c - one version of a trace, open for reading.
  *
- * DESIGN: opening reads the manifest, loads tables and sources, maps every segment and checks its directory; from then on the
- * snapshot needs no file by name, so that later versions may remove them.  One open snapshot of the newest version is shared by
- * all who ask for it. */
+ * DESIGN: opening reads the manifest, loads tables and sources, maps every segment and checks its directory;
+ * from then on the snapshot needs no file by name, so that later versions may remove them.  One open snapshot
+ * of the newest version is shared by all who ask for it. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/log.h"

@@ -1,7 +1,8 @@
 /* store.c - one store folder: its lock, its format, and the catalogue of its traces.
  *
- * DESIGN: the catalogue is one small file per trace, in the trace's own folder, replaced by rename.  So traces never contend for a
- * common file, damage costs one entry, and a folder without an entry is by definition left over. */
+ * DESIGN: the catalogue is one small file per trace, in the trace's own folder, replaced by rename.  So
+ * traces never contend for a common file, damage costs one entry, and a folder without an entry is by
+ * definition left over. */
 #include "store/store.h"
 
 #include <dirent.h>
@@ -374,8 +375,8 @@ static void forget(struct sta_store *store, struct sta_known_trace *known)
     free(known);
 }
 
-/* Once the entry is gone the trace is: what a crash leaves of the folder is removed at the next start.  Snapshots that are
- * open keep their mappings of removed files. */
+/* Once the entry is gone the trace is: what a crash leaves of the folder is removed at the next start.
+ * Snapshots that are open keep their mappings of removed files. */
 static int remove_files(struct sta_store *store, const char *id, struct sta_error *err)
 {
     char *folder = sta_trace_folder(store, id), *entry = sta_entry_file(folder);

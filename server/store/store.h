@@ -1,8 +1,9 @@
 /* store.h - traces on disk, as columns.
  *
- * A store folder holds one folder per trace.  A trace is a set of segments, a file of dictionaries and a manifest that names
- * them; a segment is written once, sealed, and never changes.  A new version of a trace is published by renaming
- * its manifest, so a reader holds a snapshot that stays whole whatever happens after.  FORMAT.md has every byte. */
+ * A store folder holds one folder per trace.  A trace is a set of segments, a file of dictionaries and a
+ * manifest that names them; a segment is written once, sealed, and never changes.  A new version of a trace
+ * is published by renaming its manifest, so a reader holds a snapshot that stays whole whatever happens
+ * after.  FORMAT.md has every byte. */
 #ifndef STA_STORE_STORE_H
 #define STA_STORE_STORE_H
 
@@ -37,15 +38,17 @@ void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_ent
 
 /**
  * sta_store_open - open a store folder, creating it if absent, and take its lock
- * Removes what a crash left behind (unpublished segments, temporary files) and says how many such files in *cleaned.
- * Return: 0; STA_EBUSY if another process holds the lock (the text names its pid); STA_ENEWER if the folder was written by a newer
- * format, untouched; STA_EIO, STA_ENOSPC.
+ * Removes what a crash left behind (unpublished segments, temporary files) and says how many such files in
+ * *cleaned.
+ * Return: 0; STA_EBUSY if another process holds the lock (the text names its pid); STA_ENEWER if the folder
+ * was written by a newer format, untouched; STA_EIO, STA_ENOSPC.
  * Context: main thread, before others use it.  Every other call: any thread.
  */
 STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned,
                                  struct sta_error *err);
 void sta_store_close(struct sta_store *store);
-/** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first snapshot. */
+/** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first
+ * snapshot. */
 void sta_store_keep_columns(struct sta_store *store, uint64_t room);
 const char *sta_store_path(const struct sta_store *store);
 
@@ -59,8 +62,8 @@ STA_MUSTCHECK int sta_store_put(struct sta_store *store, struct sta_trace_entry 
 /** Forgets a trace and removes its files once no snapshot of it is open. */
 STA_MUSTCHECK int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err);
 
-/** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable, replaced whole.  A
- * value of a trace disappears when a newer version is published. */
+/** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable,
+ * replaced whole.  A value of a trace disappears when a newer version is published. */
 STA_MUSTCHECK int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version,
                                  const char *name, const void *bytes, size_t size, struct sta_error *err);
 STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version,
@@ -75,8 +78,10 @@ struct sta_writer_options {
 
 /**
  * sta_writer_begin - start the next version of a trace
- * @base: the published version to go on from, or NULL to start empty.  Its tables are loaded and extended, its sources kept
- *        but for those that @drop names (their events leave; a segment that holds any of them is rewritten without them).
+ * @base: the published version to go on from, or NULL to start empty.  Its tables are loaded and extended,
+ * its sources kept
+ * but for those that @drop names (their events leave; a segment that holds any of them is rewritten without
+ * them).
  * @drop: one flag per source of @base, or NULL
  * One writer per trace at a time: else STA_EBUSY.
  */
@@ -85,8 +90,9 @@ STA_MUSTCHECK int sta_writer_begin(struct sta_store *store, const char *trace, s
                                    struct sta_writer **writer, struct sta_error *err);
 /** The tables that decode interns into; owned by the writer. */
 struct sta_tables *sta_writer_tables(struct sta_writer *writer);
-/** Adds a source; returns its number, by which batches name it.  A kept source of the base that has grown is not added again:
- * find its number with sta_writer_find_source.  The struct stays at its address until the writer ends. */
+/** Adds a source; returns its number, by which batches name it.  A kept source of the base that has grown is
+ * not added again: find its number with sta_writer_find_source.  The struct stays at its address until the
+ * writer ends. */
 uint32_t sta_writer_add_source(struct sta_writer *writer, const char *path);
 struct sta_source *sta_writer_source(struct sta_writer *writer, uint32_t number);
 bool sta_writer_find_source(const struct sta_writer *writer, const char *path, uint32_t *number);
@@ -94,36 +100,39 @@ bool sta_writer_find_source(const struct sta_writer *writer, const char *path, u
 /**
  * sta_writer_add - take the rows of a batch (its arrays are swapped out or copied)
  * @source: number of the batch's source in this writer (batch->source is not looked at)
- * Seals a segment when enough rows have come together for this worker.  Context: worker @worker, one call at a time each.
+ * Seals a segment when enough rows have come together for this worker.  Context: worker @worker, one call at
+ * a time each.
  */
 STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source,
                                  struct sta_batch *batch, struct sta_error *err);
 /** Keeps counter records (text lines). */
 STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *lines,
                                           size_t size, struct sta_error *err);
-/** Seals what waits (in parallel) and publishes the version: durable when it returns.  Ends the writer, also on failure. */
+/** Seals what waits (in parallel) and publishes the version: durable when it returns.  Ends the writer, also
+ * on failure. */
 STA_MUSTCHECK int sta_writer_publish(struct sta_writer *writer, struct sta_error *err);
 /** Gives up; nothing of it stays on disk. */
 void sta_writer_abort(struct sta_writer *writer);
 
 /* ---- reading a version */
 
-/** The published version; STA_ENOTFOUND before the first, STA_ECORRUPT when what is damaged cannot be done without.  Damaged segments are
- * renamed aside, logged, and counted in info.damaged: the caller decides to ingest again. */
+/** The published version; STA_ENOTFOUND before the first, STA_ECORRUPT when what is damaged cannot be done
+ * without.  Damaged segments are renamed aside, logged, and counted in info.damaged: the caller decides to
+ * ingest again. */
 STA_MUSTCHECK int sta_snapshot_open(struct sta_store *store, const char *trace,
                                     struct sta_snapshot **snapshot, struct sta_error *err);
 struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot);
 void sta_snapshot_release(struct sta_snapshot *snapshot);
 
 struct sta_snapshot_info {
-    uint64_t
-        version; /* counts up with every publication; also distinguishes a rebuilt store (mixed with a random part) */
+    uint64_t version; /* counts up with every publication; also distinguishes a rebuilt store (mixed with a
+                         random part) */
     int64_t published_us; /* Unix time */
     uint64_t events;
-    int64_t origin_us; /* smallest ts, Unix time in whole microseconds (rounded down) */
-    uint32_t
-        ticks_per_us; /* 1, or 1000 when some time of the trace has nanoseconds: the unit of all ticks below */
-    int64_t end_ticks; /* largest te, ticks from the origin.  The origin in ticks is 0. */
+    int64_t origin_us;     /* smallest ts, Unix time in whole microseconds (rounded down) */
+    uint32_t ticks_per_us; /* 1, or 1000 when some time of the trace has nanoseconds: the unit of all ticks
+                              below */
+    int64_t end_ticks;     /* largest te, ticks from the origin.  The origin in ticks is 0. */
     uint64_t store_bytes;
     unsigned damaged; /* segments that were set aside */
 };
@@ -132,8 +141,8 @@ const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot
 size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot);
 const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot, size_t number);
 
-/* What the references and threads of the tables stand for once all definitions are known.  Only what an event of this
- * version uses is in here.  Lives as long as the snapshot. */
+/* What the references and threads of the tables stand for once all definitions are known.  Only what an event
+ * of this version uses is in here.  Lives as long as the snapshot. */
 struct sta_entities {
     struct sta_dictionary *files, *hosts; /* distinct texts */
     const uint32_t *file_of_ref;          /* by file_refs code: code in files, or STA_NO_CODE (unresolved) */
@@ -226,7 +235,8 @@ struct sta_column_values {
     uint8_t *missing;          /* 1 where there is no value (not for CODE, which has STA_NO_CODE) */
 };
 
-/** Decodes a column of a block.  Checks what it reads: STA_ECORRUPT for a damaged block, never a crash.  Context: any thread. */
+/** Decodes a column of a block.  Checks what it reads: STA_ECORRUPT for a damaged block, never a crash.
+ * Context: any thread. */
 STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block,
                                  uint32_t column, struct sta_column_values *values, struct sta_error *err);
 

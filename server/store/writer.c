@@ -1,8 +1,8 @@
 /* writer.c - rows of the next version, gathered by each worker and sealed as segments.
  *
- * DESIGN: batches are kept as decode made them, by swapping arrays; a worker that has enough rows for a segment, or its
- * share of memory, sorts and encodes them on its own thread and writes the file.  Workers share only the lists of files and sources.
- * Nothing of it is visible to readers before publish. */
+ * DESIGN: batches are kept as decode made them, by swapping arrays; a worker that has enough rows for a
+ * segment, or its share of memory, sorts and encodes them on its own thread and writes the file.  Workers
+ * share only the lists of files and sources.  Nothing of it is visible to readers before publish. */
 #include "store/writer.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c, rewrite.c. */
+/* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c,
+ * rewrite.c. */
 #ifndef STA_STORE_WRITER_H
 #define STA_STORE_WRITER_H
 
@@ -40,7 +41,8 @@ struct sta_writer {
     size_t made_count, made_capacity;
 };
 
-/** A file of the version to be, noted so that it is synced, or removed if all fails.  *path: borrowed while the writer lives. */
+/** A file of the version to be, noted so that it is synced, or removed if all fails.  *path: borrowed while
+ * the writer lives. */
 uint32_t sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, const char **path);
 /** Adds rows of a chunk whose source is known by its id.  Takes the batch's arrays, leaves others. */
 STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,

@@ -1,5 +1,6 @@
-/* Times the grouping alone, on made-up events in order of time: update and finish, by the clock on the wall and, in brackets, of the
- * processors, since a shared machine makes the first alone say little; and the latter by row.
+/* Times the grouping alone, on made-up events in order of time: update and finish, by the clock on the wall
+ * and, in brackets, of the processors, since a shared machine makes the first alone say little; and the
+ * latter by row.
  *
  *   bench_grouping [-w WORKERS] [-r ROWS] [-m MEMORY_MIB] [-n ROUNDS] [CASE ..] */
 #include <stdio.h>

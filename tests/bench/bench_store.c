@@ -1,8 +1,10 @@
-/* bench_store.c - what the store makes of a DFTracer-like trace: bytes per event and decode time of every column, encode time.
+/* bench_store.c - what the store makes of a DFTracer-like trace: bytes per event and decode time of every
+ * column, encode time.
  *
  *     bench_store [million events] [folder]
  *
- * Ranks with four reader threads each open, seek, read and close files; sizes are few, offsets are multiples, durations are log-normal. */
+ * Ranks with four reader threads each open, seek, read and close files; sizes are few, offsets are multiples,
+ * durations are log-normal. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Times the exact summary, a time series and flat views of a trace, without a daemon: ingests into a scratch store, then asks again and again.
+/* Times the exact summary, a time series and flat views of a trace, without a daemon: ingests into a scratch
+ * store, then asks again and again.
  *
  *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
  *

@@ -1,4 +1,5 @@
-/* Expressions: any text is parsed and, if it is one, evaluated on a few rows; what it demands of its columns must admit every row that it selects. */
+/* Expressions: any text is parsed and, if it is one, evaluated on a few rows; what it demands of its columns
+ * must admit every row that it selects. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Everything of a request that a client chooses freely: target, query, headers, body; and the tokens file.
  *
- * The first byte picks the piece, the rest is its text.  Beside not crashing: a decoded text is UTF-8 and not longer than it was, and what was
- * accepted keeps to its list. */
+ * The first byte picks the piece, the rest is its text.  Beside not crashing: a decoded text is UTF-8 and not
+ * longer than it was, and what was accepted keeps to its list. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

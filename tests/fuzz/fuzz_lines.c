@@ -1,6 +1,8 @@
-/* Trace text, read with and without the predicted shapes: both must give the same events, notes, counts and definitions.
+/* Trace text, read with and without the predicted shapes: both must give the same events, notes, counts and
+ * definitions.
  *
- * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the second. */
+ * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the
+ * second. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

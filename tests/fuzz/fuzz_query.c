@@ -1,5 +1,5 @@
-/* Requests: any JSON object is planned against a fixed schema.  A mistake lies in a member that is there, at a position inside its text; what
- * is planned can be computed. */
+/* Requests: any JSON object is planned against a fixed schema.  A mistake lies in a member that is there, at
+ * a position inside its text; what is planned can be computed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,9 @@
-/* fuzz_store - damaged bytes of every store file: refused or read, never a crash, a hang or a huge allocation.
+/* fuzz_store - damaged bytes of every store file: refused or read, never a crash, a hang or a huge
+ * allocation.
  *
- * The first byte says what the rest is taken for.  Checksums would stop nearly every input at the door, so the target puts the right
- * ones in where the rest is long enough to hold them, as someone would who means harm. */
+ * The first byte says what the rest is taken for.  Checksums would stop nearly every input at the door, so
+ * the target puts the right ones in where the rest is long enough to hold them, as someone would who means
+ * harm. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
-/* replay.c - main of a fuzz target where libFuzzer is missing: gives it every file of the folders named as arguments.
+/* replay.c - main of a fuzz target where libFuzzer is missing: gives it every file of the folders named as
+ * arguments.
  *
- * A find is a crash or a sanitizer's report, so there is nothing to compare; the number of inputs is printed so that a folder
- * that went missing is seen.  A folder that does not exist counts as empty (a target without finds has no regression folder). */
+ * A find is a crash or a sanitizer's report, so there is nothing to compare; the number of inputs is printed
+ * so that a folder that went missing is seen.  A folder that does not exist counts as empty (a target without
+ * finds has no regression folder). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* axes.h - the view types as dimensions of a table's rows (private to compatible).
  *
- * A row of the high-level metrics or of a main view is told by one value of each view type that is grouped by.  Files and processes are
- * ranked by name and time bins numbered, so that a row's values pack into one integer, its *key*, and ascending keys are the order of
- * the table. */
+ * A row of the high-level metrics or of a main view is told by one value of each view type that is grouped
+ * by.  Files and processes are ranked by name and time bins numbered, so that a row's values pack into one
+ * integer, its *key*, and ascending keys are the order of the table. */
 #ifndef STA_ANALYSE_COMPATIBLE_AXES_H
 #define STA_ANALYSE_COMPATIBLE_AXES_H
 
@@ -25,8 +25,8 @@ struct sta_axes {
 
 /**
  * sta_axes_init - read `views` and `granularity` of a question; proc_name is always grouped by
- * Mistakes: STA_EINPUT with /views or /granularity; STA_ELIMIT with /granularity when keys or bins would not fit.
- * Needs sta_axes_fini, also after a failure.
+ * Mistakes: STA_EINPUT with /views or /granularity; STA_ELIMIT with /granularity when keys or bins would not
+ * fit.  Needs sta_axes_fini, also after a failure.
  */
 STA_MUSTCHECK int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *question,
                                 const struct sta_bound_question *bound, struct sta_error *err);

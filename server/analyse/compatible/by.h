@@ -1,6 +1,7 @@
 /* by.h - what the rows of a layer or flat view stand for (private to compatible).
  *
- * A view type that is grouped by, or a logical view: an expression of the names of files or processes, whose values are texts. */
+ * A view type that is grouped by, or a logical view: an expression of the names of files or processes, whose
+ * values are texts. */
 #ifndef STA_ANALYSE_COMPATIBLE_BY_H
 #define STA_ANALYSE_COMPATIBLE_BY_H
 
@@ -28,8 +29,8 @@ static inline uint32_t sta_by_value(const struct sta_by *by, const struct sta_ax
     return by->logical ? by->value_of_rank[rank] : rank;
 }
 
-/* The rows of a main view as a layer view takes them together: by value, within that in units, over which it takes minima, means ..
- * A unit is a process, but for proc_name itself, where it is a row. */
+/* The rows of a main view as a layer view takes them together: by value, within that in units, over which it
+ * takes minima, means ..  A unit is a process, but for proc_name itself, where it is a row. */
 struct sta_by_rows {
     uint32_t *order; /* rows */
     size_t unit_count;

@@ -1,9 +1,10 @@
 /* Tables as the reference analyser computes them.
  *
- * DESIGN.  Each step is a function of what the one before it left in memory: events -> high-level metrics (hlm, a pass over the store) ->
- * rows of a layer (main_view) -> statistics of a metric by a view (layer_view) -> layers joined (join, flat) -> summary.  Metrics are
- * independent of each other from the main view on, and are shared out among the cores.  The first step takes longest and is the same for many
- * tables: whoever asks for several keeps it as their basis. */
+ * DESIGN.  Each step is a function of what the one before it left in memory: events -> high-level metrics
+ * (hlm, a pass over the store) -> rows of a layer (main_view) -> statistics of a metric by a view
+ * (layer_view) -> layers joined (join, flat) -> summary.  Metrics are independent of each other from the main
+ * view on, and are shared out among the cores.  The first step takes longest and is the same for many tables:
+ * whoever asks for several keeps it as their basis. */
 #include <stdlib.h>
 #include <string.h>
 

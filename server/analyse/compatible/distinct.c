@@ -1,7 +1,8 @@
 /* How many distinct values of other view types a row of a layer view has.
  *
- * Of view types that are not grouped by, the union of the sets of its rows; of those that are, over its units: of times the distinct sums, of files the
- * distinct joined names (quirk of metrics.md section 6), where a unit is not a row.  A joined name is told by its hash. */
+ * Of view types that are not grouped by, the union of the sets of its rows; of those that are, over its
+ * units: of times the distinct sums, of files the distinct joined names (quirk of metrics.md section 6),
+ * where a unit is not a row.  A joined name is told by its hash. */
 #include <stdlib.h>
 #include <xxhash.h>
 

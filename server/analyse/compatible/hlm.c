@@ -1,7 +1,8 @@
 /* From what the workers collected to one list of groups in order.
  *
- * DESIGN.  Kinds are brought to one numbering, in the order of their texts.  Groups of all workers are sorted by (key, kind); those that are
- * equal stand side by side then and become one, whoever collected which: the result does not depend on the number of workers. */
+ * DESIGN.  Kinds are brought to one numbering, in the order of their texts.  Groups of all workers are sorted
+ * by (key, kind); those that are equal stand side by side then and become one, whoever collected which: the
+ * result does not depend on the number of workers. */
 #include "analyse/compatible/hlm.h"
 
 #include <stdlib.h>

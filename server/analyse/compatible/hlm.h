@@ -1,8 +1,10 @@
-/* hlm.h - the high-level metrics: events summed by view types, category, class of call and function (private to compatible).
+/* hlm.h - the high-level metrics: events summed by view types, category, class of call and function (private
+ * to compatible).
  *
- * metrics.md section 4.  One pass over the events makes them; all other tables are made from them and never look at an event.  In
- * memory they are finer than the table: events of which a layer's condition tells more than category and function are groups of
- * their own, so that every layer and derived metric takes whole groups. */
+ * metrics.md section 4.  One pass over the events makes them; all other tables are made from them and never
+ * look at an event.  In memory they are finer than the table: events of which a layer's condition tells more
+ * than category and function are groups of their own, so that every layer and derived metric takes whole
+ * groups. */
 #ifndef STA_ANALYSE_COMPATIBLE_HLM_H
 #define STA_ANALYSE_COMPATIBLE_HLM_H
 
@@ -65,7 +67,8 @@ struct sta_hlm_wish {
     bool all_members; /* also files of layers that do not show any */
 };
 
-/** One pass over the events of a question.  @bound, @axes: borrowed while the hlm lives.  Needs sta_hlm_fini, also after a failure. */
+/** One pass over the events of a question.  @bound, @axes: borrowed while the hlm lives.  Needs sta_hlm_fini,
+ * also after a failure. */
 STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound,
                                const struct sta_axes *axes, const struct sta_hlm_wish *wish,
                                const struct sta_budget *budget, struct sta_error *err);

@@ -1,6 +1,7 @@
 /* join.h - layer views as a table: of one layer, or of all of them joined (private to compatible).
  *
- * Each metric of each layer is described by itself, on whatever core is free, and its columns are put into the table's rows. */
+ * Each metric of each layer is described by itself, on whatever core is free, and its columns are put into
+ * the table's rows. */
 #ifndef STA_ANALYSE_COMPATIBLE_JOIN_H
 #define STA_ANALYSE_COMPATIBLE_JOIN_H
 
@@ -50,8 +51,8 @@ struct sta_join_extra {
     size_t *at;
 };
 
-/** Adds the key, and all columns in the order of the golden tables, and fills those that layers have.  @table: initialised by this; fini it
- * also after a failure. */
+/** Adds the key, and all columns in the order of the golden tables, and fills those that layers have.
+ * @table: initialised by this; fini it also after a failure. */
 STA_MUSTCHECK int sta_join_fill(struct sta_join *join, const struct sta_join_extra *extras,
                                 size_t extra_count, struct sta_table *table, struct sta_error *err);
 

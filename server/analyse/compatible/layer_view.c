@@ -29,7 +29,8 @@ static bool number_has(const struct sta_layer_view *view, enum sta_measure measu
     }
 }
 
-/* Values of a view type are counted for each metric where the hlm has sets of them, for the layer alone where rows have them. */
+/* Values of a view type are counted for each metric where the hlm has sets of them, for the layer alone where
+ * rows have them. */
 static bool counts_axis(const struct sta_layer_view *view, uint32_t metric, enum sta_axis axis)
 {
     const struct sta_axes *axes = view->rows->hlm->axes;

@@ -6,7 +6,8 @@
 
 #include "analyse/compatible/by.h"
 
-/* What is measured: numbers, size bins, then what is only counted: values of view types, and the view's own. */
+/* What is measured: numbers, size bins, then what is only counted: values of view types, and the view's
+ * own. */
 enum sta_measure {
     STA_MEASURE_BW,
     STA_MEASURE_COUNT,
@@ -41,7 +42,8 @@ enum sta_stat {
 
 #define STA_QUANTILE_NUMBERS 3 /* of a quantile statistic: mean, population std, number of values */
 
-/* Columns by measure and statistic; NULL where the metric has no such column.  A quantile column has STA_QUANTILE_NUMBERS cells a row. */
+/* Columns by measure and statistic; NULL where the metric has no such column.  A quantile column has
+ * STA_QUANTILE_NUMBERS cells a row. */
 struct sta_layer_metric {
     size_t rows;
     double *cells[STA_MEASURES][STA_STATS];

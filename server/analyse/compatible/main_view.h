@@ -1,7 +1,8 @@
-/* main_view.h - the main view of a layer: its groups by row, and what each of its metrics has in a row (private to compatible).
+/* main_view.h - the main view of a layer: its groups by row, and what each of its metrics has in a row
+ * (private to compatible).
  *
- * metrics.md section 5.  A metric is the layer itself or one of its derived metrics.  Most rows lack most derived metrics,
- * so a metric keeps the rows that it has and nothing for the others. */
+ * metrics.md section 5.  A metric is the layer itself or one of its derived metrics.  Most rows lack most
+ * derived metrics, so a metric keeps the rows that it has and nothing for the others. */
 #ifndef STA_ANALYSE_COMPATIBLE_MAIN_VIEW_H
 #define STA_ANALYSE_COMPATIBLE_MAIN_VIEW_H
 

@@ -1,4 +1,5 @@
-/* Distinct values of groups, from pairs in no order: sorted by counting, repetitions found by a mark per value. */
+/* Distinct values of groups, from pairs in no order: sorted by counting, repetitions found by a mark per
+ * value. */
 #include "analyse/compatible/pass.h"
 
 #include <stdlib.h>

@@ -307,7 +307,8 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
 
 /* ---- all of it */
 
-/* A mark for each value that a group may have, by worker: what sets of bins and files need, now and in the tables. */
+/* A mark for each value that a group may have, by worker: what sets of bins and files need, now and in the
+ * tables. */
 static int check_marks(const struct sta_pass *pass, struct sta_error *err)
 {
     double values = 0;

@@ -1,9 +1,11 @@
-/* pass.h - events to groups: what the pass collects before it is merged (private to compatible/pass.c and hlm.c).
+/* pass.h - events to groups: what the pass collects before it is merged (private to compatible/pass.c and
+ * hlm.c).
  *
- * DESIGN.  Each worker has a hash table of its own, from (key, kind) to a group.  Kinds are numbered per worker in the order of first
- * sight: a memory over (function, category, class) finds them without touching a text.  Values of view types that are not grouped by are
- * noted as pairs (group, value); a group remembers its last one, and when the list has doubled its repetitions are removed, so
- * it stays within twice what is distinct. */
+ * DESIGN.  Each worker has a hash table of its own, from (key, kind) to a group.  Kinds are numbered per
+ * worker in the order of first sight: a memory over (function, category, class) finds them without touching a
+ * text.  Values of view types that are not grouped by are noted as pairs (group, value); a group remembers
+ * its last one, and when the list has doubled its repetitions are removed, so it stays within twice what is
+ * distinct. */
 #ifndef STA_ANALYSE_COMPATIBLE_PASS_H
 #define STA_ANALYSE_COMPATIBLE_PASS_H
 

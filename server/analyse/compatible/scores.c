@@ -1,7 +1,8 @@
 #include "analyse/compatible/scores.h"
 
 const double sta_score_shares[STA_SCORE_STEPS] = {0, .25, .5, .75, .9};
-/* Tangents of 15, 30, 45, 60 and 75 degrees, as the reference's library computes them: that of 45 is below 1. */
+/* Tangents of 15, 30, 45, 60 and 75 degrees, as the reference's library computes them: that of 45 is below
+ * 1. */
 const double sta_score_slopes[STA_SCORE_STEPS] = {0.2679491924311227, 0.5773502691896257, 0.9999999999999999,
                                                   1.7320508075688767, 3.7320508075688776};
 /* Geometric from 2^-30 to 2^-10, likewise. */

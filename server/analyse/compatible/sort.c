@@ -1,4 +1,5 @@
-/* A radix sort by eleven bits at a time, least significant first; digits in which no two items differ are left out. */
+/* A radix sort by eleven bits at a time, least significant first; digits in which no two items differ are
+ * left out. */
 #include "analyse/compatible/sort.h"
 
 #include <string.h>

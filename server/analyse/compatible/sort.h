@@ -16,7 +16,8 @@ struct sta_sort_item {
 /**
  * sta_sort_items - stable, ascending by key, then minor; the time depends on how many bits differ
  * @spare: room for as many items
- * @cancel: NULL, or what ends it soon when it becomes true: then the items are in no order, and the caller asks its budget
+ * @cancel: NULL, or what ends it soon when it becomes true: then the items are in no order, and the caller
+ * asks its budget
  */
 void sta_sort_items(struct sta_sort_item *items, struct sta_sort_item *spare, size_t count,
                     const _Atomic bool *cancel);

@@ -1,8 +1,9 @@
 /* sum.h - sums of numbers as the reference's tables have them, to the last bit (private to compatible).
  *
- * The reference adds seconds as doubles, each duration rounded by itself, with compensation.  Its quantiles and ranks tell values apart that
- * differ in their last bit only, so sums of whole microseconds, which tie, would land on other sides of a limit.  Durations
- * are therefore rounded to seconds like there, but added as fixed-point numbers: exactly, so in any order. */
+ * The reference adds seconds as doubles, each duration rounded by itself, with compensation.  Its quantiles
+ * and ranks tell values apart that differ in their last bit only, so sums of whole microseconds, which tie,
+ * would land on other sides of a limit.  Durations are therefore rounded to seconds like there, but added as
+ * fixed-point numbers: exactly, so in any order. */
 #ifndef STA_ANALYSE_COMPATIBLE_SUM_H
 #define STA_ANALYSE_COMPATIBLE_SUM_H
 
@@ -63,7 +64,8 @@ static inline void sta_sum_add(struct sta_sum *sum, double value)
     sum->sum = total;
 }
 
-/** The sum of a whole column, in which 0 stands for missing; pairwise, and in the order of the reference's library. */
+/** The sum of a whole column, in which 0 stands for missing; pairwise, and in the order of the reference's
+ * library. */
 double sta_sum_pairwise(const double *values, size_t count);
 
 #endif

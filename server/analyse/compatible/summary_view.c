@@ -53,7 +53,8 @@ static int64_t largest(const struct cells *cells)
     return most;
 }
 
-/* Times: the largest by process, else the sum.  Return: false when there is no value to take the largest of. */
+/* Times: the largest by process, else the sum.  Return: false when there is no value to take the largest
+ * of. */
 static bool fold_time(const struct cells *cells, bool by_process, bool above_zero, double *out)
 {
     size_t count = 0;

@@ -1,10 +1,12 @@
-/* tables.h - the tables that are lists of rows as they are: high-level metrics and main view (private to compatible). */
+/* tables.h - the tables that are lists of rows as they are: high-level metrics and main view (private to
+ * compatible). */
 #ifndef STA_ANALYSE_COMPATIBLE_TABLES_H
 #define STA_ANALYSE_COMPATIBLE_TABLES_H
 
 #include "analyse/compatible/schema.h"
 
-/** All groups of an hlm, those that the table does not tell apart as one.  @table: fini it also after a failure. */
+/** All groups of an hlm, those that the table does not tell apart as one.  @table: fini it also after a
+ * failure. */
 STA_MUSTCHECK int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget,
                                 struct sta_table *table, struct sta_error *err);
 /** The main view of a layer; likewise. */
@@ -30,7 +32,8 @@ struct sta_lists {
     const struct sta_budget *budget;
     size_t bytes; /* of the lists so far */
 };
-/** Sets a cell to the values in order, each once.  @values: put in order.  Return: 0, STA_ENOMEM, STA_ELIMIT. */
+/** Sets a cell to the values in order, each once.  @values: put in order.  Return: 0, STA_ENOMEM,
+ * STA_ELIMIT. */
 STA_MUSTCHECK int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column, size_t row,
                                 enum sta_axis axis, struct sta_values *values, struct sta_error *err);
 

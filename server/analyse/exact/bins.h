@@ -1,7 +1,8 @@
 /* bins.h - time cut into bins, and what an event gives to each (private to exact).
  *
- * exact.md section 2: bins are [b g, (b + 1) g) from the origin, and an event gives each bin its part.  A window cuts events as the
- * edge of a bin does.  A view that is not by time is the same with one bin that holds all. */
+ * exact.md section 2: bins are [b g, (b + 1) g) from the origin, and an event gives each bin its part.  A
+ * window cuts events as the edge of a bin does.  A view that is not by time is the same with one bin that
+ * holds all. */
 #ifndef STA_ANALYSE_EXACT_BINS_H
 #define STA_ANALYSE_EXACT_BINS_H
 
@@ -63,8 +64,8 @@ static inline bool sta_exact_part_of(const struct sta_exact_bins *bins, int64_t 
     return true;
 }
 
-/** Adds to sizes[low .. high] the bytes of the event's part in each: floor(size y / dur) - floor(size x / dur) where it is covered from x to
- * y, counted from ts.  dur = 0: all of it where it starts. */
+/** Adds to sizes[low .. high] the bytes of the event's part in each: floor(size y / dur) - floor(size x /
+ * dur) where it is covered from x to y, counted from ts.  dur = 0: all of it where it starts. */
 void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_exact_part *part,
                      int64_t ts, int64_t te, int64_t size);
 

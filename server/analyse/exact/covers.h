@@ -1,7 +1,9 @@
-/* covers.h - by rank group, the time that others' time is compared with, over a short stretch of time (private to exact).
+/* covers.h - by rank group, the time that others' time is compared with, over a short stretch of time
+ * (private to exact).
  *
- * Exposed time is a union minus that of the compute layer, self time a union minus that of the children.  Over a stretch the intervals of
- * such a cover are few, and with what lies before each of them beside it, the part of any piece that is covered is a difference. */
+ * Exposed time is a union minus that of the compute layer, self time a union minus that of the children.
+ * Over a stretch the intervals of such a cover are few, and with what lies before each of them beside it, the
+ * part of any piece that is covered is a difference. */
 #ifndef STA_ANALYSE_EXACT_COVERS_H
 #define STA_ANALYSE_EXACT_COVERS_H
 
@@ -32,7 +34,8 @@ void sta_covers_fini(struct sta_covers *covers);
 void sta_covers_clear(struct sta_covers *covers);
 /** Adds [from, to); calls come in the order of from. */
 void sta_covers_add(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t from, int64_t to);
-/** Measure of the part of [from, to) that is covered.  @now: at most @from, and not less than in earlier calls since the clearing. */
+/** Measure of the part of [from, to) that is covered.  @now: at most @from, and not less than in earlier
+ * calls since the clearing. */
 int64_t sta_covers_inside(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t now,
                           int64_t from, int64_t to);
 

@@ -47,7 +47,8 @@ static bool is_outside(void *context, const struct sta_block *block)
     return block->ts_min >= bins->to || (block->te_max <= bins->from && block->ts_max < bins->from);
 }
 
-/* A slice costs some steps for every thread whose long events reach into it: with many threads slices are larger. */
+/* A slice costs some steps for every thread whose long events reach into it: with many threads slices are
+ * larger. */
 static size_t slice_rows(const struct sta_snapshot *snapshot)
 {
     size_t threads = sta_snapshot_entities(snapshot)->thread_count;

@@ -1,7 +1,7 @@
 /* engine.h - one pass that fills every exact table (private to exact).
  *
- * A summary is a view with one row, a time series the view by time, a flat view all layers of a view: they differ in what they ask of the
- * pass, and in which columns they make of its fields.
+ * A summary is a view with one row, a time series the view by time, a flat view all layers of a view: they
+ * differ in what they ask of the pass, and in which columns they make of its fields.
  *
  *   keys      which row an event belongs to, unless rows are bins of time
  *   leaves    what an event counts towards

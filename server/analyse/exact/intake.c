@@ -1,7 +1,8 @@
 /* Taking in rows: each finds its leaf, adds to the sums, and becomes a span.
  *
- * DESIGN.  What a row's class means is looked up once per class and worker, its leaf once per class and thread, or where keys are values once
- * per run of rows of the same key.  So the usual row costs two or three look-ups in arrays. */
+ * DESIGN.  What a row's class means is looked up once per class and worker, its leaf once per class and
+ * thread, or where keys are values once per run of rows of the same key.  So the usual row costs two or three
+ * look-ups in arrays. */
 #include "analyse/exact/intake.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 /* What a worker knows of a class. */
 struct sta_intake_class {
     const struct sta_kind *kind; /* NULL: not yet met */
-    uint32_t *
-        of_thread; /* by thread: leaf, or stream where leaves have keys of their own; STA_NO_CODE: not yet met */
+    uint32_t *of_thread; /* by thread: leaf, or stream where leaves have keys of their own; STA_NO_CODE: not
+                            yet met */
 };
 
 struct sta_intake_worker {

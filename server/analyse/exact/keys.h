@@ -1,7 +1,8 @@
 /* keys.h - which row of a view an event belongs to (private to exact).
  *
- * A key is a number for what a row is named by: an index of the store's entities, or the code of a value.  The number of a missing value is
- * STA_NO_CODE.  Values are numbered in the order of first sight; rows are ordered by the values themselves. */
+ * A key is a number for what a row is named by: an index of the store's entities, or the code of a value.
+ * The number of a missing value is STA_NO_CODE.  Values are numbered in the order of first sight; rows are
+ * ordered by the values themselves. */
 #ifndef STA_ANALYSE_EXACT_KEYS_H
 #define STA_ANALYSE_EXACT_KEYS_H
 
@@ -20,7 +21,8 @@ struct sta_exact_keys;
 /**
  * sta_exact_keys_create - what a view is by
  * @by: name of a view of exact.md section 2 or of the preset; NULL: one row
- * STA_EINPUT with parameter /by, naming what there is, or when the preset's expression does not fit the trace.  @bound: borrowed.
+ * STA_EINPUT with parameter /by, naming what there is, or when the preset's expression does not fit the
+ * trace.  @bound: borrowed.
  */
 STA_MUSTCHECK int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by,
                                         unsigned workers, struct sta_exact_keys **keys,

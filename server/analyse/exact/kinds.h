@@ -1,6 +1,7 @@
 /* kinds.h - classes of events by what they mean to the question (private to exact).
  *
- * Classes that differ only in what the question does not ask for (say, in the refined category) are one kind. */
+ * Classes that differ only in what the question does not ask for (say, in the refined category) are one
+ * kind. */
 #ifndef STA_ANALYSE_EXACT_KINDS_H
 #define STA_ANALYSE_EXACT_KINDS_H
 

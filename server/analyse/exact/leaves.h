@@ -1,9 +1,9 @@
 /* leaves.h - what an event counts towards: leaves, places and slots (private to exact).
  *
- * All events of one kind, thread and row key are a *leaf*: they count towards the same things.  A *place* is a row's part of a layer,
- * found by (layer, key), or of one of its metrics.  A *slot* is one thing that is measured or counted in a place: its union, that of one
- * process, the presence of one host.  A leaf lists the slots of its events.  All are made when first an event needs them, so
- * that only what occurs costs anything.
+ * All events of one kind, thread and row key are a *leaf*: they count towards the same things.  A *place* is
+ * a row's part of a layer, found by (layer, key), or of one of its metrics.  A *slot* is one thing that is
+ * measured or counted in a place: its union, that of one process, the presence of one host.  A leaf lists the
+ * slots of its events.  All are made when first an event needs them, so that only what occurs costs anything.
  *
  * Any thread may add; what was added never moves or changes. */
 #ifndef STA_ANALYSE_EXACT_LEAVES_H
@@ -42,11 +42,11 @@ struct sta_place {
 
 struct sta_leaf {
     const struct sta_kind *kind; /* of the pass; gone after it */
-    const uint32_t *
-        slots; /* first those of its layers' places, in the order of kind->layers, then of their metrics, .. */
-    uint32_t plain;    /* .. then the rest that is measured and compared with no cover .. */
-    uint32_t measured; /* .. then those of the group .. */
-    uint32_t count;    /* .. then presences */
+    const uint32_t *slots; /* first those of its layers' places, in the order of kind->layers, then of their
+                              metrics, .. */
+    uint32_t plain;        /* .. then the rest that is measured and compared with no cover .. */
+    uint32_t measured;     /* .. then those of the group .. */
+    uint32_t count;        /* .. then presences */
     uint32_t group;
 };
 
@@ -76,7 +76,8 @@ struct sta_leaves {
 struct sta_leaves *sta_leaves_create(const struct sta_leaves_options *options);
 void sta_leaves_destroy(struct sta_leaves *leaves); /* NULL allowed */
 
-/** The leaf of (kind, thread, key); @thread: index in the entities, 0 unless UNITS are wanted.  Takes a lock: remember it. */
+/** The leaf of (kind, thread, key); @thread: index in the entities, 0 unless UNITS are wanted.  Takes a lock:
+ * remember it. */
 uint32_t sta_leaves_add(struct sta_leaves *leaves, const struct sta_kind *kind, uint32_t thread,
                         uint32_t key);
 /** The place of (layer, key), which is made when it is not there. */

@@ -1,6 +1,7 @@
 /* pile.h - records that are only added, never move, and are found by number (private to exact).
  *
- * Whoever adds holds a lock of its own; whoever got a record's number from the one who added it, through any lock, reads without. */
+ * Whoever adds holds a lock of its own; whoever got a record's number from the one who added it, through any
+ * lock, reads without. */
 #ifndef STA_ANALYSE_EXACT_PILE_H
 #define STA_ANALYSE_EXACT_PILE_H
 

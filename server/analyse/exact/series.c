@@ -1,7 +1,8 @@
 /* The exact time series: chosen columns of the view by time, with a row for every bin.
  *
- * The window picks bins; it does not change what is in them: an event that began before the window gives its bins inside what it
- * gives them anyway, so that a chart shows the same numbers however far one looks into it. */
+ * The window picks bins; it does not change what is in them: an event that began before the window gives its
+ * bins inside what it gives them anyway, so that a chart shows the same numbers however far one looks into
+ * it. */
 #include "analyse/exact/asked.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
@@ -128,8 +129,8 @@ static struct sta_exact_bins whole_bins(const struct sta_bound_question *bound, 
 
 #define ENOUGH_BINS 500 /* of the base: finer ones are worth a scan only where a window has fewer */
 
-/* Bins of a round width: 1, 2 or 5 times a power of ten microseconds; as fine as the number of points allows, but hardly finer than
- * the base, which needs no scan. */
+/* Bins of a round width: 1, 2 or 5 times a power of ten microseconds; as fine as the number of points allows,
+ * but hardly finer than the base, which needs no scan. */
 static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, uint32_t most)
 {
     static const int64_t steps[] = {1, 2, 5};

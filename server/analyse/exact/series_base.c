@@ -1,8 +1,9 @@
 /* The base of series.
  *
- * DESIGN.  What is kept of a layer is a head, then its arrays, each as runs of zeros and values between them, both as varints: most bins of most
- * arrays are 0.  An array names what it holds and says its size, so that reading one passes over the others.  Beside the
- * layers one more value keeps the counts of events that no layer took.  A value that cannot be read is made again. */
+ * DESIGN.  What is kept of a layer is a head, then its arrays, each as runs of zeros and values between them,
+ * both as varints: most bins of most arrays are 0.  An array names what it holds and says its size, so that
+ * reading one passes over the others.  Beside the layers one more value keeps the counts of events that no
+ * layer took.  A value that cannot be read is made again. */
 #include "analyse/exact/series_base.h"
 
 #include <stdlib.h>
@@ -101,7 +102,8 @@ static bool add_array(struct sta_cursor in, uint64_t count, const struct coarser
 
 /* ---- what is kept of one layer */
 
-/* Arrays of a layer are named by their field, those of its metrics by 1 + the number of the metric above that. */
+/* Arrays of a layer are named by their field, those of its metrics by 1 + the number of the metric above
+ * that. */
 static uint32_t array_name(size_t metric_and_one, enum sta_field field)
 {
     return (uint32_t)(metric_and_one * STA_FIELDS + (size_t)field);

@@ -1,8 +1,9 @@
 /* series_base.h - series at a base resolution, kept with the trace (private to exact).
  *
- * What adds up over bins of time - counts, times, bytes, unions, exposed and self time - is made once for all layers of a preset, in bins of
- * a power of ten microseconds, and kept by layer.  Any series in multiples of that width then comes from what is kept, without
- * reading an event, and equals the one that a scan would make. */
+ * What adds up over bins of time - counts, times, bytes, unions, exposed and self time - is made once for all
+ * layers of a preset, in bins of a power of ten microseconds, and kept by layer.  Any series in multiples of
+ * that width then comes from what is kept, without reading an event, and equals the one that a scan would
+ * make. */
 #ifndef STA_ANALYSE_EXACT_SERIES_BASE_H
 #define STA_ANALYSE_EXACT_SERIES_BASE_H
 
@@ -17,7 +18,8 @@ bool sta_series_base_adds(enum sta_field field);
 
 /**
  * sta_series_base_run - what sta_exact_run gives for @ask, from the base: kept, or made and kept now
- * @ask: by time, in whole bins of a multiple of the base width; wants nothing but what adds up; its question has no filter and the preset's filters
+ * @ask: by time, in whole bins of a multiple of the base width; wants nothing but what adds up; its question
+ * has no filter and the preset's filters
  */
 STA_MUSTCHECK int sta_series_base_run(const struct sta_series_base *base, const struct sta_exact_ask *ask,
                                       const struct sta_budget *budget, struct sta_exact_result *result,

@@ -15,8 +15,8 @@ struct sta_exact_shape_layer {
     uint32_t first_metric, metric_count; /* in the numbering of all layers' metrics */
 };
 
-/* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of layer l, and cover
- * layer_count that of the compute layer. */
+/* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of
+ * layer l, and cover layer_count that of the compute layer. */
 struct sta_exact_shape {
     const struct sta_preset *preset;
     struct sta_exact_shape_layer *layers;

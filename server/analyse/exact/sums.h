@@ -1,7 +1,8 @@
 /* sums.h - what adds up: counts, times, bytes (private to exact).
  *
- * A bucket is whatever rows of the store agree on where they count: a leaf, or a kind where rows of the view are bins.  Each worker has
- * its own sums, for every bin of every bucket that it meets; they are added to the fields after the pass. */
+ * A bucket is whatever rows of the store agree on where they count: a leaf, or a kind where rows of the view
+ * are bins.  Each worker has its own sums, for every bin of every bucket that it meets; they are added to the
+ * fields after the pass. */
 #ifndef STA_ANALYSE_EXACT_SUMS_H
 #define STA_ANALYSE_EXACT_SUMS_H
 
@@ -16,8 +17,8 @@ struct sta_sums {
     const struct sta_exact_bins *bins;
     unsigned wants;
     size_t buckets; /* room for so many */
-    /* By bucket * bins + bin.  With several bins `events` and `whole` are changes from bin to bin, so that an event over many costs
-     * as much as one over two. */
+    /* By bucket * bins + bin.  With several bins `events` and `whole` are changes from bin to bin, so that an
+     * event over many costs as much as one over two. */
     int64_t *events, *count, *time;
     int64_t *whole; /* events that cover the bin wholly; NULL for one bin */
     /* Only for buckets that have bytes: by place * bins + bin. */

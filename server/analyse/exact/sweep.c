@@ -1,11 +1,12 @@
 /* The sweep.
  *
- * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what earlier slices handed on and hands
- * on what reaches further.  `measure` then goes through the slice bin by bin, alone: first the covers are built of the spans that
- * belong to them, then every span's pieces are measured, those of groups also against the covers.
+ * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what
+ * earlier slices handed on and hands on what reaches further.  `measure` then goes through the slice bin by
+ * bin, alone: first the covers are built of the spans that belong to them, then every span's pieces are
+ * measured, those of groups also against the covers.
  *
- * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an earlier one lie before
- * whatever comes and need no reset. */
+ * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
+ * earlier one lie before whatever comes and need no reset. */
 #include "analyse/exact/sweep.h"
 
 #include <stdlib.h>
@@ -215,7 +216,8 @@ static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t lea
     worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = leaf};
 }
 
-/* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  Return: the next span of the slice. */
+/* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  Return: the
+ * next span of the slice. */
 static size_t gather(struct worker *worker, const struct sta_slice *slice, size_t next, int64_t from,
                      int64_t to)
 {

@@ -1,8 +1,10 @@
-/* sweep.h - unions by row, process, rank group and metric, fed by the slices of a timeline (private to exact).
+/* sweep.h - unions by row, process, rank group and metric, fed by the slices of a timeline (private to
+ * exact).
  *
- * With spans in order of time a union needs only its running end: a span [ts, te) adds the piece [max(ts, end), te).  Time is cut at slices and
- * at bins, and spans with it; since measures add up over stretches of time, no result depends on the cuts.  What reaches from one slice
- * into the next is handed on by leaf: how far the leaf's events reach. */
+ * With spans in order of time a union needs only its running end: a span [ts, te) adds the piece [max(ts,
+ * end), te).  Time is cut at slices and at bins, and spans with it; since measures add up over stretches of
+ * time, no result depends on the cuts.  What reaches from one slice into the next is handed on by leaf: how
+ * far the leaf's events reach. */
 #ifndef STA_ANALYSE_EXACT_SWEEP_H
 #define STA_ANALYSE_EXACT_SWEEP_H
 
@@ -24,7 +26,8 @@ struct sta_exact_sweep_options {
 struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options);
 void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work; the cell of a span is its leaf, and ts = te for an event that covers nothing. */
+/* The three steps of struct sta_timeline_work; the cell of a span is its leaf, and ts = te for an event that
+ * covers nothing. */
 void sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
 void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);

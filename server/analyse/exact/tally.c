@@ -1,8 +1,8 @@
 /* Tallies of bins.
  *
- * DESIGN.  A bin that one worker measured whole goes straight to its rows, without a lock: no other worker writes those.  The others are
- * open: their parts are added up under the lock until their widths make the bin whole.  Slices are measured roughly in order, so few
- * bins are open at a time. */
+ * DESIGN.  A bin that one worker measured whole goes straight to its rows, without a lock: no other worker
+ * writes those.  The others are open: their parts are added up under the lock until their widths make the bin
+ * whole.  Slices are measured roughly in order, so few bins are open at a time. */
 #include "analyse/exact/tally.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* view.h - views and summary with the cuts of time that tests choose (private to exact).
  *
- * No result may depend on where time is cut into slices; tests hold the engine to that with slices of a few rows. */
+ * No result may depend on where time is cut into slices; tests hold the engine to that with slices of a few
+ * rows. */
 #ifndef STA_ANALYSE_EXACT_VIEW_H
 #define STA_ANALYSE_EXACT_VIEW_H
 

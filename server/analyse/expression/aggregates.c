@@ -1,9 +1,11 @@
-/* Members of `aggregate`: the grammar of expressions, in which a call of an aggregate stands for a column of what is gathered.
+/* Members of `aggregate`: the grammar of expressions, in which a call of an aggregate stands for a column of
+ * what is gathered.
  *
- * DESIGN.  Two trees grow at a time.  Outside of aggregates the builder's schema is the grouped one; while the arguments of an
- * aggregate are parsed a builder over the schema of rows takes its place, and what it built is kept as expressions of their
- * own.  Arguments are known by a key (the column, or their tokens, and their type), primitives by theirs, so that
- * sum(time), mean(time) and sum(time) / count() gather the microseconds of dur once. */
+ * DESIGN.  Two trees grow at a time.  Outside of aggregates the builder's schema is the grouped one; while
+ * the arguments of an aggregate are parsed a builder over the schema of rows takes its place, and what it
+ * built is kept as expressions of their own.  Arguments are known by a key (the column, or their tokens, and
+ * their type), primitives by theirs, so that sum(time), mean(time) and sum(time) / count() gather the
+ * microseconds of dur once. */
 #include "analyse/expression/aggregates.h"
 
 #include <stdlib.h>

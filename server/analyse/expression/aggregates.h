@@ -1,11 +1,11 @@
 /* aggregates.h - members of `aggregate`: expressions of groups (private to analyse).
  *
- * `max(te) - min(ts)` is taken apart into what has to be gathered from the rows of a group (primitives, each with arguments that
- * are expressions of a row) and an expression of what was gathered.  The latter's schema is the "grouped" one: keys, then
- * primitives.  Equal primitives of a stage are gathered once.
+ * `max(te) - min(ts)` is taken apart into what has to be gathered from the rows of a group (primitives, each
+ * with arguments that are expressions of a row) and an expression of what was gathered.  The latter's schema
+ * is the "grouped" one: keys, then primitives.  Equal primitives of a stage are gathered once.
  *
- * Aggregates of time, time_start, time_end (columns with ticks_of) are gathered from whole microseconds and divided
- * afterwards, so that they are exact and the same for any number of threads. */
+ * Aggregates of time, time_start, time_end (columns with ticks_of) are gathered from whole microseconds and
+ * divided afterwards, so that they are exact and the same for any number of threads. */
 #ifndef STA_ANALYSE_EXPRESSION_AGGREGATES_H
 #define STA_ANALYSE_EXPRESSION_AGGREGATES_H
 
@@ -37,14 +37,15 @@ enum sta_aggregate {
         STA_AGGREGATES
 };
 
-/* One aggregate of the rows of a group.  Types of arguments: BOOL INT FLOAT TEXT; of COUNT, FIRST, LAST and the first of ARGMAX LIST too; of
- * SUM BOOL INT FLOAT; of MEAN MEDIAN STD VAR QUANTILE and the second of ARGMAX INT FLOAT; of BUSY INT. */
+/* One aggregate of the rows of a group.  Types of arguments: BOOL INT FLOAT TEXT; of COUNT, FIRST, LAST and
+ * the first of ARGMAX LIST too; of SUM BOOL INT FLOAT; of MEAN MEDIAN STD VAR QUANTILE and the second of
+ * ARGMAX INT FLOAT; of BUSY INT. */
 struct sta_primitive {
     enum sta_aggregate aggregate;
-    enum sta_type types[2]; /* of its arguments */
-    double quantile;        /* of QUANTILE; 0.5 for MEDIAN */
-    uint32_t
-        first_argument; /* among all primitives' arguments.  BUSY: ts and te in whole microseconds; its result is in microseconds */
+    enum sta_type types[2];  /* of its arguments */
+    double quantile;         /* of QUANTILE; 0.5 for MEDIAN */
+    uint32_t first_argument; /* among all primitives' arguments.  BUSY: ts and te in whole microseconds; its
+                                result is in microseconds */
 };
 /** Type of the result: COUNT and NUNIQUE INT, SUM INT of integers and conditions, UNIQUE LIST, .. */
 enum sta_type sta_primitive_type(const struct sta_primitive *primitive);
@@ -73,8 +74,9 @@ void sta_aggregates_fini(struct sta_aggregates *aggregates);
 
 /**
  * sta_aggregate_parse - an expression of aggregates and group keys
- * @expression: over the grouped schema.  Its unit is that of a bare key, or of the column behind sum min max mean median std quantile first last and
- * busy that stand alone.  Mistakes as sta_expression_parse has them.  After a mistake, @aggregates is of no use but for fini.
+ * @expression: over the grouped schema.  Its unit is that of a bare key, or of the column behind sum min max
+ * mean median std quantile first last and busy that stand alone.  Mistakes as sta_expression_parse has them.
+ * After a mistake, @aggregates is of no use but for fini.
  */
 STA_MUSTCHECK int sta_aggregate_parse(const char *text, size_t length, struct sta_aggregates *aggregates,
                                       struct sta_expression **expression, struct sta_error *err);

@@ -257,8 +257,9 @@ static bool is_constant(const struct sta_builder *builder, struct sta_term term)
     return sta_build_node(builder, term)->operation == STA_OP_CONSTANT;
 }
 
-/* An integer compared with a constant that is none becomes a comparison of integers: x > 2.5 is x > 2.  Beyond the integers
- * the relation is the same for all of them, and what says so is a comparison with the last integer. */
+/* An integer compared with a constant that is none becomes a comparison of integers: x > 2.5 is x > 2.
+ * Beyond the integers the relation is the same for all of them, and what says so is a comparison with the
+ * last integer. */
 static struct sta_term whole_bound(struct sta_builder *builder, struct sta_term bound,
                                    enum sta_relation *relation)
 {

@@ -1,7 +1,7 @@
 /* build.h - typed nodes (private to expression).
  *
- * The builder's failure is sticky: the first mistake is kept, and every call after it does nothing and gives a term that means nothing, so the
- * grammar reads like the grammar.  Whoever loops looks at `failed`. */
+ * The builder's failure is sticky: the first mistake is kept, and every call after it does nothing and gives
+ * a term that means nothing, so the grammar reads like the grammar.  Whoever loops looks at `failed`. */
 #ifndef STA_ANALYSE_EXPRESSION_BUILD_H
 #define STA_ANALYSE_EXPRESSION_BUILD_H
 
@@ -85,7 +85,8 @@ struct sta_term sta_build_junction(struct sta_builder *builder, enum sta_operati
                                    struct sta_term a, struct sta_term b);
 struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, bool negate);
 
-/** Turns seconds into the integer of microseconds behind them; false, and nothing done, where there is none (ticks.c). */
+/** Turns seconds into the integer of microseconds behind them; false, and nothing done, where there is none
+ * (ticks.c). */
 bool sta_build_ticks(struct sta_builder *builder, struct sta_term *seconds);
 
 /** A literal as a double. */

@@ -221,12 +221,8 @@ static const struct method {
     {"upper", 0, 0, OWN, {NULL}, build_function},
     {"strip", 0, 0, OWN, {NULL}, build_function},
     {"len", 0, 0, OWN, {NULL}, build_function},
-    {"extract",
-     1,
-     1,
-     OWN,
-     {"expand"},
-     build_function}, /* pandas' expand says whether a table comes back; a column does, always */
+    {"extract", 1, 1, OWN, {"expand"}, build_function}, /* pandas' expand says whether a table comes back; a
+                                                           column does, always */
 };
 
 static const struct method *find_method(struct sta_parser *parser, const struct sta_callee *callee)

@@ -1,8 +1,9 @@
 /* What a condition demands of single columns, for skipping blocks of rows.
  *
- * DESIGN.  One pass over the nodes, operands first, notes for each condition the range of one numeric column outside which it can't hold (`or` gives the hull,
- * `and` the intersection) and whether it depends on a single column of text.  Then the conjuncts of the root are taken apart.  Whatever
- * has no note demands nothing: that excludes too little and never too much. */
+ * DESIGN.  One pass over the nodes, operands first, notes for each condition the range of one numeric column
+ * outside which it can't hold (`or` gives the hull, `and` the intersection) and whether it depends on a
+ * single column of text.  Then the conjuncts of the root are taken apart.  Whatever has no note demands
+ * nothing: that excludes too little and never too much. */
 #include "analyse/expression/tree.h"
 
 #include <math.h>

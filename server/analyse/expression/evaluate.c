@@ -1,4 +1,5 @@
-/* Runs programs: strip by strip, so that what a step writes is still in the first level of cache when the next one reads it. */
+/* Runs programs: strip by strip, so that what a step writes is still in the first level of cache when the
+ * next one reads it. */
 #include "analyse/expression/program.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Steps on texts.
  *
- * A function of one text looks its answers up by code and computes those that are not known yet; most strips bring none.  What
- * has no code to go by (numbers to be written, two texts to be joined) keeps its recent results per thread. */
+ * A function of one text looks its answers up by code and computes those that are not known yet; most strips
+ * bring none.  What has no code to go by (numbers to be written, two texts to be joined) keeps its recent
+ * results per thread. */
 #include "analyse/expression/program.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* expression.h - the language of filters, conditions and derived columns (private to analyse).
  *
- * Text is parsed to a typed tree against the columns that exist, then bound into a program that evaluates vectors of rows.
- * Predicates and functions of text run once per distinct value: their results are remembered by dictionary code. */
+ * Text is parsed to a typed tree against the columns that exist, then bound into a program that evaluates
+ * vectors of rows.  Predicates and functions of text run once per distinct value: their results are
+ * remembered by dictionary code. */
 #ifndef STA_ANALYSE_EXPRESSION_EXPRESSION_H
 #define STA_ANALYSE_EXPRESSION_EXPRESSION_H
 
@@ -31,10 +32,10 @@ struct sta_vector {
 struct sta_schema_column {
     const char *name; /* "func_name", "args.ret", a derived name */
     enum sta_type type;
-    const char *unit; /* or NULL */
-    bool caseless;    /* cat: compares without case, everywhere */
-    const char *
-        ticks_of; /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds behind it, else NULL */
+    const char *unit;     /* or NULL */
+    bool caseless;        /* cat: compares without case, everywhere */
+    const char *ticks_of; /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds
+                             behind it, else NULL */
 };
 
 struct sta_schema {
@@ -59,8 +60,9 @@ extern const struct sta_expression_limits sta_expression_limits;
 
 /**
  * sta_expression_parse - text to typed tree
- * Mistakes: STA_EINPUT, err->position set (code points), the text says what was found, what was expected, and names the nearest column, function
- * or method where a name is unknown.  Limits: STA_ELIMIT.  `null` alone is a missing number, so no expression has the type NULL.
+ * Mistakes: STA_EINPUT, err->position set (code points), the text says what was found, what was expected, and
+ * names the nearest column, function or method where a name is unknown.  Limits: STA_ELIMIT.  `null` alone is
+ * a missing number, so no expression has the type NULL.
  */
 STA_MUSTCHECK int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
                                        struct sta_expression **expression, struct sta_error *err);
@@ -80,11 +82,13 @@ const char *sta_expression_unit(const struct sta_expression *expression);
 int sta_expression_column(const struct sta_expression *expression);
 /** Which columns it reads: indexes in the schema, ascending. */
 const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count);
-/** Sets @divisor[column] = 1 for each column that stands in what something is divided by; the others are left alone. */
+/** Sets @divisor[column] = 1 for each column that stands in what something is divided by; the others are left
+ * alone. */
 void sta_expression_divisors(const struct sta_expression *expression, uint8_t *divisor);
 
-/* A program: an expression together with what it remembers per distinct text.  Shared by threads.  It keeps what it needs of the
- * expression, which may be destroyed before it; dictionaries of the vectors it was given must live as long as it does. */
+/* A program: an expression together with what it remembers per distinct text.  Shared by threads.  It keeps
+ * what it needs of the expression, which may be destroyed before it; dictionaries of the vectors it was given
+ * must live as long as it does. */
 struct sta_program;
 STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
                                      struct sta_error *err);
@@ -98,21 +102,24 @@ struct sta_evaluator *sta_evaluator_create(void);
 /**
  * sta_evaluator_watch - bound what runs with it may take
  * @cancel: they end with STA_ECANCELLED, soon, when it becomes true; NULL: never
- * @text_bytes: they end with STA_ELIMIT when the texts that one program has made take more; unless this is called, 256 MiB
+ * @text_bytes: they end with STA_ELIMIT when the texts that one program has made take more; unless this is
+ * called, 256 MiB
  */
 void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel, uint64_t text_bytes);
 void sta_evaluator_destroy(struct sta_evaluator *evaluator);
 
-/** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's memory stays valid until the
- * evaluation ends. */
+/** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's
+ * memory stays valid until the evaluation ends. */
 typedef int (*sta_column_source)(void *context, uint32_t column, struct sta_vector *vector,
                                  struct sta_error *err);
 
 /**
  * sta_program_run - evaluate for @rows rows (at most STA_VECTOR_ROWS)
- * @result: its memory belongs to the evaluator (or, of a bare column, to the source), valid until the next run with it
- * Return: 0, what the source returned, STA_ECANCELLED (sta_evaluator_watch), STA_ELIMIT when a pattern exceeded its match limit (the text names the pattern), or a text or all of them grew too
- * long, or STA_ENOMEM.
+ * @result: its memory belongs to the evaluator (or, of a bare column, to the source), valid until the next
+ * run with it
+ * Return: 0, what the source returned, STA_ECANCELLED (sta_evaluator_watch), STA_ELIMIT when a pattern
+ * exceeded its match limit (the text names the pattern), or a text or all of them grew too long, or
+ * STA_ENOMEM.
  */
 STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows,
                                   sta_column_source source, void *context, struct sta_vector *result,
@@ -121,25 +128,26 @@ STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evalua
 /* ---- for skipping blocks: what a condition demands of single columns */
 
 enum sta_demand_kind {
-    STA_DEMAND_RANGE, /* of INT and FLOAT: a row whose value is missing or outside low .. high can't satisfy */
+    STA_DEMAND_RANGE, /* of INT and FLOAT: a row whose value is missing or outside low .. high cannot */
     STA_DEMAND_TEXT   /* of TEXT: a row whose text (or lack of one) the test refuses can't satisfy */
 };
 
 struct sta_demand {
     uint32_t column; /* index in the schema */
     enum sta_demand_kind kind;
-    double low,
-        high; /* RANGE: closed; +-INFINITY where open; low > high: no row satisfies.  Compare with integers as doubles: rounding keeps
-                       * order, so that never excludes too much */
+    double low, high; /* RANGE: closed; +-INFINITY where open; low > high: no row satisfies.  Compare with
+                       * integers as doubles: rounding keeps order, so that never excludes too much */
     struct sta_program *program; /* TEXT: the test, an expression of that column alone */
 };
 
-/** Conjuncts that every row of a result satisfies, at most one range per column; borrowed from the expression. */
+/** Conjuncts that every row of a result satisfies, at most one range per column; borrowed from the
+ * expression. */
 const struct sta_demand *sta_expression_demands(const struct sta_expression *expression, size_t *count);
 
 /**
  * sta_demand_admits - whether one of some texts passes the test of a TEXT demand
- * @codes: of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is tested once in the life of the expression.
+ * @codes: of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is tested once in the life
+ * of the expression.
  * Return: 0 and *admits, or what sta_program_run returns.
  */
 STA_MUSTCHECK int sta_demand_admits(const struct sta_demand *demand, struct sta_evaluator *evaluator,

@@ -1,4 +1,5 @@
-/* Functions by name: one table says what each takes and gives; those that no pattern of arguments describes have a builder. */
+/* Functions by name: one table says what each takes and gives; those that no pattern of arguments describes
+ * have a builder. */
 #include "analyse/expression/parser.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 
 struct function {
     const char *name;
-    /* n number, s text, i constant integer, r constant pattern, t constant text, a anything; ? begins those that may be left out */
+    /* n number, s text, i constant integer, r constant pattern, t constant text, a anything; ? begins those
+     * that may be left out */
     const char *kinds;
     struct sta_term (*build)(struct sta_parser *parser, const struct function *function,
                              const struct sta_callee *callee, const struct sta_term *arguments,
@@ -164,7 +166,8 @@ BUILDER(build_bin)
     return build_binning(builder, STA_OP_BIN_I, x, binning, callee->position);
 }
 
-/* An edge as a value of the type, so that x > edge is the same: rounded down.  False if it lies below every integer. */
+/* An edge as a value of the type, so that x > edge is the same: rounded down.  False if it lies below every
+ * integer. */
 static bool put_edge(struct sta_numbers *edges, const struct sta_node *edge, enum sta_type type)
 {
     bool whole = edge->type != STA_TYPE_FLOAT;

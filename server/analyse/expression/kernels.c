@@ -1,7 +1,8 @@
-/* The loops, written so that a compiler turns them into vector instructions; compiled once for any processor and once for AVX2.
+/* The loops, written so that a compiler turns them into vector instructions; compiled once for any processor
+ * and once for AVX2.
  *
- * Rows whose operands are missing are computed like any other (their values are whatever lies there), so no loop may trap
- * on a value. */
+ * Rows whose operands are missing are computed like any other (their values are whatever lies there), so no
+ * loop may trap on a value. */
 #include "analyse/expression/kernels.h"
 
 #include <float.h>
@@ -96,7 +97,8 @@ BINARY(greater_equal_if, int64_t, double, uint8_t, !less_mixed(a[i], b[i]))
 
 /* ---- arithmetic */
 
-/* Written out, since the builtins keep compilers from vector instructions: the sum has a sign that neither operand has. */
+/* Written out, since the builtins keep compilers from vector instructions: the sum has a sign that neither
+ * operand has. */
 STRICT(add_i, int64_t, int64_t, uint64_t sum = (uint64_t)a[i] + (uint64_t)b[i]; r[i] = (int64_t)sum;
        bad = (uint8_t)(((sum ^ (uint64_t)a[i]) & (sum ^ (uint64_t)b[i])) >> 63))
 STRICT(subtract_i, int64_t, int64_t, uint64_t sum = (uint64_t)a[i] - (uint64_t)b[i]; r[i] = (int64_t)sum;
@@ -116,8 +118,8 @@ static inline bool is_small(int64_t a)
     return (uint64_t)a + (UINT64_C(1) << 52) <= UINT64_C(1) << 53;
 }
 
-/* Cut towards zero.  Up to 2^52 the quotient of doubles is cut to the right integer (it lies further from the next one than it
- * can be off), several times faster than integers are divided. */
+/* Cut towards zero.  Up to 2^52 the quotient of doubles is cut to the right integer (it lies further from the
+ * next one than it can be off), several times faster than integers are divided. */
 static inline int64_t divide(int64_t a, int64_t b)
 {
     return is_small(a) && is_small(b) ? (int64_t)((double)a / (double)b) : a / b;

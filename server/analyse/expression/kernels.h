@@ -13,8 +13,8 @@ struct sta_lane {
     const struct sta_dictionary *texts; /* of codes; NULL when none of them stands for a text */
 };
 
-/* Writes @rows values, and 1 into `missing` where it finds that there is none (STRICT), or all of `missing` (OWN).  Return: whether
- * `missing` holds a mark of this loop's. */
+/* Writes @rows values, and 1 into `missing` where it finds that there is none (STRICT), or all of `missing`
+ * (OWN).  Return: whether `missing` holds a mark of this loop's. */
 typedef bool (*sta_kernel)(const struct sta_node *node, const struct sta_lane *in, void *values,
                            uint8_t *missing, uint32_t rows);
 

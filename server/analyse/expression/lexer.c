@@ -1,4 +1,5 @@
-/* Text to tokens.  The whole text is read before any of it is parsed, so a character that fits nowhere is the first mistake. */
+/* Text to tokens.  The whole text is read before any of it is parsed, so a character that fits nowhere is the
+ * first mistake. */
 #include "analyse/expression/lexer.h"
 
 #include <string.h>
@@ -29,7 +30,8 @@ static bool is_hex(char c)
     return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* Bytes of the blank at @at, 0 if there is none.  The blanks beyond ASCII come with what is pasted from pages. */
+/* Bytes of the blank at @at, 0 if there is none.  The blanks beyond ASCII come with what is pasted from
+ * pages. */
 static size_t blank(const char *at, const char *end)
 {
     static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\xa8",
@@ -239,7 +241,8 @@ static bool read_hex(const char *at, const char *end, unsigned digits, uint32_t 
     return true;
 }
 
-/* \uXXXX at @at (behind the u).  Two surrogates are one character; one alone names none and becomes U+FFFD. */
+/* \uXXXX at @at (behind the u).  Two surrogates are one character; one alone names none and becomes
+ * U+FFFD. */
 static size_t unicode_escape(const char *at, const char *end, uint32_t *value)
 {
     uint32_t low;

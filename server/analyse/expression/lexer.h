@@ -24,8 +24,8 @@ struct sta_token {
     bool whole;        /* NUMBER: digits alone */
 };
 
-/** Tokens of the whole text, the last of them END; free() them.  STA_EINPUT with its position for a character or string that is none,
- * STA_ELIMIT for a text that is too long. */
+/** Tokens of the whole text, the last of them END; free() them.  STA_EINPUT with its position for a character
+ * or string that is none, STA_ELIMIT for a text that is too long. */
 STA_MUSTCHECK int sta_lex(const char *text, size_t length, struct sta_token **tokens, struct sta_error *err);
 
 /** Characters that a STRING token stands for: at most its length of bytes are written.  Return: how many. */

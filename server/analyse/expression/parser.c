@@ -1,7 +1,8 @@
 /* The grammar, one function per rule, by recursive descent.
  *
- * The depth of recursion is bounded by the nesting limit: what nests (parentheses, arguments, `not`, signs, the right side of
- * **) enters and leaves.  After the first mistake the parser stands at the end of the text, so every rule finishes. */
+ * The depth of recursion is bounded by the nesting limit: what nests (parentheses, arguments, `not`, signs,
+ * the right side of **) enters and leaves.  After the first mistake the parser stands at the end of the text,
+ * so every rule finishes. */
 #include "analyse/expression/parser.h"
 
 #include <math.h>

@@ -68,7 +68,8 @@ struct sta_term sta_nothing(void);
 /** What stands behind a value: ".name(..)" and ".str.name(..)", repeatedly. */
 struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of);
 struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name);
-/** What stands between parentheses; free() the terms.  @first: what stood before the dot of a method, or NULL. */
+/** What stands between parentheses; free() the terms.  @first: what stood before the dot of a method, or
+ * NULL. */
 void sta_parse_arguments(struct sta_parser *parser, const struct sta_term *first,
                          struct sta_arguments *arguments);
 bool sta_refuse_options(struct sta_parser *parser, const struct sta_callee *callee,

@@ -1,12 +1,12 @@
 /* Regular expressions by PCRE2, so used that what Python's re has too means the same.
  *
- * Four spellings mean different things in the two and are rewritten before compiling: \Z (the very end in Python), \v
- * (one character), \uXXXX (unknown to PCRE2) and {,n} (a literal in older PCRE2).  Classes are ASCII because UCP is off; the
- * only line end is \n.  Without regard to case, letters beyond ASCII are folded too, which Python does not do
- * under re.ASCII.
+ * Four spellings mean different things in the two and are rewritten before compiling: \Z (the very end in
+ * Python), \v (one character), \uXXXX (unknown to PCRE2) and {,n} (a literal in older PCRE2).  Classes are
+ * ASCII because UCP is off; the only line end is \n.  Without regard to case, letters beyond ASCII are folded
+ * too, which Python does not do under re.ASCII.
  *
- * The match limit bounds the steps of one match, so that no pattern stalls the server; a stack that is too small
- * for the compiled code is no reason to fail, so such a text is matched again by the interpreter. */
+ * The match limit bounds the steps of one match, so that no pattern stalls the server; a stack that is too
+ * small for the compiled code is no reason to fail, so such a text is matched again by the interpreter. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "analyse/expression/pattern.h"
 

@@ -38,7 +38,8 @@ struct sta_match {
 /**
  * sta_pattern_find - the first match from byte @start on
  * @not_empty_here: an empty match at @start does not count
- * Return: 1 found, 0 not, STA_ELIMIT when the match limit was exceeded.  @match lives until the matcher is used again.
+ * Return: 1 found, 0 not, STA_ELIMIT when the match limit was exceeded.  @match lives until the matcher is
+ * used again.
  */
 int sta_pattern_find(const struct sta_pattern *pattern, struct sta_matcher *matcher, struct sta_text text,
                      size_t start, bool not_empty_here, struct sta_match *match, struct sta_error *err);

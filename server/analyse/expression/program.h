@@ -35,8 +35,9 @@ struct sta_register {
     uint8_t *missing;
 };
 
-/* Recent results of operations on values that have no codes to remember by.  The operations share the slots; an owner is one
- * operation on texts of two dictionaries, and has its slots while its tag is given to no other. */
+/* Recent results of operations on values that have no codes to remember by.  The operations share the slots;
+ * an owner is one operation on texts of two dictionaries, and has its slots while its tag is given to no
+ * other. */
 #define STA_RECENT_SLOTS 8192
 #define STA_RECENT_OWNERS 16
 struct sta_recent {

@@ -1,5 +1,5 @@
-/* What goes in the place of a match, in Python's notation: \1 .. \99, \g<0>, \g<name>, \\ and the escapes of control
- * characters; a backslash before anything that is no letter or digit stays. */
+/* What goes in the place of a match, in Python's notation: \1 .. \99, \g<0>, \g<name>, \\ and the escapes of
+ * control characters; a backslash before anything that is no letter or digit stays. */
 #include "analyse/expression/pattern.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* The name that was meant: the nearest by edit distance (insert, delete, replace, swap of neighbours; case counts for nothing). */
+/* The name that was meant: the nearest by edit distance (insert, delete, replace, swap of neighbours; case
+ * counts for nothing). */
 #include "analyse/expression/suggest.h"
 
 #include <string.h>

@@ -143,7 +143,8 @@ TEXT_FUNCTION(len)
     return 0;
 }
 
-/* Matches one after the other.  Behind an empty match the next may start at the same place if it is not empty, as in Python. */
+/* Matches one after the other.  Behind an empty match the next may start at the same place if it is not
+ * empty, as in Python. */
 static int next_match(const struct sta_text_call *call, struct sta_text text,
                       struct sta_text_scratch *scratch, size_t *from, bool *empty, struct sta_match *match,
                       struct sta_error *err)

@@ -1,7 +1,8 @@
 /* Seconds in whole microseconds, for aggregates that must be exact.
  *
- * time, time_start and time_end are integers of microseconds divided by 1e6.  A choice among such columns, nothing and 0 (where, coalesce, fillna) has
- * the same twin: the choice among the integers.  Anything else is no longer whole. */
+ * time, time_start and time_end are integers of microseconds divided by 1e6.  A choice among such columns,
+ * nothing and 0 (where, coalesce, fillna) has the same twin: the choice among the integers.  Anything else is
+ * no longer whole. */
 #include <stdlib.h>
 
 #include "analyse/expression/build.h"

@@ -1,10 +1,10 @@
 /* tree.h - what the parser makes and programs run (private to expression).
  *
- * DESIGN.  A tree is an array of nodes in which operands stand before their users.  Every pass over it (folding, demands,
- * assigning registers, evaluating) is therefore a loop and not a recursion, and a value that is used twice, as the
- * middle of a < b < c is, is one node.  Types meet when a node is built: operands are cast so that an operation sees one
- * type only, and a node whose operands are constants becomes a constant at once.  Positions in the text matter to the
- * parser only; nodes have none. */
+ * DESIGN.  A tree is an array of nodes in which operands stand before their users.  Every pass over it
+ * (folding, demands, assigning registers, evaluating) is therefore a loop and not a recursion, and a value
+ * that is used twice, as the middle of a < b < c is, is one node.  Types meet when a node is built: operands
+ * are cast so that an operation sees one type only, and a node whose operands are constants becomes a
+ * constant at once.  Positions in the text matter to the parser only; nodes have none. */
 #ifndef STA_ANALYSE_EXPRESSION_TREE_H
 #define STA_ANALYSE_EXPRESSION_TREE_H
 
@@ -31,8 +31,8 @@ enum sta_manner {
     X(GREATER_##suffix, TEST)                                                                                \
     X(GREATER_EQUAL_##suffix, TEST)
 
-/* Operations that are a loop over numbers, conditions or codes; _I of integers, _F of numbers, _B of conditions, _T of
- * codes.  X(name, manner) */
+/* Operations that are a loop over numbers, conditions or codes; _I of integers, _F of numbers, _B of
+ * conditions, _T of codes.  X(name, manner) */
 /* clang-format off */
 #define STA_KERNEL_LIST(X) \
     STA_COMPARISONS(X, II) STA_COMPARISONS(X, FF) STA_COMPARISONS(X, IF) \

@@ -1,4 +1,5 @@
-/* overlap.h - did I/O hide behind compute: busy, overlapping and exposed time of event sets (public part of analyse.h).  overlap.md has the definitions. */
+/* overlap.h - did I/O hide behind compute: busy, overlapping and exposed time of event sets (public part of
+ * analyse.h).  overlap.md has the definitions. */
 #ifndef STA_ANALYSE_FACADE_OVERLAP_H
 #define STA_ANALYSE_FACADE_OVERLAP_H
 
@@ -18,8 +19,10 @@ struct sta_overlap_question {
     const struct sta_presets *presets;
     const char *label;        /* value of the column `trace`, or NULL */
     const char *trace_preset; /* chosen by content */
-    /* An object: the members of overlap.md sections 3 and 4, without limit, cursor and format.  Beyond them: layers, a list, instead of sets means these
-     * layers of its preset, or of trace_preset (empty: all but the ancestors of what overlap_with names); granularity (seconds) asks for a series, explain (true) for what the bucket method says; for intervals longest (no more than so many) and events (so many shown of
+    /* An object: the members of overlap.md sections 3 and 4, without limit, cursor and format.  Beyond them:
+     * layers, a list, instead of sets means these layers of its preset, or of trace_preset (empty: all but
+     * the ancestors of what overlap_with names); granularity (seconds) asks for a series, explain (true) for
+     * what the bucket method says; for intervals longest (no more than so many) and events (so many shown of
      * each). */
     const struct sta_document *request;
 };
@@ -31,15 +34,16 @@ struct sta_overlap_answer {
     const char *variant;    /* static; NULL but under compatible */
     struct sta_facts facts; /* scope_count, span, idle; or granularity and the totals of compatible */
     struct sta_table sets, pairs, groups, concurrency, exposure, statistics, explain, series, per_scope;
-    struct sta_table
-        phases; /* compatible: name, events, time, threads; and per_scope has the printed lines: printed, value, time, shown */
+    struct sta_table phases; /* compatible: name, events, time, threads; and per_scope has the printed lines:
+                                printed, value, time, shown */
     char **warnings;
     size_t warning_count;
 };
 
 /**
  * sta_overlap_run - the answer of one request (overlap.md sections 2 to 4)
- * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Fini after success.
+ * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED,
+ * STA_ECORRUPT.  Fini after success.
  */
 STA_MUSTCHECK int sta_overlap_run(const struct sta_overlap_question *question,
                                   const struct sta_budget *budget, struct sta_overlap_answer *answer,
@@ -49,7 +53,8 @@ void sta_overlap_answer_fini(struct sta_overlap_answer *answer);
 STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_question *question,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
-/** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free() it. */
+/** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free()
+ * it. */
 char *sta_overlap_page(const struct sta_overlap_answer *answer);
 
 #endif

@@ -1,8 +1,8 @@
 /* query.h - any question to the events of one trace or several (public part of analyse.h).
  *
- * A request is checked against the traces' columns and made a plan; running it gives a result, which is immutable and may be kept;
- * readers walk a result page by page.  Results of groups are held; plain events in their own order are not: their readers
- * go through the blocks as they are read. */
+ * A request is checked against the traces' columns and made a plan; running it gives a result, which is
+ * immutable and may be kept; readers walk a result page by page.  Results of groups are held; plain events in
+ * their own order are not: their readers go through the blocks as they are read. */
 #ifndef STA_ANALYSE_FACADE_QUERY_H
 #define STA_ANALYSE_FACADE_QUERY_H
 
@@ -27,10 +27,10 @@ struct sta_query {
     const struct sta_query_trace *traces; /* in the order of the request */
     size_t trace_count;
     struct sta_presets *presets;
-    const struct sta_document *
-        request; /* an object: the members of query.md part 3, without traces, cursor and format.  In the first stage `limit` counts for the rows of
-                   * a page and is left to the readers; where a `then` follows it cuts */
-    const char *spill_folder; /* where what does not fit the memory goes, in files without names */
+    const struct sta_document *request; /* an object: the members of query.md part 3, without traces, cursor
+                                         * and format.  In the first stage `limit` counts for the rows of a
+                                         * page and is left to the readers; where a `then` follows it cuts */
+    const char *spill_folder;           /* where what does not fit the memory goes, in files without names */
 };
 
 struct sta_query_result; /* counted references; holds on to snapshots and presets; any thread */
@@ -43,9 +43,12 @@ struct sta_query_column {
 };
 
 /**
- * sta_query_run - check a request, and compute all of it that has to be computed before the first row can be given
- * Mistakes: STA_EINPUT with parameter and position as query.md part 6 has them, the first one in the order of part 3; limits: STA_ELIMIT.
- * Return: 0, these, STA_ECANCELLED, STA_ENOSPC or STA_EIO of the spill folder, STA_ECORRUPT.  Context: any thread; release the result.
+ * sta_query_run - check a request, and compute all of it that has to be computed before the first row can be
+ * given
+ * Mistakes: STA_EINPUT with parameter and position as query.md part 6 has them, the first one in the order of
+ * part 3; limits: STA_ELIMIT.
+ * Return: 0, these, STA_ECANCELLED, STA_ENOSPC or STA_EIO of the spill folder, STA_ECORRUPT.  Context: any
+ * thread; release the result.
  */
 STA_MUSTCHECK int sta_query_run(const struct sta_query *query, const struct sta_budget *budget,
                                 struct sta_query_result **result, struct sta_error *err);
@@ -60,15 +63,16 @@ STA_MUSTCHECK int sta_query_row_count(struct sta_query_result *result, const str
 
 /**
  * sta_query_reader_create - walk the rows of a result
- * @after: what sta_query_position gave, to go on behind it without walking there; NULL: from the start.  STA_EINPUT if it is none of this result's.
+ * @after: what sta_query_position gave, to go on behind it without walking there; NULL: from the start.
+ * STA_EINPUT if it is none of this result's.
  * @budget: copied; for what the reader itself has to scan
  */
 STA_MUSTCHECK int sta_query_reader_create(struct sta_query_result *result, const struct sta_budget *budget,
                                           const void *after, size_t after_size,
                                           struct sta_query_reader **reader, struct sta_error *err);
 void sta_query_reader_destroy(struct sta_query_reader *reader); /* NULL allowed */
-/** The next rows, @most at the most; none at the end.  @table: initialised by this, for the caller to sta_table_fini; its texts may point into
- * the result, so it must not outlive that. */
+/** The next rows, @most at the most; none at the end.  @table: initialised by this, for the caller to
+ * sta_table_fini; its texts may point into the result, so it must not outlive that. */
 STA_MUSTCHECK int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,
                                  struct sta_error *err);
 /** Appends the position behind the last row read; false, and nothing, when no row follows. */
@@ -97,15 +101,17 @@ struct sta_columns_question {
 
 /**
  * sta_columns_describe - the columns that a query may name
- * @table: name, type ("text", "integer", "number", "condition"), unit, missing (events without a value), distinct (of texts and integers that were
- * counted; else missing), min, max (as text), top (JSON list of the most frequent values with counts; texts only)
+ * @table: name, type ("text", "integer", "number", "condition"), unit, missing (events without a value),
+ * distinct (of texts and integers that were counted; else missing), min, max (as text), top (JSON list of the
+ * most frequent values with counts; texts only)
  */
 STA_MUSTCHECK int sta_columns_describe(const struct sta_columns_question *question,
                                        const struct sta_budget *budget, struct sta_table *table,
                                        struct sta_error *err);
 /**
  * sta_column_values - the distinct values of a column, for completion
- * @prefix: of texts, compared without case; "" or NULL: all.  Most frequent first, then by value; @table: value, count
+ * @prefix: of texts, compared without case; "" or NULL: all.  Most frequent first, then by value; @table:
+ * value, count
  */
 STA_MUSTCHECK int sta_column_values(const struct sta_columns_question *question, const char *column,
                                     const char *prefix, size_t most, const struct sta_budget *budget,

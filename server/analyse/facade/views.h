@@ -1,6 +1,8 @@
-/* views.h - the layered tables: high-level metrics, main, layer and flat view, summary (public part of analyse.h).
+/* views.h - the layered tables: high-level metrics, main, layer and flat view, summary (public part of
+ * analyse.h).
  *
- * Exact (exact.md) and compatible (metrics.md) are two engines behind the same calls; a table is made whole, and pages are cut from it. */
+ * Exact (exact.md) and compatible (metrics.md) are two engines behind the same calls; a table is made whole,
+ * and pages are cut from it. */
 #ifndef STA_ANALYSE_FACADE_VIEWS_H
 #define STA_ANALYSE_FACADE_VIEWS_H
 
@@ -28,14 +30,17 @@ struct sta_view_question {
     bool quantiles;
 };
 
-/* What all compatible tables by time, process and what follows from them are made from: events summed by one pass.  Immutable; any thread. */
+/* What all compatible tables by time, process and what follows from them are made from: events summed by one
+ * pass.  Immutable; any thread. */
 struct sta_view_basis;
 
-/** Whether sta_view_compatible can do with a basis: of a table with rows by a view, not grouped by files, which one layer has for itself. */
+/** Whether sta_view_compatible can do with a basis: of a table with rows by a view, not grouped by files,
+ * which one layer has for itself. */
 bool sta_view_has_basis(const struct sta_view_question *question);
 /**
- * sta_view_basis_create - the pass, of a question's trace, preset, filters, window, filter, view types and granularity
- * Holds on to snapshot and presets.  Mistakes: STA_EINPUT with the parameter; STA_ELIMIT.  Destroy it.
+ * sta_view_basis_create - the pass, of a question's trace, preset, filters, window, filter, view types and
+ * granularity Holds on to snapshot and presets.  Mistakes: STA_EINPUT with the parameter; STA_ELIMIT.
+ * Destroy it.
  */
 STA_MUSTCHECK int sta_view_basis_create(const struct sta_view_question *question,
                                         const struct sta_budget *budget, struct sta_view_basis **basis,
@@ -47,8 +52,9 @@ uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis);
  * sta_view_compatible - a table as the reference analysers compute it (metrics.md sections 4 to 8)
  * @basis: of a question that is equal in all that makes one; NULL: none is at hand
  * @table: as the golden tables: keys first, then columns in their order.  Infinite numbers are infinite here
- * @facts: job_time and total_count of the trace; filtered, unmatched, multiple as in the summary, taken (by the layer, or by any), keyless (left out for
- * want of a file, category or function to group by); of the summary what metrics.md section 8 says of the whole trace
+ * @facts: job_time and total_count of the trace; filtered, unmatched, multiple as in the summary, taken (by
+ * the layer, or by any), keyless (left out for want of a file, category or function to group by); of the
+ * summary what metrics.md section 8 says of the whole trace
  * Mistakes: STA_EINPUT with parameter /layer, /by, /views, /granularity; STA_ELIMIT too.
  */
 STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
@@ -57,10 +63,12 @@ STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
                                       struct sta_error *err);
 /**
  * sta_view_exact - layer and flat view of exact.md sections 2 and 4, and the summary
- * @table: the key's columns, then those of the layers in the preset's order; rows by key, a missing one last.  A view by time has the bins that some
- * layer touches.  from and to cut events as the edges of bins do, so that rows add up to the summary of the same window
+ * @table: the key's columns, then those of the layers in the preset's order; rows by key, a missing one last.
+ * A view by time has the bins that some layer touches.  from and to cut events as the edges of bins do, so
+ * that rows add up to the summary of the same window
  * @facts: those of sta_summary_exact
- * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, or /semantics for a table that exact does not have.
+ * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, or /semantics for a table that exact does
+ * not have.
  * Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Any thread.
  */
 STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
@@ -68,8 +76,10 @@ STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const
 
 /**
  * sta_metrics_explain - what columns mean
- * @name: of a column, with or without its layer ("compute_busy", "busy"); NULL: all there are, "*" standing for any beginning
- * @table: name, semantics, of ("layer", "derived metric", "flat view" ..), unit, formula, meaning; no row for a name that no table has
+ * @name: of a column, with or without its layer ("compute_busy", "busy"); NULL: all there are, "*" standing
+ * for any beginning
+ * @table: name, semantics, of ("layer", "derived metric", "flat view" ..), unit, formula, meaning; no row for
+ * a name that no table has
  */
 void sta_metrics_explain(const struct sta_presets *presets, const char *name, struct sta_table *table);
 

@@ -1,6 +1,7 @@
 /* cover.h - how long each bin of time is covered.
  *
- * An interval over many bins costs as much as one over two: bins that are covered whole are kept as differences. */
+ * An interval over many bins costs as much as one over two: bins that are covered whole are kept as
+ * differences. */
 #ifndef STA_ANALYSE_INTERVALS_COVER_H
 #define STA_ANALYSE_INTERVALS_COVER_H
 

@@ -1,8 +1,9 @@
-/* parcel.h - spans as the sweep takes them from a block: a parcel for each slice, in which the spans of a unit come together, in order.
+/* parcel.h - spans as the sweep takes them from a block: a parcel for each slice, in which the spans of a
+ * unit come together, in order.
  *
- * Millions of spans go through memory between the worker that reads them and the one that sweeps them, so they are packed: a unit is named once,
- * and a span keeps its length.  Where that says nothing, or where the sweep must know of an end before it comes to the span, the parcel
- * has the end apart. */
+ * Millions of spans go through memory between the worker that reads them and the one that sweeps them, so
+ * they are packed: a unit is named once, and a span keeps its length.  Where that says nothing, or where the
+ * sweep must know of an end before it comes to the span, the parcel has the end apart. */
 #ifndef STA_ANALYSE_INTERVALS_PARCEL_H
 #define STA_ANALYSE_INTERVALS_PARCEL_H
 
@@ -49,7 +50,8 @@ struct sta_packer; /* of one worker; holds a number for each unit */
 struct sta_packer *sta_packer_create(void);
 void sta_packer_destroy(struct sta_packer *packer); /* NULL allowed */
 
-/* Rows of a block that give spans to a slice, counted by unit as they are listed.  Kept by value, so that a loop has it in registers. */
+/* Rows of a block that give spans to a slice, counted by unit as they are listed.  Kept by value, so that a
+ * loop has it in registers. */
 struct sta_pack_list {
     uint32_t *rows, row_count;
     uint32_t *counts; /* by unit */
@@ -77,7 +79,8 @@ struct sta_pack_events {
     const uint32_t *units, *masks;
 };
 
-/** Writes the parcel for the slice that ends at cut number @cut; those of all cuts in order, up to the last one that has rows. */
+/** Writes the parcel for the slice that ends at cut number @cut; those of all cuts in order, up to the last
+ * one that has rows. */
 void sta_packer_put(struct sta_packer *packer, const struct sta_pack_events *events,
                     const struct sta_pack_list *list, size_t cut, struct sta_block_spans *spans);
 

@@ -1,10 +1,12 @@
 /* Pieces by slice, unit and track.
  *
- * DESIGN.  A worker gets the stretches of one unit in one slice after another; they are put together as they come, so a piece is a whole
- * interval unless it reaches the beginning or the end of the slice.  What is kept lies in runs, one per slice and unit, each ascending;
- * runs taken in the order of slices give every track in order of time, and touching pieces become one.
+ * DESIGN.  A worker gets the stretches of one unit in one slice after another; they are put together as they
+ * come, so a piece is a whole interval unless it reaches the beginning or the end of the slice.  What is kept
+ * lies in runs, one per slice and unit, each ascending; runs taken in the order of slices give every track in
+ * order of time, and touching pieces become one.
  *
- * Where only the longest intervals are wanted, the whole ones need not be kept but for a heap of the longest; what is cut is kept. */
+ * Where only the longest intervals are wanted, the whole ones need not be kept but for a heap of the longest;
+ * what is cut is kept. */
 #include "analyse/intervals/pieces.h"
 
 #include <stdatomic.h>
@@ -127,7 +129,8 @@ static void keep(struct list *list, const struct open_piece *open, uint32_t trac
     keep_piece(list, (struct piece){from, (uint32_t)(open->to - from), track});
 }
 
-/* Longer; or as long and earlier; or then of a unit that goes before: it must not matter who saw which slice. */
+/* Longer; or as long and earlier; or then of a unit that goes before: it must not matter who saw which
+ * slice. */
 static bool goes_before(const struct sta_pieces *pieces, const struct sta_span *a, const struct sta_span *b)
 {
     if (a->te - a->ts != b->te - b->ts)

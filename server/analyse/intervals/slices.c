@@ -1,7 +1,9 @@
-/* Cuts the time axis where about `slice_rows` rows have passed, taking the rows of a block as spread evenly over its time.
+/* Cuts the time axis where about `slice_rows` rows have passed, taking the rows of a block as spread evenly
+ * over its time.
  *
- * Many segments may cover the same time, so cutting at the ends of blocks would give slices of very different size.  The estimate only
- * steers sizes: a slice's content is found exactly, by searching each member block for its bounds. */
+ * Many segments may cover the same time, so cutting at the ends of blocks would give slices of very different
+ * size.  The estimate only steers sizes: a slice's content is found exactly, by searching each member block
+ * for its bounds. */
 #include "analyse/intervals/slices.h"
 
 #include <stdlib.h>

@@ -1,9 +1,11 @@
 /* Spans in order of time.
  *
- * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first) needs two or three passes over
- * memory that fits a core's cache, whatever the number of runs that came together.  Its digits are as wide as the passes need.
+ * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first) needs two
+ * or three passes over memory that fits a core's cache, whatever the number of runs that came together.  Its
+ * digits are as wide as the passes need.
  *
- * Spans come in two sizes, both with the time first; functions that are inlined with a constant size serve both. */
+ * Spans come in two sizes, both with the time first; functions that are inlined with a constant size serve
+ * both. */
 #include "analyse/intervals/span.h"
 
 #include <stdbool.h>

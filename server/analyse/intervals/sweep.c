@@ -1,14 +1,16 @@
 /* The sweep: starts and ends of a slice, unit by unit, on the state that earlier slices leave.
  *
- * DESIGN.  The state at a slice's start is small: of each unit and set how many spans are active, and the ends of those that are.  Spans
- * that end beyond their slice wait in one heap for the slice in which they end.  `prepare` finds the parts of the slice's parcels that belong
- * to each unit; they mostly come in order, so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends
- * here, copies the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes through each unit
- * alone, with the ends that are ahead.  What must run in order thus costs some steps per span that crosses a cut and per unit of
- * the slice.
+ * DESIGN.  The state at a slice's start is small: of each unit and set how many spans are active, and the
+ * ends of those that are.  Spans that end beyond their slice wait in one heap for the slice in which they
+ * end.  `prepare` finds the parts of the slice's parcels that belong to each unit; they mostly come in order,
+ * so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends here, copies
+ * the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes
+ * through each unit alone, with the ends that are ahead.  What must run in order thus costs some steps per
+ * span that crosses a cut and per unit of the slice.
  *
- * A unit that a slice does not touch stays as it is, and is accounted for by the next slice that touches it: `since` says from when.
- * Times are cut to the window when they are measured; the order of events stays that of their real times. */
+ * A unit that a slice does not touch stays as it is, and is accounted for by the next slice that touches it:
+ * `since` says from when.  Times are cut to the window when they are measured; the order of events stays that
+ * of their real times. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <stdlib.h>
@@ -58,7 +60,8 @@ void sta_sweep_destroy(struct sta_sweep *sweep)
     free(sweep);
 }
 
-/* What arrays hold beyond what the spans of a usual slice take: that much every worker has, as it has buffers for a block. */
+/* What arrays hold beyond what the spans of a usual slice take: that much every worker has, as it has buffers
+ * for a block. */
 static size_t beyond_slice(size_t capacity, size_t size)
 {
     size_t usual = 2 * STA_SLICE_ROWS;

@@ -1,4 +1,5 @@
-/* The steps of the sweep before it measures: which spans are whose, and the state carried from slice to slice. */
+/* The steps of the sweep before it measures: which spans are whose, and the state carried from slice to
+ * slice. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <string.h>

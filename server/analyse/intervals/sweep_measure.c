@@ -1,9 +1,9 @@
 /* The sweep of a slice: each of its units alone, through starts and ends in order.
  *
- * DESIGN.  How long something was so is the sum of the moments at which it ceased to be so, less the sum of those at which it began: a change
- * from k to k + 1 adds its moment to what k has and takes it from what k + 1 has, and nothing need be known of the change before.
- * These sums wrap around, and come back.  Most calls are the innermost ones, one after another, with nothing else between: a row of
- * them adds only its time. */
+ * DESIGN.  How long something was so is the sum of the moments at which it ceased to be so, less the sum of
+ * those at which it began: a change from k to k + 1 adds its moment to what k has and takes it from what k +
+ * 1 has, and nothing need be known of the change before.  These sums wrap around, and come back.  Most calls
+ * are the innermost ones, one after another, with nothing else between: a row of them adds only its time. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <string.h>
@@ -197,7 +197,8 @@ static inline bool tells(const struct going *going, uint32_t mask)
     return going->sweep->options.take != NULL && (mask & ~going->state->mask) != 0;
 }
 
-/* Passes a row of spans of the same sets, each of which ends by @until, when something else changes, and before the next one of the row begins.
+/* Passes a row of spans of the same sets, each of which ends by @until, when something else changes, and
+ * before the next one of the row begins.
  * Return: the next span. */
 static inline const struct sta_packed_span *pass_row(const struct going *going,
                                                      const struct sta_packed_span *span,

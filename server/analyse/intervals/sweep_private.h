@@ -42,7 +42,8 @@ struct sta_sweep_crowd {
     size_t capacity;
 };
 
-/* Times of a unit's combinations that are not in its cells yet.  Of mask 0, which a free slot has too, it means nothing. */
+/* Times of a unit's combinations that are not in its cells yet.  Of mask 0, which a free slot has too, it
+ * means nothing. */
 struct sta_sweep_recent {
     uint64_t used; /* bit per slot */
     uint32_t masks[STA_SWEEP_RECENT];

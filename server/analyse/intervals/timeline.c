@@ -1,9 +1,10 @@
 /* The pass: workers share out blocks to read and slices to measure.
  *
- * DESIGN.  One mutex guards who does what next; it is taken once per block and twice per slice.  A worker prefers a slice that is ready over
- * another block to read, so what is held stays near what the open slices need.  Slices are handed out in order; each waits for its
- * turn to carry, which is short, and since the worker of an earlier slice is always at work on it, turns never deadlock.
- * Without slices (order does not matter) the same loop only hands out blocks. */
+ * DESIGN.  One mutex guards who does what next; it is taken once per block and twice per slice.  A worker
+ * prefers a slice that is ready over another block to read, so what is held stays near what the open slices
+ * need.  Slices are handed out in order; each waits for its turn to carry, which is short, and since the
+ * worker of an earlier slice is always at work on it, turns never deadlock.  Without slices (order does not
+ * matter) the same loop only hands out blocks. */
 #include "analyse/intervals/timeline.h"
 
 #include <stdatomic.h>

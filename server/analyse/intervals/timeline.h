@@ -1,8 +1,9 @@
 /* timeline.h - one parallel pass over blocks, with their spans in order of time.
  *
- * Blocks are read by any worker in any number at once, roughly in the order of time.  The time axis is cut into slices of about equal
- * numbers of rows; as soon as every block that reaches into a slice has been read, a worker brings the slice's spans in order and measures them.
- * Only the spans between the first open slice and the last block read are held. */
+ * Blocks are read by any worker in any number at once, roughly in the order of time.  The time axis is cut
+ * into slices of about equal numbers of rows; as soon as every block that reaches into a slice has been read,
+ * a worker brings the slice's spans in order and measures them.  Only the spans between the first open slice
+ * and the last block read are held. */
 #ifndef STA_ANALYSE_INTERVALS_TIMELINE_H
 #define STA_ANALYSE_INTERVALS_TIMELINE_H
 
@@ -47,13 +48,14 @@ struct sta_slice {
     size_t parcel_count;
 };
 
-/* What a pass does.  Each callback gets the worker that calls it; calls of one worker never overlap.  A failure ends the pass. */
+/* What a pass does.  Each callback gets the worker that calls it; calls of one worker never overlap.  A
+ * failure ends the pass. */
 struct sta_timeline_work {
     /** Reads block number @block and writes the spans it gives.  @spans: NULL when the pass has no slices. */
     int (*read)(void *context, unsigned worker, size_t block, struct sta_block_spans *spans,
                 struct sta_error *err);
-    /* NULL, all three, when order does not matter.  Of every slice: prepare, carry, measure; carry is called in the order of slices, one at a
-     * time, the others concurrently. */
+    /* NULL, all three, when order does not matter.  Of every slice: prepare, carry, measure; carry is called
+     * in the order of slices, one at a time, the others concurrently. */
     void (*prepare)(void *context, unsigned worker, const struct sta_slice *slice);
     void (*carry)(void *context, unsigned worker, const struct sta_slice *slice);
     void (*measure)(void *context, unsigned worker, const struct sta_slice *slice);

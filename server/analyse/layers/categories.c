@@ -1,7 +1,7 @@
 /* Layers from categories: every dotted prefix of a category that events have is a layer.
  *
- * The order is that of a tree drawn depth first, children by text; it comes from the texts alone, so the same trace always gives
- * the same layers. */
+ * The order is that of a tree drawn depth first, children by text; it comes from the texts alone, so the same
+ * trace always gives the same layers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
-/* combos.h - a hash table from (function, category, kind of file) to a number, for one thread (private to analyse).
+/* combos.h - a hash table from (function, category, kind of file) to a number, for one thread (private to
+ * analyse).
  *
- * Looked up once per row and small: a few hundred combinations occur, so the table stays in the nearest cache. */
+ * Looked up once per row and small: a few hundred combinations occur, so the table stays in the nearest
+ * cache. */
 #ifndef STA_ANALYSE_LAYERS_COMBOS_H
 #define STA_ANALYSE_LAYERS_COMBOS_H
 

@@ -65,7 +65,8 @@ static bool has_column(const struct sta_schema_column *columns, size_t count, co
     return false;
 }
 
-/* Puts the columns that @text names and the schema lacks behind those of the schema; STA_ELIMIT when they are too many. */
+/* Puts the columns that @text names and the schema lacks behind those of the schema; STA_ELIMIT when they are
+ * too many. */
 static int add_columns(struct sta_open_condition *condition, const char *text,
                        const struct sta_schema *schema, struct sta_error *err)
 {

@@ -1,8 +1,10 @@
-/* conditions.h - conditions of presets, which may name args columns that a trace does not have (private to analyse).
+/* conditions.h - conditions of presets, which may name args columns that a trace does not have (private to
+ * analyse).
  *
- * A preset is written for many traces.  A query that misspells args.ret should hear so, but a preset's condition on args.queue_depth
- * must also work on a trace without it: the column is then missing in every event.  Nor is its type known, and conditions are typed; so
- * the types for which the condition makes sense are searched, and the first that fit are taken. */
+ * A preset is written for many traces.  A query that misspells args.ret should hear so, but a preset's
+ * condition on args.queue_depth must also work on a trace without it: the column is then missing in every
+ * event.  Nor is its type known, and conditions are typed; so the types for which the condition makes sense
+ * are searched, and the first that fit are taken. */
 #ifndef STA_ANALYSE_LAYERS_CONDITIONS_H
 #define STA_ANALYSE_LAYERS_CONDITIONS_H
 
@@ -27,8 +29,8 @@ STA_MUSTCHECK int sta_open_condition_parse(const char *text, const struct sta_sc
                                            struct sta_open_condition *condition, struct sta_error *err);
 void sta_open_condition_fini(struct sta_open_condition *condition);
 
-/** Whether it reads nothing but function and (refined) category and what follows from them, so that it holds for all events
- * that agree on these. */
+/** Whether it reads nothing but function and (refined) category and what follows from them, so that it holds
+ * for all events that agree on these. */
 bool sta_open_condition_is_fixed(const struct sta_open_condition *condition);
 
 /** The columns of every trace, without args: what a preset is checked against when it is loaded. */

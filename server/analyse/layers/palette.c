@@ -1,4 +1,5 @@
-/* Colours told apart with any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be lightened with depth. */
+/* Colours told apart with any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be
+ * lightened with depth. */
 #include <stdint.h>
 
 #include "analyse/layers/palette.h"

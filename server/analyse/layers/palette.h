@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth; free() it. */
+/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth;
+ * free() it. */
 char *sta_palette_color(size_t index, unsigned depth);
 
 #endif

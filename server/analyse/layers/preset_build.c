@@ -1,4 +1,5 @@
-/* A preset from its file: description, filters, refinement, detection.  Layers and expressions have files of their own. */
+/* A preset from its file: description, filters, refinement, detection.  Layers and expressions have files of
+ * their own. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,8 @@ static int layer_name(struct sta_preset_builder *builder, const struct sta_yaml 
     return STA_OK;
 }
 
-/* overlap_with, and the layer of detect, which is not inherited: two presets cannot be detected by the same rule. */
+/* overlap_with, and the layer of detect, which is not inherited: two presets cannot be detected by the same
+ * rule. */
 static int build_named_layers(struct sta_preset_builder *builder)
 {
     struct sta_preset *preset = builder->preset;

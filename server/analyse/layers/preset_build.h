@@ -18,7 +18,8 @@
 STA_MUSTCHECK int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **preset,
                                    struct sta_preset_mistakes *mistakes, struct sta_error *err);
 
-/** The formula of an additional metric with {T}, as @time, and {epsilon} filled in; free it.  NULL when there is another word in braces. */
+/** The formula of an additional metric with {T}, as @time, and {epsilon} filled in; free it.  NULL when there
+ * is another word in braces. */
 char *sta_preset_formula(const char *text, const char *time);
 
 /* For the parts: what is being built, and from where. */
@@ -34,7 +35,8 @@ struct sta_preset_builder {
 
 /** Says what is being built. */
 void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...) STA_PRINTF(2, 3);
-/** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on: STA_OK.  Else @status. */
+/** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on: STA_OK.  Else
+ * @status. */
 int sta_preset_note(struct sta_preset_builder *builder, int status);
 /** Notes an error of a file whose messages begin with @path. */
 void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *path, const char *pointer,

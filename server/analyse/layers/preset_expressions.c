@@ -1,8 +1,8 @@
 /* Logical views and additional metrics of a preset.
  *
- * An additional metric is a formula of columns of the flat view, which do not exist yet when a preset is loaded.  It is checked as
- * far as that goes: its syntax, with a column of numbers for every name in it, and that each such name begins with that
- * of a layer, where the slips are. */
+ * An additional metric is a formula of columns of the flat view, which do not exist yet when a preset is
+ * loaded.  It is checked as far as that goes: its syntax, with a column of numbers for every name in it, and
+ * that each such name begins with that of a layer, where the slips are. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Preset files: found, read, and tied to what they extend.
  *
- * A file that extends its own name extends the one that it overrides, so that a lab's dlio.yaml can say `extends: dlio`. */
+ * A file that extends its own name extends the one that it overrides, so that a lab's dlio.yaml can say
+ * `extends: dlio`. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,8 @@
 #include "analyse/presets.h"
 #include "common/memory.h"
 
-/* Notes a condition that reads more than function and category; STA_ELIMIT when there are too many of these. */
+/* Notes a condition that reads more than function and category; STA_ELIMIT when there are too many of
+ * these. */
 static int note_varying(struct sta_preset_builder *builder, const char *text)
 {
     for (size_t i = 0; i < builder->varying_count; i++) {

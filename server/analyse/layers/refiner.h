@@ -1,7 +1,9 @@
-/* refiner.h - what a preset makes of files: which are dropped, which refine the category of their events (private to analyse).
+/* refiner.h - what a preset makes of files: which are dropped, which refine the category of their events
+ * (private to analyse).
  *
- * A file name is searched once for each text that the preset names; its *file class* is the outcome for all of them.
- * Classes are found when a file is first seen, by whoever sees it: two threads that meet there write the same. */
+ * A file name is searched once for each text that the preset names; its *file class* is the outcome for all
+ * of them.  Classes are found when a file is first seen, by whoever sees it: two threads that meet there
+ * write the same. */
 #ifndef STA_ANALYSE_LAYERS_REFINER_H
 #define STA_ANALYSE_LAYERS_REFINER_H
 
@@ -11,7 +13,8 @@
 
 #include "analyse/analyse.h"
 
-/* File classes: bit 0 is always set, bits 1 .. 14 the refinements that apply, bit 15 that the file is dropped. */
+/* File classes: bit 0 is always set, bits 1 .. 14 the refinements that apply, bit 15 that the file is
+ * dropped. */
 #define STA_FILE_CLASS_NONE 1u /* no file, or one that no rule names */
 #define STA_FILE_CLASS_DROPPED 0x8000u
 
@@ -32,7 +35,8 @@ void sta_refiner_destroy(struct sta_refiner *refiner); /* NULL allowed */
 /** Finds the class of a reference that is not yet known; notes it. */
 uint32_t sta_refiner_examine(struct sta_refiner *refiner, uint32_t ref);
 
-/** The file class of a reference, which must be below the count of the entities or STA_NO_CODE.  Context: any thread. */
+/** The file class of a reference, which must be below the count of the entities or STA_NO_CODE.  Context: any
+ * thread. */
 static inline uint32_t sta_refiner_file_class(struct sta_refiner *refiner, uint32_t ref)
 {
     if (ref == STA_NO_CODE)

@@ -1,4 +1,5 @@
-/* yaml_checks.h - values of configuration files, or a mistake that names file, line, key and what is allowed. */
+/* yaml_checks.h - values of configuration files, or a mistake that names file, line, key and what is
+ * allowed. */
 #ifndef STA_ANALYSE_LAYERS_YAML_CHECKS_H
 #define STA_ANALYSE_LAYERS_YAML_CHECKS_H
 
@@ -18,7 +19,8 @@ STA_MUSTCHECK int sta_check_name(const struct sta_yaml *yaml, const struct sta_y
 STA_MUSTCHECK int sta_check_member(const struct sta_yaml *yaml, const struct sta_yaml_node *mapping,
                                    const char *what, const char *key, const struct sta_yaml_node **value,
                                    struct sta_error *err);
-/** A list of texts that are not empty; nothing is an empty list.  Copies; *texts and each are the caller's to free, also after a failure. */
+/** A list of texts that are not empty; nothing is an empty list.  Copies; *texts and each are the caller's to
+ * free, also after a failure. */
 STA_MUSTCHECK int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
                                   const char *key, char ***texts, size_t *count, struct sta_error *err);
 STA_MUSTCHECK int sta_check_bool(const struct sta_yaml *yaml, const struct sta_yaml_node *node,

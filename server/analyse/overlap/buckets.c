@@ -1,4 +1,5 @@
-/* Sums by bin, (pid, tid) and set; then the largest of each bin.  Each worker has a table of its own, merged after the pass. */
+/* Sums by bin, (pid, tid) and set; then the largest of each bin.  Each worker has a table of its own, merged
+ * after the pass. */
 #include "analyse/overlap/buckets.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,9 @@
-/* buckets.h - the bucket method: sums per bin of time subtracted from one another (private to overlap; overlap.md section 4, 4.).
+/* buckets.h - the bucket method: sums per bin of time subtracted from one another (private to overlap;
+ * overlap.md section 4, 4.).
  *
- * An event counts whole in the bin that it starts in.  In each bin the durations of a set are added up by (pid, tid), and the largest sum
- * stands for the bin: of each set for itself, whichever thread it comes from. */
+ * An event counts whole in the bin that it starts in.  In each bin the durations of a set are added up by
+ * (pid, tid), and the largest sum stands for the bin: of each set for itself, whichever thread it comes
+ * from. */
 #ifndef STA_ANALYSE_OVERLAP_BUCKETS_H
 #define STA_ANALYSE_OVERLAP_BUCKETS_H
 

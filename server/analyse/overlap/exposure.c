@@ -1,7 +1,7 @@
 /* Events against busy time.
  *
- * The busy time of a set in a unit is a track of intervals, of which it is known how much lies before a moment.  What an event has of it is
- * the difference between its end and its start. */
+ * The busy time of a set in a unit is a track of intervals, of which it is known how much lies before a
+ * moment.  What an event has of it is the difference between its end and its start. */
 #include "analyse/overlap/exposure.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* exposure.h - how single events of one set lie in the busy time of another (private to overlap; overlap.md section 2). */
+/* exposure.h - how single events of one set lie in the busy time of another (private to overlap; overlap.md
+ * section 2). */
 #ifndef STA_ANALYSE_OVERLAP_EXPOSURE_H
 #define STA_ANALYSE_OVERLAP_EXPOSURE_H
 

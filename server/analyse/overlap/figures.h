@@ -1,4 +1,5 @@
-/* figures.h - busy times and overlaps of one unit or of all, from the cells of the sweep (private to overlap). */
+/* figures.h - busy times and overlaps of one unit or of all, from the cells of the sweep (private to
+ * overlap). */
 #ifndef STA_ANALYSE_OVERLAP_FIGURES_H
 #define STA_ANALYSE_OVERLAP_FIGURES_H
 

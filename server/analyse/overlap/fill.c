@@ -1,9 +1,10 @@
 /* Which events fill an interval.
  *
- * DESIGN.  One pass offers each event to the intervals of its unit that it reaches into.  An interval keeps the best few, by covered time and
- * then by the order of events, under one of some locks; a look at the least of them, without the lock, turns most offers away.  Since that
- * order is total it does not matter who offers first.  What is kept is where the events stand in the store; their names are read
- * afterwards, block by block. */
+ * DESIGN.  One pass offers each event to the intervals of its unit that it reaches into.  An interval keeps
+ * the best few, by covered time and then by the order of events, under one of some locks; a look at the least
+ * of them, without the lock, turns most offers away.  Since that order is total it does not matter who offers
+ * first.  What is kept is where the events stand in the store; their names are read afterwards, block by
+ * block. */
 #include "analyse/overlap/fill.h"
 
 #include <pthread.h>

@@ -10,7 +10,8 @@ struct sta_group_key {
     int64_t pid;   /* STA_NO_ID when missing */
 };
 
-/** A member `rank_groups` of a request, as overlap.md section 1 has it.  STA_EINPUT with a parameter below /rank_groups. */
+/** A member `rank_groups` of a request, as overlap.md section 1 has it.  STA_EINPUT with a parameter below
+ * /rank_groups. */
 STA_MUSTCHECK int sta_given_groups_check(const struct sta_document *rank_groups, struct sta_error *err);
 
 /**

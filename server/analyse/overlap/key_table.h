@@ -1,7 +1,7 @@
 /* key_table.h - tuples of values as dense numbers, exactly: no two tuples share one (private to overlap).
  *
- * A tuple is taken value by value: each value has a number in its column, and each prefix of a tuple, (number of the prefix before,
- * number of the value), has one too; that of the whole is the tuple's. */
+ * A tuple is taken value by value: each value has a number in its column, and each prefix of a tuple, (number
+ * of the prefix before, number of the value), has one too; that of the whole is the tuple's. */
 #ifndef STA_ANALYSE_OVERLAP_KEY_TABLE_H
 #define STA_ANALYSE_OVERLAP_KEY_TABLE_H
 
@@ -37,7 +37,8 @@ struct sta_key_table {
 
 void sta_key_table_init(struct sta_key_table *table, size_t columns);
 void sta_key_table_fini(struct sta_key_table *table);
-/** The number of a prefix with one more value.  @before: 0 for column 0, else what column - 1 gave.  Numbers count up from 0. */
+/** The number of a prefix with one more value.  @before: 0 for column 0, else what column - 1 gave.  Numbers
+ * count up from 0. */
 uint32_t sta_key_table_step(struct sta_key_table *table, size_t column, uint32_t before,
                             struct sta_key_value value);
 /** The values of a tuple; room for all columns. */

@@ -7,7 +7,8 @@
 #include "common/document.h"
 #include "common/error.h"
 
-/* Each gives what is there, or leaves *value as it is when the member is absent or null.  Mistakes: STA_EINPUT with parameter /@name. */
+/* Each gives what is there, or leaves *value as it is when the member is absent or null.  Mistakes:
+ * STA_EINPUT with parameter /@name. */
 STA_MUSTCHECK int sta_member_bool(const struct sta_document *object, const char *name, bool *value,
                                   struct sta_error *err);
 STA_MUSTCHECK int sta_member_number(const struct sta_document *object, const char *name, double *value,
@@ -21,7 +22,8 @@ STA_MUSTCHECK int sta_member_word(const struct sta_document *object, const char 
 /** The member itself, NULL when it is absent or null. */
 const struct sta_document *sta_member_given(const struct sta_document *object, const char *name);
 
-/** Notes the parameter "/first/second" (second NULL: none), with the escapes of JSON pointers.  Return: err->status. */
+/** Notes the parameter "/first/second" (second NULL: none), with the escapes of JSON pointers.  Return:
+ * err->status. */
 int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position);
 
 #endif

@@ -1,4 +1,5 @@
-/* The printed page of the older analyser, as its users know it: the same lines in the same order (overlap.md section 4).  Nodes, processes and files are those of the trace. */
+/* The printed page of the older analyser, as its users know it: the same lines in the same order (overlap.md
+ * section 4).  Nodes, processes and files are those of the trace. */
 #include <string.h>
 
 #include "analyse/analyse.h"

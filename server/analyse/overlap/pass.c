@@ -1,6 +1,7 @@
 /* Sums by unit and set, spans for the sweep, and what they come to.
  *
- * Each worker sums on its own; counts and times are integers, so that adding them up afterwards gives the same whoever saw which block. */
+ * Each worker sums on its own; counts and times are integers, so that adding them up afterwards gives the
+ * same whoever saw which block. */
 #include "analyse/overlap/pass.h"
 
 #include <stdatomic.h>
@@ -105,8 +106,8 @@ struct range {
     uint32_t first, end;
 };
 
-/* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the usual case nothing is left of what
- * only a window, a filter or another scope asks for. */
+/* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the
+ * usual case nothing is left of what only a window, a filter or another scope asks for. */
 static inline void take_some(struct worker *worker, const struct sta_overlap_events *events,
                              struct range range, struct sta_window window, uint32_t sets, bool by_thread,
                              bool all, struct sta_pack_list *list)

@@ -1,4 +1,5 @@
-/* pass.h - the pass over a request's events: which unit and which sets each has, sums, and the sweep (private to overlap). */
+/* pass.h - the pass over a request's events: which unit and which sets each has, sums, and the sweep (private
+ * to overlap). */
 #ifndef STA_ANALYSE_OVERLAP_PASS_H
 #define STA_ANALYSE_OVERLAP_PASS_H
 
@@ -95,7 +96,8 @@ struct sta_overlap_results {
 
 /**
  * sta_overlap_pass - one pass over the events of a binding's request
- * @stretches: who takes the stretches of the sweep (take NULL: the sums are enough), and how many bytes that holds, for the budget
+ * @stretches: who takes the stretches of the sweep (take NULL: the sums are enough), and how many bytes that
+ * holds, for the budget
  */
 struct sta_overlap_stretches {
     sta_sweep_take take;

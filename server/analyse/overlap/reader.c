@@ -1,7 +1,8 @@
 /* Sets and units of the events of a block.
  *
- * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  One that depends on a text alone is
- * evaluated once per text.  Where the sets are layers, or a preset drops events, the classes of the scan say so: once per class. */
+ * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  One
+ * that depends on a text alone is evaluated once per text.  Where the sets are layers, or a preset drops
+ * events, the classes of the scan say so: once per class. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* request.h - a request for overlap, checked against a trace (private to overlap).
  *
- * overlap.md sections 3 and 4.  Everything that can be wrong with a request is found here, before a row is read. */
+ * overlap.md sections 3 and 4.  Everything that can be wrong with a request is found here, before a row is
+ * read. */
 #ifndef STA_ANALYSE_OVERLAP_REQUEST_H
 #define STA_ANALYSE_OVERLAP_REQUEST_H
 
@@ -55,7 +56,8 @@ struct sta_overlap_request {
     struct sta_arena memory;
 };
 
-/** Reads and checks; release also after a failure.  Return: 0, STA_EINPUT or STA_ELIMIT with parameter and position, STA_ENOMEM, STA_ECORRUPT. */
+/** Reads and checks; release also after a failure.  Return: 0, STA_EINPUT or STA_ELIMIT with parameter and
+ * position, STA_ENOMEM, STA_ECORRUPT. */
 STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
                                            const struct sta_overlap_question *question, bool listing,
                                            struct sta_error *err);

@@ -1,8 +1,9 @@
 /* Units of events.
  *
- * DESIGN.  A unit is a tuple of keys.  Those of threads, processes, groups and hosts follow from an event's thread, so they are worked out
- * once per thread code; a row costs one load.  Keys that are expressions are numbered by each worker on its own, without a
- * lock; a tuple that is new to a worker gets its number for all of them under one. */
+ * DESIGN.  A unit is a tuple of keys.  Those of threads, processes, groups and hosts follow from an event's
+ * thread, so they are worked out once per thread code; a row costs one load.  Keys that are expressions are
+ * numbered by each worker on its own, without a lock; a tuple that is new to a worker gets its number for all
+ * of them under one. */
 #include "analyse/overlap/scope_private.h"
 
 #include <stdlib.h>

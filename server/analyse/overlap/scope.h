@@ -1,6 +1,8 @@
-/* scope.h - which unit each event belongs to: its thread, process, rank group, host, the job, or values of expressions (private to overlap).
+/* scope.h - which unit each event belongs to: its thread, process, rank group, host, the job, or values of
+ * expressions (private to overlap).
  *
- * overlap.md section 1.  Units are numbered as they are first seen, so numbers depend on thread timing; answers list them by their keys. */
+ * overlap.md section 1.  Units are numbered as they are first seen, so numbers depend on thread timing;
+ * answers list them by their keys. */
 #ifndef STA_ANALYSE_OVERLAP_SCOPE_H
 #define STA_ANALYSE_OVERLAP_SCOPE_H
 
@@ -34,7 +36,8 @@ const char *const *sta_scope_names(const struct sta_scope_request *request, size
 struct sta_scope;
 struct sta_scope_worker; /* of one thread */
 
-/** @columns, @request: borrowed.  Return: 0, or what finding the rank groups or binding the keys failed with. */
+/** @columns, @request: borrowed.  Return: 0, or what finding the rank groups or binding the keys failed
+ * with. */
 STA_MUSTCHECK int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
                                    const struct sta_budget *budget, struct sta_scope **scope,
                                    struct sta_error *err);
@@ -51,9 +54,11 @@ STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_co
                                   const uint32_t *selected, uint32_t count, uint32_t *units,
                                   struct sta_error *err);
 
-/** How many units there were when a worker last looked; a worker's own ones are among them.  Context: any thread, during the pass. */
+/** How many units there were when a worker last looked; a worker's own ones are among them.  Context: any
+ * thread, during the pass. */
 uint32_t sta_scope_unit_count_now(const struct sta_scope *scope);
-/** Bytes held for the units, by the scope and its workers, for the budget.  Context: any thread, during the pass. */
+/** Bytes held for the units, by the scope and its workers, for the budget.  Context: any thread, during the
+ * pass. */
 size_t sta_scope_bytes(const struct sta_scope *scope);
 
 /* ---- after the pass */

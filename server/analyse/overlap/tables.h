@@ -19,8 +19,8 @@ void sta_overlap_per_scope(const struct sta_overlap_request *request,
 /**
  * sta_overlap_statistics - how the units compare
  * @per_scope: of the same results
- * @table: a row per time of per_scope but start and end: of (its column), minimum, median, maximum (s), slowest (the keys of the first unit with the
- * maximum, as a JSON object).  Without units no rows
+ * @table: a row per time of per_scope but start and end: of (its column), minimum, median, maximum (s),
+ * slowest (the keys of the first unit with the maximum, as a JSON object).  Without units no rows
  */
 void sta_overlap_statistics(const struct sta_overlap_results *results,
                             const struct sta_overlap_request *request, const struct sta_table *per_scope,

@@ -1,4 +1,5 @@
-/* A table from text to sets, filled as texts are met: most requests name categories and functions, of which a trace has few. */
+/* A table from text to sets, filled as texts are met: most requests name categories and functions, of which a
+ * trace has few. */
 #include "analyse/overlap/text_sets.h"
 
 #include "common/memory.h"

@@ -1,4 +1,5 @@
-/* text_sets.h - sets whose condition depends on one text alone, such as cat: worked out once per distinct text (private to overlap). */
+/* text_sets.h - sets whose condition depends on one text alone, such as cat: worked out once per distinct
+ * text (private to overlap). */
 #ifndef STA_ANALYSE_OVERLAP_TEXT_SETS_H
 #define STA_ANALYSE_OVERLAP_TEXT_SETS_H
 

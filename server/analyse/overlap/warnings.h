@@ -1,4 +1,5 @@
-/* warnings.h - what a reader of an answer should know before trusting it (private to overlap; overlap.md section 3). */
+/* warnings.h - what a reader of an answer should know before trusting it (private to overlap; overlap.md
+ * section 3). */
 #ifndef STA_ANALYSE_OVERLAP_WARNINGS_H
 #define STA_ANALYSE_OVERLAP_WARNINGS_H
 

@@ -1,7 +1,8 @@
 /* Where a condition holds.
  *
- * The condition is evaluated once for each combination of sets, not for each moment: there are at most 65536.  The sweep gives the
- * stretches of each unit; those in which no set is active reach from tick 0 as far as it went, and are cut to the unit's span afterwards. */
+ * The condition is evaluated once for each combination of sets, not for each moment: there are at most 65536.
+ * The sweep gives the stretches of each unit; those in which no set is active reach from tick 0 as far as it
+ * went, and are cut to the unit's span afterwards. */
 #include "analyse/overlap/where.h"
 
 #include <stdlib.h>

@@ -16,8 +16,8 @@ STA_MUSTCHECK int sta_where_init(struct sta_where *where, const struct sta_overl
 void sta_where_fini(struct sta_where *where);
 
 /**
- * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each unit; where the request wants the
- * longest, these are among them
+ * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each
+ * unit; where the request wants the longest, these are among them
  * @intervals: by unit (cell; in the order of results->units), then start; free() it
  */
 STA_MUSTCHECK int sta_where_intervals(const struct sta_where *where,

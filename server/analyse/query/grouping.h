@@ -1,9 +1,10 @@
 /* grouping.h - rows to groups: keys, aggregates, one parallel pass, memory bounded (private to query).
  *
- * Each worker keeps a table of its own from packed keys to states.  A table that outgrows its share of the memory is
- * brought in order and written out as a run; at the end all runs, in memory and on disk, are merged by key, which unites equal groups.
- * What a median or a distinct count needs of every row are lists of values that travel with their group and are merged in
- * order likewise.  No result depends on which worker saw which rows. */
+ * Each worker keeps a table of its own from packed keys to states.  A table that outgrows its share of the
+ * memory is brought in order and written out as a run; at the end all runs, in memory and on disk, are merged
+ * by key, which unites equal groups.  What a median or a distinct count needs of every row are lists of
+ * values that travel with their group and are merged in order likewise.  No result depends on which worker
+ * saw which rows. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_H
 #define STA_ANALYSE_QUERY_GROUPING_H
 
@@ -23,7 +24,8 @@ struct sta_grouping_rows {
     uint32_t count;           /* of rows to take */
     const uint32_t *selected; /* their numbers in the vectors; NULL: 0 .. count - 1 */
     const struct sta_vector *keys, *arguments;
-    /* The order of rows, ascending: source, then at, then place.  For first, last, argmax and lists; NULL when no primitive needs it. */
+    /* The order of rows, ascending: source, then at, then place.  For first, last, argmax and lists; NULL
+     * when no primitive needs it. */
     uint32_t source;
     const int64_t *at;
     const uint64_t *place;
@@ -43,14 +45,15 @@ void sta_grouping_destroy(struct sta_grouping *grouping);
 STA_MUSTCHECK int sta_grouping_update(struct sta_grouping *grouping, unsigned worker,
                                       const struct sta_grouping_rows *rows, struct sta_error *err);
 
-/* Takes groups as they are finished: ascending by key, missing last, at most STA_VECTOR_ROWS at a time; the vectors are the giver's.  Texts are
- * codes of dictionaries that live as long as the grouping. */
+/* Takes groups as they are finished: ascending by key, missing last, at most STA_VECTOR_ROWS at a time; the
+ * vectors are the giver's.  Texts are codes of dictionaries that live as long as the grouping. */
 struct sta_grouping_sink {
     void *self;
     int (*take)(void *self, const struct sta_vector *keys, const struct sta_vector *values, uint32_t rows,
                 struct sta_error *err);
 };
-/** Merges and finishes; on all cores, but the sink is called by one thread.  Without keys: one row, always. */
+/** Merges and finishes; on all cores, but the sink is called by one thread.  Without keys: one row,
+ * always. */
 STA_MUSTCHECK int sta_grouping_finish(struct sta_grouping *grouping, const struct sta_grouping_sink *sink,
                                       struct sta_error *err);
 

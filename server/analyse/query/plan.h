@@ -1,8 +1,9 @@
 /* plan.h - a request, checked and made into stages to be run (private to query).
  *
- * The plan knows names, types and expressions; it has read no row.  All its expressions of a stage share that stage's schema:
- * the columns that come in, then those it derives.  What describe, value_counts and histogram ask for is said in groups and primitives, so that
- * there is one engine for grouping.  The columns that come into a stage are the result columns of the one before it, in their order. */
+ * The plan knows names, types and expressions; it has read no row.  All its expressions of a stage share that
+ * stage's schema: the columns that come in, then those it derives.  What describe, value_counts and histogram
+ * ask for is said in groups and primitives, so that there is one engine for grouping.  The columns that come
+ * into a stage are the result columns of the one before it, in their order. */
 #ifndef STA_ANALYSE_QUERY_PLAN_H
 #define STA_ANALYSE_QUERY_PLAN_H
 
@@ -19,16 +20,18 @@ struct sta_plan_output {
 };
 
 struct sta_plan_order {
-    uint32_t
-        column; /* of the result (of the last stage with compare: of the answer); for plain rows of the schema when past the outputs: outputs + schema index */
+    uint32_t column; /* of the result (of the last stage with compare: of the answer); for plain rows of the
+                        schema when past the outputs: outputs + schema index */
     bool descending;
 };
 
 enum sta_plan_kind {
-    STA_PLAN_ROWS,   /* rows pass on, or end as the answer */
-    STA_PLAN_GROUPS, /* keys and outputs */
-    STA_PLAN_DESCRIBE, /* groups with STA_DESCRIBE_OUTPUTS outputs for each described expression: turned into a row per expression */
-    STA_PLAN_HISTOGRAM /* keys and a last key, not in `keys`, that is the number of a bin: filled up with empty bins.  One primitive, ROWS */
+    STA_PLAN_ROWS,     /* rows pass on, or end as the answer */
+    STA_PLAN_GROUPS,   /* keys and outputs */
+    STA_PLAN_DESCRIBE, /* groups with STA_DESCRIBE_OUTPUTS outputs for each described expression: turned into
+                          a row per expression */
+    STA_PLAN_HISTOGRAM /* keys and a last key, not in `keys`, that is the number of a bin: filled up with
+                          empty bins.  One primitive, ROWS */
 };
 
 /* What describe says of an expression: count mean std min 25% 50% 75% max. */
@@ -41,8 +44,8 @@ struct sta_plan_histogram {
         *of; /* INT or FLOAT.  Bin i holds edges[i] <= x < edges[i + 1], the last one its end too */
     const char *pointer; /* of what says the edges */
 };
-/** The edges (bins + 1) of equal bins from @low to @high; where these are equal, of a range of 1 around them.  STA_EINPUT if they lie too close
- * together to differ. */
+/** The edges (bins + 1) of equal bins from @low to @high; where these are equal, of a range of 1 around them.
+ * STA_EINPUT if they lie too close together to differ. */
 STA_MUSTCHECK int sta_plan_equal_edges(const struct sta_plan_histogram *histogram, double low, double high,
                                        double *edges, struct sta_error *err);
 
@@ -68,7 +71,8 @@ struct sta_plan_stage {
     size_t described_count;
     struct sta_plan_histogram histogram;
 
-    /* ROWS: outputs.  GROUPS: keys, outputs, fraction.  DESCRIBE: keys, column, then STA_DESCRIBE_OUTPUTS.  HISTOGRAM: keys, left, right, count. */
+    /* ROWS: outputs.  GROUPS: keys, outputs, fraction.  DESCRIBE: keys, column, then STA_DESCRIBE_OUTPUTS.
+     * HISTOGRAM: keys, left, right, count. */
     struct sta_query_column *result;
     size_t result_count;
 
@@ -81,8 +85,8 @@ struct sta_plan_stage {
 struct sta_plan_compare {
     bool asked;
     uint32_t baseline; /* number of the trace */
-    uint32_t *
-        columns; /* of the last stage's result; each gives x_baseline, x_delta and x_ratio, behind the result's columns */
+    uint32_t *columns; /* of the last stage's result; each gives x_baseline, x_delta and x_ratio, behind the
+                          result's columns */
     size_t column_count;
     uint32_t trace_key; /* which column of the last stage's result is `trace` */
     uint32_t *keys;     /* which are the other keys, in their order */
@@ -103,9 +107,11 @@ struct sta_plan {
     struct sta_arena memory;
 };
 
-/** What a request says before the events' schema is known: preset, filters, from, to; checks the names of the first stage's members. */
+/** What a request says before the events' schema is known: preset, filters, from, to; checks the names of the
+ * first stage's members. */
 STA_MUSTCHECK int sta_plan_begin(const struct sta_query *query, struct sta_plan *plan, struct sta_error *err);
-/** The stages, against the schema of the events.  @schema must outlive the plan.  Fini also after a failure. */
+/** The stages, against the schema of the events.  @schema must outlive the plan.  Fini also after a
+ * failure. */
 STA_MUSTCHECK int sta_plan_stages(const struct sta_query *query, const struct sta_schema *schema,
                                   struct sta_plan *plan, struct sta_error *err);
 void sta_plan_fini(struct sta_plan *plan);

@@ -1,6 +1,7 @@
 /* faults.c - lines that are wrong or unusual in a known way, spread over a file.
  *
- * They are lines on top of the events that were asked for; those that are events count as such ("planted", category "fault"). */
+ * They are lines on top of the events that were asked for; those that are events count as such ("planted",
+ * category "fault"). */
 #include "generator.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ static void write_long(struct process *process)
     free(text);
 }
 
-/* Another order of keys, blanks, escapes, numbers as text and text as numbers, a trailing comma; the host as ever. */
+/* Another order of keys, blanks, escapes, numbers as text and text as numbers, a trailing comma; the host as
+ * ever. */
 static void write_odd(struct process *process)
 {
     static const char *const tails[] = {",", " ", "\t,  ", ""};

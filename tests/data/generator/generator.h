@@ -1,14 +1,15 @@
 /* generator.h - strata-generate: traces as a DLIO benchmark on DFTracer would write them, with known totals.
  *
- * It shares no code with the daemon, so that its totals are a second opinion.  Everything it does follows from the options: the
- * same options give the same bytes, whatever the number of threads.
+ * It shares no code with the daemon, so that its totals are a second opinion.  Everything it does follows
+ * from the options: the same options give the same bytes, whatever the number of threads.
  *
  *   options.c   the command line
  *   kinds.c     every kind of event: name, category, args in the order of the real tracer, layers
  *   output.c    one trace file: buffer, gzip
  *   process.c   one traced process: writes its events, adds them to the totals
  *   workload.c  which ranks and files make a task; the order of things
- *   rank.c      a rank and its readers: steps.c what they do, sample.c how a file is read, calls.c how a call is written
+ * rank.c      a rank and its readers: steps.c what they do, sample.c how a file is read, calls.c how a call
+ * is written
  *   faults.c    lines that are wrong or unusual in a known way
  *   intervals.c unions of intervals, for busy and exposed time
  *   totals.c    what was written: sums, and their JSON */
@@ -157,7 +158,8 @@ static inline enum file_class file_class_of(uint64_t id)
     return (enum file_class)(id >> 56);
 }
 
-/* X(id, letter, key, in quotes when hashed, in quotes when plain): the letters make the templates of kinds.c */
+/* X(id, letter, key, in quotes when hashed, in quotes when plain): the letters make the templates of
+ * kinds.c */
 // clang-format off
 #define ARG_LIST(X) \
     X(PARENT, 'p', "p_idx", 0, 0) X(LEVEL, 'l', "level", 0, 0) X(RET, 'r', "ret", 0, 1) \
@@ -202,9 +204,8 @@ enum kind {
 
 struct kind_info {
     const char *name, *cat;
-    const char *hashed,
-        *plain; /* templates of args: letters of ARG_LIST, F for the file, T for "epoch":"train",
-                                      D for the start event's date */
+    const char *hashed, *plain; /* templates of args: letters of ARG_LIST, F for the file, T for
+                                   "epoch":"train", D for the start event's date */
     unsigned flags;
     uint32_t layers; /* of its own shape */
 };
@@ -287,7 +288,8 @@ char *output_reserve(struct output *output, size_t size);
 /** Ends a line at @end, a pointer into what was reserved; adds the newline. */
 void output_end_line(struct output *output, char *end);
 uint64_t output_lines(const struct output *output);
-/** Ends the file; adds its bytes to @totals.  @whole: false leaves a gzip file without its end, at a line's end. */
+/** Ends the file; adds its bytes to @totals.  @whole: false leaves a gzip file without its end, at a line's
+ * end. */
 void output_close(struct output *output, bool whole, struct totals *totals);
 
 /* ---- process.c */
@@ -348,8 +350,8 @@ void fault_plan_run(struct fault_plan *plan, struct process *process, bool all);
 
 /* ---- workload.c */
 
-/** Everything that the ranks of one task do: writes their files, adds to @totals.  A task is one file with its ranks, or one rank
- * with its files. */
+/** Everything that the ranks of one task do: writes their files, adds to @totals.  A task is one file with
+ * its ranks, or one rank with its files. */
 unsigned workload_tasks(const struct options *options);
 unsigned workload_outputs(const struct options *options);
 void workload_run(const struct options *options, unsigned task, struct totals *totals);

@@ -1,5 +1,5 @@
-/* intervals.c - unions of intervals.  They arrive nearly sorted (each process writes in order of time), so sorting is a merge of
- * the runs that are there. */
+/* intervals.c - unions of intervals.  They arrive nearly sorted (each process writes in order of time), so
+ * sorting is a merge of the runs that are there. */
 #include "generator.h"
 #include <stdlib.h>
 #include <string.h>

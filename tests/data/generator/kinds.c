@@ -1,6 +1,7 @@
 /* kinds.c - every kind of event that the generator writes, after real traces of DLIO Profiler and DFTracer.
  *
- * The order of the args of a kind is the tracer's (it follows from its hash map, so it is the same for all events of a kind). */
+ * The order of the args of a kind is the tracer's (it follows from its hash map, so it is the same for all
+ * events of a kind). */
 #include "generator.h"
 
 #define D(layer) (1u << DLIO_##layer)

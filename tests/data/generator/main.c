@@ -1,4 +1,5 @@
-/* main.c - runs the tasks of the workload on threads and prints the totals.  What a task writes does not depend on the others. */
+/* main.c - runs the tasks of the workload on threads and prints the totals.  What a task writes does not
+ * depend on the others. */
 #include "generator.h"
 #include <errno.h>
 #include <pthread.h>

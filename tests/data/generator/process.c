@@ -1,6 +1,7 @@
 /* process.c - one traced process: renders its events as lines and adds them to the totals.
  *
- * What is the same for all events of a kind in a process is rendered once ("middles"), so that a line is a few copies and numbers. */
+ * What is the same for all events of a kind in a process is rendered once ("middles"), so that a line is a
+ * few copies and numbers. */
 #include "generator.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
-/* rank.c - a rank from start to end: it forks its readers, runs its epochs, and spends its budget of events exactly. */
+/* rank.c - a rank from start to end: it forks its readers, runs its epochs, and spends its budget of events
+ * exactly. */
 #include "rank.h"
 
 enum { CLOSING_COST = 64, CHECKPOINT_EVERY = 200 };
 
-/* The events that end the rank: two that hold everything in the ai shape, one in dlio's; an end event of each hashed process. */
+/* The events that end the rank: two that hold everything in the ai shape, one in dlio's; an end event of each
+ * hashed process. */
 static uint64_t ending_cost(const struct rank *rank)
 {
     bool hashed = rank->processes[0].dialect == DIALECT_HASHED;

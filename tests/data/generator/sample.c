@@ -1,4 +1,5 @@
-/* sample.c - one file of the dataset, opened, read and closed by a reader: the calls nest as in the benchmark. */
+/* sample.c - one file of the dataset, opened, read and closed by a reader: the calls nest as in the
+ * benchmark. */
 #include "rank.h"
 
 struct sample {

@@ -9,7 +9,8 @@ static bool is_hidden(struct rank *rank)
     return rank->count > 1 && (uint64_t)((i + 1) * share) > (uint64_t)(i * share);
 }
 
-/* The main process' side of a step of the dlio shape; @wait: until when it waits for data, @end: when compute ends. */
+/* The main process' side of a step of the dlio shape; @wait: until when it waits for data, @end: when compute
+ * ends. */
 static void dlio_step(struct rank *rank, int64_t wait, int64_t end)
 {
     struct process *main = &rank->processes[0];

@@ -1,4 +1,5 @@
-/* totals.c - what was written, and its JSON on standard output: what a reader of the trace must find, to the microsecond. */
+/* totals.c - what was written, and its JSON on standard output: what a reader of the trace must find, to the
+ * microsecond. */
 #include "generator.h"
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,13 +1,15 @@
-/* workload.c - what a benchmark does: ranks that compute in steps, and their readers that fetch samples meanwhile.
+/* workload.c - what a benchmark does: ranks that compute in steps, and their readers that fetch samples
+ * meanwhile.
  *
- * DESIGN  Each rank has its own clock and lives in windows: one step, one checkpoint, the start. All calls of the rank and its readers
- * that matter for overlap lie within the window in which they begin, so busy and exposed time can be summed window by window
- * (rank_note, close_window) in little memory. A step's window: the readers fetch what is needed at once while the rank waits
- * (loop.iter), then the rank computes while they fetch ahead. With --overlap F, F of the samples (evenly) are fetched wholly during
- * compute and the others wholly before; without it samples straddle the border as they do in life.
+ * DESIGN  Each rank has its own clock and lives in windows: one step, one checkpoint, the start. All calls of
+ * the rank and its readers that matter for overlap lie within the window in which they begin, so busy and
+ * exposed time can be summed window by window (rank_note, close_window) in little memory. A step's window:
+ * the readers fetch what is needed at once while the rank waits (loop.iter), then the rank computes while
+ * they fetch ahead. With --overlap F, F of the samples (evenly) are fetched wholly during compute and the
+ * others wholly before; without it samples straddle the border as they do in life.
  *
- * The number of events is kept by budget: epochs end when their part is spent, and what a whole step no longer fits is filled with
- * storage calls. */
+ * The number of events is kept by budget: epochs end when their part is spent, and what a whole step no
+ * longer fits is filled with storage calls. */
 #include "rank.h"
 #include <stdlib.h>
 #include <string.h>

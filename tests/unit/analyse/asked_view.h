@@ -4,7 +4,8 @@
 
 #include "analyse/analyse.h"
 
-/* An event of process @pid: starts in a second, a digit, counted from the trace's start where one is in second 0; dur in microseconds. */
+/* An event of process @pid: starts in a second, a digit, counted from the trace's start where one is in
+ * second 0; dur in microseconds. */
 #define EVENT(name, cat, pid, second, dur, args)                                                             \
     "{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":" pid ",\"tid\":1,\"ts\":1" second          \
     "000000,\"dur\":" dur ",\"ph\":\"X\",\"args\":{\"hostname\":\"n\"" args "}}\n"
@@ -32,7 +33,8 @@ struct answer {
 
 struct answer ask_of(struct sta_snapshot *snapshot, const struct sta_presets *presets,
                      const struct asked *asked);
-/** The named columns, "a b|c d|" by row; "?" for one that is not there.  @names: NULL: the names of all columns instead.  free() it. */
+/** The named columns, "a b|c d|" by row; "?" for one that is not there.  @names: NULL: the names of all
+ * columns instead.  free() it. */
 char *show(const struct answer *answer, const char *names);
 /** A whole table, column by column; free() it. */
 char *show_all(const struct sta_table *table);

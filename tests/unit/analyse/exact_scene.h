@@ -1,4 +1,5 @@
-/* exact_scene.h - small random traces, a preset made for them, and what exact.md says of them, worked out tick by tick. */
+/* exact_scene.h - small random traces, a preset made for them, and what exact.md says of them, worked out
+ * tick by tick. */
 #ifndef STA_TESTS_ANALYSE_EXACT_SCENE_H
 #define STA_TESTS_ANALYSE_EXACT_SCENE_H
 

@@ -22,7 +22,8 @@ struct made_trace {
     struct sta_snapshot *snapshot;
 };
 
-/** @chunk_rows: rows of one batch; @workers: how many take turns in adding batches, so that as many segments overlap in time. */
+/** @chunk_rows: rows of one batch; @workers: how many take turns in adding batches, so that as many segments
+ * overlap in time. */
 void made_trace_init(struct made_trace *trace, const struct made_event *events, size_t count,
                      uint32_t chunk_rows, unsigned workers);
 void made_trace_fini(struct made_trace *trace);

@@ -1,4 +1,5 @@
-/* Classes of events: filters, layers, metrics, conditions on single values, layers from categories, the choice of a preset. */
+/* Classes of events: filters, layers, metrics, conditions on single values, layers from categories, the
+ * choice of a preset. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Tables as the reference computes them: its quirks one by one, on traces of a few lines.  The stored tables of real traces are
- * compared by tests/golden. */
+/* Tables as the reference computes them: its quirks one by one, on traces of a few lines.  The stored tables
+ * of real traces are compared by tests/golden. */
 #include <criterion/criterion.h>
 
 #include <stdlib.h>
@@ -55,7 +55,8 @@ Test(compatible, hlm_of_a_layer_holds_its_rows)
 Test(compatible, main_view_divides)
 {
     struct asked asked = {.table = STA_VIEW_MAIN, .layer = "posix", .views = {"time_range"}};
-    /* The close took no time: ops of metadata are infinite.  One event without a file: the layer's set is empty, not read's. */
+    /* The close took no time: ops of metadata are infinite.  One event without a file: the layer's set is
+     * empty, not read's. */
     expect_view(
         two_reads, &asked,
         "proc_name time_range time bw intensity ops read_size metadata_count metadata_time metadata_ops "
@@ -105,7 +106,8 @@ Test(compatible, distinct_files_and_processes)
 
 Test(compatible, of_several_rows_of_a_process_the_joined_names_count)
 {
-    /* By time, process 1 comes to "/a/b" and process 2 to "/a" and "/b", joined: one distinct value (quirk). */
+    /* By time, process 1 comes to "/a/b" and process 2 to "/a" and "/b", joined: one distinct value
+     * (quirk). */
     static const char joined[] = EVENT("read", "posix", "1", "0", "1", FILE_("/a/b"))
         EVENT("read", "posix", "2", "0", "1", FILE_("/b")) EVENT("read", "posix", "2", "0", "1", FILE_("/a"));
     struct asked asked = {

@@ -1,4 +1,5 @@
-/* Compatible tables: which events they are made of, presets of one's own, mistakes, and that nothing depends on the number of workers. */
+/* Compatible tables: which events they are made of, presets of one's own, mistakes, and that nothing depends
+ * on the number of workers. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Parts of the compatible tables that small traces do not try: sorts and lists of many, sums that must not depend on order, steps of scores. */
+/* Parts of the compatible tables that small traces do not try: sorts and lists of many, sums that must not
+ * depend on order, steps of scores. */
 #include <criterion/criterion.h>
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Exact tables of random traces: every cell against sums over single ticks, the laws of exact.md section 5, and the same bytes however
- * the work is cut. */
+/* Exact tables of random traces: every cell against sums over single ticks, the laws of exact.md section 5,
+ * and the same bytes however the work is cut. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

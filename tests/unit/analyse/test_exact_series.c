@@ -1,4 +1,5 @@
-/* Time series: from the base they are what a scan gives, however bins and windows lie; a damaged base does no harm. */
+/* Time series: from the base they are what a scan gives, however bins and windows lie; a damaged base does no
+ * harm. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

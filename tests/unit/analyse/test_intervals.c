@@ -1,4 +1,5 @@
-/* The sweep, fed by slices and workers, against a timeline of single ticks: which sets are active at each, and how many events of each. */
+/* The sweep, fed by slices and workers, against a timeline of single ticks: which sets are active at each,
+ * and how many events of each. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

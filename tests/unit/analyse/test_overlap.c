@@ -1,6 +1,7 @@
 /* Overlap of random traces, through the store, against a timeline of single microseconds.
  *
- * A trace of many hosts is as many small traces: each host has its own few processes and events, so that one request checks hundreds. */
+ * A trace of many hosts is as many small traces: each host has its own few processes and events, so that one
+ * request checks hundreds. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

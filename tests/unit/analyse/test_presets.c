@@ -1,4 +1,5 @@
-/* Function classes and presets: what the files in config/ say, how files extend each other, and how each mistake is told. */
+/* Function classes and presets: what the files in config/ say, how files extend each other, and how each
+ * mistake is told. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>

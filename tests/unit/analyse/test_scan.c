@@ -12,7 +12,8 @@
 
 #define LUSTRE "/lustre/data/f1"
 
-/* One rank (10) with a worker (11): compute from 1 s to 3 s, the worker reads from 2 s to 4 s in two calls. */
+/* One rank (10) with a worker (11): compute from 1 s to 3 s, the worker reads from 2 s to 4 s in two
+ * calls. */
 static const struct made_event rank_events[] = {
     {"a.pfw", 0, 5000000, "DLIOBenchmark.run", "dlio_benchmark", "n1", NULL, 10, 10, {{0}}},
     {"a.pfw", 500000, 4000000, "DLIOBenchmark._train", "dlio_benchmark", "n1", NULL, 10, 10, {{0}}},

@@ -1,5 +1,5 @@
-/* Small traces named for what is right or wrong with them, and the real ones where they are at hand: exact counts, for any number of
- * workers. */
+/* Small traces named for what is right or wrong with them, and the real ones where they are at hand: exact
+ * counts, for any number of workers. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -151,7 +151,8 @@ Test(traces, what_is_no_text_is_rejected)
     sta_source_fini(&reading.first);
 }
 
-/* Real traces lie beside the repository, or where STRATA_SHARED says; without them there is nothing to test. */
+/* Real traces lie beside the repository, or where STRATA_SHARED says; without them there is nothing to
+ * test. */
 static char *real_trace(const char *name)
 {
     const char *shared = getenv("STRATA_SHARED");

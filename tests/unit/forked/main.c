@@ -1,4 +1,5 @@
-/* main.c - runs the tests of one program, each in a child process, and ends with the count that Criterion would print. */
+/* main.c - runs the tests of one program, each in a child process, and ends with the count that Criterion
+ * would print. */
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>

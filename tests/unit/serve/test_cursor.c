@@ -1,4 +1,5 @@
-/* Tokens: what was put in comes out; what was changed, is of another request or of an older version is told apart. */
+/* Tokens: what was put in comes out; what was changed, is of another request or of an older version is told
+ * apart. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -88,7 +88,8 @@ Test(document, what_is_no_json_has_a_position)
     }
 }
 
-/* Members of a stage act in an order of their own; those of other objects, such as aggregate, give the order of columns. */
+/* Members of a stage act in an order of their own; those of other objects, such as aggregate, give the order
+ * of columns. */
 Test(document, the_same_request_has_one_text)
 {
     char *a =

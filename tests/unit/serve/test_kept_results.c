@@ -1,4 +1,5 @@
-/* Kept results: computed once for all who ask at the same time, dropped by age and bytes, forgotten with their trace. */
+/* Kept results: computed once for all who ask at the same time, dropped by age and bytes, forgotten with
+ * their trace. */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Jobs: they run, fail, can be cancelled, wait in a bounded queue, and always release what they were given. */
+/* Jobs: they run, fail, can be cancelled, wait in a bounded queue, and always release what they were
+ * given. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

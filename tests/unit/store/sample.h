@@ -1,5 +1,5 @@
-/* sample.h - made-up traces for the store's tests: rows that are known, written by the store's own calls, and compared with what
- * comes back. */
+/* sample.h - made-up traces for the store's tests: rows that are known, written by the store's own calls, and
+ * compared with what comes back. */
 #ifndef STA_TESTS_STORE_SAMPLE_H
 #define STA_TESTS_STORE_SAMPLE_H
 
@@ -36,7 +36,8 @@ void sample_init(struct sample *sample, const struct sample_shape *shape);
 void sample_fini(struct sample *sample);
 uint64_t sample_random(struct sample *sample);
 
-/** Hands the rows of the sources that @wanted (by source; NULL: all) names to a writer, chunk by chunk, in turn to its workers. */
+/** Hands the rows of the sources that @wanted (by source; NULL: all) names to a writer, chunk by chunk, in
+ * turn to its workers. */
 void sample_write(const struct sample *sample, struct sta_writer *writer, unsigned workers,
                   const bool *wanted);
 /** The same by one worker, from any thread. */
@@ -44,8 +45,8 @@ void sample_write_by(const struct sample *sample, struct sta_writer *writer, uns
                      const bool *wanted);
 /** Interns what the codes of a sample stand for. */
 void sample_fill_tables(struct sta_tables *tables);
-/** Fails the test unless the snapshot holds exactly the rows of the sources that are @wanted, in the promised order, with statistics
- * that are true. */
+/** Fails the test unless the snapshot holds exactly the rows of the sources that are @wanted, in the promised
+ * order, with statistics that are true. */
 void sample_check(const struct sample *sample, const struct sta_snapshot *snapshot, const bool *wanted);
 
 /* A store in a scratch folder, with one trace. */

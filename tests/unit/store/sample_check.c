@@ -1,4 +1,5 @@
-/* sample_check.c - compares what a snapshot gives with the rows that were written: values, order, statistics. */
+/* sample_check.c - compares what a snapshot gives with the rows that were written: values, order,
+ * statistics. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

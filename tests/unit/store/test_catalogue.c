@@ -1,4 +1,5 @@
-/* The store folder: one process at a time, a format of its own, traces that are remembered, values that are kept. */
+/* The store folder: one process at a time, a format of its own, traces that are remembered, values that are
+ * kept. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

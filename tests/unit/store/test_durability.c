@@ -1,6 +1,7 @@
 /* Crashes at any call, full disks, damaged bytes: the old or the new version, and nothing else.
  *
- * The calls by which the store changes files are replaced by ones that count, and end the process or fail at the n-th. */
+ * The calls by which the store changes files are replaced by ones that count, and end the process or fail at
+ * the n-th. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +78,8 @@ ssize_t write(int fd, const void *bytes, size_t size)
 static const struct sample_shape shape = {.seed = 21, .rows = 6000, .sources = 2, .chunk_rows = 1000};
 static const bool first[] = {true, false};
 
-/* Opens the store, refreshes the trace with the second source, ends.  Return: only of a child that was not ended before. */
+/* Opens the store, refreshes the trace with the second source, ends.  Return: only of a child that was not
+ * ended before. */
 static void refresh(const char *folder, const char *trace, const struct sample *sample, long calls)
 {
     struct sta_error err = STA_ERROR_INIT;

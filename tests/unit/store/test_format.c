@@ -1,4 +1,5 @@
-/* Stores of earlier programs: format-1/ was written when format 1 was new, and must read the same for ever. */
+/* Stores of earlier programs: format-1/ was written when format 1 was new, and must read the same for
+ * ever. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdlib.h>

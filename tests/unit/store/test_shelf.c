@@ -1,4 +1,5 @@
-/* The shelf of decoded columns: what is put there comes back, whatever its kind and width, and no more is kept than there is room for. */
+/* The shelf of decoded columns: what is put there comes back, whatever its kind and width, and no more is
+ * kept than there is room for. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,8 @@ Test(shelf, too_wide_or_of_another_kind_is_not_kept)
 #define BLOCKS 4000u
 #define ROOM 1000u /* columns, a little less */
 
-/* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the end, and by block whether. */
+/* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the
+ * end, and by block whether. */
 static uint32_t put_many(struct sta_column_shelf *shelf, bool *there)
 {
     struct column column = create_column(STA_KIND_INT, false);

@@ -38,7 +38,8 @@ struct sta_group_batch {
     uint32_t rows, capacity;
 };
 
-/** Takes up to @capacity groups of a merge.  Return: 0, or why the merge failed, or STA_ENOMEM.  Fini also after a failure. */
+/** Takes up to @capacity groups of a merge.  Return: 0, or why the merge failed, or STA_ENOMEM.  Fini also
+ * after a failure. */
 STA_MUSTCHECK int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_results *results,
                                        struct sta_group_merge *merge, uint32_t capacity,
                                        struct sta_error *err);

@@ -1,7 +1,8 @@
 /* Quantiles, distinct values, unions and exact sums, from sorted lists that may be longer than memory.
  *
- * DESIGN.  Lists are read once, in pieces, ascending.  Quantiles of long lists that lie in memory are the exception: the value of a rank is
- * found by halving the range of values and counting in each list, without merging them. */
+ * DESIGN.  Lists are read once, in pieces, ascending.  Quantiles of long lists that lie in memory are the
+ * exception: the value of a rank is found by halving the range of values and counting in each list, without
+ * merging them. */
 #include "analyse/query/grouping/conclude.h"
 
 #include <math.h>

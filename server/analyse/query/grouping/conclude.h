@@ -16,7 +16,8 @@ void sta_conclusion_init(struct sta_conclusion *conclusion, const struct sta_sha
                          struct sta_dictionary *lists);
 void sta_conclusion_fini(struct sta_conclusion *conclusion);
 
-/** Reads the lists of the merge's present group and leaves the results in @record.  STA_ELIMIT: `unique` found too many values. */
+/** Reads the lists of the merge's present group and leaves the results in @record.  STA_ELIMIT: `unique`
+ * found too many values. */
 STA_MUSTCHECK int sta_conclude_group(struct sta_conclusion *conclusion, struct sta_group_merge *merge,
                                      uint8_t *record, struct sta_error *err);
 

@@ -1,4 +1,5 @@
-/* cursor.h - the groups of a sorted table, at any place, or of a run, one after another (private to grouping). */
+/* cursor.h - the groups of a sorted table, at any place, or of a run, one after another (private to
+ * grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_CURSOR_H
 #define STA_ANALYSE_QUERY_GROUPING_CURSOR_H
 

@@ -279,7 +279,8 @@ struct rounded {
     int exponent;
 };
 
-/* The nearest with an m of 53 bits.  Below 64 bits from the highest it only matters whether anything is there. */
+/* The nearest with an m of 53 bits.  Below 64 bits from the highest it only matters whether anything is
+ * there. */
 static struct rounded round_magnitude(const struct magnitude *magnitude)
 {
     int top = magnitude->count - 1;

@@ -1,9 +1,10 @@
 /* exact.h - sums of doubles and of their squares without any rounding (private to grouping).
  *
- * A sum is held as digits of base 2^32 on one grid for all doubles, so that adding is adding integers and no order of rows, threads or
- * runs can change the result.  A group has a window of a few digits, laid around its first value.  What falls
- * outside, which ordinary data never does, becomes a term, a digit with its place, kept in a list like the values of a median.  At the end
- * window and terms give the correctly rounded sum. */
+ * A sum is held as digits of base 2^32 on one grid for all doubles, so that adding is adding integers and no
+ * order of rows, threads or runs can change the result.  A group has a window of a few digits, laid around
+ * its first value.  What falls outside, which ordinary data never does, becomes a term, a digit with its
+ * place, kept in a list like the values of a median.  At the end window and terms give the correctly rounded
+ * sum. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_EXACT_H
 #define STA_ANALYSE_QUERY_GROUPING_EXACT_H
 
@@ -59,7 +60,8 @@ static inline void sta_exact_split(double value, struct sta_exact_parts *parts)
 
 /** The square of a value. */
 void sta_exact_split_square(double value, struct sta_exact_parts *parts);
-/** Adds what does not fit in place, or when the window is empty or full of additions.  @window, @used: digits of the window and of the parts. */
+/** Adds what does not fit in place, or when the window is empty or full of additions.  @window, @used: digits
+ * of the window and of the parts. */
 void sta_exact_add_slowly(struct sta_exact *exact, unsigned window, unsigned used,
                           const struct sta_exact_parts *parts, struct sta_exact_terms *terms);
 
@@ -97,7 +99,8 @@ void sta_exact_total_add_integer(struct sta_exact_total *total, const uint64_t *
 double sta_exact_sum(struct sta_exact_total *total);
 /**
  * sta_exact_variance - of @count values whose sum and sum of squares are given, divided by count - 1
- * (count * squares - sum^2) / (count * (count - 1)), the difference without rounding, so no cancellation hurts.  At least two values.
+ * (count * squares - sum^2) / (count * (count - 1)), the difference without rounding, so no cancellation
+ * hurts.  At least two values.
  */
 double sta_exact_variance(struct sta_exact_total *sum, struct sta_exact_total *squares, uint64_t count);
 

@@ -18,7 +18,8 @@ struct sta_group_finish {
     uint64_t spilled;
 };
 
-/** Everything in memory: tables are sorted, cut into ranges of keys, and merged range by range on all cores. */
+/** Everything in memory: tables are sorted, cut into ranges of keys, and merged range by range on all
+ * cores. */
 STA_MUSTCHECK int sta_group_finish_tables(struct sta_group_finish *finish,
                                           const struct sta_grouping_sink *sink, struct sta_error *err);
 /** Runs on disk: merged one group after another, in several rounds if they are too many for the memory. */

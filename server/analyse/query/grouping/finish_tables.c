@@ -1,9 +1,10 @@
 /* The end of a grouping that fits the memory.
  *
- * DESIGN.  Tables are sorted, each by one thread.  Samples of all tables cut the keys into ranges of about as many groups; each range is a
- * task: a merge of the tables' parts of it, finished to vectors.  Tasks are taken in order, by all threads; the calling thread gives
- * what is done to the sink and works while the next in order is not done.  Nobody runs further ahead of the sink than a few tasks.
- * The mutex guards the counters and the marks of the tasks, nothing else. */
+ * DESIGN.  Tables are sorted, each by one thread.  Samples of all tables cut the keys into ranges of about as
+ * many groups; each range is a task: a merge of the tables' parts of it, finished to vectors.  Tasks are
+ * taken in order, by all threads; the calling thread gives what is done to the sink and works while the next
+ * in order is not done.  Nobody runs further ahead of the sink than a few tasks.  The mutex guards the
+ * counters and the marks of the tasks, nothing else. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,8 @@ static void cut_tasks(struct pipeline *line)
     free(samples);
 }
 
-/* The groups of a task's range, table by table, each with the number of its table among @cursors, and its place. */
+/* The groups of a task's range, table by table, each with the number of its table among @cursors, and its
+ * place. */
 struct range {
     uint64_t *entries, *scratch, *sorted;
     size_t count;

@@ -7,8 +7,8 @@
 #include "analyse/query/grouping/strips.h"
 #include "common/memory.h"
 
-/* ---- few groups: a strip is added up in small arrays first, which stay nearer than the records.  Neighbouring rows have arrays of their own:
- * those of one group would wait for each other. */
+/* ---- few groups: a strip is added up in small arrays first, which stay nearer than the records.
+ * Neighbouring rows have arrays of their own: those of one group would wait for each other. */
 
 #define LANES 4u
 

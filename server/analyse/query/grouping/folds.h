@@ -22,7 +22,8 @@ struct sta_fold_input {
 
 #define STA_FEW_GROUPS 256u
 
-/* Few, and close together: groups have numbers in the order they are met in, so keys that move on with time move through them. */
+/* Few, and close together: groups have numbers in the order they are met in, so keys that move on with time
+ * move through them. */
 static inline bool sta_fold_has_few_groups(const struct sta_fold_input *input)
 {
     return input->high_group - input->low_group < STA_FEW_GROUPS;
@@ -36,9 +37,11 @@ struct sta_fold_kind {
     void (*update)(const struct sta_fold *fold, const struct sta_fold_input *input);
     /** @terms: takes what exact sums can't hold. */
     void (*merge)(const struct sta_fold *fold, void *state, const void *other, struct sta_exact_terms *terms);
-    /** @word: int64, double, 0 or 1, the number of a text, or the code of a list.  Return: whether there is a result. */
+    /** @word: int64, double, 0 or 1, the number of a text, or the code of a list.  Return: whether there is a
+     * result. */
     bool (*result)(const struct sta_fold *fold, const void *state, uint64_t *word);
-    /** Before lists are put in order: moves what belongs there from the state of a group to the log.  NULL: nothing does. */
+    /** Before lists are put in order: moves what belongs there from the state of a group to the log.  NULL:
+     * nothing does. */
     void (*flush)(const struct sta_fold *fold, void *state, uint32_t group, struct sta_list_log *log);
 };
 
@@ -110,8 +113,8 @@ static inline void *sta_fold_state(const struct sta_fold *fold, const struct sta
     return states + fold->offset;
 }
 
-/* Defines the update of a fold whose `take(struct state *, uint64_t value)` looks at one value.  Where all rows are of one group its
- * state stays in registers. */
+/* Defines the update of a fold whose `take(struct state *, uint64_t value)` looks at one value.  Where all
+ * rows are of one group its state stays in registers. */
 #define STA_DEFINE_UPDATE(name, type, take)                                                                  \
     static void name(const struct sta_fold *fold, const struct sta_fold_input *input)                        \
     {                                                                                                        \

@@ -1,4 +1,5 @@
-/* Folds that keep something of every row: exact sums of numbers, values for quantiles and distinct counts, spans of time. */
+/* Folds that keep something of every row: exact sums of numbers, values for quantiles and distinct counts,
+ * spans of time. */
 #include <math.h>
 
 #include "analyse/query/grouping/folds.h"

@@ -1,11 +1,12 @@
 /* layout.h - the keys of a row as few 64-bit words (private to grouping).
  *
- * Each key has a field of bits: integers as the distance from a base, numbers as bits that order like them, texts as the number of their
- * dictionary and their code.  A missing value is all ones, behind every other.  Fields fill the words from the top in the order of the
- * keys, so words compare like keys if the values inside do.
+ * Each key has a field of bits: integers as the distance from a base, numbers as bits that order like them,
+ * texts as the number of their dictionary and their code.  A missing value is all ones, behind every other.
+ * Fields fill the words from the top in the order of the keys, so words compare like keys if the values
+ * inside do.
  *
- * A worker's layout covers what it has seen so far and is made anew when a value does not fit; the layout of the merge covers exactly
- * what occurs, with ranks in place of codes, and its order is that of the answer. */
+ * A worker's layout covers what it has seen so far and is made anew when a value does not fit; the layout of
+ * the merge covers exactly what occurs, with ranks in place of codes, and its order is that of the answer. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_LAYOUT_H
 #define STA_ANALYSE_QUERY_GROUPING_LAYOUT_H
 
@@ -57,14 +58,15 @@ static inline uint64_t sta_low_bits(unsigned bits)
 /** The least layout for some ranges. */
 void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                          const struct sta_key_range *ranges);
-/** One with room for values that may follow, as far as that takes no further word and leaves an index an index; integers get it on the side to
- * which they have grown.  @before: the layout so far; NULL: none. */
+/** One with room for values that may follow, as far as that takes no further word and leaves an index an
+ * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
 void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                                const struct sta_key_range *ranges, const struct sta_key_layout *before);
 /** What the layout holds of a key. */
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key);
 
-/* A single value: INT as it is, BOOL 0 or 1, FLOAT as sta_order_number, TEXT dictionary << 32 | code.  Return: whether there is one. */
+/* A single value: INT as it is, BOOL 0 or 1, FLOAT as sta_order_number, TEXT dictionary << 32 | code.
+ * Return: whether there is one. */
 static inline bool sta_key_get(const struct sta_key_field *field, const uint64_t *words, uint64_t *value)
 {
     uint64_t ones = sta_low_bits(field->bits);

@@ -196,7 +196,8 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     if (sorted->offsets == NULL || sorted->words == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count);
     size_t most = count_places(log, places, group_count, sorted->offsets);
-    /* Scattering moves each offset to where the next group begins; so it works on the array one step to the right. */
+    /* Scattering moves each offset to where the next group begins; so it works on the array one step to the
+     * right. */
     uint64_t *scratch = sta_room_create(most, log->width * sizeof *scratch);
     size_t *next = sta_try_alloc_array((size_t)group_count + 1, sizeof *next);
     if (scratch != NULL && next != NULL) {

@@ -1,4 +1,5 @@
-/* lists.h - values of groups, one (group, words) entry after another, as a worker meets them (private to grouping). */
+/* lists.h - values of groups, one (group, words) entry after another, as a worker meets them (private to
+ * grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_LISTS_H
 #define STA_ANALYSE_QUERY_GROUPING_LISTS_H
 
@@ -26,7 +27,8 @@ void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count);
 
-/* A log in order: the words of the group at place p are at [offsets[p], offsets[p + 1]) * width, ascending. */
+/* A log in order: the words of the group at place p are at [offsets[p], offsets[p + 1]) * width,
+ * ascending. */
 struct sta_sorted_list {
     unsigned width;
     size_t *offsets;

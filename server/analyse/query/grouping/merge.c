@@ -1,7 +1,7 @@
 /* Groups of several sources as one, and inside each group the values of its lists.
  *
- * DESIGN.  Runs are read by a k-way merge.  Groups of tables lie in memory, where sorting all their keys once more is quicker than
- * comparing them one with another. */
+ * DESIGN.  Runs are read by a k-way merge.  Groups of tables lie in memory, where sorting all their keys once
+ * more is quicker than comparing them one with another. */
 #include "analyse/query/grouping/merge.h"
 
 #include <stdlib.h>
@@ -239,8 +239,8 @@ static struct sta_list_view *least(struct sta_group_merge *merge, size_t list, s
     return best;
 }
 
-/* Takes entries of the least list as long as none of another is less, up to @most.  Equal first words may come in any order: who reads
- * spans or terms does not mind. */
+/* Takes entries of the least list as long as none of another is less, up to @most.  Equal first words may
+ * come in any order: who reads spans or terms does not mind. */
 static size_t take_run(struct sta_list_view *from, const struct sta_list_view *second, unsigned width,
                        uint64_t *to, size_t most)
 {

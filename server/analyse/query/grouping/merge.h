@@ -31,7 +31,8 @@ struct sta_group_merge {
 void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
                                const struct sta_budget *budget, struct sta_group_cursor *cursors,
                                size_t count);
-/** @cursors: of tables, to be ended by the merge.  @entries: sorted words of all groups that take part, each with cursor << 32 | place; borrowed. */
+/** @cursors: of tables, to be ended by the merge.  @entries: sorted words of all groups that take part, each
+ * with cursor << 32 | place; borrowed. */
 void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
                                  const struct sta_budget *budget, struct sta_group_cursor *cursors,
                                  size_t count, const uint64_t *entries, size_t entry_count);

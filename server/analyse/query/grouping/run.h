@@ -1,7 +1,8 @@
 /* run.h - groups in order, in a spill file (private to grouping).
  *
- * A run is a stream of records and a stream for each list.  A record is the words of the key, the states, and how many values
- * each list has for the group; those follow one another in the list's stream, in the order of the records. */
+ * A run is a stream of records and a stream for each list.  A record is the words of the key, the states, and
+ * how many values each list has for the group; those follow one another in the list's stream, in the order of
+ * the records. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_RUN_H
 #define STA_ANALYSE_QUERY_GROUPING_RUN_H
 
@@ -77,7 +78,8 @@ struct sta_stream_reader {
 void sta_stream_reader_init(struct sta_stream_reader *reader, const struct sta_spill *spill,
                             const struct sta_stream *stream, size_t capacity);
 void sta_stream_reader_fini(struct sta_stream_reader *reader);
-/** Makes that at least @need bytes are at bytes + at, unless the stream ends; as many more as fit come along. */
+/** Makes that at least @need bytes are at bytes + at, unless the stream ends; as many more as fit come
+ * along. */
 STA_MUSTCHECK int sta_stream_reader_fill(struct sta_stream_reader *reader, size_t need,
                                          struct sta_error *err);
 

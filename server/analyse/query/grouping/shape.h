@@ -1,8 +1,9 @@
-/* shape.h - what a grouping computes, laid out: folds of primitives, the record of a group, its lists (private to grouping).
+/* shape.h - what a grouping computes, laid out: folds of primitives, the record of a group, its lists
+ * (private to grouping).
  *
- * A group is a record of fixed size: the state of every primitive, one behind the other, so that a row touches one or two lines of memory
- * whatever it is asked.  What a primitive needs of every row (the values of a median) is a list beside the records, shared by
- * primitives of the same argument. */
+ * A group is a record of fixed size: the state of every primitive, one behind the other, so that a row
+ * touches one or two lines of memory whatever it is asked.  What a primitive needs of every row (the values
+ * of a median) is a list beside the records, shared by primitives of the same argument. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_SHAPE_H
 #define STA_ANALYSE_QUERY_GROUPING_SHAPE_H
 
@@ -18,7 +19,8 @@ enum sta_list_kind {
     STA_LIST_TERMS   /* of exact sums */
 };
 
-/* Words of a list: integers and numbers as words that order like them, conditions 0 or 1, texts their number, in the merge their rank. */
+/* Words of a list: integers and numbers as words that order like them, conditions 0 or 1, texts their number,
+ * in the merge their rank. */
 struct sta_list_shape {
     enum sta_list_kind kind;
     uint32_t argument;

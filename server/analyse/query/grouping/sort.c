@@ -1,8 +1,9 @@
 /* Radix sorts, least significant digit first.
  *
- * DESIGN.  Only the bits in which items differ are looked at, in as few digits of the same width as possible: small numbers and narrow
- * ranges, of which traces are full, take two or three rounds.  Few items are sorted by insertion.  One loop for each kind of item, made by
- * a macro, since the speed lies in the compiler knowing its size. */
+ * DESIGN.  Only the bits in which items differ are looked at, in as few digits of the same width as possible:
+ * small numbers and narrow ranges, of which traces are full, take two or three rounds.  Few items are sorted
+ * by insertion.  One loop for each kind of item, made by a macro, since the speed lies in the compiler
+ * knowing its size. */
 #include "analyse/query/grouping/sort.h"
 
 #include <stdlib.h>
@@ -138,7 +139,8 @@ struct long_entries {
     unsigned words;
 };
 
-/* Sorts pairs of a word and the number of its entry, whose words before it are equal.  Return: where they are then. */
+/* Sorts pairs of a word and the number of its entry, whose words before it are equal.  Return: where they are
+ * then. */
 static struct pair *sort_by_word(const struct long_entries *all, struct pair *pairs, struct pair *scratch,
                                  size_t count, unsigned word)
 {

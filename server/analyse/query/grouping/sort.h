@@ -7,7 +7,8 @@
 
 /**
  * sta_sort_entries - entries of @words words to sort by, the first the major, and one that goes along
- * @scratch: room for as many.  Return: where the result is, @entries or @scratch; NULL when memory is short.  Stable.
+ * @scratch: room for as many.  Return: where the result is, @entries or @scratch; NULL when memory is short.
+ * Stable.
  */
 uint64_t *sta_sort_entries(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words);
 /** Ascending, in place.  @scratch: room for as many words. */

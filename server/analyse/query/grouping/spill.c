@@ -1,6 +1,8 @@
-/* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing behind.
+/* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing
+ * behind.
  *
- * A file never grows beyond what is still free beside it: so one question leaves half of the free space to others, and several leave some. */
+ * A file never grows beyond what is still free beside it: so one question leaves half of the free space to
+ * others, and several leave some. */
 #include "analyse/query/spill.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
-/* Loops over the rows of a strip: keys into words, values as sums take them.  Compiled once for any processor and once for AVX2.
+/* Loops over the rows of a strip: keys into words, values as sums take them.  Compiled once for any processor
+ * and once for AVX2.
  *
- * DESIGN.  Column by column, one loop without branches for each type, with and without row numbers.  Whether a key fits
- * is not asked per row: `over` gathers the bits of all, and what lies above the field shows at the end. */
+ * DESIGN.  Column by column, one loop without branches for each type, with and without row numbers.  Whether
+ * a key fits is not asked per row: `over` gathers the bits of all, and what lies above the field shows at the
+ * end. */
 #include "analyse/query/grouping/strips.h"
 
 #include <string.h>
@@ -285,7 +287,8 @@ static void find_directly(struct sta_group_table *table, const uint64_t *words, 
     }
 }
 
-/* What the slot with the hash holds; 0 if there is none, rubbish if there are several.  Compilers don't find the vectors by themselves. */
+/* What the slot with the hash holds; 0 if there is none, rubbish if there are several.  Compilers don't find
+ * the vectors by themselves. */
 static inline uint32_t pick(const struct sta_table_bucket *bucket, uint32_t hash)
 {
     typedef uint32_t slots __attribute__((vector_size(16)));

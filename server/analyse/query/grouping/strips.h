@@ -1,4 +1,5 @@
-/* strips.h - loops over the rows of a strip, compiled for the instruction set of the machine (private to grouping). */
+/* strips.h - loops over the rows of a strip, compiled for the instruction set of the machine (private to
+ * grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_STRIPS_H
 #define STA_ANALYSE_QUERY_GROUPING_STRIPS_H
 
@@ -16,7 +17,8 @@ struct sta_strips {
     /** Widens a range to a strip's values. */
     void (*measure)(const struct sta_vector *key, uint32_t dictionary, const struct sta_strip *strip,
                     struct sta_key_range *range);
-    /** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if there are such. */
+    /** Leaves out rows of which a key is missing.  @kept: room for STA_GROUPING_STRIP rows; used only if
+     * there are such. */
     void (*drop_missing)(const struct sta_vector *keys, size_t count, struct sta_strip *strip,
                          uint32_t *kept);
     /** The groups of packed keys, by row; new ones are added, for which there must be room. */

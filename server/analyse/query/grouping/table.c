@@ -1,10 +1,11 @@
 /* A worker's groups.
  *
- * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table holds 32 bits of each hash and the
- * number of the group, whose key and states lie elsewhere.  Its slots lie in buckets of a line of memory, which are compared
- * at once, without a branch; a group whose bucket is full goes to the next.  So a row costs a line each in the table, the keys and the
- * states, which are asked for ahead of time, for all rows of a strip.  Keys lie side by side, for those who read them all; states in chunks, so that
- * growing copies none; growing the buckets reads no key. */
+ * DESIGN.  Where the packed key has few bits it is an index.  Else a hash table holds 32 bits of each hash
+ * and the number of the group, whose key and states lie elsewhere.  Its slots lie in buckets of a line of
+ * memory, which are compared at once, without a branch; a group whose bucket is full goes to the next.  So a
+ * row costs a line each in the table, the keys and the states, which are asked for ahead of time, for all
+ * rows of a strip.  Keys lie side by side, for those who read them all; states in chunks, so that growing
+ * copies none; growing the buckets reads no key. */
 #include "analyse/query/grouping/table.h"
 
 #include <stdlib.h>

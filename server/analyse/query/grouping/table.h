@@ -40,7 +40,8 @@ STA_MUSTCHECK int sta_group_table_reserve(struct sta_group_table *table, uint32_
 /** Takes on a layout that holds all keys that are there. */
 STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                                            struct sta_error *err);
-/** The group of a packed key, whose words lie STA_GROUPING_STRIP apart; a new one is added, for which there must be room. */
+/** The group of a packed key, whose words lie STA_GROUPING_STRIP apart; a new one is added, for which there
+ * must be room. */
 uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t hash);
 /** Adds a group whose key is an index, likewise. */
 uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key);

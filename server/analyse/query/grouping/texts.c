@@ -1,7 +1,8 @@
 /* Dictionaries of a key or argument, and the order of the texts that occur.
  *
- * DESIGN of the sort: a text is compared eight bytes at a time, as a big-endian number, behind what all texts of the range have in common
- * (paths share most of themselves).  Ranges that stay equal are sorted by the next eight bytes. */
+ * DESIGN of the sort: a text is compared eight bytes at a time, as a big-endian number, behind what all texts
+ * of the range have in common (paths share most of themselves).  Ranges that stay equal are sorted by the
+ * next eight bytes. */
 #include "analyse/query/grouping/texts.h"
 
 #include <stdlib.h>
@@ -148,7 +149,8 @@ static void sort_items(struct item *items, size_t count, uint32_t depth, unsigne
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && items[end].head == items[begin].head;)
             end++;
-        /* Zeros behind the end of a text look like zeros inside another: such ranges are for the whole comparison. */
+        /* Zeros behind the end of a text look like zeros inside another: such ranges are for the whole
+         * comparison. */
         bool may_end = (items[begin].head & 0xff) == 0;
         if (end - begin > 1)
             sort_items(items + begin, end - begin, depth + (may_end ? 0 : 8), may_end ? DEEPEST : level + 1);

@@ -1,7 +1,9 @@
-/* texts.h - the texts of a key or an argument, which may come from several dictionaries (private to grouping).
+/* texts.h - the texts of a key or an argument, which may come from several dictionaries (private to
+ * grouping).
  *
- * While rows are taken a text is a number, dictionary << 32 | code: nothing is translated, and one text in two dictionaries is two
- * numbers.  Ranks bring them together at the merge: equal texts have equal ranks, and ranks order like texts. */
+ * While rows are taken a text is a number, dictionary << 32 | code: nothing is translated, and one text in
+ * two dictionaries is two numbers.  Ranks bring them together at the merge: equal texts have equal ranks, and
+ * ranks order like texts. */
 #ifndef STA_ANALYSE_QUERY_GROUPING_TEXTS_H
 #define STA_ANALYSE_QUERY_GROUPING_TEXTS_H
 

@@ -1,4 +1,5 @@
-/* worker.h - what one worker of a grouping has: its table, its scratch, and the runs it has written (private to grouping). */
+/* worker.h - what one worker of a grouping has: its table, its scratch, and the runs it has written (private
+ * to grouping). */
 #ifndef STA_ANALYSE_QUERY_GROUPING_WORKER_H
 #define STA_ANALYSE_QUERY_GROUPING_WORKER_H
 

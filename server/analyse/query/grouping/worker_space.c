@@ -1,9 +1,10 @@
 /* The memory of a worker: tables that are frozen, and runs.
  *
- * DESIGN.  A table that outgrows the processor's cache is frozen, and a new one begun: where keys move on with time, as in traces
- * they do, old groups are not met again, and none of the work leaves the cache.  Where they do come again, which a sample of the keys of frozen
- * tables tells, the table is left to grow instead, since freezing would only make the same groups many times over.  When all tables together
- * reach the worker's share of the memory, each is brought in order and written out. */
+ * DESIGN.  A table that outgrows the processor's cache is frozen, and a new one begun: where keys move on
+ * with time, as in traces they do, old groups are not met again, and none of the work leaves the cache.
+ * Where they do come again, which a sample of the keys of frozen tables tells, the table is left to grow
+ * instead, since freezing would only make the same groups many times over.  When all tables together reach
+ * the worker's share of the memory, each is brought in order and written out. */
 #include "analyse/query/grouping/worker.h"
 
 #include <stdlib.h>
@@ -31,8 +32,8 @@ static void sample_key(struct overlap *overlap, uint32_t hash, uint8_t *bits, bo
     *byte |= add ? bit : 0;
 }
 
-/* Looks up the sampled keys of the table among the frozen ones; with @add they join them.  A group is in the bucket that the low bits of its hash
- * say, unless that was full; so samples lie a step apart. */
+/* Looks up the sampled keys of the table among the frozen ones; with @add they join them.  A group is in the
+ * bucket that the low bits of its hash say, unless that was full; so samples lie a step apart. */
 static struct overlap sample_keys(const struct sta_group_table *table, uint8_t *bits, bool add)
 {
     struct overlap overlap = {0};
@@ -53,7 +54,8 @@ static void freeze(struct sta_group_worker *worker)
     sta_group_table_freeze(table, &worker->frozen[worker->frozen_count++]);
 }
 
-/* Whether so many values are listed that bringing them in order takes its time, in which nobody could be stopped. */
+/* Whether so many values are listed that bringing them in order takes its time, in which nobody could be
+ * stopped. */
 static bool has_long_lists(const struct sta_group_table *table)
 {
     bool any = false;

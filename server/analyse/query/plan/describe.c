@@ -1,4 +1,5 @@
-/* describe: of each expression the count, mean, deviation, extremes and quartiles, gathered like any aggregates. */
+/* describe: of each expression the count, mean, deviation, extremes and quartiles, gathered like any
+ * aggregates. */
 #include "analyse/query/plan/maker.h"
 
 static const struct statistic {

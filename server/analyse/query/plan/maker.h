@@ -1,7 +1,7 @@
 /* maker.h - a plan while it is made (private to plan).
  *
- * Members are checked in the order of the contract.  The maker's failure is sticky: the first mistake is kept and every call
- * after it does nothing, so the checks read like the order. */
+ * Members are checked in the order of the contract.  The maker's failure is sticky: the first mistake is kept
+ * and every call after it does nothing, so the checks read like the order. */
 #ifndef STA_ANALYSE_QUERY_PLAN_MAKER_H
 #define STA_ANALYSE_QUERY_PLAN_MAKER_H
 
@@ -117,7 +117,8 @@ void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expres
 /** The one output "count", of count(). */
 void sta_make_count(struct sta_maker *maker);
 struct sta_query_column sta_result_column(const struct sta_plan_output *output);
-/** Result columns: the keys, then @count others, whose names no key may have.  The first @unique_more of these tell rows of a group apart. */
+/** Result columns: the keys, then @count others, whose names no key may have.  The first @unique_more of
+ * these tell rows of a group apart. */
 void sta_make_result(struct sta_maker *maker, const struct sta_query_column *others, size_t count,
                      size_t unique_more);
 void sta_make_groups(struct sta_maker *maker);

@@ -5,7 +5,8 @@
 
 /* ---- order_by */
 
-/* Columns that a stage's rows may be sorted by: those of its result, then, of plain rows, those of its schema. */
+/* Columns that a stage's rows may be sorted by: those of its result, then, of plain rows, those of its
+ * schema. */
 struct sortable {
     const struct sta_query_column *result;
     size_t result_count;

@@ -1,4 +1,5 @@
-/* Requests to plans: the stages one after another, each checked in the order of the contract (query.md part 3). */
+/* Requests to plans: the stages one after another, each checked in the order of the contract (query.md part
+ * 3). */
 #include "analyse/query/plan.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* chunk.h - shown columns of some rows, taken out of the blocks that they lie in, to be given out in another order (private to query/rows).
+/* chunk.h - shown columns of some rows, taken out of the blocks that they lie in, to be given out in another
+ * order (private to query/rows).
  *
- * A piece holds the rows of one part of a path, side by side; a chunk is some pieces.  Pieces are filled in parallel, then read by
- * one thread. */
+ * A piece holds the rows of one part of a path, side by side; a chunk is some pieces.  Pieces are filled in
+ * parallel, then read by one thread. */
 #ifndef STA_ANALYSE_QUERY_CHUNK_H
 #define STA_ANALYSE_QUERY_CHUNK_H
 
@@ -32,7 +33,8 @@ struct sta_chunk_row {
     uint32_t piece, row;
 };
 
-/** A table with room for @rows rows of what is shown; it has as many as have been put once table->rows is set to that.  @table: initialised by this. */
+/** A table with room for @rows rows of what is shown; it has as many as have been put once table->rows is set
+ * to that.  @table: initialised by this. */
 void sta_chunk_table(const struct sta_shown *shown, size_t rows, struct sta_table *table);
 /** Puts some rows into a table, from row @at on.  Its texts point into dictionaries of the path. */
 void sta_chunk_put(const struct sta_piece *pieces, const struct sta_shown *shown,

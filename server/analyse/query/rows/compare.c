@@ -1,4 +1,5 @@
-/* Runs beside a baseline: rows are brought in the order of the other keys, and each combination of them is given out run by run. */
+/* Runs beside a baseline: rows are brought in the order of the other keys, and each combination of them is
+ * given out run by run. */
 #include "analyse/query/rows/compare.h"
 
 #include <math.h>

@@ -7,7 +7,8 @@
 #include "analyse/query/rows/workshop.h"
 
 /**
- * sta_compare_run - a row for each combination of the other keys and each run, with the values of the baseline beside its own
+ * sta_compare_run - a row for each combination of the other keys and each run, with the values of the
+ * baseline beside its own
  * @result: of the last stage; a row per key
  * @labels: of the runs, in the order of the request
  * @compared: of the plan's columns; other keys ascending, then runs as in the request

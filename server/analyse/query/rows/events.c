@@ -54,7 +54,8 @@ static uint32_t find_column(const struct sta_schema *schema, const char *name)
     return STA_NO_COLUMN;
 }
 
-/* args.key of the trace as the type that it has in the query.  A key that can't be named in an expression is never asked for. */
+/* args.key of the trace as the type that it has in the query.  A key that can't be named in an expression is
+ * never asked for. */
 static int make_cast(const struct sta_events_trace *trace, const struct sta_schema_column *wanted,
                      struct sta_events_column *column, struct sta_error *err)
 {
@@ -88,7 +89,8 @@ static int map_columns(const struct sta_events *events, struct sta_events_trace 
 
 /* ---- the window */
 
-/* The least number of microseconds that is at least @seconds as time_start says it: us / 10^6, the nearest double. */
+/* The least number of microseconds that is at least @seconds as time_start says it: us / 10^6, the nearest
+ * double. */
 static int64_t first_microsecond(double seconds)
 {
     double most = (double)STA_TIME_LIMIT;

@@ -1,7 +1,8 @@
 /* events.h - the events of one trace or several under one schema (private to query/rows).
  *
- * A column of the schema is a column of each trace that has it.  Where the types of an args column differ, integer and number make number
- * and anything else makes text: a trace whose own type is another one is read through a cast. */
+ * A column of the schema is a column of each trace that has it.  Where the types of an args column differ,
+ * integer and number make number and anything else makes text: a trace whose own type is another one is read
+ * through a cast. */
 #ifndef STA_ANALYSE_QUERY_EVENTS_H
 #define STA_ANALYSE_QUERY_EVENTS_H
 
@@ -43,14 +44,16 @@ struct sta_events_window {
 /**
  * sta_events_create - bind the traces of a query
  * @preset: cat is refined by it and, with @filters, what it drops is not there; NULL: events as they are
- * The schema is enum sta_logical, then args.<key> of all traces by key.  Return: 0, STA_EINPUT (/preset), STA_ECORRUPT, STA_ENOMEM.
+ * The schema is enum sta_logical, then args.<key> of all traces by key.  Return: 0, STA_EINPUT (/preset),
+ * STA_ECORRUPT, STA_ENOMEM.
  */
 STA_MUSTCHECK int sta_events_create(const struct sta_query *query, const char *preset, bool filters,
                                     const struct sta_events_window *window, struct sta_events **events,
                                     struct sta_error *err);
 void sta_events_destroy(struct sta_events *events); /* NULL allowed */
 
-/** Finds the order of all chunks, on which the order of rows of equal time rests.  Context: one thread, before any sta_events_place. */
+/** Finds the order of all chunks, on which the order of rows of equal time rests.  Context: one thread,
+ * before any sta_events_place. */
 void sta_events_rank_chunks(struct sta_events *events);
 
 /** The place of a row among those of equal ts: they come in the order of file, line. */

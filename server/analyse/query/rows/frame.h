@@ -1,8 +1,10 @@
-/* frame.h - the expressions of a stage over one batch of rows, each computed at most once and when it is asked for (private to query/rows).
+/* frame.h - the expressions of a stage over one batch of rows, each computed at most once and when it is
+ * asked for (private to query/rows).
  *
- * A struct sta_stage_programs is a stage's expressions as programs of one trace (texts live in dictionaries of the trace, and
- * programs remember by dictionary); all threads share it.  A struct sta_frame is one thread's view.  Frames of stages that only
- * pass rows on are stacked: the columns of an upper one are the outputs of the one below, over the same rows. */
+ * A struct sta_stage_programs is a stage's expressions as programs of one trace (texts live in dictionaries
+ * of the trace, and programs remember by dictionary); all threads share it.  A struct sta_frame is one
+ * thread's view.  Frames of stages that only pass rows on are stacked: the columns of an upper one are the
+ * outputs of the one below, over the same rows. */
 #ifndef STA_ANALYSE_QUERY_FRAME_H
 #define STA_ANALYSE_QUERY_FRAME_H
 
@@ -29,8 +31,8 @@ void sta_stage_programs_destroy(struct sta_stage_programs *programs); /* NULL al
 size_t sta_stage_programs_count(const struct sta_stage_programs *programs, enum sta_part part);
 
 struct sta_frame;
-/** @below: the frame whose outputs are the columns; NULL: @base gives them.  @budget: asked before each expression, since many
- * long ones over one batch take seconds; borrowed. */
+/** @below: the frame whose outputs are the columns; NULL: @base gives them.  @budget: asked before each
+ * expression, since many long ones over one batch take seconds; borrowed. */
 struct sta_frame *sta_frame_create(struct sta_stage_programs *programs, struct sta_frame *below,
                                    sta_column_source base, void *base_context,
                                    const struct sta_budget *budget);

@@ -1,6 +1,7 @@
 /* group_rows.h - groups turned into the rows of a result (private to query/rows).
  *
- * group_rows.c computes outputs from keys and primitives; describe_rows.c gives a row for each expression, histogram_rows.c one for each bin. */
+ * group_rows.c computes outputs from keys and primitives; describe_rows.c gives a row for each expression,
+ * histogram_rows.c one for each bin. */
 #ifndef STA_ANALYSE_QUERY_GROUP_ROWS_H
 #define STA_ANALYSE_QUERY_GROUP_ROWS_H
 

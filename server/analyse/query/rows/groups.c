@@ -1,4 +1,5 @@
-/* Groups of the rows of a path: one pass, in parallel, into a grouping; two when a histogram has to find its edges first. */
+/* Groups of the rows of a path: one pass, in parallel, into a grouping; two when a histogram has to find its
+ * edges first. */
 #include "analyse/query/rows/groups.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* groups.h - a stage that groups: from the rows of a path to the relation of its result (private to query/rows). */
+/* groups.h - a stage that groups: from the rows of a path to the relation of its result (private to
+ * query/rows). */
 #ifndef STA_ANALYSE_QUERY_GROUPS_H
 #define STA_ANALYSE_QUERY_GROUPS_H
 

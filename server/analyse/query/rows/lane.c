@@ -1,8 +1,8 @@
 /* One thread's view of a part: which rows are left, and the frames over them.
  *
- * DESIGN.  Filters narrow a list of row numbers; the vectors stay those of the whole part, so that dense filters cost no copies.  Once few rows are
- * left, columns are gathered: from then on a vector holds the rows that are left alone, and only columns that are asked for
- * are copied. */
+ * DESIGN.  Filters narrow a list of row numbers; the vectors stay those of the whole part, so that dense
+ * filters cost no copies.  Once few rows are left, columns are gathered: from then on a vector holds the rows
+ * that are left alone, and only columns that are asked for are copied. */
 #include "analyse/query/rows/path.h"
 
 #include <stdlib.h>

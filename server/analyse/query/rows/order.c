@@ -1,7 +1,8 @@
 /* Sorting a relation.
  *
- * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some of the relation lies on disk, all its values, so that the
- * disk is read once and in order.  Of a relation in memory the values are fetched by number when the order is known. */
+ * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some of the relation lies
+ * on disk, all its values, so that the disk is read once and in order.  Of a relation in memory the values
+ * are fetched by number when the order is known. */
 #include "analyse/query/rows/order.h"
 
 #include <stdatomic.h>
@@ -24,7 +25,8 @@ struct held {
     const uint8_t *missing;
 };
 
-/* A record: keys, number of the row; then, when values travel, one word a column, and a bit per column that says that it is missing. */
+/* A record: keys, number of the row; then, when values travel, one word a column, and a bit per column that
+ * says that it is missing. */
 struct sorting {
     const struct sta_relation *relation;
     const struct sta_workshop *workshop;

@@ -12,7 +12,8 @@
 
 /* ---- parts */
 
-/* Demands that filters make on columns of events reach the statistics of blocks as long as the columns are the trace's own. */
+/* Demands that filters make on columns of events reach the statistics of blocks as long as the columns are
+ * the trace's own. */
 static void add_demands(const struct sta_path *path, const struct sta_events_trace *trace,
                         struct sta_skipping *skipping)
 {

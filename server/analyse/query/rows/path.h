@@ -1,8 +1,9 @@
-/* path.h - rows on their way: from events or a relation through the filters of stages that only pass rows on (private to query/rows).
+/* path.h - rows on their way: from events or a relation through the filters of stages that only pass rows on
+ * (private to query/rows).
  *
- * A path is what all threads share: which parts (blocks of events, batches of a relation) may matter, and the programs.  A lane is one
- * thread's view of a part: the rows that are left, and the values of the expressions of the last stage.  Nothing between the
- * stages is written down. */
+ * A path is what all threads share: which parts (blocks of events, batches of a relation) may matter, and the
+ * programs.  A lane is one thread's view of a part: the rows that are left, and the values of the expressions
+ * of the last stage.  Nothing between the stages is written down. */
 #ifndef STA_ANALYSE_QUERY_PATH_H
 #define STA_ANALYSE_QUERY_PATH_H
 
@@ -34,7 +35,8 @@ STA_MUSTCHECK int sta_path_init(struct sta_path *path, struct sta_events *events
                                 size_t stage_count, struct sta_error *err);
 void sta_path_fini(struct sta_path *path);
 
-/** Least and largest value that a column of the last stage's schema may have in a part of events, by statistics; as sta_columns_range. */
+/** Least and largest value that a column of the last stage's schema may have in a part of events, by
+ * statistics; as sta_columns_range. */
 bool sta_path_range(const struct sta_path *path, size_t part, uint32_t column, double *low, double *high);
 /** Whether every row has a value of a column of the last stage's schema; false when that is not known. */
 bool sta_path_never_misses(const struct sta_path *path, uint32_t column);
@@ -58,10 +60,12 @@ void sta_lane_destroy(struct sta_lane *lane); /* NULL allowed */
 STA_MUSTCHECK int sta_lane_load(struct sta_lane *lane, struct sta_path_part part, struct sta_error *err);
 /** From now on only rows with @from <= ts < @to (ticks) of events are kept; INT64_MIN, INT64_MAX: open. */
 void sta_lane_narrow(struct sta_lane *lane, int64_t from, int64_t to);
-/** Goes to some rows of a block of events, whether filters keep them or not; the vectors hold these rows alone. */
+/** Goes to some rows of a block of events, whether filters keep them or not; the vectors hold these rows
+ * alone. */
 void sta_lane_load_rows(struct sta_lane *lane, struct sta_path_part part, const uint32_t *rows,
                         uint32_t count);
-/** Keeps only some of the rows that are left.  @rows: their numbers in the vectors, ascending; borrowed until the lane goes to another part. */
+/** Keeps only some of the rows that are left.  @rows: their numbers in the vectors, ascending; borrowed until
+ * the lane goes to another part. */
 void sta_lane_keep(struct sta_lane *lane, const uint32_t *rows, uint32_t count);
 /** From now on the vectors hold the rows that are left alone: selected is NULL. */
 void sta_lane_compact(struct sta_lane *lane);

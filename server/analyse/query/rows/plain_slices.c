@@ -1,9 +1,10 @@
 /* Plain rows in event order, a slice of time after the other.
  *
- * DESIGN.  Blocks overlap in time, as files were written side by side.  A slice is as long as about so many rows last, by the statistics of the
- * blocks; every block that reaches into it is read by some worker, which takes the rows of the slice out, in order as they lie; then the
- * takings are merged.  Slices start small, for the first page, and grow to what memory allows, so that a block is seldom read
- * twice.  A slice that turns out too large is tried again shorter. */
+ * DESIGN.  Blocks overlap in time, as files were written side by side.  A slice is as long as about so many
+ * rows last, by the statistics of the blocks; every block that reaches into it is read by some worker, which
+ * takes the rows of the slice out, in order as they lie; then the takings are merged.  Slices start small,
+ * for the first page, and grow to what memory allows, so that a block is seldom read twice.  A slice that
+ * turns out too large is tried again shorter. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -143,7 +144,8 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     return sta_path_work(reader->plain->path, &work, &reader->budget, err);
 }
 
-/* Whether longer slices are worth their memory: blocks are shared with the slices around, or too few for all workers. */
+/* Whether longer slices are worth their memory: blocks are shared with the slices around, or too few for all
+ * workers. */
 static bool reads_too_much(const struct slice *slice)
 {
     const struct sta_plain_reader *reader = slice->reader;

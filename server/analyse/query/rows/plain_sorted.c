@@ -1,8 +1,10 @@
 /* Plain rows, sorted.
  *
- * DESIGN.  A pass over the rows makes a record of each: its sort keys, its place in event order, and where it lies.  For the first rows that a reader
- * asks for the sorter keeps only so many, and what cannot be among them is left out early (top.h); a reader that goes on has all
- * rows sorted, by way of the disk when they are many.  What is shown is read late: the next records are put in the order of the blocks, and each block is read once for all of its rows. */
+ * DESIGN.  A pass over the rows makes a record of each: its sort keys, its place in event order, and where it
+ * lies.  For the first rows that a reader asks for the sorter keeps only so many, and what cannot be among
+ * them is left out early (top.h); a reader that goes on has all rows sorted, by way of the disk when they are
+ * many.  What is shown is read late: the next records are put in the order of the blocks, and each block is
+ * read once for all of its rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +137,8 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
 
 /* ---- rows of records */
 
-/* The rows of a chunk by the parts that they lie in: those of piece p are number first[p] .. first[p + 1] - 1. */
+/* The rows of a chunk by the parts that they lie in: those of piece p are number first[p] .. first[p + 1] -
+ * 1. */
 struct fetching {
     struct sta_plain_reader *reader;
     size_t *first;

@@ -1,8 +1,9 @@
 /* Rows in batches.
  *
- * DESIGN.  A column of a batch is its values side by side, and behind them a byte a row that says which are missing, if some are.  The last batch
- * is filled in buffers of full size; a full one is copied to what it takes, or written to the spill file once the memory
- * is used up.  Texts stay in memory, once each: a batch holds codes of the relation's own dictionaries. */
+ * DESIGN.  A column of a batch is its values side by side, and behind them a byte a row that says which are
+ * missing, if some are.  The last batch is filled in buffers of full size; a full one is copied to what it
+ * takes, or written to the spill file once the memory is used up.  Texts stay in memory, once each: a batch
+ * holds codes of the relation's own dictionaries. */
 #include "analyse/query/rows/relation.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* relation.h - the rows that a stage gave, as columns in batches; past a number of bytes they lie on disk (private to query/rows). */
+/* relation.h - the rows that a stage gave, as columns in batches; past a number of bytes they lie on disk
+ * (private to query/rows). */
 #ifndef STA_ANALYSE_QUERY_RELATION_H
 #define STA_ANALYSE_QUERY_RELATION_H
 
@@ -7,7 +8,8 @@
 
 struct sta_relation; /* filled by one thread, then immutable and read by any */
 
-/** @columns: copied; TEXT and LIST columns get a dictionary of the relation's own.  @memory: bytes held before batches go to the spill folder. */
+/** @columns: copied; TEXT and LIST columns get a dictionary of the relation's own.  @memory: bytes held
+ * before batches go to the spill folder. */
 struct sta_relation *sta_relation_create(const struct sta_query_column *columns, size_t column_count,
                                          uint64_t memory, const char *spill_folder);
 void sta_relation_destroy(struct sta_relation *relation); /* NULL allowed */

@@ -1,7 +1,7 @@
 /* The facade of queries: results, and readers of them.
  *
- * A result is a relation, read by row number, or plain rows, read by the key of a row.  A position is a few bytes: what the result is
- * made of, so that it fits no other, and that number or key. */
+ * A result is a relation, read by row number, or plain rows, read by the key of a row.  A position is a few
+ * bytes: what the result is made of, so that it fits no other, and that number or key. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

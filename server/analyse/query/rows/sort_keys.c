@@ -1,7 +1,8 @@
 /* Values as words; see sort_keys.h.
  *
- * A missing value is the largest word; no other value is, nor is it 0, which would be the largest one descending.  Integers need all words for
- * themselves and have one more in front, which says that they are missing, unless they never are. */
+ * A missing value is the largest word; no other value is, nor is it 0, which would be the largest one
+ * descending.  Integers need all words for themselves and have one more in front, which says that they are
+ * missing, unless they never are. */
 #include "analyse/query/rows/sort_keys.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* sort_keys.h - values as words that compare like them (private to query/rows).
  *
- * Texts are compared by their rank among all texts that the column takes, which must therefore be known before the first record is made.
- * Missing values come last in both directions. */
+ * Texts are compared by their rank among all texts that the column takes, which must therefore be known
+ * before the first record is made.  Missing values come last in both directions. */
 #ifndef STA_ANALYSE_QUERY_SORT_KEYS_H
 #define STA_ANALYSE_QUERY_SORT_KEYS_H
 
@@ -21,14 +21,17 @@ struct sta_sort_key {
 
 /** Words that a key takes. */
 uint32_t sta_sort_key_words(const struct sta_sort_key *key);
-/** Writes the words of the values of some rows: those of selected[i] to words[i * stride ..].  @selected NULL: 0 .. @count - 1. */
+/** Writes the words of the values of some rows: those of selected[i] to words[i * stride ..].  @selected
+ * NULL: 0 .. @count - 1. */
 void sta_sort_key_put(const struct sta_sort_key *key, const struct sta_vector *vector,
                       const uint32_t *selected, uint32_t count, uint64_t *words, size_t stride);
 
-/* The lead of a record is the word by which nearly all records differ: a record with a smaller lead comes before one with a larger. */
+/* The lead of a record is the word by which nearly all records differ: a record with a smaller lead comes
+ * before one with a larger. */
 /** Of the words that begin with the key's. */
 uint64_t sta_sort_key_lead(const struct sta_sort_key *key, const uint64_t *words);
-/** Which of some rows have a lead in @least .. @most: their numbers to @kept.  @selected: as in sta_sort_key_put.  Return: how many. */
+/** Which of some rows have a lead in @least .. @most: their numbers to @kept.  @selected: as in
+ * sta_sort_key_put.  Return: how many. */
 uint32_t sta_sort_key_keep(const struct sta_sort_key *key, const struct sta_vector *vector,
                            const uint32_t *selected, uint32_t count, uint64_t least, uint64_t most,
                            uint32_t *kept);

@@ -1,9 +1,10 @@
 /* Sorting records: runs by radix, merged by a heap.
  *
- * DESIGN.  Each worker collects records on a bench of its own, small enough for its cache.  A full bench is sorted and cut (when only the first
- * ones are wanted), or put away as a run, in memory as long as there is some, then on disk.  In the end every worker sorts what it still has,
- * and sta_sorter_next merges all runs.  A bench is sorted by the bytes of its first word, then, among records that agree there, of the
- * next: the first word decides nearly everything, and a pass over a byte that is the same everywhere is left out. */
+ * DESIGN.  Each worker collects records on a bench of its own, small enough for its cache.  A full bench is
+ * sorted and cut (when only the first ones are wanted), or put away as a run, in memory as long as there is
+ * some, then on disk.  In the end every worker sorts what it still has, and sta_sorter_next merges all runs.
+ * A bench is sorted by the bytes of its first word, then, among records that agree there, of the next: the
+ * first word decides nearly everything, and a pass over a byte that is the same everywhere is left out. */
 #include "analyse/query/rows/sorter.h"
 
 #include <stdatomic.h>

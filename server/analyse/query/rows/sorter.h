@@ -1,7 +1,8 @@
-/* sorter.h - records of whole words in ascending order, past a number of bytes by way of the disk (private to query/rows).
+/* sorter.h - records of whole words in ascending order, past a number of bytes by way of the disk (private to
+ * query/rows).
  *
- * A record is some words; the first ones are compared as unsigned numbers, one after another, and no two records agree in all of them.
- * sort_keys.h makes such words of values. */
+ * A record is some words; the first ones are compared as unsigned numbers, one after another, and no two
+ * records agree in all of them.  sort_keys.h makes such words of values. */
 #ifndef STA_ANALYSE_QUERY_SORTER_H
 #define STA_ANALYSE_QUERY_SORTER_H
 
@@ -23,7 +24,8 @@ void sta_sorter_destroy(struct sta_sorter *sorter); /* NULL allowed */
 /** Context: worker @worker, one call at a time each. */
 STA_MUSTCHECK int sta_sorter_add(struct sta_sorter *sorter, unsigned worker, const uint64_t *record,
                                  struct sta_error *err);
-/** The last of the first shape.most records that a worker has; NULL as long as it may have fewer.  Valid until its next call. */
+/** The last of the first shape.most records that a worker has; NULL as long as it may have fewer.  Valid
+ * until its next call. */
 const uint64_t *sta_sorter_last(const struct sta_sorter *sorter, unsigned worker);
 /** No more records come. */
 STA_MUSTCHECK int sta_sorter_finish(struct sta_sorter *sorter, struct sta_error *err);

@@ -1,7 +1,7 @@
 /* stages.h - a plan run, stage by stage (private to query/rows).
  *
- * Stages that only pass rows on are no steps of their own: they lie on the path from the events, or from the relation of the stage before, to
- * the next stage that groups, sorts, cuts or ends the query. */
+ * Stages that only pass rows on are no steps of their own: they lie on the path from the events, or from the
+ * relation of the stage before, to the next stage that groups, sorts, cuts or ends the query. */
 #ifndef STA_ANALYSE_QUERY_STAGES_H
 #define STA_ANALYSE_QUERY_STAGES_H
 

@@ -1,8 +1,9 @@
 /* top.h - what of all rows may be among the first of an order (private to query/rows).
  *
- * Workers that look for the first rows share a bound, a row: none that comes behind it is among them.  Parts come in the order of the least lead
- * (sort_keys.h) that they can have, so that the first ones bring the bound down and most others are never read.  Where many rows agree in the
- * only key, as sizes do, those of later parts come behind the bound by their time. */
+ * Workers that look for the first rows share a bound, a row: none that comes behind it is among them.  Parts
+ * come in the order of the least lead (sort_keys.h) that they can have, so that the first ones bring the
+ * bound down and most others are never read.  Where many rows agree in the only key, as sizes do, those of
+ * later parts come behind the bound by their time. */
 #ifndef STA_ANALYSE_QUERY_TOP_H
 #define STA_ANALYSE_QUERY_TOP_H
 

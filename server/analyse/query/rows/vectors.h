@@ -32,7 +32,8 @@ static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32
  */
 bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, uint32_t count, void *values,
                        uint8_t *missing);
-/** Puts the value of a row into row @at of a table's column of the same type; texts are those of the vector. */
+/** Puts the value of a row into row @at of a table's column of the same type; texts are those of the
+ * vector. */
 void sta_table_put(struct sta_table_column *column, size_t at, const struct sta_vector *vector, uint32_t row);
 
 #endif

@@ -1,4 +1,5 @@
-/* workshop.h - what the steps of a query have in common: limits, the spill folder, and what is told of each (private to query/rows). */
+/* workshop.h - what the steps of a query have in common: limits, the spill folder, and what is told of each
+ * (private to query/rows). */
 #ifndef STA_ANALYSE_QUERY_WORKSHOP_H
 #define STA_ANALYSE_QUERY_WORKSHOP_H
 
@@ -14,7 +15,8 @@ struct sta_workshop {
     uint64_t started; /* the last step, uv_hrtime */
 };
 
-/** Bytes that rows may take before they go to the disk: of those that a step makes, and of what it works with. */
+/** Bytes that rows may take before they go to the disk: of those that a step makes, and of what it works
+ * with. */
 uint64_t sta_workshop_rows_memory(const struct sta_workshop *workshop);
 uint64_t sta_workshop_step_memory(const struct sta_workshop *workshop);
 

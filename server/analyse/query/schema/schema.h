@@ -15,7 +15,8 @@ struct sta_tallied {
 
 /**
  * sta_tally_columns - count what some columns hold
- * @tallied: `all` and `columns` are set; the tallies are made.  Destroy both kinds with sta_tallied_fini, also after a failure.
+ * @tallied: `all` and `columns` are set; the tallies are made.  Destroy both kinds with sta_tallied_fini,
+ * also after a failure.
  * @most: distinct integers of a column that are counted
  */
 STA_MUSTCHECK int sta_tally_columns(struct sta_tallied *tallied, size_t most, const struct sta_budget *budget,

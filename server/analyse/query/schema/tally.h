@@ -1,6 +1,7 @@
 /* tally.h - what one column holds, counted value by value (private to the schema of queries).
  *
- * Each worker counts for itself; the counts are added up afterwards, so that nothing depends on who saw which block. */
+ * Each worker counts for itself; the counts are added up afterwards, so that nothing depends on who saw which
+ * block. */
 #ifndef STA_ANALYSE_QUERY_SCHEMA_TALLY_H
 #define STA_ANALYSE_QUERY_SCHEMA_TALLY_H
 
@@ -40,7 +41,8 @@ struct sta_tally_value {
     int64_t integer;      /* INT, BOOL */
     uint64_t count;
 };
-/** The distinct values, most frequent first, then by value; free() it.  Not of FLOAT, nor of integers that overflowed. */
+/** The distinct values, most frequent first, then by value; free() it.  Not of FLOAT, nor of integers that
+ * overflowed. */
 struct sta_tally_value *sta_tally_values(const struct sta_tally *tally, size_t *count);
 
 #endif

@@ -10,7 +10,8 @@
 static const struct sta_schema_column keys[] = {{.name = "func_name", .type = STA_TYPE_TEXT},
                                                 {.name = "k", .type = STA_TYPE_INT, .unit = "B"}};
 
-/* Values of the key k and of the primitives, as if one group had been gathered; of FLOAT primitives halves. */
+/* Values of the key k and of the primitives, as if one group had been gathered; of FLOAT primitives
+ * halves. */
 struct gathered {
     const struct sta_aggregates *aggregates;
     const int64_t *values; /* of k, then of primitives; -1 is missing */

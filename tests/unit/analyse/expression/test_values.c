@@ -1,4 +1,5 @@
-/* What expressions give: one line per rule of the language.  Rows are those of rows.c; | between them, - where missing. */
+/* What expressions give: one line per rule of the language.  Rows are those of rows.c; | between them, -
+ * where missing. */
 #include <criterion/criterion.h>
 
 #include "rows.h"

@@ -1,4 +1,5 @@
-/* grouping_model.h - rows for tests of the grouping, what a plain computation makes of them, and the grouping's answer beside it. */
+/* grouping_model.h - rows for tests of the grouping, what a plain computation makes of them, and the
+ * grouping's answer beside it. */
 #ifndef STA_TEST_GROUPING_MODEL_H
 #define STA_TEST_GROUPING_MODEL_H
 

@@ -1,4 +1,5 @@
-/* Groups against a plain computation; and the same bytes whatever the workers, the order of rows, the dictionaries and the memory. */
+/* Groups against a plain computation; and the same bytes whatever the workers, the order of rows, the
+ * dictionaries and the memory. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -133,7 +134,8 @@ Test(grouping, keys_of_few_bits_index)
     check_keys(&ordinary, keys, 3, "few bits");
 }
 
-/* Counts and sums alone, which few groups get by number: of some groups, of hardly any, and of more than are few. */
+/* Counts and sums alone, which few groups get by number: of some groups, of hardly any, and of more than are
+ * few. */
 Test(grouping, few_groups_by_number)
 {
     static const enum model_column keys[] = {OTHER, SMALL};

@@ -1,4 +1,5 @@
-/* What ends a grouping: too many values of unique, nobody who waits, a folder that is none, a sink that has had enough. */
+/* What ends a grouping: too many values of unique, nobody who waits, a folder that is none, a sink that has
+ * had enough. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The requests of the golden queries: each has a plan with the columns that are expected, or the mistake that is. */
+/* The requests of the golden queries: each has a plan with the columns that are expected, or the mistake that
+ * is. */
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <stdio.h>

@@ -18,7 +18,8 @@ void asked_fini(struct asked *asked);
 
 /** All rows of an answer, one a line, values as JSON; or "INPUT /filter 5: .." of a mistake.  free() it. */
 char *asked_rows(const struct asked *asked, const char *request);
-/** The same, read @page rows at a time, each page by a fresh reader that goes on where the one before ended. */
+/** The same, read @page rows at a time, each page by a fresh reader that goes on where the one before
+ * ended. */
 char *asked_pages(const struct asked *asked, const char *request, size_t page);
 /** The result; NULL and *err after a failure. */
 struct sta_query_result *asked_result(const struct asked *asked, const char *request, struct sta_error *err);

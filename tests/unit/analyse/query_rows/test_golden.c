@@ -1,4 +1,5 @@
-/* The golden requests, asked of the real traces; each also page by page, with one thread, and with hardly any memory. */
+/* The golden requests, asked of the real traces; each also page by page, with one thread, and with hardly any
+ * memory. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* A trace of many blocks: the same bytes for any number of threads and hardly any memory; blocks that are left out; what is told of the steps. */
+/* A trace of many blocks: the same bytes for any number of threads and hardly any memory; blocks that are
+ * left out; what is told of the steps. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* Three files side by side; what is read changes over time, so that a file lies in few blocks.  Of the marks 100 are common to all blocks, and
- * each other one is of a single event. */
+/* Three files side by side; what is read changes over time, so that a file lies in few blocks.  Of the marks
+ * 100 are common to all blocks, and each other one is of a single event. */
 static void make_events(struct made_event *events)
 {
     static const char *const paths[] = {"b.pfw", "a.pfw", "c.pfw"};

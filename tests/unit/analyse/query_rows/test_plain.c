@@ -1,4 +1,5 @@
-/* Plain rows: their order, windows, pages that go on, sorting, several traces; and what a later stage makes of them. */
+/* Plain rows: their order, windows, pages that go on, sorting, several traces; and what a later stage makes
+ * of them. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

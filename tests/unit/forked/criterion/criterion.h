@@ -1,7 +1,8 @@
 /* criterion.h - the part of Criterion that the unit tests use, for builds with TSan.
  *
- * Criterion runs each test in a process of its own, in memory that it maps at addresses which TSan keeps for itself, so its programs do
- * not start there. Here each test runs in a plain child process; what is asserted is the same. main.c runs them. */
+ * Criterion runs each test in a process of its own, in memory that it maps at addresses which TSan keeps for
+ * itself, so its programs do not start there. Here each test runs in a plain child process; what is asserted
+ * is the same. main.c runs them. */
 #ifndef STRATA_TESTS_CRITERION_H
 #define STRATA_TESTS_CRITERION_H
 
