@@ -57,13 +57,11 @@ char *sta_sprintf(const char *format, ...)
     return checked(length < 0 ? NULL : text, 1);
 }
 
-#define HUGE_PAGE ((size_t)2 << 20)
-
 /* In huge pages where the kernel has them: a fault for every 4 KiB would cost more than most work on them. */
 static void *try_alloc_large(size_t size)
 {
     void *memory = NULL;
-    if (posix_memalign(&memory, HUGE_PAGE, size) != 0)
+    if (posix_memalign(&memory, STA_HUGE_PAGE, size) != 0)
         return NULL;
     (void)madvise(memory, size, MADV_HUGEPAGE);
     return memory;
@@ -71,7 +69,7 @@ static void *try_alloc_large(size_t size)
 
 void *sta_try_alloc(size_t size)
 {
-    return size >= HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
+    return size >= STA_HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
 }
 
 void *sta_try_alloc_array(size_t count, size_t size)

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include "common/error.h"
 
+/* Memory of so many bytes and more is aligned to them, and lies in huge pages. */
+#define STA_HUGE_PAGE ((size_t)2 << 20)
+
 void *sta_alloc(size_t size);                     /* zeroed; free() it */
 void *sta_alloc_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *sta_realloc_array(void *old, size_t count, size_t size);
@@ -22,9 +25,10 @@ void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on ove
 
 /**
  * sta_memory_give_back - give memory that was freed back to the system, when the process holds more than
- * @keep bytes The allocator keeps what was freed for the next who asks, for each thread apart, so that it may
- * come to many times of what is in use.  Does nothing while no more is held than after the last time; else
- * takes some milliseconds per 100 MiB.
+ * @keep bytes
+ * The allocator keeps what was freed for the next who asks, for each thread apart, so that it may come to
+ * many times of what is in use.  Does nothing while no more is held than after the last time; else takes some
+ * milliseconds per 100 MiB.
  * Context: any thread, when nobody waits for it.
  */
 void sta_memory_give_back(uint64_t keep);

@@ -1,8 +1,8 @@
 /* column_kernels.h - loops over the values of a block, compiled for the instruction set of the machine
  * (private to columns).
  *
- * column_kernels_body.h holds them once; column_kernels.c compiles it for any machine of the architecture and
- * for AVX2, and picks by what the processor says. */
+ * column_kernels_body.h holds them once; common/instruction_sets.h compiles them for each set and picks by
+ * what the processor says. */
 #ifndef STA_ANALYSE_COLUMN_KERNELS_H
 #define STA_ANALYSE_COLUMN_KERNELS_H
 

@@ -1,5 +1,4 @@
-/* column_kernels_body.h - bodies of column_kernels.h, included once per instruction set with KERNEL(name) and
- * TARGET defined. */
+/* column_kernels_body.h - bodies of column_kernels.h; common/instruction_sets.h compiles them. */
 
 TARGET static bool KERNEL(pick)(const int64_t *first, const int64_t *second, const uint8_t *keep,
                                 uint32_t rows, int64_t *restrict out, uint8_t *restrict missing)

@@ -3,9 +3,8 @@
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
- * digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is
- * as good
- *                                 as another
+ *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is
+ *                                 as good as another
  *   count_digits(at)              how many digits there are; any number above 24 is as good as another
  * and the name of the function, STA_SHAPE_WALK. */
 #include "decode/shape_tree.h"
@@ -49,6 +48,16 @@ static inline struct sta_shape_node *child_for(struct sta_shape_node *parent, co
     return *guess != NULL && has_fragment(*guess, at) ? *guess : search_children(parent, at, guess);
 }
 
+static inline const char *take_int(struct sta_json_value *value, const char *at, unsigned length,
+                                   int64_t integer)
+{
+    value->kind = STA_JSON_INT;
+    value->text = at;
+    value->length = length;
+    value->integer = integer;
+    return at + length;
+}
+
 /* An integer that is no plain one: with a sign, very long, or wrong. */
 static __attribute__((noinline)) const char *match_rare_int(const char *at, struct sta_json_value *value)
 {
@@ -56,11 +65,7 @@ static __attribute__((noinline)) const char *match_rare_int(const char *at, stru
     unsigned count = *at == '-' ? digits(at + 1, &sum) : 0;
     if (sum < sta_shape_least[count])
         return sta_shape_bare_value(at, value);
-    value->kind = STA_JSON_INT;
-    value->text = at;
-    value->length = count + 1;
-    value->integer = -(int64_t)sum;
-    return at + count + 1;
+    return take_int(value, at, count + 1, -(int64_t)sum);
 }
 
 /* An integer of up to 16 digits.  A point or an exponent behind it fails the next fragment. */
@@ -70,11 +75,7 @@ static inline const char *match_int(const char *at, struct sta_json_value *value
     unsigned count = digits(at, &sum);
     if (sum < sta_shape_least[count])
         return match_rare_int(at, value);
-    value->kind = STA_JSON_INT;
-    value->text = at;
-    value->length = count;
-    value->integer = (int64_t)sum;
-    return at + count;
+    return take_int(value, at, count, (int64_t)sum);
 }
 
 /* A hash is a text, whatever its digits stand for. */
@@ -139,11 +140,7 @@ static inline const char *match_numeral(const char *at, struct sta_json_value *v
     unsigned count = digits(at, &sum);
     if (sum < sta_shape_least[count] || at[count] != '"')
         return match_string(at, value);
-    value->kind = STA_JSON_INT;
-    value->text = at;
-    value->length = count;
-    value->integer = (int64_t)sum;
-    return at + count;
+    return take_int(value, at, count, (int64_t)sum);
 }
 
 static inline const char *match_value(const struct sta_shape_node *node, const char *at,

@@ -194,7 +194,7 @@ static struct sta_range range_of_stream(const struct sta_decoder *decoder)
     if (head->transform == STA_TRANSFORM_CONSTANT)
         range.min = range.max = (int64_t)head->base;
     else if (head->transform == STA_TRANSFORM_DICTIONARY || head->transform == STA_TRANSFORM_BY_NAME)
-        sta_kernels()->range(decoder->table, head->table_count, &range.min, &range.max);
+        sta_kernels()->words64->term_range(decoder->table, head->table_count, &range.min, &range.max);
     return range;
 }
 

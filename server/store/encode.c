@@ -82,7 +82,7 @@ struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t 
         return of;
     }
     of.narrow = NULL;
-    sta_kernels()->range(values, count, &of.range.min, &of.range.max);
+    sta_kernels()->words64->term_range(values, count, &of.range.min, &of.range.max);
     return of;
 }
 

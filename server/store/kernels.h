@@ -1,7 +1,7 @@
 /* kernels.h - the loops that touch every value, compiled for the instruction set of the machine.
  *
- * kernels_body.h holds them once; kernels.c compiles it for any machine of the architecture and for AVX2, and
- * picks by what the processor says. */
+ * kernels_body.h holds them once; common/instruction_sets.h compiles them for each set and picks by what the
+ * processor says. */
 #ifndef STA_STORE_KERNELS_H
 #define STA_STORE_KERNELS_H
 
@@ -38,8 +38,6 @@ struct sta_word_kernels {
 struct sta_kernels {
     /** Numbers of @width bits, packed as bitpack.h says. */
     void (*unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out);
-    /** Smallest and largest of at least one value. */
-    void (*range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max);
     /** offset = value - origin, and their smallest and largest.  Return: false when some is not below
      * 2^31. */
     bool (*offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets, uint32_t *min,

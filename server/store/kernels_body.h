@@ -1,5 +1,4 @@
-/* kernels_body.h - bodies of kernels.h, included once per instruction set with KERNEL(name) and TARGET
- * defined. */
+/* kernels_body.h - bodies of kernels.h; common/instruction_sets.h compiles them. */
 
 static inline uint64_t KERNEL(load)(const unsigned char *at)
 {
@@ -24,17 +23,6 @@ TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, un
                          mask;
         }
     }
-}
-
-TARGET static void KERNEL(range)(const int64_t *values, uint32_t count, int64_t *min, int64_t *max)
-{
-    int64_t low = values[0], high = values[0];
-    for (uint32_t i = 0; i < count; i++) {
-        low = values[i] < low ? values[i] : low;
-        high = values[i] > high ? values[i] : high;
-    }
-    *min = low;
-    *max = high;
 }
 
 TARGET static bool KERNEL(offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets,
@@ -161,7 +149,6 @@ DEFINE_NARROW(32)
 
 static const struct sta_kernels KERNEL(kernels) = {
     .unpack = KERNEL(unpack),
-    .range = KERNEL(range),
     .offsets = KERNEL(offsets),
     .within = KERNEL(within),
     .scale = KERNEL(scale),

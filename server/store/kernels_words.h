@@ -1,29 +1,22 @@
 /* kernels_words.h - the kernels of an encoder, included by kernels_body.h for words of each size, with WORD,
  * TERM (the same signed) and WORDS(name) defined. */
 
-TARGET static void WORDS(term_range)(const void *terms, uint32_t count, int64_t *min, int64_t *max)
-{
-    const TERM *at = terms;
-    TERM low = at[0], high = at[0];
-    for (uint32_t i = 0; i < count; i++) {
-        low = at[i] < low ? at[i] : low;
-        high = at[i] > high ? at[i] : high;
+#define DEFINE_RANGE(name, number, widest)                                                                   \
+    TARGET static void WORDS(name)(const void *numbers, uint32_t count, widest *min, widest *max)            \
+    {                                                                                                        \
+        const number *at = numbers;                                                                          \
+        number low = at[0], high = at[0];                                                                    \
+        for (uint32_t i = 0; i < count; i++) {                                                               \
+            low = at[i] < low ? at[i] : low;                                                                 \
+            high = at[i] > high ? at[i] : high;                                                              \
+        }                                                                                                    \
+        *min = low;                                                                                          \
+        *max = high;                                                                                         \
     }
-    *min = low;
-    *max = high;
-}
 
-TARGET static void WORDS(range)(const void *words, uint32_t count, uint64_t *min, uint64_t *max)
-{
-    const WORD *at = words;
-    WORD low = at[0], high = at[0];
-    for (uint32_t i = 0; i < count; i++) {
-        low = at[i] < low ? at[i] : low;
-        high = at[i] > high ? at[i] : high;
-    }
-    *min = low;
-    *max = high;
-}
+DEFINE_RANGE(term_range, TERM, int64_t)
+DEFINE_RANGE(range, WORD, uint64_t)
+#undef DEFINE_RANGE
 
 TARGET static uint64_t WORDS(subtract)(const void *terms, uint32_t count, int64_t base, void *words)
 {

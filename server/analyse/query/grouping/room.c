@@ -4,25 +4,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "common/memory.h"
 
 #define CACHE_LINE ((size_t)64)
-#define HUGE_PAGE ((size_t)2 << 20)
-#define LARGE (2 * HUGE_PAGE)
 
 void *sta_room_create(size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - HUGE_PAGE)
+    void *room = NULL;
+    if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    size_t page = bytes < LARGE ? CACHE_LINE : HUGE_PAGE;
-    bytes = (STA_MAX(bytes, (size_t)1) + page - 1) & ~(page - 1);
-    void *room = aligned_alloc(page, bytes);
-    if (room != NULL && page == HUGE_PAGE)
-        (void)madvise(room, bytes, MADV_HUGEPAGE);
-    return room;
+    if (bytes >= STA_HUGE_PAGE)
+        return sta_try_alloc(bytes);
+    return posix_memalign(&room, CACHE_LINE, STA_MAX(bytes, (size_t)1)) == 0 ? room : NULL;
 }
 
 /* ---- pieces */
