@@ -38,8 +38,9 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 /**
  * sta_encode_column - append a payload to @out and the listed codes to @codes
  * @made_index, @made: NULL; or room for the keys that this column is to others, those of every row at
- * @made_index Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written,
- * when no row has a value.
+ * @made_index
+ * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row
+ * has a value.
  */
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,

@@ -79,9 +79,8 @@ struct sta_writer_options {
 /**
  * sta_writer_begin - start the next version of a trace
  * @base: the published version to go on from, or NULL to start empty.  Its tables are loaded and extended,
- * its sources kept
- * but for those that @drop names (their events leave; a segment that holds any of them is rewritten without
- * them).
+ * its sources kept but for those that @drop names (their events leave; a segment that holds any of them is
+ * rewritten without them)
  * @drop: one flag per source of @base, or NULL
  * One writer per trace at a time: else STA_EBUSY.
  */

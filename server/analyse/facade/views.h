@@ -39,8 +39,8 @@ struct sta_view_basis;
 bool sta_view_has_basis(const struct sta_view_question *question);
 /**
  * sta_view_basis_create - the pass, of a question's trace, preset, filters, window, filter, view types and
- * granularity Holds on to snapshot and presets.  Mistakes: STA_EINPUT with the parameter; STA_ELIMIT.
- * Destroy it.
+ * granularity
+ * Holds on to snapshot and presets.  Mistakes: STA_EINPUT with the parameter; STA_ELIMIT.  Destroy it.
  */
 STA_MUSTCHECK int sta_view_basis_create(const struct sta_view_question *question,
                                         const struct sta_budget *budget, struct sta_view_basis **basis,

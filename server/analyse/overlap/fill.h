@@ -9,8 +9,8 @@
  * @intervals: those of the table's rows; those of one unit do not overlap
  * @outside: also events of no set: for intervals in which no set need be active
  * @table: gets a list per row: of the events of the interval's unit that cover most of it, request->events at
- * most, those that cover most first One more pass.  Return: 0, STA_ELIMIT (memory), or what the pass failed
- * with.
+ * most, those that cover most first
+ * One more pass.  Return: 0, STA_ELIMIT (memory), or what the pass failed with.
  */
 STA_MUSTCHECK int sta_overlap_fill(const struct sta_overlap_binding *binding,
                                    const struct sta_span *intervals, size_t count, bool outside,

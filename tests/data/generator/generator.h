@@ -8,8 +8,8 @@
  *   output.c    one trace file: buffer, gzip
  *   process.c   one traced process: writes its events, adds them to the totals
  *   workload.c  which ranks and files make a task; the order of things
- * rank.c      a rank and its readers: steps.c what they do, sample.c how a file is read, calls.c how a call
- * is written
+ *   rank.c      a rank and its readers
+ *   steps.c, sample.c, calls.c: what they do, how a file is read, how a call is written
  *   faults.c    lines that are wrong or unusual in a known way
  *   intervals.c unions of intervals, for busy and exposed time
  *   totals.c    what was written: sums, and their JSON */

@@ -1,9 +1,10 @@
 /* Evaluates expressions for a script: reads JSON lines, writes one JSON line for each.
  *
- * {"columns": {"size": "int", "cat": "str"}, "rows": [{"size": 4096, "cat": "posix"}, {}], "expression":
- * "size > 1", "condition": true}
- * {"type": "condition", "values": [true, false]}        or   {"status": "INPUT", "position": 5, "error":
- * "cannot compare .."}
+ *   {"columns": {"size": "int", "cat": "str"}, "rows": [{"size": 4096, "cat": "posix"}, {}],
+ *    "expression": "size > 1", "condition": true}
+ *   {"type": "condition", "values": [true, false]}
+ * or
+ *   {"status": "INPUT", "position": 5, "error": "cannot compare .."}
  *
  * A member that a row lacks is a missing value.  Rows are evaluated once alone and once repeated over several
  * strips; the answers must agree. */
