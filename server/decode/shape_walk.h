@@ -3,8 +3,8 @@
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
- *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above is
- *                                 as good as another
+ *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above
+ *                                 is as good as another
  *   count_digits(at)              how many digits there are; any number above 24 is as good as another
  * and the name of the function, STA_SHAPE_WALK. */
 #include "decode/shape_tree.h"

@@ -2,6 +2,7 @@
 
 import { get, getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
+import { asking } from '../parts/asking.js';
 import { compareLayers, LAYER_COLUMNS } from '../parts/compare_layers.js';
 import { regressionsCard } from '../parts/compare_regressions.js';
 import { runsBar, runsOf } from '../parts/compare_runs.js';
@@ -10,7 +11,7 @@ import { compareTiles } from '../parts/compare_tiles.js';
 import { clearRange, field, questionOf, rangeChip } from '../parts/control_bar.js';
 import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
-import { empty, failedFilter, failure, loading, waiting } from '../parts/notice.js';
+import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
 import { niceGranularity } from '../parts/time.js';
 import { go, link } from '../state.js';
 
@@ -26,7 +27,8 @@ export function open(host, place) {
     const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }), trace: () => first });
     const bar = h('form', { class: 'control-bar', 'aria-label': 'What to compare', onsubmit: (event) => event.preventDefault() }, controls, filter.element);
     const cards = [series.element, regressions.element];
-    let now = place, traces = null, presets = [], first = null, work = null, asked = null, answer = null, closed = false;
+    const comparing = asking(top);
+    let now = place, traces = null, presets = [], first = null, closed = false;
     const around = (shown) => { for (const card of cards) card.hidden = !shown; };
     fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Compare')), runsBox, bar, top, cards);
     bar.hidden = true;
@@ -40,7 +42,6 @@ export function open(host, place) {
             if (closed) return;
             ({ traces } = list);
             ({ presets } = known);
-            asked = null;
             update(now);
         } catch (problem) {
             if (!closed) fill(top, failure(problem, start));
@@ -53,23 +54,18 @@ export function open(host, place) {
         const runs = runsOf(now, traces);
         refill(runsBox, runsBar(runs, traces));
         bar.hidden = runs.length < 2;
-        if (runs.length < 2) { work?.abort(); asked = null; around(false); fill(top, tooFew(runs, traces)); return; }
+        if (runs.length < 2) { comparing.close(); around(false); fill(top, tooFew(runs, traces)); return; }
         const preset = now.preset ?? runs[0].trace.preset?.name;
         first = { id: runs[0].id, version: runs[0].trace.version, seenWith: preset };
         drawControls(preset);
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
-        const question = JSON.stringify([parameters, runs.map(({ id, trace }) => [id, trace.version])]);
-        if (question === asked && answer) { draw(runs, parameters); return; }
-        asked = question;
-        answer = null;
-        work?.abort();
-        filter.clear();
-        work = loading(top, {
-            what: `Summing up ${runs.length} runs`, height: 480, load: (signal) => ask(runs, parameters, signal),
-            show: (received) => { answer = received; draw(runs, parameters); },
-            fail: (problem) => { answer = null; around(false); failedFilter(problem, filter, top); },
-            retry: () => { asked = null; update(now); },
+        const anew = comparing.ask({
+            question: [parameters, runs.map(({ id, trace }) => [id, trace.version])], what: `Summing up ${runs.length} runs`, height: 480,
+            load: (signal) => ask(runs, parameters, signal),
+            show: (answer) => draw(answer, runs, parameters),
+            fail: (problem) => { around(false); failedFilter(problem, filter, top); },
         });
+        if (anew) filter.clear();
     }
 
     function drawControls(preset) {
@@ -87,8 +83,7 @@ export function open(host, place) {
         return { layers, answers, tree: layerTree(answers[0].summary.layers, preset) };
     }
 
-    function draw(runs, parameters) {
-        const { layers, answers, tree } = answer;
+    function draw({ layers, answers, tree }, runs, parameters) {
         const counts = (name) => answers.reduce((sum, { summary }) => sum + (summary.layers.find((one) => one.name === name)?.count ?? 0), 0);
         const present = tree.filter(({ name }) => counts(name) > 0);
         const view = { runs, parameters, place: now };
@@ -102,7 +97,7 @@ export function open(host, place) {
 
     return {
         update, refresh: start, escape: clearRange,
-        close() { closed = true; work?.abort(); series.close(); regressions.close(); },
+        close() { closed = true; comparing.close(); series.close(); regressions.close(); },
     };
 }
 

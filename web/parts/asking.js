@@ -46,5 +46,11 @@ export function asking(box) {
         return true;
     }
 
-    return { ask, close() { work?.abort(); } };
+    /** Asks nothing more, and forgets what was asked. */
+    function close() {
+        work?.abort();
+        asked = answer = null;
+    }
+
+    return { ask, close };
 }

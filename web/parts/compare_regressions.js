@@ -4,11 +4,12 @@ import { send } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped } from '../format.js';
 import { go } from '../state.js';
+import { asking } from './asking.js';
 import { change } from './compare_change.js';
 import { runSwatch } from './compare_runs.js';
 import { postMenu } from './copy.js';
 import { grid } from './grid.js';
-import { empty, loading } from './notice.js';
+import { empty } from './notice.js';
 import { segmented } from './segmented.js';
 import { sorted } from './table.js';
 
@@ -32,24 +33,21 @@ export function regressionsCard() {
     const note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
     const element = h('section', { class: 'card', 'aria-label': 'Largest slow-downs' }, h('header', { class: 'card-head' }, h('h2', {}, 'Largest slow-downs'), note, tools), box);
     const rows = grid();
-    let work = null, asked = null, answer = null, source = null, order = null;
+    const comparing = asking(box);
+    let source = null, order = null;
 
     /** @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object}} view */
     function update(view) {
         const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
-        const body = questionFor(view, by), question = JSON.stringify([body, view.runs.map(({ trace }) => trace.version)]);
+        const body = questionFor(view, by);
         refill(tools, segmented('Rows by', BY.map(({ key, label }) => [key, label]), by.key, (key) => go({ by: key })), postMenu('query', body, `compare-${by.key}`));
-        if (question === asked && answer) { show(view, by); return; }
-        asked = question;
-        answer = null;
-        work?.abort();
-        work = loading(box, { what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320, load: (signal) => send('POST', 'query', body, signal),
-            show: (received) => { answer = received; order = null; show(view, by); }, retry: () => { asked = null; update(view); } });
+        comparing.ask({ question: [body, view.runs.map(({ trace }) => trace.version)], what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320,
+            load: (signal) => send('POST', 'query', body, signal), show: (answer) => show(answer, view, by) });
     }
 
-    function show({ runs, place }, by) {
+    function show(answer, { runs, place }, by) {
         const columns = columnsOf(runs, by), sort = columns.some(({ key }) => key === place.sort?.replace(/^-/, '')) ? place.sort : USUAL;
-        if (order !== sort) source = sourceOf(answer, runs, sort);
+        if (source?.answer !== answer || order !== sort) source = sourceOf(answer, runs, sort);
         order = sort;
         fill(note, source.left > 0 ? `of the first ${grouped(MOST)} rows; ${grouped(source.left)} more have changed less` : 'by time in calls; what is new counts with all its time');
         if (source.count === 0) { fill(box, empty('Nothing here', h('p', {}, 'No event of the other runs passes the filter.'))); return; }
@@ -57,7 +55,7 @@ export function regressionsCard() {
         const groups = [{ label: '', span: columns.length - 3 * MEASURES.length }, ...MEASURES.map(({ label }) => ({ label, span: 3 }))];
         rows.update({ columns, groups, source, caption: 'Largest slow-downs', sort, onSort: (next) => go({ sort: next === USUAL ? null : next }) });
     }
-    return { element, update, close() { work?.abort(); rows.close(); } };
+    return { element, update, close() { comparing.close(); rows.close(); } };
 }
 
 function questionFor({ runs, parameters }, by) {
