@@ -4,6 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, instant, text } from '../format.js';
 import { go } from '../state.js';
+import { asking } from './asking.js';
 import { bars } from './bars.js';
 import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
@@ -11,7 +12,7 @@ import { eventAddress } from './event_dialog.js';
 import { lanes } from './lanes.js';
 import { legend, toggled } from './legend.js';
 import { lines } from './lines.js';
-import { empty, loading } from './notice.js';
+import { empty } from './notice.js';
 import { pairColumns, unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
 import { columnOf, recordsOf, table } from './table.js';
@@ -93,18 +94,14 @@ function lanesOf(rows, [first, last], color, label) {
 export function longestCard() {
     const tools = h('div', { class: 'card-tools' }), note = h('small', {}), box = h('div', {});
     const element = h('section', { class: 'card', 'aria-label': 'Longest exposed' }, h('header', { class: 'card-head' }, h('h2', {}, 'Longest exposed'), note, tools), box);
-    let work = null, before = null;
+    const looking = asking(box);
 
     function update({ trace, question }) {
         const { hidden: set, behind, parameters: { granularity: _, ...common } } = question;
         const path = `traces/${trace.id}/overlap/intervals`, parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
         fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
-        const asked = JSON.stringify(parameters);
-        if (asked === before) return;
-        before = asked;
-        work?.abort();
-        work = loading(box, { what: 'Looking for the longest intervals', height: 200, load: (signal) => getOf(trace, path, parameters, signal), show, retry: () => { before = null; update({ trace, question }); } });
+        looking.ask({ question: parameters, what: 'Looking for the longest intervals', path, height: 200, load: (signal) => getOf(trace, path, parameters, signal), show });
     }
 
     function show(answer) {
@@ -117,7 +114,7 @@ export function longestCard() {
         ];
         fill(box, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' }, table({ columns, rows, caption: 'Longest exposed intervals' })));
     }
-    return { element, update, close: () => work?.abort() };
+    return { element, update, close: looking.close };
 }
 
 function eventLine(event) {
