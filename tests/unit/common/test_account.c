@@ -1,0 +1,70 @@
+/* Accounts: charges fit or are refused whole, and what was charged is released. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "common/account.h"
+
+Test(account, a_charge_must_fit_in_the_account_and_in_its_parents)
+{
+    struct sta_account all, one;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&all, 1000, "memory", NULL);
+    sta_account_init(&one, 5000, "query_memory", &all);
+    cr_assert_eq(sta_account_charge(&one, 600, "rows", &err), STA_OK);
+    cr_assert_eq(sta_account_charge(&one, 600, "rows", &err), STA_ELIMIT);
+    cr_assert(strstr(err.text, "memory for rows") && strstr(err.text, "(setting memory)"), "%s", err.text);
+    cr_assert_eq(one.used, 600, "a refused charge leaves nothing behind");
+    cr_assert_eq(all.used, 600);
+    sta_account_release(&one, 600);
+    cr_assert_eq(all.peak, 600);
+    sta_account_fini(&one);
+    sta_account_fini(&all);
+}
+
+Test(account, memory_is_charged_until_it_is_freed)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, 1 << 20, "memory", NULL);
+    int *numbers = sta_account_calloc(&account, 100, sizeof *numbers, "numbers", &err);
+    cr_assert(numbers != NULL && account.used >= 400 && numbers[99] == 0);
+    numbers[99] = 7;
+    numbers = sta_account_realloc(&account, numbers, 1000, sizeof *numbers, "numbers", &err);
+    cr_assert(numbers != NULL && account.used >= 4000 && account.used < 8000 && numbers[99] == 7);
+    cr_assert_null(sta_account_realloc(&account, numbers, 1 << 20, sizeof *numbers, "numbers", &err));
+    cr_assert_eq(numbers[99], 7, "what does not fit leaves the old memory as it is");
+    cr_assert_null(sta_account_alloc(&account, SIZE_MAX, 2, "numbers", &err));
+    sta_account_free(&account, numbers);
+    sta_account_fini(&account);
+}
+
+struct cache {
+    struct sta_account *account;
+    size_t holds;
+};
+
+static bool drop_half(void *context, size_t bytes)
+{
+    struct cache *cache = context;
+    size_t dropped = (cache->holds + 1) / 2;
+    sta_account_release(cache->account, dropped);
+    cache->holds -= dropped;
+    return dropped > 0;
+}
+
+Test(account, what_can_be_made_again_makes_room_first)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, 1000, "memory", NULL);
+    struct cache cache = {&account, 900};
+    account.reclaim = drop_half;
+    account.reclaim_context = &cache;
+    cr_assert_eq(sta_account_charge(&account, 900, "the cache", &err), STA_OK);
+    cr_assert_eq(sta_account_charge(&account, 700, "rows", &err), STA_OK);
+    cr_assert_leq(cache.holds, 300);
+    cr_assert_eq(sta_account_charge(&account, 1001, "rows", &err), STA_ELIMIT);
+    cr_assert_neq(cache.holds, 0, "nothing is dropped for what can never fit");
+    sta_account_release(&account, 700 + cache.holds);
+    sta_account_fini(&account);
+}
