@@ -9,7 +9,7 @@ RUNNER = SHARED / "golden/run_queries.py"
 
 def run(checks, daemon):
     if not RUNNER.is_file():
-        return checks.skip("golden requests", f"{RUNNER} is not there")
+        return checks.skip("golden requests", f"needs shared: {RUNNER} is not there")
     ids = {folder.name: daemon.ingest(folder)["id"] for folder in sorted((SHARED / "traces").iterdir())}
     command = [sys.executable, str(RUNNER), daemon.base, *(f"{name}={id}" for name, id in ids.items()), "--get", "--csv"]
     output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout

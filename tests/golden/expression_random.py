@@ -189,7 +189,7 @@ def main():
     p.add_argument("--show", type=int, default=20)
     a = p.parse_args()
     if not (SHARED / "oracles" / "expression.py").exists():
-        print("skipped: no oracle"); sys.exit(77)
+        print("skipped: needs shared: no oracle"); sys.exit(77)
     sys.path.insert(0, str(SHARED / "oracles"))
     sys.dont_write_bytecode = True
     import expression as oracle

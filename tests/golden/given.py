@@ -67,7 +67,7 @@ def check_real(checks, daemon, name, trace, wanted):
 
 def run(checks, daemon):
     if not (SHARED / "traces").is_dir():
-        return checks.skip("given traces", f"{SHARED / 'traces'} is not there")
+        return checks.skip("given traces", f"needs shared: {SHARED / 'traces'} is not there")
     ids = {}
     for folder in sorted((SHARED / "traces").iterdir()):
         trace = daemon.ingest(folder)

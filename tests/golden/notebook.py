@@ -54,7 +54,7 @@ def check(checks, daemon, path, request, want, what):
 
 def run(checks, daemon):
     if not (SHARED / "oracles/query_oracle.py").exists() or not (SHARED / "traces").is_dir():
-        return checks.skip("questions of notebooks", f"{SHARED} has no oracle or no traces")
+        return checks.skip("questions of notebooks", f"needs shared: {SHARED} has no oracle or no traces")
     sys.path.append(str(SHARED / "oracles"))
     warnings.simplefilter("ignore")
     import query_oracle

@@ -105,7 +105,7 @@ def check_exact(checks, daemon, python, folder, trace, preset, granularity):
 def check_generated(checks, daemon, folder):
     python = python_with_pandas()
     if python is None:
-        return checks.skip("tables of the oracle", "no Python with pandas 2 (STRATA_ORACLE_PYTHON)")
+        return checks.skip("tables of the oracle", "needs pandas: no Python with pandas 2 (STRATA_ORACLE_PYTHON)")
     for seed in SEEDS:
         for dialect in DIALECTS:
             trace = folder / f"oracle-{dialect}-{seed}"
@@ -119,7 +119,7 @@ def check_generated(checks, daemon, folder):
 
 def run(checks, daemon, folder):
     if not (SHARED / "golden").is_dir():
-        return checks.skip("layered tables", f"{SHARED / 'golden'} is not there")
+        return checks.skip("layered tables", f"needs shared: {SHARED / 'golden'} is not there")
     sys.path.append(str(SHARED / "golden"))
     checks.attempt("stored tables", check_stored, daemon)
     checks.attempt("tables of the oracle", check_generated, daemon, folder)

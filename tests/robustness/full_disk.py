@@ -78,7 +78,7 @@ def run(checks, folder):
     disk.mkdir()
     traces.mkdir()
     if not mount(disk):
-        return checks.skip("full disk", "no right to mount a small tmpfs")
+        return checks.skip("full disk", "needs mount: no right to mount a small tmpfs")
     try:
         generate(traces / "small", events=5000)
         generate(traces / "large", events=400000)

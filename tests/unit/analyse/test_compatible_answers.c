@@ -179,7 +179,7 @@ Test(compatible_answers, nothing_depends_on_the_number_of_workers)
                                                  STA_VIEW_SUMMARY};
     struct decoded_trace trace;
     if (!decoded_trace_open(&trace, "unet3d-v100")) {
-        cr_skip_test("the traces are not there");
+        cr_skip_test("needs shared: the traces are not there");
         return;
     }
     struct sta_presets *presets = load_built_in(NULL);

@@ -35,7 +35,7 @@ static void expect_counts(const char *name, const uint64_t wanted_layers[12], co
 {
     struct decoded_trace trace;
     if (!decoded_trace_open(&trace, name)) {
-        cr_skip_test("the traces are not there");
+        cr_skip_test("needs shared: the traces are not there");
         return;
     }
     struct sta_error err = STA_ERROR_INIT;

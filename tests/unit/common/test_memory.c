@@ -35,7 +35,7 @@ static char *leave_holes(void)
 Test(memory, what_was_freed_is_given_back)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    cr_skip_test("sanitizers bring an allocator of their own");
+    cr_skip_test("needs allocator: sanitizers bring their own");
 #endif
     char *last = leave_holes();
     size_t before = resident();

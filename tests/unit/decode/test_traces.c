@@ -163,7 +163,7 @@ static char *real_trace(const char *name)
     if (stat(path, &st) == 0)
         return path;
     free(path);
-    cr_skip_test("no real traces here");
+    cr_skip_test("needs shared: no real traces here");
     return NULL;
 }
 

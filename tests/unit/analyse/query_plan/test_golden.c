@@ -100,7 +100,7 @@ Test(golden, queries)
     char pattern[4096];
     snprintf(pattern, sizeof pattern, "%s/golden/queries/*.json", shared != NULL ? shared : STA_TEST_SHARED);
     if (glob(pattern, 0, NULL, &found) != 0)
-        cr_skip_test("no golden queries beside the tree");
+        cr_skip_test("needs shared: no golden queries beside the tree");
     for (size_t i = 0; i < found.gl_pathc; i++)
         check_case(found.gl_pathv[i]);
     globfree(&found);

@@ -1,0 +1,57 @@
+"""The build folders of the test run: each made once, when first asked for or ahead of that."""
+import os
+import pathlib
+import shutil
+import threading
+
+from running import ROOT, Count
+
+PROGRAMS = ["server/stratad", "tests/data/strata-generate"]
+
+
+class Builds:
+    # kind: options of meson, environment, targets (none: all)
+    KINDS = {
+        "asan": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized"], {}, []),
+        "release": (["--buildtype=release"], {}, [*PROGRAMS, "web/site"]),
+        "tsan": (["-Db_sanitize=thread", "--buildtype=debugoptimized", "-Ddashboard=disabled"], {}, []),
+        "fuzz": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized", "-Dfuzz=true", "-Ddashboard=disabled"], {"CC": "clang"}, []),
+    }
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.made, self.locks, self.building = {}, {kind: threading.Lock() for kind in self.KINDS}, threading.Lock()
+
+    def get(self, kind):
+        """the folder, or None if it does not build; waits for whoever builds it"""
+        with self.locks[kind]:
+            if kind not in self.made:
+                with self.building:  # two at once would only wait for each other
+                    self.made[kind] = self.make(kind)
+            return self.made[kind]
+
+    def start(self, kinds):
+        """makes them in this order, while parts run"""
+        threading.Thread(target=lambda: [self.get(kind) for kind in kinds], daemon=True).start()
+
+    def make(self, kind):
+        folder, (options, env, targets) = self.folder / kind, self.KINDS[kind]
+        common = ["-Dwerror=true", "-Db_lundef=false", "-Dtests=true"]
+        count = Count()
+        count.say(f"-- building {kind}")
+        if not (folder / "build.ninja").exists():
+            status, _ = count.run(["meson", "setup", folder, ROOT, *common, *options], env=env, quiet=True)
+            if status:
+                shutil.rmtree(folder, ignore_errors=True)
+                return None
+        status, _ = count.run(["ninja", "-C", folder, *targets], quiet=True, nice=10)
+        count.end()
+        count.say(f"-- building {kind}: {'failed' if status else 'done'} ({count.took:.0f} s, {count.processor:.0f} s of processor)")
+        return None if status else folder
+
+    def tools(self, kind):
+        """environment in which runners find the programs of a build"""
+        folder = self.get(kind)
+        return folder and {"STRATAD": str(folder / "server/stratad"), "STRATA_BUILD": str(folder),
+                           "STRATA_GENERATE": str(folder / "tests/data/strata-generate"),
+                           "STRATA_SHARED": os.environ.get("STRATA_SHARED", str(ROOT.parent / "shared"))}
