@@ -9,7 +9,7 @@
 
 #include "analyse/expression/expression.h"
 #include "analyse/facade/query.h"
-#include "analyse/query/grouping.h"
+#include "analyse/operators/aggregate.h"
 
 /* A column of a result, computed from a stage's rows or from keys and primitives.  No type is NULL. */
 struct sta_plan_output {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 void sta_shown_init(struct sta_shown *shown, const struct sta_plan_stage *stage)

@@ -8,7 +8,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/query/rows/order.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* One value of a row that is held while its combination is not complete. */
@@ -24,7 +24,7 @@ struct cell {
 
 struct comparison {
     const struct sta_plan *plan;
-    const struct sta_relation *sorted;
+    const struct sta_materialized *sorted;
     const struct sta_query_column *told; /* of the result */
     size_t columns;
     const char *const *labels;
@@ -38,7 +38,7 @@ struct comparison {
     void **values;
     uint8_t **missing;
     uint32_t rows; /* in out */
-    struct sta_relation *compared;
+    struct sta_materialized *compared;
 };
 
 /* ---- one combination */
@@ -107,14 +107,14 @@ static int flush(struct comparison *c, struct sta_error *err)
         if (!sta_vector_is_codes(vector))
             continue;
         vector->texts =
-            i == c->plan->compare.trace_key ? c->label_texts : sta_relation_texts(c->sorted, (uint32_t)i);
+            i == c->plan->compare.trace_key ? c->label_texts : sta_materialized_texts(c->sorted, (uint32_t)i);
         for (uint32_t row = 0; row < c->rows; row++)
             if (c->missing[i][row])
                 ((uint32_t *)c->values[i])[row] = STA_NO_CODE;
     }
     uint32_t rows = c->rows;
     c->rows = 0;
-    return sta_relation_append(c->compared, c->vectors, NULL, rows, err);
+    return sta_materialized_append(c->compared, c->vectors, NULL, rows, err);
 }
 
 static void put(struct comparison *c, size_t column, struct cell cell)
@@ -199,17 +199,17 @@ static int take_row(struct comparison *c, const struct sta_vector *vectors, uint
 
 static int take_all(struct comparison *c, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct sta_relation_batch *batch = sta_relation_batch_create(c->sorted);
+    struct sta_materialized_batch *batch = sta_materialized_batch_create(c->sorted);
     struct sta_vector *vectors = sta_alloc_array(c->columns + 1, sizeof *vectors);
     struct cell *keys = sta_alloc_array(c->columns + 1, sizeof *keys);
     uint32_t rows = 0;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sta_relation_batch_count(c->sorted); i++) {
+    for (size_t i = 0; rc == 0 && i < sta_materialized_batch_count(c->sorted); i++) {
         rc = sta_budget_check(budget, err);
         if (rc == 0)
-            rc = sta_relation_batch_seek(batch, i, &rows, err);
+            rc = sta_materialized_batch_seek(batch, i, &rows, err);
         for (uint32_t k = 0; rc == 0 && k < c->columns; k++)
-            rc = sta_relation_batch_get(batch, k, &vectors[k], err);
+            rc = sta_materialized_batch_get(batch, k, &vectors[k], err);
         for (uint32_t row = 0; rc == 0 && row < rows; row++)
             rc = take_row(c, vectors, row, keys, err);
     }
@@ -219,8 +219,8 @@ static int take_all(struct comparison *c, const struct sta_budget *budget, struc
         rc = flush(c, err);
     free(keys);
     free(vectors);
-    sta_relation_batch_destroy(batch);
-    return rc != 0 ? rc : sta_relation_seal(c->compared, err);
+    sta_materialized_batch_destroy(batch);
+    return rc != 0 ? rc : sta_materialized_seal(c->compared, err);
 }
 
 /* ---- start and end */
@@ -258,37 +258,38 @@ static void free_room(struct comparison *c)
     free(c->cells);
 }
 
-static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_relation *result,
-                        size_t columns, const struct sta_workshop *workshop, struct sta_relation **sorted,
+static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_materialized *result,
+                        size_t columns, const struct sta_workshop *workshop, struct sta_materialized **sorted,
                         struct sta_error *err)
 {
     struct sta_plan_order *by = sta_alloc_array(compare->key_count + 1, sizeof *by);
     for (size_t i = 0; i < compare->key_count; i++)
         by[i] = (struct sta_plan_order){.column = compare->keys[i]};
-    int rc = sta_relation_order(result, by, compare->key_count, UINT64_MAX, columns, workshop, sorted, err);
+    int rc =
+        sta_materialized_order(result, by, compare->key_count, UINT64_MAX, columns, workshop, sorted, err);
     free(by);
     return rc;
 }
 
-int sta_compare_run(const struct sta_plan *plan, const struct sta_relation *result, const char *const *labels,
-                    size_t label_count, const struct sta_workshop *workshop, struct sta_relation **compared,
-                    struct sta_error *err)
+int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
+                    const char *const *labels, size_t label_count, const struct sta_workshop *workshop,
+                    struct sta_materialized **compared, struct sta_error *err)
 {
     struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};
-    struct sta_relation *sorted;
-    c.told = sta_relation_columns(result, &c.columns);
+    struct sta_materialized *sorted;
+    c.told = sta_materialized_columns(result, &c.columns);
     int rc = sort_by_keys(&plan->compare, result, c.columns, workshop, &sorted, err);
     if (rc != 0)
         return rc;
     c.sorted = sorted;
-    c.compared = sta_relation_create(plan->columns, plan->column_count, sta_workshop_rows_memory(workshop),
-                                     workshop->spill_folder);
+    c.compared = sta_materialized_create(plan->columns, plan->column_count,
+                                         sta_workshop_rows_memory(workshop), workshop->spill_folder);
     make_room(&c);
     rc = take_all(&c, workshop->budget, err);
     free_room(&c);
-    sta_relation_destroy(sorted);
+    sta_materialized_destroy(sorted);
     if (rc != 0)
-        sta_relation_destroy(c.compared);
+        sta_materialized_destroy(c.compared);
     *compared = rc == 0 ? c.compared : NULL;
     return rc;
 }

@@ -3,7 +3,7 @@
 #define STA_ANALYSE_QUERY_COMPARE_H
 
 #include "analyse/query/plan.h"
-#include "analyse/query/rows/relation.h"
+#include "analyse/operators/materialized.h"
 #include "analyse/query/rows/workshop.h"
 
 /**
@@ -13,9 +13,9 @@
  * @labels: of the runs, in the order of the request
  * @compared: of the plan's columns; other keys ascending, then runs as in the request
  */
-STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_relation *result,
+STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
                                   const char *const *labels, size_t label_count,
-                                  const struct sta_workshop *workshop, struct sta_relation **compared,
+                                  const struct sta_workshop *workshop, struct sta_materialized **compared,
                                   struct sta_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 struct sta_describe_rows {
@@ -94,7 +94,7 @@ static int describe_flush(struct sta_group_rows *into, const struct sta_vector *
     }
     uint32_t rows = describe->rows;
     describe->rows = 0;
-    return sta_relation_append(into->result, into->vectors, NULL, rows, err);
+    return sta_materialized_append(into->result, into->vectors, NULL, rows, err);
 }
 
 static void describe_group(const struct sta_group_rows *into, uint32_t group, size_t expression)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/query/rows/group_rows.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* ---- outputs of a batch of groups */
@@ -42,13 +42,13 @@ static int take_groups(struct sta_group_rows *into, const struct sta_vector *key
         into->vectors[i] = keys[i];
     if (stage->fraction) /* put in when the sum of counts is known */
         into->vectors[stage->result_count - 1] = sta_vector_nothing(STA_TYPE_FLOAT, NULL);
-    return rc != 0 ? rc : sta_relation_append(into->result, into->vectors, NULL, rows, err);
+    return rc != 0 ? rc : sta_materialized_append(into->result, into->vectors, NULL, rows, err);
 }
 
 /* ---- all of it */
 
 int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage, const double *edges,
-                        struct sta_relation *result, struct sta_error *err)
+                        struct sta_materialized *result, struct sta_error *err)
 {
     *into = (struct sta_group_rows){.stage = stage, .result = result};
     into->programs = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_program *));

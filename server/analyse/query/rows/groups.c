@@ -7,7 +7,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/query/rows/group_rows.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* What a worker hands to the grouping. */
@@ -20,7 +20,7 @@ struct bench {
 struct pass {
     const struct sta_path *path;
     const struct sta_plan_stage *stage;
-    struct sta_grouping *grouping;
+    struct sta_aggregation *grouping;
     struct bench *benches;
     unsigned workers;
     size_t key_count; /* with the bin */
@@ -87,11 +87,11 @@ static int group_part(void *self, unsigned worker, struct sta_lane *lane, struct
     struct pass *pass = self;
     struct bench *bench = &pass->benches[worker];
     const struct sta_plan_stage *stage = pass->stage;
-    struct sta_grouping_rows rows = {.count = lane->count,
-                                     .selected = lane->selected,
-                                     .keys = bench->keys,
-                                     .arguments = bench->arguments,
-                                     .source = lane->trace};
+    struct sta_aggregation_input rows = {.count = lane->count,
+                                         .selected = lane->selected,
+                                         .keys = bench->keys,
+                                         .arguments = bench->arguments,
+                                         .source = lane->trace};
     struct sta_lane_order order;
     int rc = fetch(lane, STA_PART_KEYS, stage->key_count, bench->keys, err);
     if (rc == 0)
@@ -103,7 +103,7 @@ static int group_part(void *self, unsigned worker, struct sta_lane *lane, struct
         rows.at = order.at;
         rows.place = order.place;
     }
-    return rc != 0 ? rc : sta_grouping_update(pass->grouping, worker, &rows, err);
+    return rc != 0 ? rc : sta_aggregation_consume(pass->grouping, worker, &rows, err);
 }
 
 /* ---- edges of a histogram */
@@ -197,7 +197,7 @@ static void pass_fini(struct pass *pass)
     }
     free(pass->benches);
     free(pass->edges);
-    sta_grouping_destroy(pass->grouping);
+    sta_aggregation_destroy(pass->grouping);
 }
 
 static int create_grouping(struct pass *pass, const struct sta_budget *budget, const char *spill_folder,
@@ -209,12 +209,12 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, c
         types[i] = sta_expression_type(stage->keys[i].expression);
     if (stage->kind == STA_PLAN_HISTOGRAM)
         types[stage->key_count] = STA_TYPE_INT;
-    struct sta_grouping_shape shape = {.keys = types,
-                                       .key_count = pass->key_count,
-                                       .keep_missing = stage->keep_missing,
-                                       .primitives = stage->primitives,
-                                       .primitive_count = stage->primitive_count};
-    int rc = sta_grouping_create(&shape, budget, spill_folder, &pass->grouping, err);
+    struct sta_aggregation_spec shape = {.keys = types,
+                                         .key_count = pass->key_count,
+                                         .keep_missing = stage->keep_missing,
+                                         .primitives = stage->primitives,
+                                         .primitive_count = stage->primitive_count};
+    int rc = sta_aggregation_create(&shape, budget, spill_folder, &pass->grouping, err);
     free(types);
     return rc;
 }
@@ -242,19 +242,19 @@ static int gather_groups(struct pass *pass, struct sta_workshop *workshop, struc
     return rc;
 }
 
-static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_relation *result,
+static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_materialized *result,
                          struct sta_error *err)
 {
     struct sta_group_rows into;
-    struct sta_grouping_sink sink = {&into, sta_group_rows_take};
+    struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_workshop_step(workshop, "group", tell_keys(pass->stage));
     int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
     if (rc == 0)
-        rc = sta_grouping_finish(pass->grouping, &sink, err);
+        rc = sta_aggregation_finish(pass->grouping, &sink, err);
     if (rc == 0)
         rc = sta_group_rows_end(&into, err);
     if (rc == 0)
-        rc = sta_relation_seal(result, err);
+        rc = sta_materialized_seal(result, err);
     sta_group_rows_fini(&into);
     sta_workshop_end_step(workshop);
     return rc;
@@ -262,25 +262,25 @@ static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struc
 
 /* What scanning kept and gathering took is known in the end. */
 static void tell_figures(const struct pass *pass, struct sta_workshop *workshop,
-                         const struct sta_relation *result)
+                         const struct sta_materialized *result)
 {
-    struct sta_grouping_figures figures = sta_grouping_figures(pass->grouping);
+    struct sta_aggregation_figures figures = sta_aggregation_figures(pass->grouping);
     struct sta_query_step *group = &workshop->steps[workshop->step_count - 1], *scan = group - 1;
-    sta_relation_tell(result, group);
+    sta_materialized_describe(result, group);
     scan->rows_out = group->rows_in = figures.rows;
     group->memory += figures.memory;
     group->spilled += figures.spilled;
 }
 
-int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, struct sta_relation **result,
-                   struct sta_error *err)
+int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop,
+                   struct sta_materialized **result, struct sta_error *err)
 {
     struct pass pass;
     struct sta_budget share = *workshop->budget; /* what grouping may hold */
     share.memory = sta_workshop_step_memory(workshop);
     pass_init(&pass, path, sta_budget_workers(&share));
-    *result = sta_relation_create(pass.stage->result, pass.stage->result_count,
-                                  sta_workshop_rows_memory(workshop), workshop->spill_folder);
+    *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
+                                      sta_workshop_rows_memory(workshop), workshop->spill_folder);
     int rc = prepare_edges(&pass, workshop, err);
     if (rc == 0)
         rc = create_grouping(&pass, &share, workshop->spill_folder, err);
@@ -292,7 +292,7 @@ int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop, s
         tell_figures(&pass, workshop, *result);
     pass_fini(&pass);
     if (rc != 0) {
-        sta_relation_destroy(*result);
+        sta_materialized_destroy(*result);
         *result = NULL;
     }
     return rc;

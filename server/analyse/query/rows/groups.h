@@ -1,10 +1,10 @@
-/* groups.h - a stage that groups: from the rows of a path to the relation of its result (private to
+/* groups.h - a stage that groups: from the rows of a path to the materialized of its result (private to
  * query/rows). */
 #ifndef STA_ANALYSE_QUERY_GROUPS_H
 #define STA_ANALYSE_QUERY_GROUPS_H
 
 #include "analyse/query/rows/path.h"
-#include "analyse/query/rows/relation.h"
+#include "analyse/operators/materialized.h"
 #include "analyse/query/rows/workshop.h"
 
 /**
@@ -12,6 +12,6 @@
  * @result: of the stage's result columns, ascending by key
  */
 STA_MUSTCHECK int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop,
-                                 struct sta_relation **result, struct sta_error *err);
+                                 struct sta_materialized **result, struct sta_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 struct sta_histogram_rows {
@@ -92,7 +92,7 @@ static void open_group(struct sta_group_rows *into, const struct sta_vector *key
 static int close_group(struct sta_group_rows *into, struct sta_error *err)
 {
     struct sta_histogram_rows *histogram = into->histogram;
-    if (sta_relation_rows(into->result) + into->stage->histogram.bins > MOST_ROWS)
+    if (sta_materialized_rows(into->result) + into->stage->histogram.bins > MOST_ROWS)
         return sta_fail(err, STA_ELIMIT,
                         "a histogram of %u bins for each of so many groups has more than %u rows; ask for "
                         "fewer bins, or fewer groups",
@@ -103,7 +103,7 @@ static int close_group(struct sta_group_rows *into, struct sta_error *err)
     into->vectors[keys + 1] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->right};
     into->vectors[keys + 2] = (struct sta_vector){.type = STA_TYPE_INT, .integers = histogram->counts};
     histogram->open = false;
-    return sta_relation_append(into->result, into->vectors, NULL, into->stage->histogram.bins, err);
+    return sta_materialized_append(into->result, into->vectors, NULL, into->stage->histogram.bins, err);
 }
 
 static bool in_open_group(const struct sta_group_rows *into, const struct sta_vector *keys, uint32_t row)
@@ -133,7 +133,7 @@ int sta_histogram_rows_take(struct sta_group_rows *into, const struct sta_vector
 
 int sta_histogram_rows_end(struct sta_group_rows *into, struct sta_error *err)
 {
-    bool empty = sta_relation_rows(into->result) == 0;
+    bool empty = sta_materialized_rows(into->result) == 0;
     return into->histogram->open || (empty && into->stage->key_count == 0) /* one group, always */
                ? close_group(into, err)
                : 0;

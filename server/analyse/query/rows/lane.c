@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 #define SPARSE 4 /* one row in so many left: gathering is cheaper than computing them all */
@@ -23,12 +23,12 @@ struct lane {
     struct sta_lane public;
     const struct sta_path *path;
     const struct sta_budget *budget;
-    struct sta_scan_visitor *visitor; /* of the present trace */
-    struct sta_column_reader *reader; /* the visitor's */
-    struct sta_relation_batch *batch; /* of a relation */
-    struct sta_evaluator **casts;     /* by column, made when needed */
-    struct sta_frame **frames;        /* by stage */
-    uint8_t *fates;                   /* by class: 0 unknown, 1 kept, 2 dropped */
+    struct sta_scan_visitor *visitor;     /* of the present trace */
+    struct sta_column_reader *reader;     /* the visitor's */
+    struct sta_materialized_batch *batch; /* of a materialized */
+    struct sta_evaluator **casts;         /* by column, made when needed */
+    struct sta_frame **frames;            /* by stage */
+    uint8_t *fates;                       /* by class: 0 unknown, 1 kept, 2 dropped */
     size_t fate_capacity;
     struct sta_path_part part;
     bool bound;          /* visitor and frames are of the part's trace */
@@ -62,8 +62,8 @@ static int cast_column(struct lane *lane, uint32_t column, struct sta_vector *ve
 
 static int part_column(struct lane *lane, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
-    if (lane->path->relation != NULL)
-        return sta_relation_batch_get(lane->batch, column, vector, err);
+    if (lane->path->materialized != NULL)
+        return sta_materialized_batch_get(lane->batch, column, vector, err);
     const struct sta_events *events = lane->path->events;
     const struct sta_events_trace *trace = &events->traces[lane->part.trace];
     const struct sta_events_column *mapped = &trace->map[column];
@@ -126,8 +126,8 @@ struct sta_lane *sta_lane_create(const struct sta_path *path, const struct sta_b
     lane->frames = sta_alloc_array(path->stage_count, sizeof(struct sta_frame *));
     lane->selected = sta_alloc_array(STA_VECTOR_ROWS, sizeof *lane->selected);
     lane->kept_rows = sta_alloc_array(STA_VECTOR_ROWS, sizeof *lane->kept_rows);
-    if (path->relation != NULL)
-        lane->batch = sta_relation_batch_create(path->relation);
+    if (path->materialized != NULL)
+        lane->batch = sta_materialized_batch_create(path->materialized);
     return &lane->public;
 }
 
@@ -159,7 +159,7 @@ void sta_lane_destroy(struct sta_lane *public)
         free(lane->columns[i].values);
         free(lane->columns[i].missing);
     }
-    sta_relation_batch_destroy(lane->batch);
+    sta_materialized_batch_destroy(lane->batch);
     free(lane->columns);
     free(lane->casts);
     free(lane->frames);
@@ -289,7 +289,7 @@ void sta_lane_narrow(struct sta_lane *public, int64_t from, int64_t to)
 static int load_batch(struct lane *lane, struct sta_error *err)
 {
     uint32_t rows;
-    int rc = sta_relation_batch_seek(lane->batch, lane->part.block, &rows, err);
+    int rc = sta_materialized_batch_seek(lane->batch, lane->part.block, &rows, err);
     if (rc != 0)
         return rc;
     lane->public.count = rows;
@@ -329,7 +329,7 @@ int sta_lane_load(struct sta_lane *public, struct sta_path_part part, struct sta
 {
     struct lane *lane = inside(public);
     go_to(lane, part);
-    int rc = lane->path->relation != NULL ? load_batch(lane, err) : load_block(lane, err);
+    int rc = lane->path->materialized != NULL ? load_batch(lane, err) : load_block(lane, err);
     for (size_t i = 0; rc == 0 && i < lane->path->stage_count; i++)
         rc = apply_filter(lane, i, err);
     return rc;
@@ -383,7 +383,7 @@ int sta_lane_order(struct sta_lane *public, struct sta_lane_order *order, struct
     }
     if (lane->path->events != NULL)
         rc = order_of_events(lane, err);
-    for (uint32_t i = 0; lane->path->relation != NULL && i < public->rows; i++)
+    for (uint32_t i = 0; lane->path->materialized != NULL && i < public->rows; i++)
         lane->at[i] = (int64_t)lane->part.block * STA_VECTOR_ROWS + sta_lane_part_row(public, i);
     *order = (struct sta_lane_order){lane->at, lane->place};
     return rc;

@@ -1,8 +1,8 @@
-/* Sorting a relation.
+/* Sorting a materialized.
  *
- * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some of the relation lies
- * on disk, all its values, so that the disk is read once and in order.  Of a relation in memory the values
- * are fetched by number when the order is known. */
+ * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some of the materialized
+ * lies on disk, all its values, so that the disk is read once and in order.  Of a materialized in memory the
+ * values are fetched by number when the order is known. */
 #include "analyse/query/rows/order.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "analyse/budget.h"
 #include "analyse/query/rows/sort_keys.h"
 #include "analyse/query/rows/sorter.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "analyse/query/rows/workshop.h"
 #include "common/memory.h"
 #include "common/parallel.h"
@@ -28,7 +28,7 @@ struct held {
 /* A record: keys, number of the row; then, when values travel, one word a column, and a bit per column that
  * says that it is missing. */
 struct sorting {
-    const struct sta_relation *relation;
+    const struct sta_materialized *materialized;
     const struct sta_workshop *workshop;
     const struct sta_query_column *told;
     size_t columns;
@@ -50,21 +50,21 @@ struct sorting {
 static void lay_out(struct sorting *sorting)
 {
     size_t all;
-    sorting->told = sta_relation_columns(sorting->relation, &all);
+    sorting->told = sta_materialized_columns(sorting->materialized, &all);
     sorting->keys = sta_alloc_array(sorting->by_count + 1, sizeof *sorting->keys);
     sorting->ranks = sta_alloc_array(sorting->by_count + 1, sizeof(struct sta_text_ranks *));
     for (size_t i = 0; i < sorting->by_count; i++) {
         const struct sta_plan_order *by = &sorting->by[i];
         STA_ASSERT(by->column < all);
         if (sorting->told[by->column].type == STA_TYPE_TEXT) {
-            const struct sta_dictionary *texts = sta_relation_texts(sorting->relation, by->column);
+            const struct sta_dictionary *texts = sta_materialized_texts(sorting->materialized, by->column);
             sorting->ranks[i] = sta_text_ranks_create(&texts, 1);
         }
         sorting->keys[i] = (struct sta_sort_key){
             .type = sorting->told[by->column].type, .descending = by->descending, .ranks = sorting->ranks[i]};
         sorting->key_words += sta_sort_key_words(&sorting->keys[i]);
     }
-    sorting->travels = sta_relation_lies_on_disk(sorting->relation);
+    sorting->travels = sta_materialized_spilled(sorting->materialized);
     sorting->values = sorting->words = sorting->key_words + 1;
     if (!sorting->travels)
         return;
@@ -88,7 +88,7 @@ static void put_column(const struct sorting *sorting, const struct sta_vector *v
 }
 
 /* Makes the records of a batch. */
-static int fill_records(const struct sorting *sorting, struct sta_relation_batch *batch, uint64_t first,
+static int fill_records(const struct sorting *sorting, struct sta_materialized_batch *batch, uint64_t first,
                         uint32_t rows, uint64_t *records, struct sta_error *err)
 {
     struct sta_vector vector;
@@ -96,7 +96,7 @@ static int fill_records(const struct sorting *sorting, struct sta_relation_batch
     int rc = 0;
     memset(records, 0, (size_t)rows * sorting->words * sizeof *records);
     for (size_t i = 0; rc == 0 && i < sorting->by_count; i++) {
-        rc = sta_relation_batch_get(batch, sorting->by[i].column, &vector, err);
+        rc = sta_materialized_batch_get(batch, sorting->by[i].column, &vector, err);
         if (rc == 0)
             sta_sort_key_put(&sorting->keys[i], &vector, NULL, rows, records + word, sorting->words);
         word += sta_sort_key_words(&sorting->keys[i]);
@@ -104,20 +104,20 @@ static int fill_records(const struct sorting *sorting, struct sta_relation_batch
     for (uint32_t row = 0; row < rows; row++)
         records[row * sorting->words + sorting->key_words] = first + row;
     for (uint32_t i = 0; rc == 0 && sorting->travels && i < sorting->columns; i++) {
-        rc = sta_relation_batch_get(batch, i, &vector, err);
+        rc = sta_materialized_batch_get(batch, i, &vector, err);
         if (rc == 0)
             put_column(sorting, &vector, i, rows, records);
     }
     return rc;
 }
 
-static int put_batch(const struct sorting *sorting, unsigned worker, struct sta_relation_batch *batch,
+static int put_batch(const struct sorting *sorting, unsigned worker, struct sta_materialized_batch *batch,
                      size_t number, uint64_t *records, struct sta_error *err)
 {
     uint32_t rows = 0;
     int rc = sta_budget_check(sorting->workshop->budget, err);
     if (rc == 0)
-        rc = sta_relation_batch_seek(batch, number, &rows, err);
+        rc = sta_materialized_batch_seek(batch, number, &rows, err);
     if (rc == 0)
         rc = fill_records(sorting, batch, (uint64_t)number * STA_VECTOR_ROWS, rows, records, err);
     for (uint32_t row = 0; rc == 0 && row < rows; row++)
@@ -129,17 +129,17 @@ static void put_batches(void *context, unsigned worker)
 {
     struct sorting *sorting = context;
     struct put_outcome *outcome = &sorting->outcomes[worker];
-    struct sta_relation_batch *batch = sta_relation_batch_create(sorting->relation);
+    struct sta_materialized_batch *batch = sta_materialized_batch_create(sorting->materialized);
     uint64_t *records = sta_alloc_array(STA_VECTOR_ROWS, sorting->words * sizeof *records);
     outcome->error = STA_ERROR_INIT;
     while (outcome->status == 0) {
         size_t number = atomic_fetch_add(&sorting->next_batch, 1);
-        if (number >= sta_relation_batch_count(sorting->relation))
+        if (number >= sta_materialized_batch_count(sorting->materialized))
             break;
         outcome->status = put_batch(sorting, worker, batch, number, records, &outcome->error);
     }
     free(records);
-    sta_relation_batch_destroy(batch);
+    sta_materialized_batch_destroy(batch);
 }
 
 static int put_all(struct sorting *sorting, unsigned workers, struct sta_error *err)
@@ -154,23 +154,23 @@ static int put_all(struct sorting *sorting, unsigned workers, struct sta_error *
     return rc;
 }
 
-/* Where the values of a relation in memory lie: no vector of one is constant. */
+/* Where the values of a materialized in memory lie: no vector of one is constant. */
 static int hold_values(struct sorting *sorting, struct sta_error *err)
 {
-    size_t batches = sta_relation_batch_count(sorting->relation);
-    struct sta_relation_batch *batch = sta_relation_batch_create(sorting->relation);
+    size_t batches = sta_materialized_batch_count(sorting->materialized);
+    struct sta_materialized_batch *batch = sta_materialized_batch_create(sorting->materialized);
     uint32_t rows;
     int rc = 0;
     sorting->held = sta_alloc_array(batches * sorting->columns + 1, sizeof *sorting->held);
     for (size_t b = 0; rc == 0 && b < batches; b++) {
-        rc = sta_relation_batch_seek(batch, b, &rows, err);
+        rc = sta_materialized_batch_seek(batch, b, &rows, err);
         for (uint32_t i = 0; rc == 0 && i < sorting->columns; i++) {
             struct sta_vector vector;
-            rc = sta_relation_batch_get(batch, i, &vector, err);
+            rc = sta_materialized_batch_get(batch, i, &vector, err);
             sorting->held[i * batches + b] = (struct held){sta_vector_values(&vector), vector.missing};
         }
     }
-    sta_relation_batch_destroy(batch);
+    sta_materialized_batch_destroy(batch);
     return rc;
 }
 
@@ -205,7 +205,7 @@ static void fetch_column(const struct sorting *sorting, const struct taken *take
                          size_t rows, size_t width)
 {
     const uint64_t *number = taken->records + sorting->key_words;
-    const struct held *pieces = sorting->held + column * sta_relation_batch_count(sorting->relation);
+    const struct held *pieces = sorting->held + column * sta_materialized_batch_count(sorting->materialized);
     if (width == 8)
         FETCH(uint64_t, taken->values[column])
     else if (width == 4)
@@ -231,11 +231,11 @@ static void take_column(const struct sorting *sorting, const struct taken *taken
     *vector = (struct sta_vector){.type = sorting->told[column].type, .missing = taken->missing[column]};
     sta_vector_point(vector, taken->values[column]);
     if (sta_vector_is_codes(vector))
-        vector->texts = sta_relation_texts(sorting->relation, column);
+        vector->texts = sta_materialized_texts(sorting->materialized, column);
 }
 
-static int take_all(const struct sorting *sorting, const struct taken *taken, struct sta_relation *ordered,
-                    struct sta_error *err)
+static int take_all(const struct sorting *sorting, const struct taken *taken,
+                    struct sta_materialized *ordered, struct sta_error *err)
 {
     size_t count;
     int rc;
@@ -246,12 +246,12 @@ static int take_all(const struct sorting *sorting, const struct taken *taken, st
         for (uint32_t i = 0; rc == 0 && i < sorting->columns; i++)
             take_column(sorting, taken, i, count);
         if (rc == 0)
-            rc = sta_relation_append(ordered, taken->vectors, NULL, (uint32_t)count, err);
+            rc = sta_materialized_append(ordered, taken->vectors, NULL, (uint32_t)count, err);
     } while (rc == 0 && count > 0);
-    return rc != 0 ? rc : sta_relation_seal(ordered, err);
+    return rc != 0 ? rc : sta_materialized_seal(ordered, err);
 }
 
-static int give(const struct sorting *sorting, struct sta_relation *ordered, struct sta_error *err)
+static int give(const struct sorting *sorting, struct sta_materialized *ordered, struct sta_error *err)
 {
     struct taken taken = {.records = sta_alloc_array(ROWS, sorting->words * sizeof(uint64_t)),
                           .vectors = sta_alloc_array(sorting->columns + 1, sizeof(struct sta_vector)),
@@ -273,14 +273,18 @@ static int give(const struct sorting *sorting, struct sta_relation *ordered, str
     return rc;
 }
 
-int sta_relation_order(const struct sta_relation *relation, const struct sta_plan_order *by, size_t by_count,
-                       uint64_t limit, size_t columns, const struct sta_workshop *workshop,
-                       struct sta_relation **ordered, struct sta_error *err)
+int sta_materialized_order(const struct sta_materialized *materialized, const struct sta_plan_order *by,
+                           size_t by_count, uint64_t limit, size_t columns,
+                           const struct sta_workshop *workshop, struct sta_materialized **ordered,
+                           struct sta_error *err)
 {
-    struct sorting sorting = {
-        .relation = relation, .workshop = workshop, .columns = columns, .by = by, .by_count = by_count};
+    struct sorting sorting = {.materialized = materialized,
+                              .workshop = workshop,
+                              .columns = columns,
+                              .by = by,
+                              .by_count = by_count};
     unsigned workers = sta_budget_workers(workshop->budget);
-    workers = (unsigned)STA_MIN((size_t)workers, sta_relation_batch_count(relation) + 1);
+    workers = (unsigned)STA_MIN((size_t)workers, sta_materialized_batch_count(materialized) + 1);
     lay_out(&sorting);
     struct sta_sorter_shape shape = {.words = sorting.words,
                                      .keys = sorting.key_words + 1,
@@ -289,8 +293,8 @@ int sta_relation_order(const struct sta_relation *relation, const struct sta_pla
                                      .memory = sta_workshop_step_memory(workshop),
                                      .spill_folder = workshop->spill_folder};
     sorting.sorter = sta_sorter_create(&shape);
-    *ordered = sta_relation_create(sorting.told, columns, sta_workshop_rows_memory(workshop),
-                                   workshop->spill_folder);
+    *ordered = sta_materialized_create(sorting.told, columns, sta_workshop_rows_memory(workshop),
+                                       workshop->spill_folder);
     int rc = sorting.travels ? 0 : hold_values(&sorting, err);
     if (rc == 0)
         rc = put_all(&sorting, workers, err);
@@ -299,7 +303,7 @@ int sta_relation_order(const struct sta_relation *relation, const struct sta_pla
     if (rc == 0)
         rc = give(&sorting, *ordered, err);
     if (rc != 0) {
-        sta_relation_destroy(*ordered);
+        sta_materialized_destroy(*ordered);
         *ordered = NULL;
     }
     sta_sorter_destroy(sorting.sorter);

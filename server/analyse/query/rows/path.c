@@ -59,8 +59,8 @@ static void choose_parts(struct sta_path *path)
             choose_blocks(path, (uint32_t)i);
         return;
     }
-    path->part_count = sta_relation_batch_count(path->relation);
-    path->part_rows = sta_relation_rows(path->relation);
+    path->part_count = sta_materialized_batch_count(path->materialized);
+    path->part_rows = sta_materialized_rows(path->materialized);
     path->parts = sta_alloc_array(path->part_count + 1, sizeof *path->parts);
     for (size_t i = 0; i < path->part_count; i++)
         path->parts[i].block = (uint32_t)i;
@@ -71,11 +71,12 @@ static size_t trace_count(const struct sta_path *path)
     return path->events != NULL ? path->events->trace_count : 1;
 }
 
-int sta_path_init(struct sta_path *path, struct sta_events *events, const struct sta_relation *relation,
-                  const struct sta_plan_stage *stages, size_t stage_count, struct sta_error *err)
+int sta_path_init(struct sta_path *path, struct sta_events *events,
+                  const struct sta_materialized *materialized, const struct sta_plan_stage *stages,
+                  size_t stage_count, struct sta_error *err)
 {
     *path = (struct sta_path){
-        .events = events, .relation = relation, .stages = stages, .stage_count = stage_count};
+        .events = events, .materialized = materialized, .stages = stages, .stage_count = stage_count};
     size_t count = trace_count(path) * stage_count;
     path->programs = sta_alloc_array(count, sizeof(struct sta_stage_programs *));
     for (size_t i = 0; i < count; i++) {

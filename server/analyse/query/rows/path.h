@@ -1,27 +1,27 @@
-/* path.h - rows on their way: from events or a relation through the filters of stages that only pass rows on
- * (private to query/rows).
+/* path.h - rows on their way: from events or a materialized through the filters of stages that only pass rows
+ * on (private to query/rows).
  *
- * A path is what all threads share: which parts (blocks of events, batches of a relation) may matter, and the
- * programs.  A lane is one thread's view of a part: the rows that are left, and the values of the expressions
- * of the last stage.  Nothing between the stages is written down. */
+ * A path is what all threads share: which parts (blocks of events, batches of a materialized) may matter, and
+ * the programs.  A lane is one thread's view of a part: the rows that are left, and the values of the
+ * expressions of the last stage.  Nothing between the stages is written down. */
 #ifndef STA_ANALYSE_QUERY_PATH_H
 #define STA_ANALYSE_QUERY_PATH_H
 
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/events.h"
 #include "analyse/query/rows/frame.h"
-#include "analyse/query/rows/relation.h"
+#include "analyse/operators/materialized.h"
 #include "analyse/query/rows/workshop.h"
 
 struct sta_path_part {
-    uint32_t trace; /* 0 of a relation */
+    uint32_t trace; /* 0 of a materialized */
     uint32_t block; /* of the snapshot; or number of the batch */
 };
 
 struct sta_path {
-    struct sta_events *events;           /* borrowed; NULL: of a relation */
-    const struct sta_relation *relation; /* borrowed; NULL: of events */
-    const struct sta_plan_stage *stages; /* all but the last pass rows on; borrowed */
+    struct sta_events *events;                   /* borrowed; NULL: of a materialized */
+    const struct sta_materialized *materialized; /* borrowed; NULL: of events */
+    const struct sta_plan_stage *stages;         /* all but the last pass rows on; borrowed */
     size_t stage_count;
     struct sta_stage_programs **programs; /* by trace, then stage */
     struct sta_path_part *parts;
@@ -29,10 +29,11 @@ struct sta_path {
     uint64_t part_rows;         /* of all parts together */
 };
 
-/** @events or @relation, the other NULL.  Fini also after a failure. */
+/** @events or @materialized, the other NULL.  Fini also after a failure. */
 STA_MUSTCHECK int sta_path_init(struct sta_path *path, struct sta_events *events,
-                                const struct sta_relation *relation, const struct sta_plan_stage *stages,
-                                size_t stage_count, struct sta_error *err);
+                                const struct sta_materialized *materialized,
+                                const struct sta_plan_stage *stages, size_t stage_count,
+                                struct sta_error *err);
 void sta_path_fini(struct sta_path *path);
 
 /** Least and largest value that a column of the last stage's schema may have in a part of events, by
@@ -72,7 +73,7 @@ void sta_lane_compact(struct sta_lane *lane);
 
 /* Where the rows of a lane stand in the order of rows: by trace, at, place.  By number in the vectors. */
 struct sta_lane_order {
-    const int64_t *at;     /* ticks; of a relation the number of the row */
+    const int64_t *at;     /* ticks; of a materialized the number of the row */
     const uint64_t *place; /* events: sta_events_place, which needs ranked chunks */
 };
 STA_MUSTCHECK int sta_lane_order(struct sta_lane *lane, struct sta_lane_order *order, struct sta_error *err);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/query/rows/plain_private.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* ---- order: the texts that sort keys take */

@@ -1,7 +1,7 @@
 /* The facade of queries: results, and readers of them.
  *
- * A result is a relation, read by row number, or plain rows, read by the key of a row.  A position is a few
- * bytes: what the result is made of, so that it fits no other, and that number or key. */
+ * A result is a materialized, read by row number, or plain rows, read by the key of a row.  A position is a
+ * few bytes: what the result is made of, so that it fits no other, and that number or key. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "analyse/presets.h"
 #include "analyse/query/rows/chunk.h"
 #include "analyse/query/rows/stages.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 struct sta_query_result {
@@ -140,16 +140,16 @@ const struct sta_query_column *sta_query_columns(const struct sta_query_result *
 
 uint64_t sta_query_result_bytes(const struct sta_query_result *result)
 {
-    const struct sta_relation *relation = result->outcome.relation;
-    return sizeof *result + (relation != NULL ? sta_relation_bytes(relation) : 0);
+    const struct sta_materialized *materialized = result->outcome.materialized;
+    return sizeof *result + (materialized != NULL ? sta_materialized_bytes(materialized) : 0);
 }
 
 int sta_query_row_count(struct sta_query_result *result, const struct sta_budget *budget, uint64_t *count,
                         struct sta_error *err)
 {
     int rc = 0;
-    if (result->outcome.relation != NULL) {
-        *count = sta_relation_rows(result->outcome.relation);
+    if (result->outcome.materialized != NULL) {
+        *count = sta_materialized_rows(result->outcome.materialized);
         return 0;
     }
     uv_mutex_lock(&result->lock);
@@ -171,15 +171,15 @@ const struct sta_query_step *sta_query_steps(const struct sta_query_result *resu
 
 struct sta_query_reader {
     struct sta_query_result *result; /* held */
-    struct sta_plain_reader *plain;  /* NULL: of the relation */
-    struct sta_relation_batch *batch;
-    uint64_t row; /* the next one of the relation */
+    struct sta_plain_reader *plain;  /* NULL: of the materialized */
+    struct sta_materialized_batch *batch;
+    uint64_t row; /* the next one of the materialized */
 };
 
 /* Words of a position: the fingerprint, then the number of the next row or the key of the last one. */
 static uint32_t position_words(const struct sta_query_result *result)
 {
-    return result->outcome.relation != NULL ? 2 : 1 + sta_plain_key_words(&result->outcome.plain);
+    return result->outcome.materialized != NULL ? 2 : 1 + sta_plain_key_words(&result->outcome.plain);
 }
 
 static int read_position(const struct sta_query_result *result, const void *after, size_t size,
@@ -197,13 +197,13 @@ static int read_position(const struct sta_query_result *result, const void *afte
 static void start(struct sta_query_reader *reader, const struct sta_budget *budget, const uint64_t *words)
 {
     struct sta_query_result *result = reader->result;
-    if (result->outcome.relation == NULL) {
+    if (result->outcome.materialized == NULL) {
         reader->plain = sta_plain_reader_create(&result->outcome.plain, budget, result->spill_folder, 0,
                                                 words != NULL ? words + 1 : NULL);
         return;
     }
-    reader->batch = sta_relation_batch_create(result->outcome.relation);
-    reader->row = words != NULL ? STA_MIN(words[1], sta_relation_rows(result->outcome.relation)) : 0;
+    reader->batch = sta_materialized_batch_create(result->outcome.materialized);
+    reader->row = words != NULL ? STA_MIN(words[1], sta_materialized_rows(result->outcome.materialized)) : 0;
 }
 
 int sta_query_reader_create(struct sta_query_result *result, const struct sta_budget *budget,
@@ -231,7 +231,7 @@ void sta_query_reader_destroy(struct sta_query_reader *reader)
     if (reader == NULL)
         return;
     sta_plain_reader_destroy(reader->plain);
-    sta_relation_batch_destroy(reader->batch);
+    sta_materialized_batch_destroy(reader->batch);
     sta_query_result_release(reader->result);
     free(reader);
 }
@@ -242,7 +242,7 @@ static int put_batch(struct sta_query_reader *reader, uint32_t first, uint32_t c
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
         struct sta_vector vector;
-        int rc = sta_relation_batch_get(reader->batch, i, &vector, err);
+        int rc = sta_materialized_batch_get(reader->batch, i, &vector, err);
         if (rc != 0)
             return rc;
         for (uint32_t row = 0; row < count; row++)
@@ -251,11 +251,11 @@ static int put_batch(struct sta_query_reader *reader, uint32_t first, uint32_t c
     return 0;
 }
 
-static int read_relation(struct sta_query_reader *reader, size_t most, struct sta_table *table,
-                         struct sta_error *err)
+static int read_materialized(struct sta_query_reader *reader, size_t most, struct sta_table *table,
+                             struct sta_error *err)
 {
     const struct sta_plan *plan = &reader->result->plan;
-    uint64_t left = sta_relation_rows(reader->result->outcome.relation) - reader->row;
+    uint64_t left = sta_materialized_rows(reader->result->outcome.materialized) - reader->row;
     size_t rows = STA_MIN(left, (uint64_t)most);
     int rc = 0;
     sta_table_init(table, rows);
@@ -263,7 +263,7 @@ static int read_relation(struct sta_query_reader *reader, size_t most, struct st
         sta_table_add(table, plan->columns[i].name, plan->columns[i].type, plan->columns[i].unit);
     for (size_t at = 0; rc == 0 && at < rows;) {
         uint32_t first = reader->row % STA_VECTOR_ROWS, batch_rows;
-        rc = sta_relation_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
+        rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
         uint32_t now = (uint32_t)STA_MIN(rows - at, (size_t)(batch_rows - first));
         if (rc == 0)
             rc = put_batch(reader, first, now, table, at, err);
@@ -277,15 +277,15 @@ int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_tabl
                    struct sta_error *err)
 {
     return reader->plain != NULL ? sta_plain_read(reader->plain, most, table, err)
-                                 : read_relation(reader, most, table, err);
+                                 : read_materialized(reader, most, table, err);
 }
 
 bool sta_query_position(struct sta_query_reader *reader, struct sta_buffer *position)
 {
     const struct sta_query_result *result = reader->result;
-    const struct sta_relation *relation = result->outcome.relation;
-    const uint64_t *words = relation != NULL ? &reader->row : sta_plain_position(reader->plain);
-    if (words == NULL || (relation != NULL && reader->row >= sta_relation_rows(relation)))
+    const struct sta_materialized *materialized = result->outcome.materialized;
+    const uint64_t *words = materialized != NULL ? &reader->row : sta_plain_position(reader->plain);
+    if (words == NULL || (materialized != NULL && reader->row >= sta_materialized_rows(materialized)))
         return false;
     sta_put_u64(position, result->fingerprint);
     for (uint32_t i = 0; i + 1 < position_words(result); i++)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/query/spill.h"
+#include "analyse/operators/spill.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 

@@ -8,14 +8,14 @@
 #include "analyse/query/rows/compare.h"
 #include "analyse/query/rows/groups.h"
 #include "analyse/query/rows/order.h"
-#include "analyse/query/rows/vectors.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 struct running {
     const struct sta_plan *plan;
     struct sta_events *events;
     struct sta_workshop *workshop;
-    struct sta_relation *relation; /* of the stage before; NULL: events */
+    struct sta_materialized *materialized; /* of the stage before; NULL: events */
 };
 
 static bool is_last(const struct running *running, size_t stage)
@@ -78,8 +78,8 @@ static void copy_texts(struct copying *copying, size_t i, const struct sta_table
         .type = column->type, .codes = copying->codes[i], .texts = copying->texts[i]->dictionary};
 }
 
-static int append_table(struct copying *copying, const struct sta_table *table, struct sta_relation *relation,
-                        struct sta_error *err)
+static int append_table(struct copying *copying, const struct sta_table *table,
+                        struct sta_materialized *materialized, struct sta_error *err)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         struct sta_table_column *column = &table->columns[i];
@@ -96,11 +96,11 @@ static int append_table(struct copying *copying, const struct sta_table *table, 
         sta_vector_point(vector,
                          column->type == STA_TYPE_FLOAT ? (void *)column->numbers : (void *)column->integers);
     }
-    return sta_relation_append(relation, copying->vectors, NULL, (uint32_t)table->rows, err);
+    return sta_materialized_append(materialized, copying->vectors, NULL, (uint32_t)table->rows, err);
 }
 
 static int read_plain(const struct running *running, const struct sta_plain *plain,
-                      struct sta_relation *relation, struct sta_error *err)
+                      struct sta_materialized *materialized, struct sta_error *err)
 {
     const struct sta_workshop *workshop = running->workshop;
     const struct sta_plan_stage *stage = plain->stage;
@@ -117,7 +117,7 @@ static int read_plain(const struct running *running, const struct sta_plain *pla
         rows = table.rows;
         left -= rows;
         if (rc == 0)
-            rc = append_table(&copying, &table, relation, err);
+            rc = append_table(&copying, &table, materialized, err);
         sta_table_fini(&table);
     } while (rc == 0 && rows > 0 && left > 0);
     copying_fini(&copying);
@@ -125,7 +125,7 @@ static int read_plain(const struct running *running, const struct sta_plain *pla
     return rc;
 }
 
-/* ---- rows of a relation, in their order; behind them what order_by needs beyond them */
+/* ---- rows of a materialized, in their order; behind them what order_by needs beyond them */
 
 struct rows {
     const struct sta_plan_stage *stage;
@@ -160,7 +160,7 @@ static void rows_fini(struct rows *rows)
 }
 
 static int append_lane(const struct rows *rows, struct sta_lane *lane, struct sta_vector *vectors,
-                       struct sta_relation *relation, struct sta_error *err)
+                       struct sta_materialized *materialized, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = rows->stage;
     size_t count = stage->output_count;
@@ -175,12 +175,13 @@ static int append_lane(const struct rows *rows, struct sta_lane *lane, struct st
         if (stage->order[i].column >= stage->output_count)
             rc = sta_frame_column(lane->top, stage->order[i].column - (uint32_t)stage->output_count,
                                   &vectors[count++], err);
-    return rc != 0 ? rc : sta_relation_append(relation, vectors, lane->selected, lane->count, err);
+    return rc != 0 ? rc : sta_materialized_append(materialized, vectors, lane->selected, lane->count, err);
 }
 
 /* @left: rows at most */
 static int copy_rows(const struct rows *rows, const struct sta_path *path, uint64_t left,
-                     const struct sta_budget *budget, struct sta_relation *relation, struct sta_error *err)
+                     const struct sta_budget *budget, struct sta_materialized *materialized,
+                     struct sta_error *err)
 {
     struct sta_lane *lane = sta_lane_create(path, budget);
     struct sta_vector *vectors = sta_alloc_array(rows->count + 1, sizeof *vectors);
@@ -192,7 +193,7 @@ static int copy_rows(const struct rows *rows, const struct sta_path *path, uint6
         lane->count = (uint32_t)STA_MIN((uint64_t)lane->count, left);
         left -= lane->count;
         if (rc == 0 && lane->count > 0)
-            rc = append_lane(rows, lane, vectors, relation, err);
+            rc = append_lane(rows, lane, vectors, materialized, err);
     }
     free(vectors);
     sta_lane_destroy(lane);
@@ -201,25 +202,25 @@ static int copy_rows(const struct rows *rows, const struct sta_path *path, uint6
 
 /* ---- what follows once a stage has its rows */
 
-/* Replaces the relation by another one. */
-static void take_over(struct running *running, struct sta_relation *relation)
+/* Replaces the materialized by another one. */
+static void take_over(struct running *running, struct sta_materialized *materialized)
 {
-    sta_relation_destroy(running->relation);
-    running->relation = relation;
+    sta_materialized_destroy(running->materialized);
+    running->materialized = materialized;
 }
 
 static int order_rows(struct running *running, const struct sta_plan_order *by, size_t by_count,
                       uint64_t limit, size_t columns, struct sta_error *err)
 {
-    struct sta_relation *ordered;
+    struct sta_materialized *ordered;
     struct sta_query_step *step =
         sta_workshop_step(running->workshop, "sort", sta_sprintf("by %zu columns", by_count));
-    step->rows_in = sta_relation_rows(running->relation);
-    int rc =
-        sta_relation_order(running->relation, by, by_count, limit, columns, running->workshop, &ordered, err);
+    step->rows_in = sta_materialized_rows(running->materialized);
+    int rc = sta_materialized_order(running->materialized, by, by_count, limit, columns, running->workshop,
+                                    &ordered, err);
     if (rc != 0)
         return rc;
-    sta_relation_tell(ordered, step);
+    sta_materialized_describe(ordered, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, ordered);
     return 0;
@@ -232,7 +233,7 @@ static int order_and_cut(struct running *running, size_t number, const struct st
     const struct sta_plan_stage *stage = &running->plan->stages[number];
     size_t columns = is_last(running, number) ? running->plan->column_count : stage->result_count;
     uint64_t limit = stage->has_limit && !is_last(running, number) ? stage->limit : UINT64_MAX;
-    if (stage->order_count == 0 && limit >= sta_relation_rows(running->relation))
+    if (stage->order_count == 0 && limit >= sta_materialized_rows(running->materialized))
         return 0;
     return order_rows(running, order, stage->order_count, limit, columns, err);
 }
@@ -240,20 +241,20 @@ static int order_and_cut(struct running *running, size_t number, const struct st
 static int compare(struct running *running, struct sta_error *err)
 {
     const struct sta_events *events = running->events;
-    struct sta_relation *compared;
+    struct sta_materialized *compared;
     const char **labels = sta_alloc_array(events->trace_count, sizeof *labels);
     struct sta_query_step *step =
         sta_workshop_step(running->workshop, "compare",
                           sta_sprintf("to %s", events->traces[running->plan->compare.baseline].label));
     for (size_t i = 0; i < events->trace_count; i++)
         labels[i] = events->traces[i].label;
-    step->rows_in = sta_relation_rows(running->relation);
-    int rc = sta_compare_run(running->plan, running->relation, labels, events->trace_count, running->workshop,
-                             &compared, err);
+    step->rows_in = sta_materialized_rows(running->materialized);
+    int rc = sta_compare_run(running->plan, running->materialized, labels, events->trace_count,
+                             running->workshop, &compared, err);
     free(labels);
     if (rc != 0)
         return rc;
-    sta_relation_tell(compared, step);
+    sta_materialized_describe(compared, step);
     sta_workshop_end_step(running->workshop);
     take_over(running, compared);
     return 0;
@@ -262,23 +263,23 @@ static int compare(struct running *running, struct sta_error *err)
 /* The sum of the counts, and each as a share of it. */
 static int put_fractions(struct running *running, const struct sta_plan_stage *stage, struct sta_error *err)
 {
-    const struct sta_relation *counted = running->relation;
+    const struct sta_materialized *counted = running->materialized;
     uint32_t count_column = (uint32_t)stage->key_count, last = (uint32_t)stage->result_count - 1;
-    struct sta_relation_batch *batch = sta_relation_batch_create(counted);
-    struct sta_relation *relation =
-        sta_relation_create(stage->result, stage->result_count, sta_workshop_rows_memory(running->workshop),
-                            running->workshop->spill_folder);
+    struct sta_materialized_batch *batch = sta_materialized_batch_create(counted);
+    struct sta_materialized *materialized =
+        sta_materialized_create(stage->result, stage->result_count,
+                                sta_workshop_rows_memory(running->workshop), running->workshop->spill_folder);
     struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
     double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
     int64_t sum = 0;
     uint32_t rows = 0;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < 2 * sta_relation_batch_count(counted); i++) {
-        size_t number = i % sta_relation_batch_count(counted);
-        bool summing = i < sta_relation_batch_count(counted);
-        rc = sta_relation_batch_seek(batch, number, &rows, err);
+    for (size_t i = 0; rc == 0 && i < 2 * sta_materialized_batch_count(counted); i++) {
+        size_t number = i % sta_materialized_batch_count(counted);
+        bool summing = i < sta_materialized_batch_count(counted);
+        rc = sta_materialized_batch_seek(batch, number, &rows, err);
         for (uint32_t c = 0; rc == 0 && c < last; c++)
-            rc = sta_relation_batch_get(batch, c, &vectors[c], err);
+            rc = sta_materialized_batch_get(batch, c, &vectors[c], err);
         for (uint32_t row = 0; rc == 0 && row < rows; row++)
             if (summing)
                 sum += vectors[count_column].integers[row];
@@ -286,18 +287,18 @@ static int put_fractions(struct running *running, const struct sta_plan_stage *s
                 fractions[row] = (double)vectors[count_column].integers[row] / (double)sum;
         vectors[last] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = fractions};
         if (rc == 0 && !summing)
-            rc = sta_relation_append(relation, vectors, NULL, rows, err);
+            rc = sta_materialized_append(materialized, vectors, NULL, rows, err);
     }
     if (rc == 0)
-        rc = sta_relation_seal(relation, err);
+        rc = sta_materialized_seal(materialized, err);
     free(fractions);
     free(vectors);
-    sta_relation_batch_destroy(batch);
+    sta_materialized_batch_destroy(batch);
     if (rc != 0) {
-        sta_relation_destroy(relation);
+        sta_materialized_destroy(materialized);
         return rc;
     }
-    take_over(running, relation);
+    take_over(running, materialized);
     return 0;
 }
 
@@ -307,7 +308,7 @@ static int run_groups(struct running *running, const struct sta_path *path, size
                       struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[number];
-    struct sta_relation *result;
+    struct sta_materialized *result;
     int rc = sta_groups_run(path, running->workshop, &result, err);
     if (rc != 0)
         return rc;
@@ -324,15 +325,15 @@ static int run_rows_of_events(struct running *running, const struct sta_path *pa
     int rc = sta_plain_init(&plain, path, running->workshop, err);
     struct sta_query_step *step =
         sta_path_step(path, running->workshop, stage->order_count > 0 ? "sort rows" : "rows");
-    running->relation =
-        sta_relation_create(stage->result, stage->result_count, sta_workshop_rows_memory(running->workshop),
-                            running->workshop->spill_folder);
+    running->materialized =
+        sta_materialized_create(stage->result, stage->result_count,
+                                sta_workshop_rows_memory(running->workshop), running->workshop->spill_folder);
     if (rc == 0)
-        rc = read_plain(running, &plain, running->relation, err);
+        rc = read_plain(running, &plain, running->materialized, err);
     if (rc == 0)
-        rc = sta_relation_seal(running->relation, err);
+        rc = sta_materialized_seal(running->materialized, err);
     sta_plain_fini(&plain);
-    sta_relation_tell(running->relation, step);
+    sta_materialized_describe(running->materialized, step);
     sta_workshop_end_step(running->workshop);
     return rc;
 }
@@ -346,16 +347,16 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
     struct rows rows;
     rows_init(&rows, stage, comparing);
     struct sta_query_step *step = sta_path_step(path, running->workshop, "rows");
-    struct sta_relation *relation =
-        sta_relation_create(rows.columns, rows.count, sta_workshop_rows_memory(running->workshop),
-                            running->workshop->spill_folder);
-    int rc =
-        copy_rows(&rows, path, cuts ? stage->limit : UINT64_MAX, running->workshop->budget, relation, err);
+    struct sta_materialized *materialized =
+        sta_materialized_create(rows.columns, rows.count, sta_workshop_rows_memory(running->workshop),
+                                running->workshop->spill_folder);
+    int rc = copy_rows(&rows, path, cuts ? stage->limit : UINT64_MAX, running->workshop->budget, materialized,
+                       err);
     if (rc == 0)
-        rc = sta_relation_seal(relation, err);
-    sta_relation_tell(relation, step);
+        rc = sta_materialized_seal(materialized, err);
+    sta_materialized_describe(materialized, step);
     sta_workshop_end_step(running->workshop);
-    take_over(running, relation);
+    take_over(running, materialized);
     if (rc == 0 && !comparing)
         rc = order_and_cut(running, number, rows.order, err);
     rows_fini(&rows);
@@ -380,7 +381,7 @@ static int run_path(struct running *running, const struct sta_path *path, size_t
 
 static bool ends_plain(const struct running *running, size_t last)
 {
-    return running->relation == NULL && is_last(running, last) &&
+    return running->materialized == NULL && is_last(running, last) &&
            running->plan->stages[last].kind == STA_PLAN_ROWS;
 }
 
@@ -389,12 +390,12 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
 {
     struct running running = {.plan = plan, .events = events, .workshop = workshop};
     int rc = 0;
-    *outcome = (struct sta_outcome){.relation = NULL};
+    *outcome = (struct sta_outcome){.materialized = NULL};
     for (size_t first = 0, last; rc == 0 && first < plan->stage_count; first = last + 1) {
         for (last = first; passes_on(&running, last);)
             last++;
         struct sta_path path;
-        rc = sta_path_init(&path, running.relation == NULL ? events : NULL, running.relation,
+        rc = sta_path_init(&path, running.materialized == NULL ? events : NULL, running.materialized,
                            &plan->stages[first], last - first + 1, err);
         if (rc == 0 && ends_plain(&running, last)) {
             outcome->path = path;
@@ -405,13 +406,13 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
             rc = run_path(&running, &path, last, err);
         sta_path_fini(&path);
     }
-    outcome->relation = running.relation;
+    outcome->materialized = running.materialized;
     return rc;
 }
 
 void sta_outcome_fini(struct sta_outcome *outcome)
 {
-    sta_relation_destroy(outcome->relation);
+    sta_materialized_destroy(outcome->materialized);
     sta_plain_fini(&outcome->plain);
     if (outcome->path.programs != NULL)
         sta_path_fini(&outcome->path);

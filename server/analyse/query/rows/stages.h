@@ -1,18 +1,18 @@
 /* stages.h - a plan run, stage by stage (private to query/rows).
  *
  * Stages that only pass rows on are no steps of their own: they lie on the path from the events, or from the
- * relation of the stage before, to the next stage that groups, sorts, cuts or ends the query. */
+ * materialized of the stage before, to the next stage that groups, sorts, cuts or ends the query. */
 #ifndef STA_ANALYSE_QUERY_STAGES_H
 #define STA_ANALYSE_QUERY_STAGES_H
 
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/plain.h"
-#include "analyse/query/rows/relation.h"
+#include "analyse/operators/materialized.h"
 #include "analyse/query/rows/workshop.h"
 
-/* What a plan comes to: a relation, or plain rows with the path that gives them. */
+/* What a plan comes to: a materialized, or plain rows with the path that gives them. */
 struct sta_outcome {
-    struct sta_relation *relation;
+    struct sta_materialized *materialized;
     struct sta_path path;
     struct sta_plain plain;
 };

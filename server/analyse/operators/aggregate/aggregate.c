@@ -1,0 +1,126 @@
+/* The facade of the grouping: workers take rows, finish unites them. */
+#include "analyse/operators/aggregate.h"
+
+#include <stdlib.h>
+
+#include "analyse/operators/aggregate/finish.h"
+#include "common/memory.h"
+
+struct sta_aggregation {
+    struct sta_shape shape;
+    struct sta_budget budget;
+    char *spill_folder;
+    struct sta_group_limits limits;
+    struct sta_group_worker **workers; /* each in memory of its own: they count for every row */
+    unsigned worker_count;
+    struct sta_group_finish finish;
+    struct sta_aggregation_figures figures;
+};
+
+int sta_aggregation_create(const struct sta_aggregation_spec *shape, const struct sta_budget *budget,
+                           const char *spill_folder, struct sta_aggregation **grouping, struct sta_error *err)
+{
+    struct sta_aggregation *made = sta_alloc(sizeof *made);
+    sta_shape_init(&made->shape, shape);
+    made->budget = *budget;
+    made->spill_folder = sta_strdup(spill_folder);
+    made->worker_count = sta_budget_workers(budget);
+    made->limits = (struct sta_group_limits){budget->memory / made->worker_count, made->spill_folder};
+    made->workers = sta_alloc_array(made->worker_count, sizeof *made->workers);
+    for (unsigned w = 0; w < made->worker_count; w++) {
+        made->workers[w] = sta_alloc(sizeof **made->workers);
+        sta_group_worker_init(made->workers[w], &made->shape);
+    }
+    *grouping = made;
+    return STA_OK;
+}
+
+void sta_aggregation_destroy(struct sta_aggregation *grouping)
+{
+    if (grouping == NULL)
+        return;
+    for (unsigned w = 0; w < grouping->worker_count; w++) {
+        sta_group_worker_fini(grouping->workers[w]);
+        free(grouping->workers[w]);
+    }
+    free(grouping->workers);
+    sta_group_results_fini(&grouping->finish.results);
+    sta_group_order_fini(&grouping->finish.order);
+    sta_shape_fini(&grouping->shape);
+    free(grouping->spill_folder);
+    free(grouping);
+}
+
+int sta_aggregation_consume(struct sta_aggregation *grouping, unsigned worker,
+                            const struct sta_aggregation_input *rows, struct sta_error *err)
+{
+    STA_ASSERT(worker < grouping->worker_count);
+    return sta_group_worker_update(grouping->workers[worker], &grouping->limits, rows, err);
+}
+
+/* ---- the end */
+
+static void close_texts(struct sta_shape *shape)
+{
+    for (size_t k = 0; k < shape->key_count; k++)
+        if (shape->key_texts[k] != NULL)
+            sta_texts_close(shape->key_texts[k]);
+    for (size_t a = 0; a < shape->argument_count; a++)
+        if (shape->argument_texts[a] != NULL)
+            sta_texts_close(shape->argument_texts[a]);
+}
+
+static bool count_up(struct sta_aggregation *grouping)
+{
+    bool spilled = false;
+    for (unsigned w = 0; w < grouping->worker_count; w++) {
+        const struct sta_group_worker *worker = grouping->workers[w];
+        grouping->figures.rows += worker->rows;
+        grouping->figures.memory += worker->memory;
+        spilled = spilled || worker->run_count > 0;
+    }
+    return spilled;
+}
+
+int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
+                           struct sta_error *err)
+{
+    int rc = STA_OK;
+    bool spilled = count_up(grouping);
+    close_texts(&grouping->shape);
+    if (grouping->shape.key_count == 0)
+        rc = sta_group_worker_add_empty(grouping->workers[0], err);
+    if (rc != 0)
+        return rc;
+    grouping->finish = (struct sta_group_finish){.shape = &grouping->shape,
+                                                 .budget = &grouping->budget,
+                                                 .spill_folder = grouping->spill_folder,
+                                                 .workers = grouping->workers,
+                                                 .worker_count = grouping->worker_count};
+    rc = spilled ? sta_group_finish_runs(&grouping->finish, sink, err)
+                 : sta_group_finish_tables(&grouping->finish, sink, err);
+    grouping->figures.groups = grouping->finish.groups;
+    grouping->figures.spilled = grouping->finish.spilled;
+    return rc;
+}
+
+struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregation *grouping)
+{
+    return grouping->figures;
+}
+
+int sta_group_finish_emit(struct sta_group_finish *finish, const struct sta_group_batch *batch,
+                          const struct sta_aggregation_output *sink, struct sta_error *err)
+{
+    size_t key_count = finish->shape->key_count;
+    struct sta_vector *vectors = sta_alloc_array(batch->column_count, sizeof *vectors);
+    int rc = STA_OK;
+    for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {
+        uint32_t rows = STA_MIN(batch->rows - first, (uint32_t)STA_VECTOR_ROWS);
+        sta_group_batch_vectors(batch, first, vectors);
+        rc = sink->take(sink->self, vectors, vectors + key_count, rows, err);
+    }
+    finish->groups += batch->rows;
+    free(vectors);
+    return rc;
+}

@@ -1,0 +1,118 @@
+/* Walking through sorted tables, which lie in memory, and runs, which are read piece by piece. */
+#include "analyse/operators/aggregate/cursor.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+
+void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct sta_group_order *order,
+                                 const struct sta_sorted_table *table)
+{
+    *cursor = (struct sta_group_cursor){.order = order, .table = table};
+    if (order->shape->list_count > 0)
+        cursor->lists = sta_alloc_array(order->shape->list_count, sizeof *cursor->lists);
+}
+
+void sta_group_cursor_go(struct sta_group_cursor *cursor, uint32_t place)
+{
+    const struct sta_sorted_table *table = cursor->table;
+    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
+    for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
+        const struct sta_sorted_list *list = &table->lists[l];
+        cursor->lists[l].words = list->words + list->offsets[place] * list->width;
+        cursor->lists[l].count = list->offsets[place + 1] - list->offsets[place];
+    }
+}
+
+void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
+                               const struct sta_run *run, size_t buffer)
+{
+    const struct sta_shape *shape = order->shape;
+    *cursor = (struct sta_group_cursor){.order = order, .run = run};
+    cursor->lists = sta_alloc_array(shape->list_count, sizeof *cursor->lists);
+    cursor->own_words = sta_alloc_array(order->layout.words, sizeof *cursor->own_words);
+    sta_stream_reader_init(&cursor->reader, run->spill, &run->records,
+                           STA_MAX(buffer, sta_run_record_bytes(run)));
+    for (size_t l = 0; l < shape->list_count; l++)
+        sta_stream_reader_init(&cursor->lists[l].reader, run->spill, &run->lists[l], buffer);
+}
+
+void sta_group_cursor_fini(struct sta_group_cursor *cursor)
+{
+    if (cursor->order == NULL)
+        return;
+    for (size_t l = 0; cursor->lists != NULL && l < cursor->order->shape->list_count; l++)
+        sta_stream_reader_fini(&cursor->lists[l].reader);
+    sta_stream_reader_fini(&cursor->reader);
+    free(cursor->lists);
+    free(cursor->own_words);
+    *cursor = (struct sta_group_cursor){0};
+}
+
+/* ---- runs */
+
+static int pass_over(struct sta_group_cursor *cursor, struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (size_t l = 0; l < cursor->order->shape->list_count; l++)
+        while (rc == 0 && cursor->lists[l].later > 0)
+            rc = sta_group_cursor_more(cursor, l, err);
+    return rc;
+}
+
+static void read_record(struct sta_group_cursor *cursor, const uint8_t *bytes)
+{
+    const struct sta_run *run = cursor->run;
+    const struct sta_shape *shape = run->shape;
+    const uint64_t *words = (const void *)bytes;
+    const uint64_t *counts = (const void *)(bytes + run->layout.words * sizeof *words + shape->record);
+    cursor->record = bytes + run->layout.words * sizeof *words;
+    cursor->words = words;
+    if (!run->ordered) {
+        sta_group_order_words(cursor->order, &run->layout, words, 1, cursor->own_words);
+        cursor->words = cursor->own_words;
+    }
+    for (size_t l = 0; l < shape->list_count; l++) {
+        cursor->lists[l].count = 0;
+        cursor->lists[l].later = counts[l];
+    }
+}
+
+int sta_group_cursor_next(struct sta_group_cursor *cursor, struct sta_error *err)
+{
+    size_t bytes = sta_run_record_bytes(cursor->run);
+    struct sta_stream_reader *reader = &cursor->reader;
+    int rc = cursor->words != NULL ? pass_over(cursor, err) : STA_OK;
+    if (rc == 0)
+        rc = sta_stream_reader_fill(reader, bytes, err);
+    if (rc != 0)
+        return rc;
+    cursor->words = NULL;
+    if (reader->at == reader->used)
+        return STA_OK;
+    STA_ASSERT(reader->used - reader->at >= bytes);
+    read_record(cursor, reader->bytes + reader->at);
+    reader->at += bytes;
+    for (size_t l = 0; rc == 0 && l < cursor->order->shape->list_count; l++)
+        rc = cursor->lists[l].later > 0 ? sta_group_cursor_more(cursor, l, err) : STA_OK;
+    return rc;
+}
+
+int sta_group_cursor_more(struct sta_group_cursor *cursor, size_t list, struct sta_error *err)
+{
+    struct sta_list_view *view = &cursor->lists[list];
+    struct sta_stream_reader *reader = &view->reader;
+    const struct sta_list_shape *shape = &cursor->order->shape->lists[list];
+    const size_t entry = sta_list_width(shape) * sizeof(uint64_t);
+    int rc = sta_stream_reader_fill(reader, entry, err);
+    if (rc != 0)
+        return rc;
+    uint64_t *words = (void *)(reader->bytes + reader->at);
+    view->words = words;
+    view->count = STA_MIN((reader->used - reader->at) / entry, view->later);
+    view->later -= view->count;
+    reader->at += view->count * entry;
+    for (size_t i = 0; shape->texts != NULL && i < view->count; i++)
+        words[i] = sta_ranks_of(&cursor->order->list_ranks[list], words[i]);
+    return STA_OK;
+}

@@ -1,0 +1,313 @@
+/* Quantiles, distinct values, unions and exact sums, from sorted lists that may be longer than memory.
+ *
+ * DESIGN.  Lists are read once, in pieces, ascending.  Quantiles of long lists that lie in memory are the
+ * exception: the value of a rank is found by halving the range of values and counting in each list, without
+ * merging them. */
+#include "analyse/operators/aggregate/finalize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/functions.h"
+#include "common/memory.h"
+
+#define LONG_LIST 4096 /* values from which searching beats merging */
+
+void sta_finalizer_init(struct sta_finalizer *finalizer, const struct sta_shape *shape,
+                        struct sta_dictionary *lists)
+{
+    *finalizer = (struct sta_finalizer){.shape = shape, .lists = lists};
+    sta_buffer_init(&finalizer->text);
+}
+
+void sta_finalizer_fini(struct sta_finalizer *finalizer)
+{
+    sta_buffer_fini(&finalizer->text);
+}
+
+/* ---- quantiles */
+
+struct quantile {
+    double part;       /* how far between the two values */
+    uint64_t rank;     /* of the first value */
+    uint64_t words[2]; /* it, and the next if there is one */
+};
+
+static struct quantile quantile_of(double q, uint64_t count)
+{
+    double place = (double)(count - 1) * q;
+    uint64_t rank = STA_MIN((uint64_t)place, count - 1);
+    return (struct quantile){.part = place - (double)rank, .rank = rank};
+}
+
+/* As the oracle has it: a + (b - a) * part, the difference of integers without rounding. */
+static double interpolate(const struct quantile *quantile, enum sta_type type)
+{
+    uint64_t a = quantile->words[0];
+    uint64_t b = quantile->words[1];
+    if (type == STA_TYPE_FLOAT) {
+        double low = sta_unorder_number(a);
+        return low + (sta_unorder_number(b) - low) * quantile->part;
+    }
+    double low = type == STA_TYPE_INT ? (double)sta_unorder_integer(a) : (double)a;
+    return low + (double)(b - a) * quantile->part;
+}
+
+static void finalize_quantile(const struct sta_agg_call *call, const struct quantile *quantile,
+                              uint8_t *record)
+{
+    double value = interpolate(quantile, call->primitive.types[0]);
+    sta_agg_finalize(call, record, isfinite(value), sta_bits_of(value));
+}
+
+/* Entries of a sorted view that are at most @word. */
+static size_t count_up_to(const struct sta_list_view *view, uint64_t word)
+{
+    size_t low = 0;
+    size_t high = view->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->words[middle] <= word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t word_of_rank(const struct sta_group_merge *merge, size_t list, uint64_t rank)
+{
+    uint64_t low = 0;
+    uint64_t high = UINT64_MAX;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t below = 0;
+        for (size_t i = 0; i < merge->together_count; i++)
+            below += count_up_to(&merge->cursors[merge->together[i]].lists[list], middle);
+        if (below > rank)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool all_at_hand(const struct sta_group_merge *merge, size_t list)
+{
+    bool all = true;
+    for (size_t i = 0; i < merge->together_count; i++)
+        all = all && merge->cursors[merge->together[i]].lists[list].later == 0;
+    return all;
+}
+
+static void note_piece(struct quantile *quantile, const uint64_t *words, uint64_t first, size_t count)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t rank = quantile->rank + i;
+        if (rank >= first && rank < first + count)
+            quantile->words[i] = words[rank - first];
+    }
+}
+
+static int read_quantiles(struct sta_group_merge *merge, size_t list, struct quantile *quantiles,
+                          size_t quantile_count, struct sta_error *err)
+{
+    uint64_t first = 0;
+    const uint64_t *words;
+    size_t count;
+    int rc;
+    while ((rc = sta_group_merge_piece(merge, list, &words, &count, err)) == 0 && count > 0) {
+        for (size_t i = 0; i < quantile_count; i++)
+            note_piece(&quantiles[i], words, first, count);
+        first += count;
+    }
+    return rc;
+}
+
+static void find_quantiles(const struct sta_group_merge *merge, size_t list, struct quantile *quantiles,
+                           size_t quantile_count, uint64_t count)
+{
+    for (size_t i = 0; i < quantile_count; i++)
+        for (unsigned n = 0; n < 2 && quantiles[i].rank + n < count; n++)
+            quantiles[i].words[n] = word_of_rank(merge, list, quantiles[i].rank + n);
+}
+
+static int finalize_values(const struct sta_shape *shape, struct sta_group_merge *merge, size_t number,
+                           uint8_t *record, struct sta_error *err)
+{
+    const struct sta_list_shape *list = &shape->lists[number];
+    uint64_t count = sta_group_merge_count(merge, number);
+    if (count == 0)
+        return STA_OK; /* states without a result, which they are */
+    struct quantile *quantiles = sta_alloc_array(list->call_count, sizeof *quantiles);
+    for (uint32_t i = 0; i < list->call_count; i++)
+        quantiles[i] = quantile_of(shape->calls[list->calls[i]].primitive.quantile, count);
+    int rc = STA_OK;
+    if (merge->together_count > 1 && count >= LONG_LIST && all_at_hand(merge, number))
+        find_quantiles(merge, number, quantiles, list->call_count, count);
+    else
+        rc = read_quantiles(merge, number, quantiles, list->call_count, err);
+    for (uint32_t i = 0; rc == 0 && i < list->call_count; i++) {
+        if (quantiles[i].rank + 1 == count)
+            quantiles[i].words[1] = quantiles[i].words[0];
+        finalize_quantile(&shape->calls[list->calls[i]], &quantiles[i], record);
+    }
+    free(quantiles);
+    return rc;
+}
+
+/* ---- distinct values */
+
+static void put_value(struct sta_buffer *text, const struct sta_list_shape *list,
+                      const struct sta_ranks *ranks, uint64_t word)
+{
+    struct sta_text value;
+    switch (list->type) {
+    case STA_TYPE_BOOL:
+        sta_put_format(text, "%s", word != 0 ? "true" : "false");
+        break;
+    case STA_TYPE_FLOAT:
+        sta_put_double(text, sta_unorder_number(word));
+        break;
+    case STA_TYPE_TEXT:
+        value = sta_texts_get(list->texts, ranks->numbers[word]);
+        sta_put_json_string(text, value.bytes, value.length);
+        break;
+    default:
+        sta_put_int(text, sta_unorder_integer(word));
+    }
+}
+
+static bool wants_values(const struct sta_shape *shape, const struct sta_list_shape *list)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; i < list->call_count; i++)
+        wanted = wanted || shape->calls[list->calls[i]].primitive.aggregate == STA_AGGREGATE_UNIQUE;
+    return wanted;
+}
+
+static int too_many(struct sta_error *err)
+{
+    return sta_fail(err, STA_ELIMIT, "unique found more than %d values; nunique counts any number of them",
+                    STA_UNIQUE_MOST);
+}
+
+/* Counts distinct words; with @text also writes them. */
+static int read_set(struct sta_group_merge *merge, size_t number, struct sta_buffer *text, uint64_t *distinct,
+                    struct sta_error *err)
+{
+    const struct sta_list_shape *list = &merge->order->shape->lists[number];
+    const struct sta_ranks *ranks = &merge->order->list_ranks[number];
+    uint64_t last = 0;
+    const uint64_t *words;
+    size_t count;
+    int rc;
+    *distinct = 0;
+    while ((rc = sta_group_merge_piece(merge, number, &words, &count, err)) == 0 && count > 0)
+        for (size_t i = 0; i < count; i++) {
+            if (*distinct > 0 && words[i] == last)
+                continue;
+            last = words[i];
+            if (++*distinct > STA_UNIQUE_MOST && text != NULL)
+                return too_many(err);
+            if (text != NULL && *distinct > 1)
+                sta_put_char(text, ',');
+            if (text != NULL)
+                put_value(text, list, ranks, words[i]);
+        }
+    return rc;
+}
+
+static int finalize_set(struct sta_finalizer *finalizer, struct sta_group_merge *merge, size_t number,
+                        uint8_t *record, struct sta_error *err)
+{
+    const struct sta_shape *shape = finalizer->shape;
+    const struct sta_list_shape *list = &shape->lists[number];
+    bool values = wants_values(shape, list);
+    struct sta_buffer *text = &finalizer->text;
+    uint64_t distinct;
+    uint32_t code = 0;
+    sta_buffer_clear(text);
+    sta_put_char(text, '[');
+    int rc = read_set(merge, number, values ? text : NULL, &distinct, err);
+    if (rc != 0)
+        return rc;
+    sta_put_char(text, ']');
+    if (text->failed)
+        return sta_fail(err, STA_ENOMEM, "no memory for the values of unique");
+    if (values)
+        code = sta_dictionary_intern(finalizer->lists, text->data, text->size);
+    for (uint32_t i = 0; i < list->call_count; i++) {
+        const struct sta_agg_call *call = &shape->calls[list->calls[i]];
+        sta_agg_finalize(call, record, true,
+                         call->primitive.aggregate == STA_AGGREGATE_UNIQUE ? code : distinct);
+    }
+    return STA_OK;
+}
+
+/* ---- unions of spans */
+
+static int finalize_spans(const struct sta_shape *shape, struct sta_group_merge *merge, size_t number,
+                          uint8_t *record, struct sta_error *err)
+{
+    const struct sta_list_shape *list = &shape->lists[number];
+    uint64_t measure = 0;
+    uint64_t reach = 0; /* before the first start, which is not below 0 */
+    const uint64_t *words;
+    size_t count;
+    int rc;
+    while ((rc = sta_group_merge_piece(merge, number, &words, &count, err)) == 0 && count > 0)
+        for (size_t i = 0; i < count; i++) {
+            uint64_t from = STA_MAX(words[2 * i], reach);
+            uint64_t to = words[2 * i + 1];
+            measure += to > from ? to - from : 0;
+            reach = STA_MAX(reach, to);
+        }
+    for (uint32_t i = 0; rc == 0 && i < list->call_count; i++)
+        sta_agg_finalize(&shape->calls[list->calls[i]], record, measure <= INT64_MAX, measure);
+    return rc;
+}
+
+/* ---- exact sums */
+
+static int finalize_terms(const struct sta_shape *shape, struct sta_group_merge *merge, size_t number,
+                          uint8_t *record, struct sta_error *err)
+{
+    const struct sta_agg_call *call = &shape->calls[shape->lists[number].calls[0]];
+    const struct sta_exact_terms *united = &merge->terms[number];
+    struct sta_exact_total totals[2];
+    const uint64_t *words;
+    size_t count;
+    int rc;
+    sta_agg_begin_totals(call, record, totals);
+    for (size_t i = 0; i < united->count; i++)
+        sta_agg_add_term(totals, united->terms[i]);
+    while ((rc = sta_group_merge_piece(merge, number, &words, &count, err)) == 0 && count > 0)
+        for (size_t i = 0; i < count; i++)
+            sta_agg_add_term(totals, words[i]);
+    if (rc == 0)
+        sta_agg_end_totals(call, record, totals);
+    return rc;
+}
+
+int sta_finalize_lists(struct sta_finalizer *finalizer, struct sta_group_merge *merge, uint8_t *record,
+                       struct sta_error *err)
+{
+    const struct sta_shape *shape = finalizer->shape;
+    int rc = STA_OK;
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
+        switch (shape->lists[l].kind) {
+        case STA_LIST_VALUES:
+            rc = finalize_values(shape, merge, l, record, err);
+            break;
+        case STA_LIST_SET:
+            rc = finalize_set(finalizer, merge, l, record, err);
+            break;
+        case STA_LIST_SPANS:
+            rc = finalize_spans(shape, merge, l, record, err);
+            break;
+        case STA_LIST_TERMS:
+            rc = finalize_terms(shape, merge, l, record, err);
+        }
+    return rc;
+}

@@ -1,0 +1,214 @@
+/* The end of a grouping that has spilled: all tables go to runs, and the runs are merged. */
+#include <stdlib.h>
+
+#include "analyse/operators/aggregate/finish.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+
+#define LEAST_BUFFER ((size_t)4 << 10) /* of a stream that is read */
+#define MOST_BUFFER ((size_t)1 << 20)
+
+/* Runs in the order in which they are to be merged; those that merging made come at the end. */
+struct queue {
+    struct sta_run **runs;
+    size_t first, count, capacity;
+};
+
+static void push(struct queue *queue, struct sta_run *run)
+{
+    STA_GROW(queue->runs, queue->capacity, queue->count + 1);
+    queue->runs[queue->count++] = run;
+}
+
+/* ---- tables to runs */
+
+struct spilling {
+    struct sta_group_finish *finish;
+    _Atomic unsigned next;
+    int *statuses;            /* by worker */
+    struct sta_error *errors; /* likewise */
+};
+
+static void spill_tables(void *context, unsigned worker)
+{
+    struct spilling *spilling = context;
+    struct sta_group_finish *finish = spilling->finish;
+    unsigned t;
+    while ((t = atomic_fetch_add(&spilling->next, 1)) < finish->worker_count)
+        spilling->statuses[t] =
+            sta_group_worker_spill(finish->workers[t], finish->spill_folder, &spilling->errors[t]);
+}
+
+static int spill_rest(struct sta_group_finish *finish, struct sta_error *err)
+{
+    struct spilling spilling = {.finish = finish};
+    spilling.statuses = sta_alloc_array(finish->worker_count, sizeof *spilling.statuses);
+    spilling.errors = sta_alloc_array(finish->worker_count, sizeof *spilling.errors);
+    sta_parallel_run(finish->worker_count, spill_tables, &spilling);
+    int rc = STA_OK;
+    for (unsigned t = 0; rc == 0 && t < finish->worker_count; t++) {
+        rc = spilling.statuses[t];
+        if (rc != 0)
+            *err = spilling.errors[t];
+    }
+    free(spilling.statuses);
+    free(spilling.errors);
+    return rc;
+}
+
+/* Moves the workers' runs into a queue; what occurs in them goes into the order. */
+static void collect(struct sta_group_finish *finish, struct queue *queue)
+{
+    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
+    sta_group_order_init(&finish->order, finish->shape);
+    for (unsigned t = 0; t < finish->worker_count; t++) {
+        struct sta_group_worker *worker = finish->workers[t];
+        for (size_t r = 0; r < worker->run_count; r++) {
+            for (size_t k = 0; k < finish->shape->key_count; k++)
+                sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
+            push(queue, worker->runs[r]);
+        }
+        worker->run_count = 0;
+        finish->spilled += worker->spill != NULL ? sta_spill_size(worker->spill) : 0;
+    }
+    sta_group_order_survey_texts(&finish->order);
+    sta_group_order_settle(&finish->order, united);
+}
+
+/* ---- merging */
+
+/* Takes @count runs from the front of the queue. */
+static void begin_merge(struct sta_group_finish *finish, struct queue *queue, size_t count,
+                        struct sta_group_cursor *cursors, struct sta_group_merge *merge)
+{
+    size_t streams = count * (1 + finish->shape->list_count);
+    size_t buffer = finish->budget->memory / 2 / streams;
+    buffer = STA_MIN(STA_MAX(buffer, LEAST_BUFFER), MOST_BUFFER) & ~(size_t)15;
+    for (size_t r = 0; r < count; r++)
+        sta_group_cursor_init_run(&cursors[r], &finish->order, queue->runs[queue->first + r], buffer);
+    sta_group_merge_init_runs(merge, &finish->order, finish->budget, cursors, count);
+}
+
+static void end_merge(struct queue *queue, size_t count, struct sta_group_merge *merge)
+{
+    sta_group_merge_fini(merge);
+    for (size_t r = 0; r < count; r++)
+        sta_run_destroy(queue->runs[queue->first++]);
+}
+
+/* Words of a list as runs have them: of texts their numbers. */
+static int write_words(struct sta_run_writer *writer, const struct sta_group_order *order, size_t list,
+                       const uint64_t *words, size_t count, struct sta_error *err)
+{
+    uint64_t numbers[STA_MERGE_PIECE];
+    if (order->shape->lists[list].texts == NULL)
+        return sta_run_writer_add_values(writer, list, words, count, err);
+    int rc = STA_OK;
+    for (size_t first = 0; rc == 0 && first < count; first += STA_MERGE_PIECE) {
+        size_t part = STA_MIN(count - first, (size_t)STA_MERGE_PIECE);
+        for (size_t i = 0; i < part; i++)
+            numbers[i] = order->list_ranks[list].numbers[words[first + i]];
+        rc = sta_run_writer_add_values(writer, list, numbers, part, err);
+    }
+    return rc;
+}
+
+static int write_list(struct sta_run_writer *writer, struct sta_group_merge *merge, size_t list,
+                      struct sta_error *err)
+{
+    const struct sta_exact_terms *united = &merge->terms[list];
+    const uint64_t *words;
+    size_t count = 1;
+    int rc = sta_run_writer_add_values(writer, list, united->terms, united->count, err);
+    while (rc == 0 && count > 0) {
+        rc = sta_group_merge_piece(merge, list, &words, &count, err);
+        if (rc == 0)
+            rc = write_words(writer, merge->order, list, words, count, err);
+    }
+    return rc;
+}
+
+static int write_groups(struct sta_run_writer *writer, struct sta_group_merge *merge, struct sta_error *err)
+{
+    uint8_t *record = sta_alloc(merge->order->shape->record);
+    int rc;
+    while ((rc = sta_group_merge_next(merge, record, err)) == 0 && merge->words != NULL) {
+        for (size_t l = 0; rc == 0 && l < merge->order->shape->list_count; l++)
+            rc = write_list(writer, merge, l, err);
+        if (rc == 0)
+            rc = sta_run_writer_add_group(writer, merge->words, record, err);
+        if (rc != 0)
+            break;
+    }
+    free(record);
+    return rc;
+}
+
+/* Makes one run of the first @count in the queue. */
+static int merge_to_run(struct sta_group_finish *finish, struct queue *queue, size_t count,
+                        struct sta_spill *spill, struct sta_error *err)
+{
+    struct sta_run *run = NULL;
+    struct sta_run_writer writer;
+    struct sta_group_merge merge;
+    struct sta_group_cursor *cursors = sta_alloc_array(count, sizeof *cursors);
+    begin_merge(finish, queue, count, cursors, &merge);
+    sta_run_writer_init(&writer, finish->shape, &finish->order.layout, true, spill, LEAST_BUFFER);
+    int rc = write_groups(&writer, &merge, err);
+    if (rc == 0)
+        rc = sta_run_writer_finish(&writer, &run, err);
+    sta_run_writer_fini(&writer);
+    end_merge(queue, count, &merge);
+    free(cursors);
+    if (rc == 0)
+        push(queue, run);
+    return rc;
+}
+
+static int merge_to_sink(struct sta_group_finish *finish, struct queue *queue,
+                         const struct sta_aggregation_output *sink, struct sta_error *err)
+{
+    size_t count = queue->count - queue->first;
+    struct sta_group_merge merge;
+    struct sta_group_cursor *cursors = sta_alloc_array(count, sizeof *cursors);
+    begin_merge(finish, queue, count, cursors, &merge);
+    int rc;
+    uint32_t rows;
+    do {
+        struct sta_group_batch batch;
+        rc = sta_group_batch_init(&batch, &finish->results, &merge, STA_VECTOR_ROWS, err);
+        rows = batch.rows;
+        if (rc == 0)
+            rc = sta_group_finish_emit(finish, &batch, sink, err);
+        sta_group_batch_fini(&batch);
+    } while (rc == 0 && rows == STA_VECTOR_ROWS);
+    end_merge(queue, count, &merge);
+    free(cursors);
+    return rc;
+}
+
+int sta_group_finish_runs(struct sta_group_finish *finish, const struct sta_aggregation_output *sink,
+                          struct sta_error *err)
+{
+    struct queue queue = {0};
+    struct sta_spill *spill = NULL;
+    int rc = spill_rest(finish, err);
+    if (rc != 0)
+        return rc;
+    collect(finish, &queue);
+    sta_group_results_init(&finish->results, finish->shape, &finish->order);
+    size_t most = finish->budget->memory / 2 / (LEAST_BUFFER * (1 + finish->shape->list_count));
+    most = STA_MAX(most, (size_t)2);
+    if (queue.count > most)
+        rc = sta_spill_create(finish->spill_folder, &spill, err);
+    while (rc == 0 && queue.count - queue.first > most)
+        rc = merge_to_run(finish, &queue, most, spill, err);
+    if (rc == 0)
+        rc = merge_to_sink(finish, &queue, sink, err);
+    finish->spilled += spill != NULL ? sta_spill_size(spill) : 0;
+    while (queue.first < queue.count)
+        sta_run_destroy(queue.runs[queue.first++]);
+    free(queue.runs);
+    sta_spill_destroy(spill);
+    return rc;
+}

@@ -1,0 +1,323 @@
+/* The end of a grouping that fits the memory.
+ *
+ * DESIGN.  Tables are sorted, each by one thread.  Samples of all tables cut the keys into ranges of about as
+ * many groups; each range is a task: a merge of the tables' parts of it, finished to vectors.  Tasks are
+ * taken in order, by all threads; the calling thread gives what is done to the sink and works while the next
+ * in order is not done.  Nobody runs further ahead of the sink than a few tasks.  The mutex guards the
+ * counters and the marks of the tasks, nothing else. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/radix.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+
+#define SAMPLE_STEP 512u /* groups of a table from sample to sample */
+#define TASK_SAMPLES 16u /* samples in the range of a task */
+#define TASKS_AHEAD 4u   /* per worker */
+
+struct task {
+    uint32_t *begins; /* by table: the first place; the last is where the next task begins */
+    struct sta_group_batch batch;
+    bool done;
+};
+
+struct pipeline {
+    struct sta_group_finish *finish;
+    const struct sta_aggregation_output *sink;
+    struct sta_group_table **unsorted; /* of all workers, those that are empty left out */
+    size_t table_count;
+    struct sta_sorted_table *tables;
+    struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
+    _Atomic size_t next_table;
+    struct task *tasks; /* and one more for where the last one ends */
+    size_t task_count;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t next, emitted;
+    int status;
+    struct sta_error err;
+};
+
+static void fail(struct pipeline *line, int status, const struct sta_error *err)
+{
+    pthread_mutex_lock(&line->lock);
+    if (line->status == 0) {
+        line->status = status;
+        line->err = *err;
+    }
+    pthread_cond_broadcast(&line->changed);
+    pthread_mutex_unlock(&line->lock);
+}
+
+/* ---- sorting */
+
+static void collect_tables(struct pipeline *line)
+{
+    size_t capacity = 0;
+    for (unsigned w = 0; w < line->finish->worker_count; w++) {
+        struct sta_group_worker *worker = line->finish->workers[w];
+        for (size_t t = 0; t <= worker->sealed_count; t++) {
+            struct sta_group_table *table = t < worker->sealed_count ? &worker->sealed[t] : &worker->table;
+            STA_GROW(line->unsorted, capacity, line->table_count + 1);
+            line->unsorted[line->table_count] = table;
+            line->table_count += table->count > 0;
+        }
+    }
+}
+
+static void survey_tables(void *context, unsigned worker)
+{
+    struct pipeline *line = context;
+    size_t t;
+    while ((t = atomic_fetch_add(&line->next_table, 1)) < line->table_count)
+        sta_group_order_survey(&line->finish->order, line->unsorted[t], line->ranges[t]);
+}
+
+static void sort_tables(void *context, unsigned worker)
+{
+    struct pipeline *line = context;
+    size_t t;
+    while ((t = atomic_fetch_add(&line->next_table, 1)) < line->table_count) {
+        struct sta_error err = STA_ERROR_INIT;
+        int rc = sta_budget_check(line->finish->budget, &err);
+        if (rc == 0)
+            rc = sta_sorted_table_init(&line->tables[t], line->unsorted[t], &line->finish->order, &err);
+        if (rc != 0)
+            fail(line, rc, &err);
+    }
+}
+
+/* On as many threads as there are tables for. */
+static void for_tables(struct pipeline *line, void (*run)(void *context, unsigned worker))
+{
+    atomic_store(&line->next_table, 0);
+    sta_parallel_run((unsigned)STA_MAX(STA_MIN(line->finish->worker_count, line->table_count), (size_t)1),
+                     run, line);
+}
+
+static void sort_all(struct pipeline *line)
+{
+    struct sta_group_finish *finish = line->finish;
+    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
+    collect_tables(line);
+    line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
+    sta_group_order_init(&finish->order, finish->shape);
+    for_tables(line, survey_tables);
+    for (size_t t = 0; t < line->table_count; t++)
+        for (size_t k = 0; k < finish->shape->key_count; k++)
+            sta_key_range_unite(&united[k], &line->ranges[t][k]);
+    sta_group_order_settle(&finish->order, united);
+    line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
+    for_tables(line, sort_tables);
+    free(line->ranges);
+}
+
+/* ---- tasks */
+
+static int compare_samples(const void *left, const void *right, void *width)
+{
+    return sta_words_compare(*(const uint64_t *const *)left, *(const uint64_t *const *)right,
+                             *(const unsigned *)width);
+}
+
+static const uint64_t **sort_samples(const struct pipeline *line, size_t *count)
+{
+    unsigned width = line->finish->order.layout.words;
+    const uint64_t **samples = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t t = 0; t < line->table_count; t++)
+        for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP) {
+            STA_GROW(samples, capacity, *count + 1);
+            samples[(*count)++] = sta_sorted_words(&line->tables[t], p);
+        }
+    if (*count > 0)
+        qsort_r(samples, *count, sizeof *samples, compare_samples, &width);
+    return samples;
+}
+
+/* First place of a table whose words are not below @words. */
+static uint32_t lower_bound(const struct sta_sorted_table *table, const uint64_t *words, unsigned width)
+{
+    uint32_t low = 0;
+    uint32_t high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sta_words_compare(sta_sorted_words(table, middle), words, width) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void cut_tasks(struct pipeline *line)
+{
+    const struct sta_group_finish *finish = line->finish;
+    const size_t tables = line->table_count;
+    size_t sample_count;
+    const uint64_t **samples = sort_samples(line, &sample_count);
+    line->task_count = sample_count / TASK_SAMPLES + 1;
+    line->tasks = sta_alloc_array(line->task_count + 1, sizeof *line->tasks);
+    for (size_t n = 0; n <= line->task_count; n++) {
+        line->tasks[n].begins = sta_alloc_array(tables, sizeof *line->tasks[n].begins);
+        for (size_t t = 0; t < tables; t++) {
+            if (n == line->task_count)
+                line->tasks[n].begins[t] = line->tables[t].count;
+            else if (n > 0)
+                line->tasks[n].begins[t] =
+                    lower_bound(&line->tables[t], samples[n * TASK_SAMPLES - 1], finish->order.layout.words);
+        }
+    }
+    free(samples);
+}
+
+/* The groups of a task's range, table by table, each with the number of its table among @cursors, and its
+ * place. */
+struct range {
+    uint64_t *entries, *scratch, *sorted;
+    size_t count;
+    struct sta_group_cursor *cursors;
+    size_t cursor_count;
+};
+
+static void add_places(const struct pipeline *line, struct range *range, size_t table, uint32_t begin,
+                       uint32_t end)
+{
+    const struct sta_sorted_table *sorted = &line->tables[table];
+    const size_t step = sorted->words + 1;
+    const uint64_t cursor = range->cursor_count++;
+    sta_group_cursor_init_table(&range->cursors[cursor], &line->finish->order, sorted);
+    memcpy(range->entries + range->count * step, sta_sorted_words(sorted, begin),
+           (end - begin) * step * sizeof *range->entries);
+    for (uint32_t place = begin; place < end; place++)
+        range->entries[range->count++ * step + sorted->words] = cursor << 32 | place;
+}
+
+static bool create_range(const struct pipeline *line, size_t number, struct range *range)
+{
+    const uint32_t *begins = line->tasks[number].begins;
+    const uint32_t *ends = line->tasks[number + 1].begins;
+    const unsigned words = line->finish->order.layout.words;
+    size_t count = 0;
+    for (size_t t = 0; t < line->table_count; t++)
+        count += ends[t] - begins[t];
+    *range = (struct range){.cursors = sta_alloc_array(line->table_count, sizeof *range->cursors)};
+    range->entries = sta_try_alloc_array(count, (words + 1) * sizeof *range->entries);
+    range->scratch = sta_try_alloc_array(count, (words + 1) * sizeof *range->scratch);
+    if (range->entries == NULL || range->scratch == NULL)
+        return false;
+    for (size_t t = 0; t < line->table_count; t++)
+        if (begins[t] < ends[t])
+            add_places(line, range, t, begins[t], ends[t]);
+    range->sorted = range->cursor_count > 1
+                        ? sta_radix_sort_entries(range->entries, range->scratch, range->count, words)
+                        : range->entries;
+    return range->sorted != NULL;
+}
+
+static void run_task(struct pipeline *line, size_t number)
+{
+    struct sta_group_finish *finish = line->finish;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_group_merge merge;
+    struct range range;
+    int rc = STA_OK;
+    if (!create_range(line, number, &range))
+        rc = sta_fail(&err, STA_ENOMEM, "no memory to merge groups");
+    sta_group_merge_init_tables(&merge, &finish->order, finish->budget, range.cursors, range.cursor_count,
+                                range.sorted, range.count);
+    if (rc == 0)
+        rc = sta_group_batch_init(&line->tasks[number].batch, &finish->results, &merge, (uint32_t)range.count,
+                                  &err);
+    sta_group_merge_fini(&merge);
+    free(range.cursors);
+    free(range.entries);
+    free(range.scratch);
+    if (rc != 0)
+        fail(line, rc, &err);
+}
+
+/* ---- threads.  All of these hold the lock, but not while a task runs or the sink takes a batch. */
+
+static bool may_take(const struct pipeline *line)
+{
+    return line->next < line->task_count &&
+           line->next < line->emitted + (size_t)TASKS_AHEAD * line->finish->worker_count;
+}
+
+static void take_task(struct pipeline *line)
+{
+    size_t number = line->next++;
+    pthread_mutex_unlock(&line->lock);
+    run_task(line, number);
+    pthread_mutex_lock(&line->lock);
+    line->tasks[number].done = true;
+    pthread_cond_broadcast(&line->changed);
+}
+
+static void emit(struct pipeline *line)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_group_batch *batch = &line->tasks[line->emitted].batch;
+    pthread_mutex_unlock(&line->lock);
+    int rc = sta_group_finish_emit(line->finish, batch, line->sink, &err);
+    sta_group_batch_fini(batch);
+    if (rc != 0)
+        fail(line, rc, &err);
+    pthread_mutex_lock(&line->lock);
+    line->emitted++;
+    pthread_cond_broadcast(&line->changed);
+}
+
+static void work(void *context, unsigned worker)
+{
+    struct pipeline *line = context;
+    pthread_mutex_lock(&line->lock);
+    while (line->status == 0 && (worker == 0 ? line->emitted : line->next) < line->task_count) {
+        if (worker == 0 && line->tasks[line->emitted].done)
+            emit(line);
+        else if (may_take(line))
+            take_task(line);
+        else
+            pthread_cond_wait(&line->changed, &line->lock);
+    }
+    pthread_mutex_unlock(&line->lock);
+}
+
+static void fini(struct pipeline *line)
+{
+    for (size_t t = 0; t < line->table_count; t++)
+        sta_sorted_table_fini(&line->tables[t]);
+    for (size_t n = 0; line->tasks != NULL && n <= line->task_count; n++) {
+        free(line->tasks[n].begins);
+        sta_group_batch_fini(&line->tasks[n].batch);
+    }
+    free(line->tasks);
+    free(line->tables);
+    free(line->unsorted);
+    pthread_mutex_destroy(&line->lock);
+    pthread_cond_destroy(&line->changed);
+}
+
+int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_aggregation_output *sink,
+                            struct sta_error *err)
+{
+    struct pipeline line = {.finish = finish,
+                            .sink = sink,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .changed = PTHREAD_COND_INITIALIZER};
+    sort_all(&line);
+    if (line.status == 0) {
+        sta_group_results_init(&finish->results, finish->shape, &finish->order);
+        cut_tasks(&line);
+        sta_parallel_run((unsigned)STA_MIN(finish->worker_count, line.task_count), work, &line);
+    }
+    if (line.status != 0)
+        *err = line.err;
+    fini(&line);
+    return line.status;
+}

@@ -1,0 +1,393 @@
+/* Folds that add and compare: counts, sums and moments of integers, least and greatest. */
+#include "analyse/operators/aggregate/functions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyse/operators/key_kernels.h"
+#include "common/memory.h"
+
+/* ---- few groups: a minibatch is added up in small arrays first, which stay nearer than the records.
+ * Neighbouring rows have arrays of their own: those of one group would wait for each other. */
+
+#define LANES 4u
+
+/* Adds TERM, in which `i` is the row, to the sum of each row's group; sums[0] has all in the end. */
+#define ADD_BY_NUMBER(sums, input, TERM)                                                                     \
+    do {                                                                                                     \
+        const uint32_t *groups_ = (input)->groups;                                                           \
+        const uint32_t low_ = (input)->low_group, span_ = (input)->high_group - low_ + 1;                    \
+        const uint32_t count_ = (input)->minibatch.count, whole_ = count_ - count_ % LANES;                  \
+        for (unsigned l_ = 0; l_ < LANES; l_++)                                                              \
+            memset((sums)[l_], 0, span_ * sizeof *(sums)[l_]);                                               \
+        for (uint32_t first_ = 0; first_ < whole_; first_ += LANES)                                          \
+            for (uint32_t i = first_; i < first_ + LANES; i++)                                               \
+                (sums)[i - first_][groups_[i] - low_] += (TERM);                                             \
+        for (uint32_t i = whole_; i < count_; i++)                                                           \
+            (sums)[0][groups_[i] - low_] += (TERM);                                                          \
+        for (unsigned l_ = 1; l_ < LANES; l_++)                                                              \
+            for (uint32_t g_ = 0; g_ < span_; g_++)                                                          \
+                (sums)[0][g_] += (sums)[l_][g_];                                                             \
+    } while (0)
+
+/* ---- counts */
+
+struct count {
+    uint64_t count;
+};
+
+static void count_by_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    uint32_t counts[LANES][STA_FEW_GROUPS];
+    ADD_BY_NUMBER(counts, input, 1);
+    for (uint32_t g = input->low_group; g <= input->high_group; g++)
+        ((struct count *)sta_agg_state_of_group(call, input, g))->count += counts[0][g - input->low_group];
+}
+
+static void update_count(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    const uint32_t count = input->minibatch.count;
+    if (input->low_group == input->high_group) {
+        ((struct count *)sta_agg_state_of_group(call, input, input->low_group))->count += count;
+        return;
+    }
+    if (sta_agg_has_few_groups(input)) {
+        count_by_number(call, input);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ((struct count *)sta_agg_state(call, input, i))->count++;
+}
+
+static void merge_count(const struct sta_agg_call *call, void *state, const void *other,
+                        struct sta_exact_terms *terms)
+{
+    ((struct count *)state)->count += ((const struct count *)other)->count;
+}
+
+static bool result_count(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    *word = ((const struct count *)state)->count;
+    return true;
+}
+
+const struct sta_agg_function sta_agg_count = {.size = sizeof(struct count),
+                                               .by_number = true,
+                                               .update = update_count,
+                                               .merge = merge_count,
+                                               .result = result_count};
+
+/* ---- sums of integers: 128 bits, so no order of rows can run over */
+
+struct sum {
+    uint64_t low;
+    int64_t high;
+};
+
+static inline __int128 sum_get(const struct sum *sum)
+{
+    return (__int128)((unsigned __int128)(uint64_t)sum->high << 64 | sum->low);
+}
+
+static inline void sum_add(struct sum *sum, __int128 value)
+{
+    __int128 total = sum_get(sum) + value;
+    sum->low = (uint64_t)total;
+    sum->high = (int64_t)(total >> 64);
+}
+
+/* Whether the values of a minibatch add up inside a word, whatever their order. */
+static bool add_up_in_a_word(const struct sta_agg_input *input)
+{
+    return sta_key_kernels_here()->magnitude(input->values, input->minibatch.count) <
+           (UINT64_C(1) << 63) / STA_MINIBATCH_ROWS;
+}
+
+static void sum_by_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    const uint64_t *values = input->values;
+    int64_t sums[LANES][STA_FEW_GROUPS];
+    ADD_BY_NUMBER(sums, input, (int64_t)values[i]);
+    for (uint32_t g = input->low_group; g <= input->high_group; g++)
+        sum_add(sta_agg_state_of_group(call, input, g), sums[0][g - input->low_group]);
+}
+
+static void sum_of_one_group(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    __int128 total = 0;
+    for (uint32_t i = 0; i < input->minibatch.count; i++)
+        total += (int64_t)input->values[i];
+    sum_add(sta_agg_state_of_group(call, input, input->low_group), total);
+}
+
+static void update_sum(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    if (input->low_group == input->high_group)
+        sum_of_one_group(call, input);
+    else if (sta_agg_has_few_groups(input) && add_up_in_a_word(input))
+        sum_by_number(call, input);
+    else
+        for (uint32_t i = 0; i < input->minibatch.count; i++)
+            sum_add(sta_agg_state(call, input, i), (int64_t)input->values[i]);
+}
+
+static void merge_sum(const struct sta_agg_call *call, void *state, const void *other,
+                      struct sta_exact_terms *terms)
+{
+    sum_add(state, sum_get(other));
+}
+
+static bool result_sum(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    const struct sum *sum = state;
+    *word = sum->low;
+    return sum->high == (int64_t)sum->low >> 63;
+}
+
+const struct sta_agg_function sta_agg_sum = {.size = sizeof(struct sum),
+                                             .by_number = true,
+                                             .missing_is_zero = true,
+                                             .update = update_sum,
+                                             .merge = merge_sum,
+                                             .result = result_sum};
+
+/* ---- means of integers */
+
+struct mean {
+    struct sum sum;
+    uint64_t count;
+};
+
+static inline void take_mean(struct mean *state, uint64_t value)
+{
+    sum_add(&state->sum, (int64_t)value);
+    state->count++;
+}
+
+STA_DEFINE_AGG_UPDATE(update_mean, struct mean, take_mean)
+
+static void merge_mean(const struct sta_agg_call *call, void *state, const void *other,
+                       struct sta_exact_terms *terms)
+{
+    struct mean *mean = state;
+    sum_add(&mean->sum, sum_get(&((const struct mean *)other)->sum));
+    mean->count += ((const struct mean *)other)->count;
+}
+
+static bool result_mean(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    const struct mean *mean = state;
+    *word = sta_bits_of((double)sum_get(&mean->sum) / (double)mean->count);
+    return mean->count > 0;
+}
+
+const struct sta_agg_function sta_agg_mean = {
+    .size = sizeof(struct mean), .update = update_mean, .merge = merge_mean, .result = result_mean};
+
+/* ---- variances of integers: squares take 126 bits, their sum up to 192 */
+
+struct moments {
+    struct mean mean;
+    uint64_t squares[3];
+};
+
+static inline void add_squares(uint64_t squares[3], unsigned __int128 low, uint64_t high)
+{
+    unsigned __int128 before = (unsigned __int128)squares[1] << 64 | squares[0];
+    unsigned __int128 after = before + low;
+    squares[0] = (uint64_t)after;
+    squares[1] = (uint64_t)(after >> 64);
+    squares[2] += high + (after < before);
+}
+
+static inline void take_moments(struct moments *state, uint64_t value)
+{
+    __int128 wide = (int64_t)value;
+    take_mean(&state->mean, value);
+    add_squares(state->squares, (unsigned __int128)(wide * wide), 0);
+}
+
+STA_DEFINE_AGG_UPDATE(update_moments, struct moments, take_moments)
+
+static void merge_moments(const struct sta_agg_call *call, void *state, const void *other,
+                          struct sta_exact_terms *terms)
+{
+    struct moments *moments = state;
+    const uint64_t *more = ((const struct moments *)other)->squares;
+    merge_mean(call, &moments->mean, &((const struct moments *)other)->mean, terms);
+    add_squares(moments->squares, (unsigned __int128)more[1] << 64 | more[0], more[2]);
+}
+
+static double variance(const struct moments *moments)
+{
+    struct sta_exact_total sum;
+    struct sta_exact_total squares;
+    const uint64_t words[2] = {moments->mean.sum.low, (uint64_t)moments->mean.sum.high};
+    sta_exact_total_init(&sum);
+    sta_exact_total_init(&squares);
+    sta_exact_total_add_integer(&sum, words, 2);
+    sta_exact_total_add_integer(&squares, moments->squares, 3);
+    return sta_exact_variance(&sum, &squares, moments->mean.count);
+}
+
+static bool result_moments(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    const struct moments *moments = state;
+    if (moments->mean.count < 2)
+        return false;
+    double value = variance(moments);
+    *word = sta_bits_of(call->primitive.aggregate == STA_AGGREGATE_STD ? sqrt(value) : value);
+    return true;
+}
+
+const struct sta_agg_function sta_agg_moments = {.size = sizeof(struct moments),
+                                                 .update = update_moments,
+                                                 .merge = merge_moments,
+                                                 .result = result_moments};
+
+/* ---- least and greatest: of words that order like the values */
+
+struct extreme {
+    uint64_t word, seen;
+};
+
+static inline void take_least(struct extreme *state, uint64_t word)
+{
+    state->word = state->seen && state->word <= word ? state->word : word;
+    state->seen = 1;
+}
+
+static inline void take_greatest(struct extreme *state, uint64_t word)
+{
+    state->word = state->seen && state->word >= word ? state->word : word;
+    state->seen = 1;
+}
+
+static inline void take_least_integer(struct extreme *state, uint64_t value)
+{
+    take_least(state, sta_order_integer((int64_t)value));
+}
+
+static inline void take_greatest_integer(struct extreme *state, uint64_t value)
+{
+    take_greatest(state, sta_order_integer((int64_t)value));
+}
+
+static inline void take_least_number(struct extreme *state, uint64_t value)
+{
+    take_least(state, sta_order_number(sta_number_of(value)));
+}
+
+static inline void take_greatest_number(struct extreme *state, uint64_t value)
+{
+    take_greatest(state, sta_order_number(sta_number_of(value)));
+}
+
+STA_DEFINE_AGG_UPDATE(update_least_integer, struct extreme, take_least_integer)
+STA_DEFINE_AGG_UPDATE(update_greatest_integer, struct extreme, take_greatest_integer)
+STA_DEFINE_AGG_UPDATE(update_least_number, struct extreme, take_least_number)
+STA_DEFINE_AGG_UPDATE(update_greatest_number, struct extreme, take_greatest_number)
+
+static void merge_least(const struct sta_agg_call *call, void *state, const void *other,
+                        struct sta_exact_terms *terms)
+{
+    const struct extreme *extreme = other;
+    if (extreme->seen)
+        take_least(state, extreme->word);
+}
+
+static void merge_greatest(const struct sta_agg_call *call, void *state, const void *other,
+                           struct sta_exact_terms *terms)
+{
+    const struct extreme *extreme = other;
+    if (extreme->seen)
+        take_greatest(state, extreme->word);
+}
+
+static bool result_integer(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    const struct extreme *extreme = state;
+    *word = (uint64_t)sta_unorder_integer(extreme->word);
+    return extreme->seen;
+}
+
+static bool result_number(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    const struct extreme *extreme = state;
+    *word = sta_bits_of(sta_unorder_number(extreme->word));
+    return extreme->seen;
+}
+
+const struct sta_agg_function sta_agg_least_integer = {.size = sizeof(struct extreme),
+                                                       .update = update_least_integer,
+                                                       .merge = merge_least,
+                                                       .result = result_integer};
+const struct sta_agg_function sta_agg_least_number = {.size = sizeof(struct extreme),
+                                                      .update = update_least_number,
+                                                      .merge = merge_least,
+                                                      .result = result_number};
+const struct sta_agg_function sta_agg_greatest_integer = {.size = sizeof(struct extreme),
+                                                          .update = update_greatest_integer,
+                                                          .merge = merge_greatest,
+                                                          .result = result_integer};
+const struct sta_agg_function sta_agg_greatest_number = {.size = sizeof(struct extreme),
+                                                         .update = update_greatest_number,
+                                                         .merge = merge_greatest,
+                                                         .result = result_number};
+
+/* ---- the same of texts, by bytes */
+
+static inline void take_text(const struct sta_agg_call *call, struct extreme *state, uint64_t number,
+                             bool least)
+{
+    if (state->seen && state->word == number)
+        return;
+    int order = state->seen ? sta_texts_compare(call->texts, number, state->word) : 0;
+    if (!state->seen || (least ? order < 0 : order > 0))
+        *state = (struct extreme){number, 1};
+}
+
+static inline void take_texts(const struct sta_agg_call *call, const struct sta_agg_input *input, bool least)
+{
+    for (uint32_t i = 0; i < input->minibatch.count; i++)
+        take_text(call, sta_agg_state(call, input, i), input->values[i], least);
+}
+
+static void update_least_text(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    take_texts(call, input, true);
+}
+
+static void update_greatest_text(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    take_texts(call, input, false);
+}
+
+static void merge_least_text(const struct sta_agg_call *call, void *state, const void *other,
+                             struct sta_exact_terms *terms)
+{
+    if (((const struct extreme *)other)->seen)
+        take_text(call, state, ((const struct extreme *)other)->word, true);
+}
+
+static void merge_greatest_text(const struct sta_agg_call *call, void *state, const void *other,
+                                struct sta_exact_terms *terms)
+{
+    if (((const struct extreme *)other)->seen)
+        take_text(call, state, ((const struct extreme *)other)->word, false);
+}
+
+static bool result_text(const struct sta_agg_call *call, const void *state, uint64_t *word)
+{
+    *word = ((const struct extreme *)state)->word;
+    return ((const struct extreme *)state)->seen;
+}
+
+const struct sta_agg_function sta_agg_least_text = {.size = sizeof(struct extreme),
+                                                    .update = update_least_text,
+                                                    .merge = merge_least_text,
+                                                    .result = result_text};
+const struct sta_agg_function sta_agg_greatest_text = {.size = sizeof(struct extreme),
+                                                       .update = update_greatest_text,
+                                                       .merge = merge_greatest_text,
+                                                       .result = result_text};

@@ -1,0 +1,48 @@
+/* lists.h - values of groups, one (group, words) entry after another, as a worker meets them
+ * (private to aggregate). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_LISTS_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_LISTS_H
+
+#include "analyse/operators/aggregate/record.h"
+
+struct sta_list_log {
+    unsigned width; /* words of an entry */
+    bool is_set;    /* an entry that is there already is left out */
+    uint32_t *groups;
+    uint64_t *words;
+    size_t count, capacity;
+    uint32_t *slots;   /* is_set: number + 1 of an entry by its hash, 0: free */
+    size_t slot_count; /* a power of two, or 0 */
+};
+void sta_list_log_init(struct sta_list_log *log, const struct sta_list_shape *list);
+void sta_list_log_fini(struct sta_list_log *log);
+/** Bytes held once there is room for @more entries. */
+size_t sta_list_log_bytes(const struct sta_list_log *log, size_t more);
+/** Makes that room.  Return: 0 or STA_ENOMEM. */
+STA_MUSTCHECK int sta_list_log_reserve(struct sta_list_log *log, size_t more, struct sta_error *err);
+void sta_list_log_clear(struct sta_list_log *log);
+/** Adds an entry.  Where there is no room it grows; who adds many has reserved it. */
+void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words);
+/** Adds entries of one word, for which there is room. */
+void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
+                            uint32_t count);
+
+/* A log in order: the words of the group at place p are at [offsets[p], offsets[p + 1]) * width,
+ * ascending. */
+struct sta_sorted_list {
+    unsigned width;
+    size_t *offsets;
+    uint64_t *words;
+};
+/**
+ * sta_list_log_sort - bring a log in order
+ * @places: by group, 0 .. group_count - 1
+ * @ranks: TEXT: settled, and words become ranks; else NULL
+ * Return: 0 or STA_ENOMEM.  Release with sta_sorted_list_fini also after a failure.
+ */
+STA_MUSTCHECK int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places,
+                                    uint32_t group_count, const struct sta_ranks *ranks,
+                                    struct sta_sorted_list *sorted, struct sta_error *err);
+void sta_sorted_list_fini(struct sta_sorted_list *sorted);
+
+#endif

@@ -1,0 +1,290 @@
+/* Groups of several sources as one, and inside each group the values of its lists.
+ *
+ * DESIGN.  Runs are read by a k-way merge.  Groups of tables lie in memory, where sorting all their keys once
+ * more is quicker than comparing them one with another. */
+#include "analyse/operators/aggregate/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/functions.h"
+#include "common/memory.h"
+
+#define WORK_PER_CHECK 8192
+#define AHEAD 16 /* entries between asking for a record and looking at it */
+
+static void init(struct sta_group_merge *merge, const struct sta_group_order *order,
+                 const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
+{
+    *merge =
+        (struct sta_group_merge){.order = order, .budget = budget, .cursors = cursors, .cursor_count = count};
+    merge->together = sta_alloc_array(count, sizeof *merge->together);
+    merge->terms = sta_alloc_array(order->shape->list_count, sizeof *merge->terms);
+    merge->piece = sta_alloc_array(STA_MERGE_PIECE * 2, sizeof *merge->piece);
+}
+
+void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
+                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                               size_t count)
+{
+    init(merge, order, budget, cursors, count);
+    merge->heap = sta_alloc_array(count, sizeof *merge->heap);
+}
+
+void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
+                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                                 size_t count, const uint64_t *entries, size_t entry_count)
+{
+    init(merge, order, budget, cursors, count);
+    merge->entries = entries;
+    merge->entry_count = entry_count;
+}
+
+void sta_group_merge_fini(struct sta_group_merge *merge)
+{
+    if (merge->order == NULL)
+        return;
+    for (size_t c = 0; c < merge->cursor_count; c++)
+        sta_group_cursor_fini(&merge->cursors[c]);
+    for (size_t l = 0; l < merge->order->shape->list_count; l++)
+        sta_exact_terms_fini(&merge->terms[l]);
+    free(merge->terms);
+    free(merge->heap);
+    free(merge->together);
+    free(merge->piece);
+    *merge = (struct sta_group_merge){0};
+}
+
+/* ---- groups */
+
+static bool is_less(const struct sta_group_merge *merge, uint32_t a, uint32_t b)
+{
+    return sta_words_compare(merge->cursors[a].words, merge->cursors[b].words, merge->order->layout.words) <
+           0;
+}
+
+static void push(struct sta_group_merge *merge, uint32_t cursor)
+{
+    size_t at = merge->heap_count++;
+    for (; at > 0 && is_less(merge, cursor, merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        merge->heap[at] = merge->heap[(at - 1) / 2];
+    merge->heap[at] = cursor;
+}
+
+static uint32_t pop(struct sta_group_merge *merge)
+{
+    uint32_t top = merge->heap[0];
+    uint32_t moved = merge->heap[--merge->heap_count];
+    size_t at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= merge->heap_count)
+            break;
+        if (child + 1 < merge->heap_count && is_less(merge, merge->heap[child + 1], merge->heap[child]))
+            child++;
+        if (!is_less(merge, merge->heap[child], moved))
+            break;
+        merge->heap[at] = merge->heap[child];
+        at = child;
+    }
+    merge->heap[at] = moved;
+    return top;
+}
+
+static int check(struct sta_group_merge *merge, struct sta_error *err)
+{
+    if (++merge->work < WORK_PER_CHECK)
+        return STA_OK;
+    merge->work = 0;
+    return sta_budget_check(merge->budget, err);
+}
+
+static int advance(struct sta_group_merge *merge, uint32_t cursor, struct sta_error *err)
+{
+    int rc = sta_group_cursor_next(&merge->cursors[cursor], err);
+    if (rc == 0 && merge->cursors[cursor].words != NULL)
+        push(merge, cursor);
+    return rc;
+}
+
+/* Moves on all cursors whose group was taken. */
+static int advance_all(struct sta_group_merge *merge, struct sta_error *err)
+{
+    int rc = STA_OK;
+    if (!merge->started)
+        for (uint32_t c = 0; c < merge->cursor_count; c++)
+            merge->together[merge->together_count++] = c;
+    merge->started = true;
+    for (size_t i = 0; rc == 0 && i < merge->together_count; i++)
+        rc = advance(merge, merge->together[i], err);
+    merge->together_count = 0;
+    return rc;
+}
+
+static void unite(struct sta_group_merge *merge, uint8_t *record, const uint8_t *other)
+{
+    const struct sta_shape *shape = merge->order->shape;
+    struct sta_exact_terms none = {0};
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        call->function->merge(call, record + call->offset, other + call->offset,
+                              call->list == STA_NO_LIST ? &none : &merge->terms[call->list]);
+    }
+}
+
+/* A cursor whose group belongs to the present one. */
+static void join(struct sta_group_merge *merge, uint32_t cursor, uint8_t *record)
+{
+    const uint8_t *other = merge->cursors[cursor].record;
+    if (merge->together_count == 0)
+        memcpy(record, other, merge->order->shape->record);
+    else
+        unite(merge, record, other);
+    merge->together[merge->together_count++] = cursor;
+}
+
+static int next_of_runs(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
+{
+    const unsigned width = merge->order->layout.words;
+    int rc = advance_all(merge, err);
+    if (rc != 0 || merge->heap_count == 0)
+        return rc;
+    merge->words = merge->cursors[merge->heap[0]].words;
+    do
+        join(merge, pop(merge), record);
+    while (merge->heap_count > 0 &&
+           sta_words_compare(merge->cursors[merge->heap[0]].words, merge->words, width) == 0);
+    return STA_OK;
+}
+
+static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entry)
+{
+    return &merge->entries[entry * (merge->order->layout.words + 1)];
+}
+
+STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
+{
+    const unsigned width = merge->order->layout.words;
+    if (entry >= merge->entry_count)
+        return;
+    uint64_t item = entry_at(merge, entry)[width];
+    const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
+    sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
+}
+
+static void next_of_tables(struct sta_group_merge *merge, uint8_t *record)
+{
+    const unsigned width = merge->order->layout.words;
+    merge->together_count = 0;
+    if (merge->entry == merge->entry_count)
+        return;
+    merge->words = entry_at(merge, merge->entry);
+    do {
+        uint64_t item = entry_at(merge, merge->entry)[width];
+        sta_group_cursor_go(&merge->cursors[item >> 32], (uint32_t)item);
+        join(merge, (uint32_t)(item >> 32), record);
+        ask_ahead(merge, merge->entry++ + AHEAD);
+    } while (merge->entry < merge->entry_count &&
+             sta_words_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
+}
+
+int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
+{
+    merge->words = NULL;
+    for (size_t l = 0; l < merge->order->shape->list_count; l++)
+        merge->terms[l].count = 0;
+    int rc = check(merge, err);
+    if (rc == 0 && merge->entries == NULL)
+        return next_of_runs(merge, record, err);
+    if (rc == 0)
+        next_of_tables(merge, record);
+    return rc;
+}
+
+/* ---- lists */
+
+uint64_t sta_group_merge_count(const struct sta_group_merge *merge, size_t list)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < merge->together_count; i++) {
+        const struct sta_list_view *view = &merge->cursors[merge->together[i]].lists[list];
+        count += view->count + view->later;
+    }
+    return count;
+}
+
+static int refill(struct sta_group_merge *merge, uint32_t cursor, size_t list, struct sta_error *err)
+{
+    struct sta_list_view *view = &merge->cursors[cursor].lists[list];
+    return view->count == 0 && view->later > 0 ? sta_group_cursor_more(&merge->cursors[cursor], list, err)
+                                               : STA_OK;
+}
+
+/* The cursor with the least word of a list, whose words are at hand; NULL at the end. */
+static struct sta_list_view *least(struct sta_group_merge *merge, size_t list, struct sta_list_view **second)
+{
+    struct sta_list_view *best = NULL;
+    *second = NULL;
+    for (size_t i = 0; i < merge->together_count; i++) {
+        struct sta_list_view *view = &merge->cursors[merge->together[i]].lists[list];
+        if (view->count == 0)
+            continue;
+        if (best == NULL || view->words[0] < best->words[0]) {
+            *second = best;
+            best = view;
+        } else if (*second == NULL || view->words[0] < (*second)->words[0]) {
+            *second = view;
+        }
+    }
+    return best;
+}
+
+/* Takes entries of the least list as long as none of another is less, up to @most.  Equal first words may
+ * come in any order: who reads spans or terms does not mind. */
+static size_t take_run(struct sta_list_view *from, const struct sta_list_view *second, unsigned width,
+                       uint64_t *to, size_t most)
+{
+    size_t count = 0;
+    uint64_t limit = second != NULL ? second->words[0] : UINT64_MAX;
+    while (count < most && count < from->count && from->words[count * width] <= limit)
+        count++;
+    memcpy(to, from->words, count * width * sizeof *to);
+    from->words += count * width;
+    from->count -= count;
+    return count;
+}
+
+static int merge_pieces(struct sta_group_merge *merge, size_t list, const uint64_t **words, size_t *count,
+                        struct sta_error *err)
+{
+    const unsigned width = sta_list_width(&merge->order->shape->lists[list]);
+    *words = merge->piece;
+    *count = 0;
+    while (*count < STA_MERGE_PIECE) {
+        struct sta_list_view *second;
+        int rc = STA_OK;
+        for (size_t i = 0; rc == 0 && i < merge->together_count; i++)
+            rc = refill(merge, merge->together[i], list, err);
+        if (rc != 0)
+            return rc;
+        struct sta_list_view *from = least(merge, list, &second);
+        if (from == NULL)
+            return STA_OK;
+        *count += take_run(from, second, width, merge->piece + *count * width, STA_MERGE_PIECE - *count);
+    }
+    return STA_OK;
+}
+
+int sta_group_merge_piece(struct sta_group_merge *merge, size_t list, const uint64_t **words, size_t *count,
+                          struct sta_error *err)
+{
+    int rc = check(merge, err);
+    if (rc != 0 || merge->together_count > 1)
+        return rc != 0 ? rc : merge_pieces(merge, list, words, count, err);
+    struct sta_list_view *view = &merge->cursors[merge->together[0]].lists[list];
+    rc = refill(merge, merge->together[0], list, err);
+    *words = view->words;
+    *count = view->count;
+    view->count = 0;
+    return rc;
+}

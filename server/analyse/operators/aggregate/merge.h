@@ -1,0 +1,49 @@
+/* merge.h - several runs or tables as one: each group once, its states united (private to aggregate). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_MERGE_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_MERGE_H
+
+#include "analyse/budget.h"
+#include "analyse/operators/aggregate/cursor.h"
+
+#define STA_MERGE_PIECE 256 /* entries of a list that are brought in order at a time */
+
+struct sta_group_merge {
+    const struct sta_group_order *order;
+    const struct sta_budget *budget;
+    struct sta_group_cursor *cursors;
+    size_t cursor_count;
+    /* of runs: cursors that have a group, the least on top */
+    uint32_t *heap;
+    size_t heap_count;
+    bool started;
+    /* of tables: their words in order, each with the number of the cursor and the place of the group */
+    const uint64_t *entries;
+    size_t entry, entry_count;
+    uint32_t *together; /* cursors that have the present group */
+    size_t together_count;
+    const uint64_t *words;         /* of the present group; NULL at the end */
+    struct sta_exact_terms *terms; /* by list: what uniting states put out */
+    uint64_t work;                 /* groups and pieces since the budget was asked */
+    uint64_t *piece;               /* scratch of lists */
+};
+
+/** @cursors: of runs, before their first groups; the merge ends them. */
+void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
+                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                               size_t count);
+/** @cursors: of tables, to be ended by the merge.  @entries: sorted words of all groups that take part, each
+ * with cursor << 32 | place; borrowed. */
+void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
+                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
+                                 size_t count, const uint64_t *entries, size_t entry_count);
+void sta_group_merge_fini(struct sta_group_merge *merge);
+/** To the next group.  @record: its united states, the lists not yet read. */
+STA_MUSTCHECK int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err);
+
+/** How many values a list has for the present group, equal ones in several runs counted apart. */
+uint64_t sta_group_merge_count(const struct sta_group_merge *merge, size_t list);
+/** The next values of a list, ascending, in pieces; *count is 0 at the end.  They are gone then. */
+STA_MUSTCHECK int sta_group_merge_piece(struct sta_group_merge *merge, size_t list, const uint64_t **words,
+                                        size_t *count, struct sta_error *err);
+
+#endif

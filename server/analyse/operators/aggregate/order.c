@@ -1,0 +1,288 @@
+/* Ranks, the layout that orders like the answer, and tables sorted by it. */
+#include "analyse/operators/aggregate/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/functions.h"
+#include "analyse/operators/arena.h"
+#include "analyse/operators/radix.h"
+#include "common/memory.h"
+
+void sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape)
+{
+    *order = (struct sta_group_order){.shape = shape};
+    order->key_ranks = sta_alloc_array(shape->key_count, sizeof *order->key_ranks);
+    order->list_ranks = sta_alloc_array(shape->list_count, sizeof *order->list_ranks);
+    for (size_t k = 0; k < shape->key_count; k++)
+        if (shape->key_texts[k] != NULL)
+            sta_ranks_init(&order->key_ranks[k], shape->key_texts[k]);
+    for (size_t l = 0; l < shape->list_count; l++)
+        if (shape->lists[l].texts != NULL)
+            sta_ranks_init(&order->list_ranks[l], shape->lists[l].texts);
+}
+
+void sta_group_order_fini(struct sta_group_order *order)
+{
+    if (order->shape == NULL)
+        return;
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        sta_ranks_fini(&order->key_ranks[k]);
+    for (size_t l = 0; l < order->shape->list_count; l++)
+        sta_ranks_fini(&order->list_ranks[l]);
+    free(order->key_ranks);
+    free(order->list_ranks);
+}
+
+/* ---- what occurs */
+
+static void survey_integers(const struct sta_group_table *table, size_t key, struct sta_key_range *range)
+{
+    const struct sta_key_field field = table->layout.fields[key];
+    struct sta_key_range seen = {.low = INT64_MAX, .high = INT64_MIN};
+    for (uint32_t g = 0; g < table->count; g++) {
+        uint64_t value;
+        bool present = sta_key_get(&field, sta_group_key(table, g), &value);
+        seen.low = present && (int64_t)value < seen.low ? (int64_t)value : seen.low;
+        seen.high = present && (int64_t)value > seen.high ? (int64_t)value : seen.high;
+        seen.any |= present;
+    }
+    sta_key_range_unite(range, &seen);
+}
+
+static void survey_texts(const struct sta_group_table *table, size_t key, struct sta_ranks *ranks)
+{
+    const struct sta_key_field field = table->layout.fields[key];
+    uint64_t value;
+    for (uint32_t g = 0; g < table->count; g++)
+        if (sta_key_get(&field, sta_group_key(table, g), &value))
+            sta_ranks_mark(ranks, value);
+}
+
+static void survey_keys(struct sta_group_order *order, const struct sta_group_table *table,
+                        struct sta_key_range *ranges)
+{
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        if (order->shape->key_types[k] == STA_TYPE_TEXT)
+            survey_texts(table, k, &order->key_ranks[k]);
+        else if (order->shape->key_types[k] == STA_TYPE_INT)
+            survey_integers(table, k, &ranges[k]);
+}
+
+void sta_group_order_survey(struct sta_group_order *order, const struct sta_group_table *table,
+                            struct sta_key_range *ranges)
+{
+    const struct sta_shape *shape = order->shape;
+    survey_keys(order, table, ranges);
+    for (size_t l = 0; l < shape->list_count; l++)
+        for (size_t i = 0; shape->lists[l].texts != NULL && i < table->logs[l].count; i++)
+            sta_ranks_mark(&order->list_ranks[l], table->logs[l].words[i]);
+}
+
+void sta_group_order_survey_texts(struct sta_group_order *order)
+{
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        sta_ranks_mark_all(&order->key_ranks[k]);
+    for (size_t l = 0; l < order->shape->list_count; l++)
+        sta_ranks_mark_all(&order->list_ranks[l]);
+}
+
+void sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges)
+{
+    const struct sta_shape *shape = order->shape;
+    struct sta_key_range ranked[STA_MOST_KEY_FIELDS];
+    for (size_t k = 0; k < shape->key_count; k++) {
+        ranked[k] = ranges[k];
+        if (shape->key_texts[k] == NULL)
+            continue;
+        sta_ranks_settle(&order->key_ranks[k]);
+        uint32_t count = order->key_ranks[k].count;
+        ranked[k] = (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
+    }
+    for (size_t l = 0; l < shape->list_count; l++)
+        if (shape->lists[l].texts != NULL)
+            sta_ranks_settle(&order->list_ranks[l]);
+    sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
+}
+
+/* A column of keys from one field to another.  @missing: of the target. */
+#define MOVE_FIELD(source, target, from, value)                                                              \
+    do {                                                                                                     \
+        const uint64_t ones = sta_low_bits((source).bits);                                                   \
+        const uint64_t missing = sta_low_bits((target).bits);                                                \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            uint64_t held = keys[i * (from)->words + (source).word] >> (source).shift & ones;                \
+            words[i * width + (target).word] |= (held == ones ? missing : (value)) << (target).shift;        \
+        }                                                                                                    \
+    } while (0)
+
+static void move_any_field(const struct sta_key_field *source, const struct sta_key_field *target,
+                           const struct sta_ranks *ranks, const uint64_t *key, uint64_t *words)
+{
+    uint64_t value;
+    bool present = sta_key_get(source, key, &value);
+    if (present && source->type == STA_TYPE_TEXT)
+        value = sta_ranks_of(ranks, value);
+    sta_key_put(target, value, present, words);
+}
+
+void sta_group_order_words(const struct sta_group_order *order, const struct sta_key_layout *from,
+                           const uint64_t *keys, size_t count, uint64_t *words)
+{
+    const unsigned width = order->layout.words;
+    memset(words, 0, count * width * sizeof *words);
+    for (size_t k = 0; k < from->count; k++) {
+        const struct sta_key_field source = from->fields[k];
+        const struct sta_key_field target = order->layout.fields[k];
+        const struct sta_ranks *ranks = &order->key_ranks[k];
+        if (source.type == STA_TYPE_INT && !source.flagged && !target.flagged)
+            MOVE_FIELD(source, target, from, held + (source.base - target.base));
+        else if (source.type == STA_TYPE_TEXT && ranks->dictionary_count == 1)
+            MOVE_FIELD(source, target, from, (uint64_t)ranks->of_code[0][held]);
+        else
+            for (size_t i = 0; i < count; i++)
+                move_any_field(&source, &target, ranks, &keys[i * from->words], &words[i * width]);
+    }
+}
+
+/* ---- sorted tables */
+
+#define TILE 512u /* groups at a time */
+
+/* Entries by group. */
+static void fill_entries(const struct sta_group_table *table, const struct sta_group_order *order,
+                         uint64_t *entries)
+{
+    const unsigned width = order->layout.words;
+    uint64_t *words = sta_alloc_array(TILE * width, sizeof *words);
+    for (uint32_t first = 0; first < table->count; first += TILE) {
+        const uint32_t count = STA_MIN(TILE, table->count - first);
+        sta_group_order_words(order, &table->layout, sta_group_key(table, first), count, words);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t *entry = &entries[(size_t)(first + i) * (width + 1)];
+            for (unsigned w = 0; w < width; w++)
+                entry[w] = words[i * width + w];
+            entry[width] = first + i;
+        }
+    }
+    free(words);
+}
+
+/* Groups of one key: those whose texts lie in two dictionaries. */
+static void unite(struct sta_group_table *table, uint32_t group, uint32_t other,
+                  struct sta_exact_terms *terms)
+{
+    const struct sta_shape *shape = table->shape;
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        call->function->merge(call, sta_group_states(table, group) + call->offset,
+                              sta_group_states(table, other) + call->offset, terms);
+        for (size_t t = 0; t < terms->count; t++)
+            sta_list_log_add(&table->logs[call->list], group, &terms->terms[t]);
+        terms->count = 0;
+    }
+}
+
+/* Leaves one entry for each key.  @places: by group; or NULL. */
+static void unite_equals(struct sta_sorted_table *sorted, struct sta_group_table *table, uint32_t *places)
+{
+    const size_t step = sorted->words + 1;
+    struct sta_exact_terms terms = {0};
+    uint32_t kept = 0;
+    for (size_t p = 0; p < table->count; p++) {
+        uint64_t *entry = &sorted->entries[p * step];
+        uint32_t group = (uint32_t)entry[sorted->words];
+        if (kept > 0 && sta_words_compare(entry, sta_sorted_words(sorted, kept - 1), sorted->words) == 0)
+            unite(table, sta_sorted_group(sorted, kept - 1), group, &terms);
+        else
+            memmove(&sorted->entries[kept++ * step], entry, step * sizeof *entry);
+        if (places != NULL)
+            places[group] = kept - 1;
+    }
+    sorted->count = kept;
+    sta_exact_terms_fini(&terms);
+}
+
+static bool may_have_equals(const struct sta_group_order *order)
+{
+    bool several = false;
+    for (size_t k = 0; k < order->shape->key_count; k++)
+        several = several || order->key_ranks[k].dictionary_count > 1;
+    return several;
+}
+
+static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *table,
+                       const struct sta_group_order *order, uint32_t *places)
+{
+    const size_t step = sorted->words + 1;
+    uint64_t *entries = sta_array_create(table->count, step * sizeof *entries);
+    uint64_t *scratch = sta_array_create(table->count, step * sizeof *scratch);
+    if (entries != NULL && scratch != NULL) {
+        fill_entries(table, order, entries);
+        sorted->entries = sta_radix_sort_entries(entries, scratch, table->count, sorted->words);
+    }
+    if (sorted->entries != entries)
+        free(entries);
+    if (sorted->entries != scratch)
+        free(scratch);
+    if (sorted->entries == NULL)
+        return STA_ENOMEM;
+    sorted->count = table->count;
+    if (may_have_equals(order))
+        unite_equals(sorted, table, places);
+    else
+        for (uint32_t p = 0; places != NULL && p < sorted->count; p++)
+            places[sta_sorted_group(sorted, p)] = p;
+    return STA_OK;
+}
+
+static void flush_calls(struct sta_group_table *table)
+{
+    const struct sta_shape *shape = table->shape;
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        for (uint32_t g = 0; call->function->flush != NULL && g < table->count; g++)
+            call->function->flush(call, sta_group_states(table, g) + call->offset, g,
+                                  &table->logs[call->list]);
+    }
+}
+
+static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_order *order,
+                      const uint32_t *places, struct sta_error *err)
+{
+    const struct sta_shape *shape = order->shape;
+    int rc = STA_OK;
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
+        const struct sta_ranks *ranks = shape->lists[l].texts != NULL ? &order->list_ranks[l] : NULL;
+        rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks, &sorted->lists[l], err);
+    }
+    return rc;
+}
+
+int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_table *table,
+                          const struct sta_group_order *order, struct sta_error *err)
+{
+    *sorted = (struct sta_sorted_table){.table = table, .words = order->layout.words};
+    sorted->lists = sta_alloc_array(order->shape->list_count, sizeof *sorted->lists);
+    bool has_lists = order->shape->list_count > 0;
+    uint32_t *places = has_lists ? sta_try_alloc_array(table->count, sizeof *places) : NULL;
+    int rc = STA_OK;
+    flush_calls(table);
+    if ((has_lists && places == NULL) || sort_groups(sorted, table, order, places) != 0)
+        rc = sta_fail(err, STA_ENOMEM, "no memory to sort %u groups", table->count);
+    if (rc == 0)
+        rc = sort_lists(sorted, order, places, err);
+    free(places);
+    return rc;
+}
+
+void sta_sorted_table_fini(struct sta_sorted_table *sorted)
+{
+    if (sorted->table == NULL)
+        return;
+    for (size_t l = 0; l < sorted->table->shape->list_count; l++)
+        sta_sorted_list_fini(&sorted->lists[l]);
+    free(sorted->lists);
+    free(sorted->entries);
+    *sorted = (struct sta_sorted_table){0};
+}

@@ -1,0 +1,66 @@
+/* order.h - the order of the answer: ranks for texts, one layout for all keys; and tables brought into it
+ * (private to aggregate). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_ORDER_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_ORDER_H
+
+#include "analyse/operators/aggregate/lists.h"
+#include "analyse/operators/aggregate/table.h"
+
+struct sta_group_order {
+    const struct sta_shape *shape;
+    struct sta_key_layout layout;
+    struct sta_ranks *key_ranks;  /* by key; of TEXT alone */
+    struct sta_ranks *list_ranks; /* by list; of TEXT alone */
+};
+
+void sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape);
+void sta_group_order_fini(struct sta_group_order *order);
+/** Notes what occurs in a table: texts in the order, ranges of keys in @ranges, to which it adds.  Several
+ * threads may, each with ranges of its own. */
+void sta_group_order_survey(struct sta_group_order *order, const struct sta_group_table *table,
+                            struct sta_key_range *ranges);
+/** Notes all texts of all dictionaries. */
+void sta_group_order_survey_texts(struct sta_group_order *order);
+/** Ranks texts and lays out keys, by one thread; after that the order does not change. */
+void sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges);
+
+/** Words of keys in another layout as words of the order.  @keys: from.words each.  @words:
+ * order->layout.words each. */
+void sta_group_order_words(const struct sta_group_order *order, const struct sta_key_layout *from,
+                           const uint64_t *keys, size_t count, uint64_t *words);
+
+static inline int sta_words_compare(const uint64_t *a, const uint64_t *b, unsigned count)
+{
+    for (unsigned w = 0; w < count; w++)
+        if (a[w] != b[w])
+            return a[w] < b[w] ? -1 : 1;
+    return 0;
+}
+
+/* A table in order.  Places 0 .. count - 1 have an entry each: the words of the key, then the number of the
+ * group. */
+struct sta_sorted_table {
+    const struct sta_group_table *table;
+    uint32_t count;
+    unsigned words; /* of a key */
+    uint64_t *entries;
+    struct sta_sorted_list *lists; /* by list of the shape */
+};
+
+static inline const uint64_t *sta_sorted_words(const struct sta_sorted_table *sorted, size_t place)
+{
+    return &sorted->entries[place * (sorted->words + 1)];
+}
+
+static inline uint32_t sta_sorted_group(const struct sta_sorted_table *sorted, size_t place)
+{
+    return (uint32_t)sorted->entries[place * (sorted->words + 1) + sorted->words];
+}
+
+/** @table: calls move to its lists what belongs there.  Return: 0 or STA_ENOMEM.  Fini also after a
+ * failure. */
+STA_MUSTCHECK int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_table *table,
+                                        const struct sta_group_order *order, struct sta_error *err);
+void sta_sorted_table_fini(struct sta_sorted_table *sorted);
+
+#endif

@@ -1,0 +1,250 @@
+/* Merged groups to columns: first all records, then column by column. */
+#include "analyse/operators/aggregate/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/functions.h"
+#include "common/memory.h"
+
+static uint32_t *codes_of_ranks(const struct sta_ranks *ranks)
+{
+    uint32_t *codes = sta_alloc_array(ranks->count, sizeof *codes);
+    for (uint32_t rank = 0; rank < ranks->count; rank++)
+        codes[rank] = sta_texts_result(ranks->texts, ranks->numbers[rank]);
+    return codes;
+}
+
+void sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
+                            const struct sta_group_order *order)
+{
+    *results = (struct sta_group_results){.shape = shape, .order = order, .lists = sta_dictionary_create()};
+    results->key_codes = sta_alloc_array(shape->key_count, sizeof *results->key_codes);
+    for (size_t k = 0; k < shape->key_count; k++)
+        if (shape->key_texts[k] != NULL)
+            results->key_codes[k] = codes_of_ranks(&order->key_ranks[k]);
+}
+
+void sta_group_results_fini(struct sta_group_results *results)
+{
+    if (results->shape == NULL)
+        return;
+    for (size_t k = 0; k < results->shape->key_count; k++)
+        free(results->key_codes[k]);
+    free(results->key_codes);
+    sta_dictionary_destroy(results->lists);
+}
+
+/* ---- columns */
+
+static size_t value_size(enum sta_type type)
+{
+    switch (type) {
+    case STA_TYPE_BOOL:
+        return sizeof(uint8_t);
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        return sizeof(uint32_t);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+static bool create_column(struct sta_result_column *column, enum sta_type type,
+                          const struct sta_dictionary *texts, size_t rows)
+{
+    *column = (struct sta_result_column){.type = type, .texts = texts};
+    column->any = sta_try_alloc_array(rows, value_size(type));
+    column->missing = sta_try_alloc_array(rows, sizeof *column->missing);
+    return column->any != NULL && column->missing != NULL;
+}
+
+/* One value; the type is a constant where this is inlined. */
+static inline void put(struct sta_result_column *column, enum sta_type type, uint32_t row, uint64_t word,
+                       bool present)
+{
+    column->missing[row] = !present;
+    column->any_missing |= !present;
+    switch (type) {
+    case STA_TYPE_BOOL:
+        column->bools[row] = present && word != 0;
+        break;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        column->codes[row] = present ? (uint32_t)word : STA_NO_CODE;
+        break;
+    case STA_TYPE_FLOAT:
+        column->numbers[row] = present ? sta_number_of(word) : 0;
+        break;
+    default:
+        column->integers[row] = present ? (int64_t)word : 0;
+    }
+}
+
+static void fill_key(struct sta_result_column *column, const struct sta_group_results *results, size_t key,
+                     const uint64_t *words, uint32_t rows)
+{
+    const unsigned width = results->order->layout.words;
+    const struct sta_key_field field = results->order->layout.fields[key];
+    const uint32_t *codes = results->key_codes[key];
+    for (uint32_t row = 0; row < rows; row++) {
+        uint64_t value;
+        bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
+        if (field.type == STA_TYPE_TEXT && present)
+            value = codes[value];
+        else if (field.type == STA_TYPE_FLOAT)
+            value = sta_bits_of(sta_unorder_number(value));
+        put(column, field.type, row, value, present);
+    }
+}
+
+/* Whether results are numbers of texts, which have codes among the results. */
+static bool gives_texts(const struct sta_agg_call *call)
+{
+    return call->texts != NULL && (call->type == STA_TYPE_TEXT || call->type == STA_TYPE_LIST) &&
+           call->primitive.aggregate != STA_AGGREGATE_UNIQUE;
+}
+
+static void fill_value(struct sta_result_column *column, const struct sta_shape *shape,
+                       const struct sta_agg_call *call, const uint8_t *records, uint32_t rows)
+{
+    const uint8_t *states = records + call->offset;
+    const bool is_text = gives_texts(call);
+    const enum sta_type type = column->type;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint64_t word = 0;
+        bool present = call->function->result(call, states + row * shape->record, &word);
+        if (is_text && present)
+            word = sta_texts_result(call->texts, word);
+        put(column, type, row, word, present);
+    }
+}
+
+/* ---- batches */
+
+struct merged {
+    uint64_t *words;
+    uint8_t *records;
+};
+
+static int merge_groups(struct sta_group_batch *batch, const struct sta_group_results *results,
+                        struct sta_group_merge *merge, const struct merged *merged, struct sta_error *err)
+{
+    const struct sta_shape *shape = results->shape;
+    const unsigned width = results->order->layout.words;
+    struct sta_finalizer finalizer;
+    int rc = STA_OK;
+    sta_finalizer_init(&finalizer, shape, results->lists);
+    while (rc == 0 && batch->rows < batch->capacity) {
+        uint8_t *record = merged->records + batch->rows * shape->record;
+        rc = sta_group_merge_next(merge, record, err);
+        if (rc != 0 || merge->words == NULL)
+            break;
+        memcpy(&merged->words[(size_t)batch->rows * width], merge->words, width * sizeof *merged->words);
+        if (shape->list_count > 0)
+            rc = sta_finalize_lists(&finalizer, merge, record, err);
+        batch->rows++;
+    }
+    sta_finalizer_fini(&finalizer);
+    return rc;
+}
+
+static const struct sta_dictionary *texts_of(const struct sta_group_results *results,
+                                             const struct sta_agg_call *call)
+{
+    if (call->primitive.aggregate == STA_AGGREGATE_UNIQUE)
+        return results->lists;
+    return call->texts != NULL ? call->texts->results : NULL;
+}
+
+static bool create_columns(struct sta_group_batch *batch, const struct sta_group_results *results)
+{
+    const struct sta_shape *shape = results->shape;
+    bool enough = true;
+    batch->column_count = shape->key_count + shape->call_count;
+    batch->columns = sta_alloc_array(batch->column_count, sizeof *batch->columns);
+    for (size_t k = 0; k < shape->key_count; k++) {
+        const struct sta_texts *texts = shape->key_texts[k];
+        enough = create_column(&batch->columns[k], shape->key_types[k], texts != NULL ? texts->results : NULL,
+                               batch->rows) &&
+                 enough;
+    }
+    for (size_t f = 0; f < shape->call_count; f++)
+        enough = create_column(&batch->columns[shape->key_count + f], shape->calls[f].type,
+                               texts_of(results, &shape->calls[f]), batch->rows) &&
+                 enough;
+    return enough;
+}
+
+static void fill_columns(struct sta_group_batch *batch, const struct sta_group_results *results,
+                         const struct merged *merged)
+{
+    const struct sta_shape *shape = results->shape;
+    for (size_t k = 0; k < shape->key_count; k++)
+        fill_key(&batch->columns[k], results, k, merged->words, batch->rows);
+    for (size_t f = 0; f < shape->call_count; f++)
+        fill_value(&batch->columns[shape->key_count + f], shape, &shape->calls[f], merged->records,
+                   batch->rows);
+}
+
+int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_results *results,
+                         struct sta_group_merge *merge, uint32_t capacity, struct sta_error *err)
+{
+    struct merged merged = {
+        .words = sta_try_alloc_array(capacity, results->order->layout.words * sizeof *merged.words),
+        .records = sta_try_alloc_array(capacity, results->shape->record)};
+    *batch = (struct sta_group_batch){.capacity = capacity};
+    int rc = STA_OK;
+    if (merged.words != NULL && merged.records != NULL)
+        rc = merge_groups(batch, results, merge, &merged, err);
+    if (merged.words == NULL || merged.records == NULL || (rc == 0 && !create_columns(batch, results)))
+        rc = sta_fail(err, STA_ENOMEM, "no memory for the results of %u groups", capacity);
+    if (rc == 0)
+        fill_columns(batch, results, &merged);
+    free(merged.words);
+    free(merged.records);
+    return rc;
+}
+
+void sta_group_batch_fini(struct sta_group_batch *batch)
+{
+    for (size_t c = 0; batch->columns != NULL && c < batch->column_count; c++) {
+        free(batch->columns[c].any);
+        free(batch->columns[c].missing);
+    }
+    free(batch->columns);
+    *batch = (struct sta_group_batch){0};
+}
+
+static struct sta_vector vector_of(const struct sta_result_column *column, uint32_t first)
+{
+    struct sta_vector vector = {.type = column->type};
+    if (column->any_missing)
+        vector.missing = column->missing + first;
+    switch (column->type) {
+    case STA_TYPE_BOOL:
+        vector.bools = column->bools + first;
+        break;
+    case STA_TYPE_INT:
+        vector.integers = column->integers + first;
+        break;
+    case STA_TYPE_FLOAT:
+        vector.numbers = column->numbers + first;
+        break;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        vector.codes = column->codes + first;
+        vector.texts = column->texts;
+        vector.missing = NULL;
+        break;
+    default: /* of NULL there is nothing but its lack */
+        vector.constant = true;
+    }
+    return vector;
+}
+
+void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors)
+{
+    for (size_t c = 0; c < batch->column_count; c++)
+        vectors[c] = vector_of(&batch->columns[c], first);
+}

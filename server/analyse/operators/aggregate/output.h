@@ -1,0 +1,50 @@
+/* output.h - finished groups as vectors (private to aggregate). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_OUTPUT_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_OUTPUT_H
+
+#include "analyse/operators/aggregate/finalize.h"
+#include "analyse/operators/aggregate/merge.h"
+
+/* What turns words and records into values; immutable but for dictionaries, which any thread may add to. */
+struct sta_group_results {
+    const struct sta_shape *shape;
+    const struct sta_group_order *order;
+    uint32_t **key_codes;         /* by key, by rank: the code in the dictionary of the results */
+    struct sta_dictionary *lists; /* the JSON of `unique` */
+};
+/** All texts must be closed.  Both borrowed. */
+void sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
+                            const struct sta_group_order *order);
+void sta_group_results_fini(struct sta_group_results *results);
+
+/* A column of the answer. */
+struct sta_result_column {
+    enum sta_type type;
+    const struct sta_dictionary *texts;
+    union {
+        void *any;
+        int64_t *integers;
+        double *numbers;
+        uint8_t *bools;
+        uint32_t *codes;
+    };
+    uint8_t *missing;
+    bool any_missing;
+};
+
+struct sta_group_batch {
+    size_t column_count; /* keys, then values */
+    struct sta_result_column *columns;
+    uint32_t rows, capacity;
+};
+
+/** Takes up to @capacity groups of a merge.  Return: 0, or why the merge failed, or STA_ENOMEM.  Fini also
+ * after a failure. */
+STA_MUSTCHECK int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_results *results,
+                                       struct sta_group_merge *merge, uint32_t capacity,
+                                       struct sta_error *err);
+void sta_group_batch_fini(struct sta_group_batch *batch);
+/** The columns from row @first on as vectors.  @vectors: one per column. */
+void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors);
+
+#endif

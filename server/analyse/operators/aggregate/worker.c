@@ -1,0 +1,345 @@
+/* Rows into a worker's table: minibatch by minibatch, keys first, then primitive by primitive. */
+#include "analyse/operators/aggregate/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/key_kernels.h"
+#include "common/memory.h"
+
+/* ---- making and freeing */
+
+/* Folds that read the same arguments in the same way share what is prepared of them. */
+static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
+{
+    uint32_t other = 0;
+    while (shape->calls[other].leading != shape->calls[number].leading ||
+           shape->calls[other].other != shape->calls[number].other ||
+           shape->calls[other].function->missing_is_zero != shape->calls[number].function->missing_is_zero ||
+           shape->calls[other].primitive.aggregate == STA_AGGREGATE_ROWS)
+        other++;
+    return other;
+}
+
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape)
+{
+    *worker = (struct sta_group_worker){.shape = shape};
+    worker->working_set = STA_GROUP_WORKING_SET;
+    sta_group_table_init(&worker->table, shape, &worker->room);
+    worker->arguments = sta_alloc_array(shape->call_count, sizeof *worker->arguments);
+    worker->argument_of = sta_alloc_array(shape->call_count, sizeof *worker->argument_of);
+    for (uint32_t f = 0; f < shape->call_count; f++)
+        worker->argument_of[f] =
+            shape->calls[f].primitive.aggregate == STA_AGGREGATE_ROWS ? f : first_alike(shape, f);
+    worker->key_dictionaries = sta_alloc_array(shape->key_count, sizeof *worker->key_dictionaries);
+    worker->kept = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->kept);
+    worker->groups = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->groups);
+    worker->states = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->states);
+}
+
+void sta_group_worker_fini(struct sta_group_worker *worker)
+{
+    if (worker->shape == NULL)
+        return;
+    for (size_t f = 0; f < worker->shape->call_count; f++) {
+        free(worker->arguments[f].values);
+        free(worker->arguments[f].others);
+        free(worker->arguments[f].other_missing);
+        free(worker->arguments[f].groups);
+        free(worker->arguments[f].rows);
+        free(worker->arguments[f].states);
+    }
+    free(worker->arguments);
+    free(worker->argument_of);
+    free(worker->key_dictionaries);
+    free(worker->words);
+    free(worker->kept);
+    free(worker->groups);
+    free(worker->states);
+    sta_exact_terms_fini(&worker->terms);
+    sta_group_table_fini(&worker->table);
+    for (size_t t = 0; t < worker->sealed_count; t++)
+        sta_group_table_fini(&worker->sealed[t]);
+    free(worker->sealed);
+    free(worker->sealed_keys);
+    sta_state_arena_fini(&worker->room);
+    for (size_t r = 0; r < worker->run_count; r++)
+        sta_run_destroy(worker->runs[r]);
+    free(worker->runs);
+    sta_spill_destroy(worker->spill);
+}
+
+/* ---- arguments */
+
+static bool is_missing(const struct sta_vector *vector, uint32_t row)
+{
+    uint32_t at = vector->constant ? 0 : row;
+    if (vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST)
+        return vector->codes[at] == STA_NO_CODE;
+    return vector->type == STA_TYPE_NULL || (vector->missing != NULL && vector->missing[at]);
+}
+
+static bool may_be_missing(const struct sta_vector *vector)
+{
+    return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST || vector->type == STA_TYPE_NULL ||
+           vector->missing != NULL;
+}
+
+/* Values of all rows of a minibatch as words. */
+#define GATHER(value)                                                                                        \
+    for (uint32_t i = 0; i < minibatch->count; i++) {                                                        \
+        size_t at = (size_t)sta_minibatch_row(minibatch, i) * step;                                          \
+        values[i] = (value);                                                                                 \
+    }
+
+static void gather(const struct sta_vector *vector, uint64_t dictionary,
+                   const struct sta_minibatch *minibatch, uint64_t *values)
+{
+    const size_t step = vector->constant ? 0 : 1;
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        GATHER((uint64_t)vector->integers[at]);
+        break;
+    case STA_TYPE_FLOAT:
+        GATHER(sta_bits_of(vector->numbers[at]));
+        break;
+    case STA_TYPE_BOOL:
+        GATHER(vector->bools[at]);
+        break;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        GATHER(dictionary << 32 | vector->codes[at]);
+        break;
+    default:
+        memset(values, 0, minibatch->count * sizeof *values);
+    }
+}
+
+static uint64_t dictionary_of(const struct sta_shape *shape, uint32_t argument,
+                              const struct sta_vector *vector)
+{
+    struct sta_texts *texts = shape->argument_texts[argument];
+    bool is_text = vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;
+    return is_text && texts != NULL ? sta_texts_dictionary(texts, vector->texts) : 0;
+}
+
+static void make_room(struct sta_argument *argument, bool other)
+{
+    if (argument->values == NULL) {
+        argument->values = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->values);
+        argument->groups = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->groups);
+        argument->rows = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->rows);
+        argument->states = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->states);
+    }
+    if (other && argument->others == NULL) {
+        argument->others = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->others);
+        argument->other_missing = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->other_missing);
+    }
+}
+
+/* Leaves out rows without a value. */
+static void drop_missing(struct sta_argument *argument, const struct sta_vector *vector)
+{
+    struct sta_agg_input *input = &argument->input;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < input->minibatch.count; i++) {
+        uint32_t row = sta_minibatch_row(&input->minibatch, i);
+        argument->rows[count] = row;
+        argument->groups[count] = input->groups[i];
+        if (input->states != NULL)
+            argument->states[count] = input->states[i];
+        count += !is_missing(vector, row);
+    }
+    input->minibatch = (struct sta_minibatch){.count = count, .rows = argument->rows};
+    input->groups = argument->groups;
+    input->states = input->states != NULL ? argument->states : NULL;
+}
+
+static bool lies_as_needed(const struct sta_vector *vector, const struct sta_minibatch *minibatch)
+{
+    return minibatch->rows == NULL && !vector->constant &&
+           (vector->type == STA_TYPE_INT || vector->type == STA_TYPE_FLOAT);
+}
+
+static void prepare_other(const struct sta_agg_call *call, struct sta_argument *argument,
+                          const struct sta_shape *shape, const struct sta_vector *vector)
+{
+    struct sta_agg_input *input = &argument->input;
+    gather(vector, dictionary_of(shape, call->other, vector), &input->minibatch, argument->others);
+    for (uint32_t i = 0; i < input->minibatch.count; i++)
+        argument->other_missing[i] = is_missing(vector, sta_minibatch_row(&input->minibatch, i));
+    input->others = argument->others;
+    input->other_missing = argument->other_missing;
+}
+
+/* The values of the leading argument, of which those that are missing count as 0 if @clear. */
+static const uint64_t *prepare_values(const struct sta_argument *argument, const struct sta_vector *vector,
+                                      uint64_t dictionary, bool clear)
+{
+    const struct sta_minibatch *minibatch = &argument->input.minibatch;
+    if (lies_as_needed(vector, minibatch) && !clear)
+        return (vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
+                                             : (const uint64_t *)(const void *)vector->numbers) +
+               minibatch->first;
+    if (vector->type == STA_TYPE_INT && !vector->constant) {
+        sta_key_kernels_here()->integers(vector->integers, clear ? vector->missing : NULL, minibatch,
+                                         argument->values);
+        return argument->values;
+    }
+    gather(vector, dictionary, minibatch, argument->values);
+    for (uint32_t i = 0; clear && i < minibatch->count; i++)
+        argument->values[i] &= (uint64_t)is_missing(vector, sta_minibatch_row(minibatch, i)) - 1;
+    return argument->values;
+}
+
+static void prepare(struct sta_group_worker *worker, const struct sta_agg_call *call,
+                    struct sta_argument *argument, const struct sta_agg_input *whole)
+{
+    const struct sta_aggregation_input *batch = whole->batch;
+    argument->input = *whole;
+    argument->ready = true;
+    if (call->primitive.aggregate == STA_AGGREGATE_ROWS)
+        return;
+    const struct sta_vector *vector = &batch->arguments[call->leading];
+    const bool clear = call->function->missing_is_zero && vector->missing != NULL;
+    make_room(argument, call->other != call->leading);
+    if (may_be_missing(vector) && !clear)
+        drop_missing(argument, vector);
+    argument->input.values =
+        prepare_values(argument, vector, dictionary_of(worker->shape, call->leading, vector), clear);
+    if (call->other != call->leading)
+        prepare_other(call, argument, worker->shape, &batch->arguments[call->other]);
+}
+
+/* ---- calls */
+
+static bool want_states(const struct sta_shape *shape, const struct sta_agg_input *whole)
+{
+    bool all_by_number = sta_agg_has_few_groups(whole);
+    for (size_t f = 0; f < shape->call_count; f++)
+        all_by_number = all_by_number && shape->calls[f].function->by_number;
+    return !all_by_number;
+}
+
+/* Of several calls that read one list, the first keeps it. */
+static bool keeps_list(const struct sta_shape *shape, uint32_t call)
+{
+    uint32_t list = shape->calls[call].list;
+    return list == STA_NO_LIST || shape->lists[list].calls[0] == call;
+}
+
+static void update_calls(struct sta_group_worker *worker, const struct sta_agg_input *whole)
+{
+    const struct sta_shape *shape = worker->shape;
+    for (size_t f = 0; f < shape->call_count; f++)
+        worker->arguments[f].ready = false;
+    for (uint32_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        struct sta_argument *argument = &worker->arguments[worker->argument_of[f]];
+        if (!keeps_list(shape, f))
+            continue;
+        if (!argument->ready)
+            prepare(worker, call, argument, whole);
+        struct sta_agg_input input = argument->input;
+        input.log = call->list == STA_NO_LIST ? NULL : &worker->table.logs[call->list];
+        input.terms = &worker->terms;
+        if (input.minibatch.count > 0)
+            call->function->update(call, &input);
+    }
+}
+
+/* ---- keys */
+
+static int widen(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
+                 const struct sta_minibatch *minibatch, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    const struct sta_key_layout *before = worker->table.layout.words > 0 ? &worker->table.layout : NULL;
+    struct sta_key_range ranges[STA_MOST_KEY_FIELDS] = {0};
+    struct sta_key_layout layout;
+    for (size_t k = 0; k < shape->key_count; k++) {
+        if (before != NULL)
+            ranges[k] = sta_key_layout_range(before, k);
+        sta_key_kernels_here()->measure(&batch->keys[k], worker->key_dictionaries[k], minibatch, &ranges[k]);
+    }
+    sta_key_layout_init_roomy(&layout, shape->key_types, shape->key_count, ranges, before);
+    worker->words =
+        sta_realloc_array(worker->words, layout.words * STA_MINIBATCH_ROWS, sizeof *worker->words);
+    return sta_group_table_relayout(&worker->table, &layout, err);
+}
+
+static int pack(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
+                const struct sta_minibatch *minibatch, struct sta_error *err)
+{
+    int rc = STA_OK;
+    const struct sta_key_layout *layout = &worker->table.layout;
+    if (layout->words == 0)
+        rc = widen(worker, batch, minibatch, err);
+    if (rc != 0 ||
+        sta_key_kernels_here()->pack(layout, batch->keys, worker->key_dictionaries, minibatch, worker->words))
+        return rc;
+    rc = widen(worker, batch, minibatch, err);
+    if (rc == 0)
+        STA_ASSERT(sta_key_kernels_here()->pack(layout, batch->keys, worker->key_dictionaries, minibatch,
+                                                worker->words));
+    return rc;
+}
+
+int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err)
+{
+    const struct sta_aggregation_input none = {0};
+    const struct sta_minibatch one = {.count = 1};
+    int rc = pack(worker, &none, &one, err);
+    if (rc == 0)
+        rc = sta_group_table_reserve(&worker->table, 1, err);
+    if (rc == 0)
+        sta_key_kernels_here()->find(&worker->table, worker->words, 1, worker->groups);
+    return rc;
+}
+
+/* ---- rows */
+
+static int take_minibatch(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+                          const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
+                          struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    if (!shape->keep_missing)
+        sta_key_kernels_here()->drop_missing(batch->keys, shape->key_count, &minibatch, worker->kept);
+    if (minibatch.count == 0)
+        return STA_OK;
+    int rc = pack(worker, batch, &minibatch, err);
+    if (rc == 0)
+        rc = sta_group_worker_make_space(worker, limits, minibatch.count, err);
+    if (rc != 0)
+        return rc;
+    sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
+    struct sta_agg_input whole = {
+        .minibatch = minibatch, .table = &worker->table, .groups = worker->groups, .batch = batch};
+    sta_key_kernels_here()->range(worker->groups, minibatch.count, &whole.low_group, &whole.high_group);
+    if (want_states(shape, &whole)) {
+        sta_group_table_locate(&worker->table, worker->groups, minibatch.count, worker->states);
+        whole.states = worker->states;
+    }
+    update_calls(worker, &whole);
+    worker->rows += minibatch.count;
+    return STA_OK;
+}
+
+int sta_group_worker_update(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+                            const struct sta_aggregation_input *rows, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    int rc = STA_OK;
+    for (size_t k = 0; k < shape->key_count; k++)
+        if (rows->keys[k].type == STA_TYPE_TEXT)
+            worker->key_dictionaries[k] = sta_texts_dictionary(shape->key_texts[k], rows->keys[k].texts);
+    for (uint32_t first = 0; rc == 0 && first < rows->count; first += STA_MINIBATCH_ROWS) {
+        struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, rows->count - first),
+                                          .first = first};
+        if (rows->selected != NULL)
+            minibatch.rows = rows->selected + first;
+        rc = take_minibatch(worker, limits, rows, minibatch, err);
+    }
+    return rc;
+}

@@ -1,0 +1,64 @@
+/* worker.h - what one worker of a grouping has: its table, its scratch, and the runs it has written (private
+ * to grouping). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_WORKER_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_WORKER_H
+
+#include "analyse/operators/aggregate/functions.h"
+#include "analyse/operators/aggregate/run.h"
+#include "analyse/operators/aggregate/table.h"
+
+/* Values of one argument for the rows of the present minibatch, those where it is missing left out. */
+struct sta_argument {
+    bool ready;
+    struct sta_agg_input input;
+    uint64_t *values, *others;
+    uint8_t *other_missing;
+    uint32_t *groups, *rows;
+    uint8_t **states;
+};
+
+struct sta_group_worker {
+    const struct sta_shape *shape;
+    struct sta_state_arena room;
+    struct sta_group_table table; /* takes rows */
+    struct sta_group_table *sealed;
+    size_t sealed_count, sealed_capacity, sealed_bytes;
+    size_t working_set;             /* of a table until it is sealed */
+    uint8_t *sealed_keys;           /* bits of a sample of the keys of sealed tables, by hash; NULL: none */
+    struct sta_argument *arguments; /* by call; those of one argument share the first's */
+    uint32_t *argument_of;          /* by call: whose */
+    uint32_t *key_dictionaries;     /* by key, of the present batch */
+    uint64_t *words;                /* packed keys of a minibatch */
+    uint32_t *kept, *groups;        /* of a minibatch */
+    uint8_t **states;               /* likewise */
+    struct sta_exact_terms terms;
+    struct sta_run **runs;
+    size_t run_count, run_capacity;
+    struct sta_spill *spill; /* NULL: nothing was written */
+    uint64_t rows, memory;   /* taken; bytes held at most */
+};
+
+#define STA_GROUP_WORKING_SET                                                                                \
+    ((size_t)3 << 18) /* bytes of a table until it is sealed, at first: they stay in the cache of a core */
+
+struct sta_group_limits {
+    size_t memory; /* bytes of one worker */
+    const char *spill_folder;
+};
+
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape);
+void sta_group_worker_fini(struct sta_group_worker *worker);
+STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
+                                          const struct sta_group_limits *limits,
+                                          const struct sta_aggregation_input *rows, struct sta_error *err);
+/** Room in the table for so many rows, if need be by sealing or writing out what is there. */
+STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker,
+                                              const struct sta_group_limits *limits, uint32_t rows,
+                                              struct sta_error *err);
+/** Makes the one group that there is without keys, should no row have come. */
+STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
+/** Writes all tables out as runs and empties them. */
+STA_MUSTCHECK int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder,
+                                         struct sta_error *err);
+
+#endif

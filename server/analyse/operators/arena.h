@@ -1,0 +1,28 @@
+/* arena.h - large arrays, and memory for many pieces (private to analyse). */
+#ifndef STA_ANALYSE_OPERATORS_ARENA_H
+#define STA_ANALYSE_OPERATORS_ARENA_H
+
+#include <stddef.h>
+
+/* Of a function that does nothing but ask memory ahead of time: gcc drops calls of it, since it has no
+ * effect, unless they are inlined first. */
+#define STA_ASKS_AHEAD static inline __attribute__((always_inline)) void
+
+/** An array, not zeroed, aligned to lines of the cache; free() it.  Large ones lie in huge pages, which spare
+ * most of the faults and of the misses of address translation.  NULL when memory is short. */
+void *sta_array_create(size_t count, size_t size);
+
+/* Pieces of memory that go all at once and can be used again: of one thread. */
+struct sta_state_arena {
+    unsigned char **blocks;
+    size_t *sizes; /* by block */
+    size_t count, capacity, size_capacity;
+    size_t block, used; /* where the next piece is looked for */
+};
+/** Aligned for any word, not zeroed; NULL when memory is short. */
+void *sta_state_arena_take(struct sta_state_arena *room, size_t bytes);
+/** All pieces are free again; the memory stays. */
+void sta_state_arena_reset(struct sta_state_arena *room);
+void sta_state_arena_fini(struct sta_state_arena *room);
+
+#endif

@@ -1,0 +1,391 @@
+/* Rows in batches.
+ *
+ * DESIGN.  A column of a batch is its values side by side, and behind them a byte a row that says which are
+ * missing, if some are.  The last batch is filled in buffers of full size; a full one is copied to what it
+ * takes, or written to the spill file once the memory is used up.  Texts stay in memory, once each: a batch
+ * holds codes of the materialized's own dictionaries. */
+#include "analyse/operators/materialized.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/vectors.h"
+#include "analyse/operators/spill.h"
+#include "common/memory.h"
+
+#define LEAST_TEXTS ((uint64_t)1 << 20) /* bytes, however short memory is */
+
+/* Codes of another dictionary as codes of ours. */
+struct translation {
+    const struct sta_dictionary *from;
+    uint32_t *codes; /* our code + 1; 0: not met yet */
+    size_t capacity;
+};
+
+struct column {
+    struct sta_query_column told;
+    size_t width;
+    struct sta_dictionary *texts; /* TEXT, LIST */
+    struct translation *translations;
+    size_t translation_count, translation_capacity, last;
+    void *values; /* of the batch being filled */
+    uint8_t *missing;
+    bool any_missing;
+};
+
+/* A column of a batch that is full. */
+struct piece {
+    char *bytes;     /* values, then missing; NULL: in the spill file at offset */
+    uint64_t offset; /* there */
+    bool any_missing;
+};
+
+struct sta_materialized {
+    struct column *columns;
+    struct sta_query_column *told;
+    size_t column_count;
+    uint64_t memory, bytes;
+    char *spill_folder;
+    struct sta_spill *spill;
+    struct piece *pieces; /* by batch, then column */
+    size_t piece_capacity, batch_count;
+    uint64_t rows;
+    uint32_t filled; /* rows of the batch being filled */
+};
+
+/* ---- start and end */
+
+struct sta_materialized *sta_materialized_create(const struct sta_query_column *columns, size_t column_count,
+                                                 uint64_t memory, const char *spill_folder)
+{
+    struct sta_materialized *materialized = sta_alloc(sizeof *materialized);
+    materialized->columns = sta_alloc_array(column_count + 1, sizeof *materialized->columns);
+    materialized->told = sta_alloc_array(column_count + 1, sizeof *materialized->told);
+    materialized->column_count = column_count;
+    materialized->memory = memory;
+    materialized->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
+    for (size_t i = 0; i < column_count; i++) {
+        struct column *column = &materialized->columns[i];
+        column->told = materialized->told[i] = columns[i];
+        column->told.name = materialized->told[i].name = sta_strdup(columns[i].name);
+        column->width = sta_vector_width(columns[i].type);
+        if (columns[i].type == STA_TYPE_TEXT || columns[i].type == STA_TYPE_LIST)
+            column->texts = sta_dictionary_create();
+    }
+    return materialized;
+}
+
+static void drop_filling(struct column *column)
+{
+    for (size_t i = 0; i < column->translation_count; i++)
+        free(column->translations[i].codes);
+    free(column->translations);
+    free(column->values);
+    free(column->missing);
+    column->translations = NULL;
+    column->translation_count = column->translation_capacity = 0;
+    column->values = NULL;
+    column->missing = NULL;
+}
+
+void sta_materialized_destroy(struct sta_materialized *materialized)
+{
+    if (materialized == NULL)
+        return;
+    for (size_t i = 0; i < materialized->column_count; i++) {
+        drop_filling(&materialized->columns[i]);
+        sta_dictionary_destroy(materialized->columns[i].texts);
+        free((char *)materialized->told[i].name);
+    }
+    for (size_t i = 0; i < materialized->batch_count * materialized->column_count; i++)
+        free(materialized->pieces[i].bytes);
+    sta_spill_destroy(materialized->spill);
+    free(materialized->pieces);
+    free(materialized->spill_folder);
+    free(materialized->columns);
+    free(materialized->told);
+    free(materialized);
+}
+
+/* ---- full batches */
+
+static int put_away(struct sta_materialized *materialized, const void *bytes, size_t size,
+                    struct piece *piece, struct sta_error *err)
+{
+    if (materialized->bytes + size <= materialized->memory) {
+        piece->bytes = sta_try_alloc(size);
+        if (piece->bytes == NULL)
+            return sta_fail(err, STA_ENOMEM, "memory ran out while rows were collected");
+        memcpy(piece->bytes, bytes, size);
+        materialized->bytes += size;
+        return 0;
+    }
+    if (materialized->spill == NULL) {
+        int rc = sta_spill_create(materialized->spill_folder, &materialized->spill, err);
+        if (rc != 0)
+            return rc;
+    }
+    piece->offset = sta_spill_size(materialized->spill);
+    return sta_spill_write(materialized->spill, bytes, size, err);
+}
+
+/* Texts can't go to the disk: they are bounded by what all rows may take. */
+static int check_texts(const struct sta_materialized *materialized, struct sta_error *err)
+{
+    uint64_t bytes = 0, most = STA_MAX(materialized->memory, LEAST_TEXTS) * 4;
+    for (size_t i = 0; i < materialized->column_count; i++)
+        if (materialized->columns[i].texts != NULL)
+            bytes += sta_dictionary_bytes(materialized->columns[i].texts);
+    if (bytes <= most)
+        return 0;
+    return sta_fail(
+        err, STA_ELIMIT,
+        "the distinct texts of a result take more than %.0f MiB (setting query_memory); ask for fewer of "
+        "them, or for shorter ones",
+        (double)most / 1048576);
+}
+
+static int end_batch(struct sta_materialized *materialized, struct sta_error *err)
+{
+    int rc = check_texts(materialized, err);
+    if (rc != 0)
+        return rc;
+    size_t need = (materialized->batch_count + 1) * materialized->column_count,
+           old = materialized->piece_capacity;
+    STA_GROW(materialized->pieces, materialized->piece_capacity, need);
+    memset(materialized->pieces + old, 0,
+           (materialized->piece_capacity - old) * sizeof *materialized->pieces);
+    struct piece *pieces = materialized->pieces + materialized->batch_count * materialized->column_count;
+    materialized->batch_count++;
+    for (size_t i = 0; i < materialized->column_count; i++) {
+        struct column *column = &materialized->columns[i];
+        size_t size = materialized->filled * column->width;
+        pieces[i].any_missing = column->any_missing;
+        if (column->any_missing) { /* behind the values that there are */
+            memmove((char *)column->values + size, column->missing, materialized->filled);
+            size += materialized->filled;
+        }
+        column->any_missing = false;
+        rc = put_away(materialized, column->values, size, &pieces[i], err);
+        if (rc != 0)
+            return rc;
+    }
+    materialized->filled = 0;
+    return 0;
+}
+
+/* ---- filling */
+
+static struct translation *find_translation(struct column *column, const struct sta_dictionary *from)
+{
+    if (column->last < column->translation_count && column->translations[column->last].from == from)
+        return &column->translations[column->last];
+    size_t i = 0;
+    while (i < column->translation_count && column->translations[i].from != from)
+        i++;
+    if (i == column->translation_count) {
+        STA_GROW(column->translations, column->translation_capacity, i + 1);
+        column->translations[column->translation_count++] = (struct translation){.from = from};
+    }
+    column->last = i;
+    return &column->translations[i];
+}
+
+static void make_room(struct translation *translation)
+{
+    size_t count = sta_dictionary_count(translation->from), old = translation->capacity;
+    if (count <= old)
+        return;
+    STA_GROW(translation->codes, translation->capacity, count);
+    memset(translation->codes + old, 0, (translation->capacity - old) * sizeof *translation->codes);
+}
+
+static void translate(struct column *column, const struct sta_dictionary *from, uint32_t *codes,
+                      uint32_t count)
+{
+    if (from == NULL) /* of a vector in which every value is missing */
+        return;
+    struct translation *translation = find_translation(column, from);
+    make_room(translation);
+    for (uint32_t i = 0; i < count; i++) {
+        if (codes[i] == STA_NO_CODE)
+            continue;
+        uint32_t *known = &translation->codes[codes[i]];
+        if (*known == 0) {
+            struct sta_text text = sta_dictionary_text(from, codes[i]);
+            *known = sta_dictionary_intern(column->texts, text.bytes, text.length) + 1;
+        }
+        codes[i] = *known - 1;
+    }
+}
+
+static void append_values(struct column *column, uint32_t at, const struct sta_vector *vector,
+                          const uint32_t *rows, uint32_t count)
+{
+    if (column->values == NULL) { /* a byte a row beyond the values: room for what is missing, too */
+        column->values = sta_alloc_array(STA_VECTOR_ROWS, column->width + 1);
+        column->missing = sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
+    void *values = (char *)column->values + at * column->width;
+    STA_ASSERT(vector->type == column->told.type);
+    column->any_missing |= sta_vector_gather(vector, rows, count, values, column->missing + at);
+    if (column->texts != NULL)
+        translate(column, vector->texts, values, count);
+}
+
+int sta_materialized_append(struct sta_materialized *materialized, const struct sta_vector *columns,
+                            const uint32_t *selected, uint32_t count, struct sta_error *err)
+{
+    static const uint32_t chunk = STA_VECTOR_ROWS;
+    uint32_t numbers[256];
+    for (uint32_t done = 0; done < count;) {
+        uint32_t now = STA_MIN(count - done, chunk - materialized->filled);
+        const uint32_t *rows = selected != NULL ? selected + done : NULL;
+        if (selected == NULL && done > 0) { /* the rest of the vectors: by number */
+            now = STA_MIN(now, (uint32_t)STA_COUNT_OF(numbers));
+            for (uint32_t i = 0; i < now; i++)
+                numbers[i] = done + i;
+            rows = numbers;
+        }
+        for (size_t i = 0; i < materialized->column_count; i++)
+            append_values(&materialized->columns[i], materialized->filled, &columns[i], rows, now);
+        materialized->filled += now;
+        materialized->rows += now;
+        done += now;
+        if (materialized->filled == chunk) {
+            int rc = end_batch(materialized, err);
+            if (rc != 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int sta_materialized_seal(struct sta_materialized *materialized, struct sta_error *err)
+{
+    int rc = materialized->filled > 0 ? end_batch(materialized, err) : 0;
+    for (size_t i = 0; i < materialized->column_count; i++)
+        drop_filling(&materialized->columns[i]);
+    return rc;
+}
+
+/* ---- looking at it */
+
+const struct sta_query_column *sta_materialized_columns(const struct sta_materialized *materialized,
+                                                        size_t *count)
+{
+    *count = materialized->column_count;
+    return materialized->told;
+}
+
+uint64_t sta_materialized_rows(const struct sta_materialized *materialized)
+{
+    return materialized->rows;
+}
+
+uint64_t sta_materialized_bytes(const struct sta_materialized *materialized)
+{
+    uint64_t bytes = materialized->bytes + materialized->piece_capacity * sizeof *materialized->pieces;
+    for (size_t i = 0; i < materialized->column_count; i++)
+        if (materialized->columns[i].texts != NULL)
+            bytes += sta_dictionary_bytes(materialized->columns[i].texts);
+    return bytes;
+}
+
+void sta_materialized_describe(const struct sta_materialized *materialized, struct sta_query_step *step)
+{
+    step->rows_out = materialized->rows;
+    step->memory = sta_materialized_bytes(materialized);
+    step->spilled = materialized->spill != NULL ? sta_spill_size(materialized->spill) : 0;
+}
+
+bool sta_materialized_spilled(const struct sta_materialized *materialized)
+{
+    return materialized->spill != NULL;
+}
+
+size_t sta_materialized_batch_count(const struct sta_materialized *materialized)
+{
+    return materialized->batch_count;
+}
+
+const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,
+                                                    uint32_t column)
+{
+    return materialized->columns[column].texts;
+}
+
+/* ---- batches */
+
+struct sta_materialized_batch {
+    const struct sta_materialized *materialized;
+    size_t number;
+    uint32_t rows;
+    struct {
+        size_t batch; /* number + 1 of the batch that was read back */
+        char *bytes;
+    } * read;
+};
+
+struct sta_materialized_batch *sta_materialized_batch_create(const struct sta_materialized *materialized)
+{
+    struct sta_materialized_batch *batch = sta_alloc(sizeof *batch);
+    batch->materialized = materialized;
+    batch->read = sta_alloc_array(materialized->column_count + 1, sizeof *batch->read);
+    return batch;
+}
+
+void sta_materialized_batch_destroy(struct sta_materialized_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    for (size_t i = 0; i < batch->materialized->column_count; i++)
+        free(batch->read[i].bytes);
+    free(batch->read);
+    free(batch);
+}
+
+int sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number, uint32_t *rows,
+                                struct sta_error *err)
+{
+    STA_ASSERT(number < batch->materialized->batch_count);
+    uint64_t behind = batch->materialized->rows - (uint64_t)number * STA_VECTOR_ROWS;
+    batch->number = number;
+    batch->rows = *rows = (uint32_t)STA_MIN(behind, (uint64_t)STA_VECTOR_ROWS);
+    return 0;
+}
+
+/* The bytes of a column that lie on disk. */
+static int read_back(struct sta_materialized_batch *batch, uint32_t column, const struct piece *piece,
+                     const char **bytes, struct sta_error *err)
+{
+    size_t width = batch->materialized->columns[column].width;
+    if (batch->read[column].bytes == NULL)
+        batch->read[column].bytes = sta_alloc_array(STA_VECTOR_ROWS, width + 1);
+    *bytes = batch->read[column].bytes;
+    if (batch->read[column].batch == batch->number + 1)
+        return 0;
+    size_t size = batch->rows * (width + piece->any_missing);
+    int rc = sta_spill_read(batch->materialized->spill, piece->offset, batch->read[column].bytes, size, err);
+    batch->read[column].batch = rc == 0 ? batch->number + 1 : 0;
+    return rc;
+}
+
+int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector *vector,
+                               struct sta_error *err)
+{
+    struct sta_materialized_batch *batch = context;
+    const struct sta_materialized *materialized = batch->materialized;
+    STA_ASSERT(column < materialized->column_count);
+    const struct column *own = &materialized->columns[column];
+    const struct piece *piece = &materialized->pieces[batch->number * materialized->column_count + column];
+    const char *bytes = piece->bytes;
+    int rc = bytes == NULL ? read_back(batch, column, piece, &bytes, err) : 0;
+    if (rc != 0)
+        return rc;
+    *vector = (struct sta_vector){.type = own->told.type, .texts = own->texts};
+    sta_vector_point(vector, bytes);
+    if (piece->any_missing)
+        vector->missing = (const uint8_t *)bytes + batch->rows * own->width;
+    return 0;
+}

@@ -1,0 +1,227 @@
+/* Dictionaries of a key or argument, and the order of the texts that occur.
+ *
+ * DESIGN of the sort: a text is compared eight bytes at a time, as a big-endian number, behind what all texts
+ * of the range have in common (paths share most of themselves).  Ranges that stay equal are sorted by the
+ * next eight bytes. */
+#include "analyse/operators/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+struct sta_texts *sta_texts_create(void)
+{
+    struct sta_texts *texts = sta_alloc(sizeof *texts);
+    pthread_mutex_init(&texts->lock, NULL);
+    return texts;
+}
+
+void sta_texts_destroy(struct sta_texts *texts)
+{
+    if (texts == NULL)
+        return;
+    sta_dictionary_destroy(texts->own);
+    pthread_mutex_destroy(&texts->lock);
+    free(texts);
+}
+
+static uint32_t find(const struct sta_texts *texts, const struct sta_dictionary *dictionary, uint32_t count)
+{
+    uint32_t number = 0;
+    while (number < count &&
+           atomic_load_explicit(&texts->dictionaries[number], memory_order_relaxed) != dictionary)
+        number++;
+    return number;
+}
+
+uint32_t sta_texts_dictionary(struct sta_texts *texts, const struct sta_dictionary *dictionary)
+{
+    uint32_t count = atomic_load_explicit(&texts->count, memory_order_acquire);
+    uint32_t number = find(texts, dictionary, count);
+    if (number < count)
+        return number;
+    pthread_mutex_lock(&texts->lock);
+    count = atomic_load_explicit(&texts->count, memory_order_relaxed);
+    number = find(texts, dictionary, count);
+    if (number == count) {
+        STA_ASSERT(count < STA_MOST_DICTIONARIES);
+        atomic_store_explicit(&texts->dictionaries[count], dictionary, memory_order_release);
+        atomic_store_explicit(&texts->count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&texts->lock);
+    return number;
+}
+
+void sta_texts_close(struct sta_texts *texts)
+{
+    if (atomic_load(&texts->count) == 1) {
+        texts->results = atomic_load(&texts->dictionaries[0]);
+        return;
+    }
+    if (texts->own == NULL)
+        texts->own = sta_dictionary_create();
+    texts->results = texts->own;
+}
+
+uint32_t sta_texts_result(struct sta_texts *texts, uint64_t number)
+{
+    if (texts->own == NULL)
+        return (uint32_t)number;
+    struct sta_text text = sta_texts_get(texts, number);
+    return sta_dictionary_intern(texts->own, text.bytes, text.length);
+}
+
+static int compare_texts(struct sta_text a, struct sta_text b)
+{
+    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+int sta_texts_compare(const struct sta_texts *texts, uint64_t a, uint64_t b)
+{
+    return a == b ? 0 : compare_texts(sta_texts_get(texts, a), sta_texts_get(texts, b));
+}
+
+/* ---- sorting */
+
+struct item {
+    uint64_t head; /* eight bytes at the depth of the present range */
+    uint64_t number;
+    struct sta_text text;
+};
+
+static uint64_t head_of(struct sta_text text, uint32_t depth)
+{
+    unsigned char bytes[8] = {0};
+    if (text.length > depth)
+        memcpy(bytes, text.bytes + depth, STA_MIN(text.length - depth, sizeof bytes));
+    uint64_t head;
+    memcpy(&head, bytes, sizeof head);
+    return __builtin_bswap64(head);
+}
+
+static int compare_items(const void *left, const void *right)
+{
+    const struct item *a = left;
+    const struct item *b = right;
+    if (a->head != b->head)
+        return a->head < b->head ? -1 : 1;
+    return 0;
+}
+
+static int compare_whole_items(const void *left, const void *right)
+{
+    return compare_texts(((const struct item *)left)->text, ((const struct item *)right)->text);
+}
+
+/* Bytes that all texts of the range have in common, at least @depth. */
+static uint32_t common_prefix(const struct item *items, size_t count, uint32_t depth)
+{
+    struct sta_text first = items[0].text;
+    uint32_t common = first.length;
+    for (size_t i = 1; i < count && common > depth; i++) {
+        struct sta_text text = items[i].text;
+        uint32_t most = STA_MIN(common, text.length);
+        uint32_t same = depth;
+        while (same < most && first.bytes[same] == text.bytes[same])
+            same++;
+        common = same;
+    }
+    return STA_MAX(common, depth);
+}
+
+#define FEW_TEXTS 16
+#define DEEPEST 8 /* ranges that stay equal longer are compared as a whole */
+
+static void sort_items(struct item *items, size_t count, uint32_t depth, unsigned level)
+{
+    if (count < 2)
+        return;
+    if (count <= FEW_TEXTS || level == DEEPEST) {
+        qsort(items, count, sizeof *items, compare_whole_items);
+        return;
+    }
+    depth = common_prefix(items, count, depth);
+    for (size_t i = 0; i < count; i++)
+        items[i].head = head_of(items[i].text, depth);
+    qsort(items, count, sizeof *items, compare_items);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && items[end].head == items[begin].head;)
+            end++;
+        /* Zeros behind the end of a text look like zeros inside another: such ranges are for the whole
+         * comparison. */
+        bool may_end = (items[begin].head & 0xff) == 0;
+        if (end - begin > 1)
+            sort_items(items + begin, end - begin, depth + (may_end ? 0 : 8), may_end ? DEEPEST : level + 1);
+    }
+}
+
+/* ---- ranks */
+
+void sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts)
+{
+    uint32_t count = atomic_load_explicit(&texts->count, memory_order_acquire);
+    *ranks = (struct sta_ranks){.texts = texts, .dictionary_count = count};
+    ranks->of_code = sta_alloc_array(count, sizeof *ranks->of_code);
+    ranks->code_count = sta_alloc_array(count, sizeof *ranks->code_count);
+    for (uint32_t d = 0; d < count; d++) {
+        ranks->code_count[d] = sta_dictionary_count(atomic_load(&texts->dictionaries[d]));
+        ranks->of_code[d] = sta_alloc_array(ranks->code_count[d], sizeof **ranks->of_code);
+    }
+}
+
+void sta_ranks_fini(struct sta_ranks *ranks)
+{
+    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
+        free(ranks->of_code[d]);
+    free(ranks->of_code);
+    free(ranks->code_count);
+    free(ranks->numbers);
+    *ranks = (struct sta_ranks){0};
+}
+
+void sta_ranks_mark_all(struct sta_ranks *ranks)
+{
+    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
+        for (uint32_t code = 0; code < ranks->code_count[d]; code++)
+            ranks->of_code[d][code] = 1;
+}
+
+static struct item *marked_items(const struct sta_ranks *ranks, size_t *count)
+{
+    struct item *items = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
+        for (uint32_t code = 0; code < ranks->code_count[d]; code++) {
+            if (ranks->of_code[d][code] == 0)
+                continue;
+            uint64_t number = (uint64_t)d << 32 | code;
+            STA_GROW(items, capacity, *count + 1);
+            items[(*count)++] = (struct item){.number = number, .text = sta_texts_get(ranks->texts, number)};
+        }
+    return items;
+}
+
+void sta_ranks_settle(struct sta_ranks *ranks)
+{
+    size_t count;
+    struct item *items = marked_items(ranks, &count);
+    sort_items(items, count, 0, 0);
+    ranks->numbers = sta_alloc_array(count, sizeof *ranks->numbers);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_texts(items[i - 1].text, items[i].text) != 0)
+            ranks->numbers[ranks->count++] = items[i].number;
+        ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
+    }
+    free(items);
+}
+
+size_t sta_ranks_bytes(const struct sta_ranks *ranks)
+{
+    size_t bytes = ranks->count * sizeof *ranks->numbers;
+    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
+        bytes += ranks->code_count[d] * sizeof **ranks->of_code;
+    return bytes;
+}

@@ -1,0 +1,135 @@
+/* Small things that are done to vectors of any type. */
+#include "analyse/operators/vectors.h"
+
+#include <string.h>
+
+size_t sta_vector_width(enum sta_type type)
+{
+    switch (type) {
+    case STA_TYPE_INT:
+    case STA_TYPE_FLOAT:
+        return 8;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+const void *sta_vector_values(const struct sta_vector *vector)
+{
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        return vector->integers;
+    case STA_TYPE_FLOAT:
+        return vector->numbers;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        return vector->codes;
+    default:
+        return vector->bools;
+    }
+}
+
+void sta_vector_point(struct sta_vector *vector, const void *values)
+{
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        vector->integers = values;
+        break;
+    case STA_TYPE_FLOAT:
+        vector->numbers = values;
+        break;
+    case STA_TYPE_TEXT:
+    case STA_TYPE_LIST:
+        vector->codes = values;
+        break;
+    default:
+        vector->bools = values;
+    }
+}
+
+struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictionary *texts)
+{
+    static const int64_t zero;
+    static const uint32_t no_code = STA_NO_CODE;
+    static const uint8_t one = 1;
+    struct sta_vector vector = {.type = type, .constant = true, .missing = &one};
+    bool codes = sta_vector_is_codes(&vector);
+    sta_vector_point(&vector, codes ? (const void *)&no_code : &zero);
+    if (codes) {
+        vector.missing = NULL;
+        vector.texts = texts;
+    }
+    return vector;
+}
+
+/* ---- gathering: a loop for each width */
+
+#define GATHER(type, from, to)                                                                               \
+    do {                                                                                                     \
+        const type *source_ = (from);                                                                        \
+        type *target_ = (to);                                                                                \
+        for (uint32_t i_ = 0; i_ < count; i_++)                                                              \
+            target_[i_] = source_[rows[i_]];                                                                 \
+    } while (0)
+
+static void gather_values(const void *from, size_t width, const uint32_t *rows, uint32_t count, void *to)
+{
+    if (rows == NULL)
+        memcpy(to, from, count * width);
+    else if (width == 8)
+        GATHER(uint64_t, from, to);
+    else if (width == 4)
+        GATHER(uint32_t, from, to);
+    else
+        GATHER(uint8_t, from, to);
+}
+
+static void repeat_value(const void *from, size_t width, uint32_t count, void *to)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memcpy((char *)to + i * width, from, width);
+}
+
+bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, uint32_t count, void *values,
+                       uint8_t *missing)
+{
+    size_t width = sta_vector_width(vector->type);
+    if (vector->constant)
+        repeat_value(sta_vector_values(vector), width, count, values);
+    else
+        gather_values(sta_vector_values(vector), width, rows, count, values);
+    if (sta_vector_is_codes(vector))
+        return false;
+    if (vector->missing == NULL)
+        memset(missing, 0, count);
+    else if (vector->constant)
+        memset(missing, vector->missing[0], count);
+    else
+        gather_values(vector->missing, 1, rows, count, missing);
+    return vector->missing != NULL && memchr(missing, 1, count) != NULL;
+}
+
+/* ---- tables */
+
+void sta_table_put(struct sta_table_column *column, size_t at, const struct sta_vector *vector, uint32_t row)
+{
+    if (sta_vector_is_missing(vector, row))
+        return;
+    column->missing[at] = 0;
+    switch (vector->type) {
+    case STA_TYPE_INT:
+        column->integers[at] = vector->integers[row];
+        break;
+    case STA_TYPE_FLOAT:
+        column->numbers[at] = vector->numbers[row];
+        break;
+    case STA_TYPE_BOOL:
+        column->integers[at] = vector->bools[row];
+        break;
+    default:
+        column->texts[at] = sta_dictionary_text(vector->texts, vector->codes[row]);
+    }
+}

@@ -1,0 +1,39 @@
+/* vectors.h - small things that are done to vectors of any type (private to analyse). */
+#ifndef STA_ANALYSE_OPERATORS_VECTORS_H
+#define STA_ANALYSE_OPERATORS_VECTORS_H
+
+#include "analyse/expression/expression.h"
+
+/** Bytes of a value: 8, codes 4, conditions 1. */
+size_t sta_vector_width(enum sta_type type);
+const void *sta_vector_values(const struct sta_vector *vector);
+/** Points the vector at values of its type. */
+void sta_vector_point(struct sta_vector *vector, const void *values);
+/** A vector of one missing value that stands for all rows. */
+struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictionary *texts);
+
+static inline bool sta_vector_is_codes(const struct sta_vector *vector)
+{
+    return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;
+}
+
+static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32_t row)
+{
+    row = vector->constant ? 0 : row;
+    return sta_vector_is_codes(vector) ? vector->codes[row] == STA_NO_CODE
+                                       : vector->missing != NULL && vector->missing[row];
+}
+
+/**
+ * sta_vector_gather - the values of some rows, side by side
+ * @rows: their numbers; NULL: 0 .. @count - 1
+ * @values, @missing: room for @count of the vector's type; @missing is written for types that are no codes
+ * Return: whether one of them is missing (codes: not looked at).
+ */
+bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, uint32_t count, void *values,
+                       uint8_t *missing);
+/** Puts the value of a row into row @at of a table's column of the same type; texts are those of the
+ * vector. */
+void sta_table_put(struct sta_table_column *column, size_t at, const struct sta_vector *vector, uint32_t row);
+
+#endif
