@@ -18,6 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get("STRATA_SHARED", ROOT.parent / "shared"))
 ENDED = ("done", "failed", "cancelled")
 
+# A condition that takes milliseconds for each event: on 100,000 of them it ends when somebody ends it.
+ENDLESS = " or ".join(f"replace(str(ts + {i}), '.', '\\g<0>{'abcdefghij' * 5}').str.count('(?:a|b|c|d|e|f|g|h|i|j)*?[yz]') > 99" for i in range(3))
+
 
 def tool(variable, default):
     """path of a built program: from the environment, else from build/"""
@@ -32,6 +35,14 @@ def generate(folder, **options):
         arguments += [option] if value is True else [option, str(value)]
     command = [tool("STRATA_GENERATE", "tests/data/strata-generate"), *arguments, str(folder)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def wait_until(condition, timeout=60, what="it"):
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not happen within {timeout} s")
+        time.sleep(0.01)
 
 
 class Refused(Exception):
@@ -118,6 +129,20 @@ class Daemon:
         """bytes"""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+    def metric(self, name):
+        """a figure of /metrics"""
+        text = self.request("GET", "/metrics")[2].decode()
+        return next(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+    def idle(self, samples=10):
+        """whether none of its threads wants a processor; unlike its processor time that is so on a busy machine too"""
+        for _ in range(samples):
+            states = [p.read_text().rsplit(")", 1)[1].split()[0] for p in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")]
+            if set(states) & {"R", "D"}:
+                return False
+            time.sleep(0.01)
+        return True
 
     def kill(self):
         """as the machine would"""

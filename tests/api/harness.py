@@ -10,10 +10,9 @@ import pathlib
 import re
 import socket
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemon import Daemon  # noqa: E402
+from daemon import ENDLESS, Daemon, wait_until  # noqa: E402, F401
 
 SANITIZERS = re.compile(r"ERROR: (Address|Leak|Undefined|Memory)\w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|Assertion .* failed")
 
@@ -181,13 +180,6 @@ class Scene:
         if self._shared is not None:
             status = self._shared.stop()
             assert status == 0, f"the shared daemon ended with {status}: {self._shared.log_tail()}"
-
-
-def wait_until(condition, timeout=20, what="it"):
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen within {timeout} s"
-        time.sleep(0.01)
 
 
 # ---- schemas: the part of JSON Schema that the API uses

@@ -1,6 +1,7 @@
 """What holds for every request: health, safety headers, HEAD, OPTIONS, unknown paths and methods, encodings of the path."""
 import json
-import time
+
+from harness import ENDLESS, wait_until, write_large
 
 SAFETY = ["Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy"]
 
@@ -102,17 +103,18 @@ def test_what_is_not_http_does_no_harm(scene):
     assert scene.shared.ask("/healthz")[0] == 200
 
 
-def test_healthz_answers_within_50_ms_while_others_work(scene):
-    server = scene.shared
-    worst = 0
-    for i in range(40):
-        with server.connect() as s:
-            s.sendall(f"GET {server.path}/summary?from=0.{i:02d} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-            start = time.monotonic()
+def test_healthz_does_not_wait_for_questions(scene):
+    root = scene.new("root")
+    server = scene.server([root], {"workers": 1, "running_queries": 1})
+    path = f"/api/v1/traces/{server.ingest(write_large(root / 'large'))['id']}/query"
+    asked = json.dumps({"filter": ENDLESS, "aggregate": {"n": "count()"}}).encode()
+    with server.connect() as first, server.connect() as second:  # one is worked on, one waits
+        for s in (first, second):
+            s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(asked), asked))
+        wait_until(lambda: server.metric("strata_questions_running") + server.metric("strata_questions_waiting") == 2, what="both questions")
+        for _ in range(20):
             assert server.ask("/healthz")[0] == 200
-            worst = max(worst, time.monotonic() - start)
-            s.recv(10)
-    assert worst < 0.5, f"{worst * 1000:.0f} ms"  # 50 ms without sanitizers on a quiet machine; see tests/bench
+        assert server.metric("strata_questions_running") == 1, "the question ended before /healthz did"
 
 
 def test_metrics_count_requests(scene):

@@ -1,7 +1,6 @@
 """Jobs: progress, server-sent events, cancel."""
 import http.client
 import json
-import time
 
 from harness import small_trace, wait_until, write_large, write_trace
 
@@ -102,15 +101,14 @@ def test_a_view_of_a_trace_in_its_first_ingest_says_try_again(scene):
     assert server.ask(f"/api/v1/traces/{trace['id']}/summary")[0] == 200
 
 
-def test_jobs_wait_their_turn_and_healthz_answers_meanwhile(scene):
+def test_jobs_wait_their_turn_and_others_are_served_meanwhile(scene):
     root = scene.new("root")
     server = scene.server([root], {"running_jobs": 1})
-    jobs = [server.register(write_large(root / f"large-{i}", 60_000, files=1))[1] for i in range(4)]
+    jobs = [server.register(write_large(root / f"large-{i}", 200_000, files=1))[1] for i in range(4)]
     states = [server.get(f"/api/v1/jobs/{j['id']}")["state"] for j in jobs]
     assert states.count("running") <= 1
-    start = time.monotonic()
-    server.ask("/healthz")
-    assert time.monotonic() - start < 0.5
+    assert server.ask("/healthz")[0] == 200
+    assert server.get(f"/api/v1/jobs/{jobs[-1]['id']}")["state"] != "done", "/healthz waited for the jobs"
     assert [server.wait(j)["state"] for j in jobs] == ["done"] * 4
 
 

@@ -102,16 +102,14 @@ def test_stop_lets_answers_in_flight_finish(scene):
     assert set(statuses) <= {200, 503} and len(statuses) == 3, statuses
 
 
-def test_stop_ends_streams_and_idle_connections_soon(scene):
+def test_stop_waits_for_no_stream_and_no_idle_connection(scene):
     root = scene.new("root")
-    server = scene.server([root])
+    server = scene.server([root], {"request_timeout": 3600})
     _, job = server.register(write_large(root / "large", 400_000))
     idle, stream = server.connect(), server.connect()
     stream.sendall(f"GET /api/v1/jobs/{job['id']}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     stream.recv(100)
-    start = time.monotonic()
     assert server.stop() == 0
-    assert time.monotonic() - start < 8
     idle.close()
     stream.close()
 

@@ -135,19 +135,27 @@ function pixelsOf(page, layer) {
     }, layer);
 }
 
+/** Waits until the chart stands still and so many of its pixels have a layer's colour; gives their number. */
+async function drawn(page, layer, enough) {
+    await page.locator('.chart canvas').waitFor();
+    let before = -1;
+    for (let i = 0; i < 600; i++) {
+        const now = await pixelsOf(page, layer);
+        if (now === before && enough(now)) return now;
+        before = now;
+        await page.waitForTimeout(100);
+    }
+    throw new Error(`the chart stands with ${before} pixels of ${layer}`);
+}
+
 async function chartDrawsLayers(page, daemon) {
     await openOverview(page, daemon);
-    await page.locator('.chart canvas').waitFor();
-    await page.waitForTimeout(200);
-    const before = await pixelsOf(page, 'compute');
-    assert.ok(before > 10000, `compute covers part of the chart: ${before} pixels`);
+    const before = await drawn(page, 'compute', (pixels) => pixels > 10000);
     await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'compute' }).click();
     assert.ok(!(await parametersOf(page)).layers.split(',').includes('compute'));
-    await page.waitForTimeout(200);
-    assert.equal(await pixelsOf(page, 'compute'), 0);
+    await drawn(page, 'compute', (pixels) => pixels === 0);
     await page.goBack();
-    await page.waitForTimeout(200);
-    assert.ok(Math.abs(await pixelsOf(page, 'compute') / before - 1) < 0.05, 'back brings it back');
+    await drawn(page, 'compute', (pixels) => Math.abs(pixels / before - 1) < 0.05);
     await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
     await page.locator('.chart-tip').waitFor();
     assert.match(await page.locator('.chart-tip').innerText(), /\u2013[\s\S]*(compute|reader_posix_lustre)/);

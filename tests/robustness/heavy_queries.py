@@ -1,4 +1,5 @@
 """Queries past their memory, many at once, and from clients that leave: the same answers, and others are served on."""
+import contextlib
 import json
 import pathlib
 import re
@@ -6,7 +7,7 @@ import socket
 import threading
 import time
 import urllib.parse
-from daemon import Daemon, generate
+from daemon import ENDLESS, Daemon, generate, wait_until
 
 EVENTS = 120000
 TINY = "2MiB"
@@ -96,7 +97,7 @@ def resident(daemon):
 
 
 def many_at_once(checks, folder):
-    statuses, lock, delays, stop = [], threading.Lock(), [], threading.Event()
+    statuses, lock, delays, healthy, stop = [], threading.Lock(), [], [], threading.Event()
     with Daemon(folder / "store-many", [folder]) as daemon:
         identity = daemon.ingest(folder / "trace")["id"]
         alone = {json.dumps(r): ask(daemon, identity, r)[2] for r in MIXED}
@@ -112,8 +113,9 @@ def many_at_once(checks, folder):
         def watch():
             while not stop.is_set():
                 start = time.monotonic()
-                daemon.request("GET", "/healthz", timeout=30)
+                status = daemon.request("GET", "/healthz")[0]
                 delays.append(time.monotonic() - start)
+                healthy.append((status, len(statuses)))
                 time.sleep(0.005)
 
         watcher = threading.Thread(target=watch)
@@ -128,54 +130,44 @@ def many_at_once(checks, folder):
     unexpected = [s for s in statuses if s[0] not in (200, 429, 503)]
     checks.check(len(statuses) == CLIENTS and not unexpected, f"{CLIENTS} at once: {len(statuses)} answered; {unexpected[:3]}")
     checks.check(sum(s[0] == 200 for s in statuses) >= CLIENTS / 2, f"{CLIENTS} at once: {[s[0] for s in statuses]}")
+    checks.check(all(status == 200 for status, _ in healthy), f"/healthz meanwhile: {[status for status, _ in healthy]}")
+    checks.check(sum(answered < CLIENTS for _, answered in healthy) > 5, "/healthz answers before the questions do")
     delays.sort()
-    checks.check(delays[len(delays) // 2] < 0.05 and delays[-1] < 1, f"/healthz meanwhile: median {delays[len(delays) // 2]:.3f} s, at most {delays[-1]:.3f} s")
+    print(f"/healthz meanwhile: median {delays[len(delays) // 2]:.3f} s, at most {delays[-1]:.3f} s")
 
 
-def processor_time(daemon):
-    """seconds that the daemon has computed"""
-    fields = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def abandon(daemon, path, body, seconds, read=0):
-    """asks, reads so many bytes, and leaves"""
+@contextlib.contextmanager
+def leaving(daemon, path, body):
+    """a client that has asked, and leaves at the end of the block"""
     host, port = daemon.base.removeprefix("http://").rsplit(":", 1)
     with socket.create_connection((host, int(port)), timeout=60) as s:
         data = json.dumps(body).encode()
         s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(data), data))
-        while read > 0:
-            read -= len(s.recv(min(read, 65536))) or read
-        time.sleep(seconds)
+        yield s
 
 
 def clients_that_leave(checks, folder):
     """nobody computes for somebody who is gone"""
-    slow = {"derive": {f"d{i}": f"replace(str(ts * {i + 3}) + func_name, '[13579]+', 'x').str.count('x[a-z0-9]*?8')" for i in range(40)},
-            "group_by": [{f"k{i}": f"d{i}"} for i in range(16)], "aggregate": {f"a{i}": f"sum(d{i})" for i in range(40)}}
-    with Daemon(folder / "store-leave", [folder]) as daemon:
+    with Daemon(folder / "store-leave", [folder], ["--query-timeout", "3600"]) as daemon:
         identity = daemon.ingest(folder / "trace")["id"]
         path = f"/api/v1/traces/{identity}/query"
-        start = processor_time(daemon)
-        abandon(daemon, path, slow, 0.3)
-        time.sleep(0.5)
-        before = processor_time(daemon)
-        checks.check(before > start, "the query that was left had begun")
-        time.sleep(1)
-        checks.check(processor_time(daemon) - before < 0.5, f"computing after the client left: {processor_time(daemon) - before:.2f} s in one second")
+        with leaving(daemon, path, {"filter": ENDLESS, "aggregate": {"n": "count()"}}):
+            wait_until(lambda: daemon.metric("strata_questions_running") == 1, what="the query begins")
+            checks.check(not daemon.idle(), "the query that is left is worked on")
+        wait_until(daemon.idle, what="nobody computes after the client left")
+        checks.equal(daemon.metric("strata_questions_running"), 0, "questions that run after the client left")
         held = resident(daemon)
         for i in range(30):
-            abandon(daemon, path + "?format=csv", {"columns": ["func_name", "ts", "dur", "file_name", {f"c{i}": "proc_name"}]}, 0, read=100000)
-            abandon(daemon, f"{path}?{urllib.parse.urlencode({'format': 'ndjson'})}", {}, 0, read=10)
-        time.sleep(0.5)
-        before = processor_time(daemon)
-        time.sleep(0.5)
-        checks.check(processor_time(daemon) - before < 0.2, "streams whose clients left have ended")
+            with leaving(daemon, path + "?format=csv", {"columns": ["func_name", "ts", "dur", "file_name", {f"c{i}": "proc_name"}]}) as s:
+                s.recv(100000, socket.MSG_WAITALL)
+            with leaving(daemon, f"{path}?{urllib.parse.urlencode({'format': 'ndjson'})}", {}) as s:
+                s.recv(10)
+        wait_until(lambda: not [job for job in daemon.get("/api/v1/jobs")["jobs"] if job["state"] == "running"], what="streams whose clients left have ended")
+        wait_until(daemon.idle, what="nobody writes to clients that left")
         checks.check(resident(daemon) - held < 200 << 20, f"memory after 60 streams that were left: {held} to {resident(daemon)} bytes")
         checks.equal(ask(daemon, identity, {"aggregate": {"n": "count()"}})[0], 200, "a query after all that left")
 
 
-ENDLESS = " or ".join(f"replace(str(ts + {i}), '.', '\\g<0>{'abcdefghij' * 5}').str.count('(?:a|b|c|d|e|f|g|h|i|j)*?[yz]') > 99" for i in range(3))
 LONG = {  # kind of the job: request
     "query": ("POST", "query", {"filter": ENDLESS, "aggregate": {"n": "count()"}}),
     "overlap": ("POST", "overlap", {"sets": {"a": ENDLESS, "b": "true"}}),
@@ -188,27 +180,24 @@ LONG = {  # kind of the job: request
 
 def cancelled_jobs(checks, folder):
     """a long question of any kind is a job; who deletes it ends it, soon, and its client is told"""
-    with Daemon(folder / "store-cancel", [folder], ["--request-header", "64KiB"]) as daemon:
+    with Daemon(folder / "store-cancel", [folder], ["--request-header", "64KiB", "--query-timeout", "3600"]) as daemon:
         identity = daemon.ingest(folder / "trace")["id"]
         for kind, (method, path, body) in LONG.items():
             answers = []
             client = threading.Thread(target=lambda: answers.append(daemon.request(method, f"/api/v1/traces/{identity}/{path}", body)))
             client.start()
-            running, end = [], time.monotonic() + 60
-            while not running and client.is_alive() and time.monotonic() < end:
+            running = []
+            while not running and client.is_alive():
                 running = [job for job in daemon.get("/api/v1/jobs")["jobs"] if job["state"] == "running" and job["trace"] == identity]
                 time.sleep(0.01)
             if not running:
-                client.join()
                 checks.check(False, f"{kind}: no job, but {answers[0][0]} {answers[0][2][:200]!r}")
                 continue
             checks.check(daemon.request("DELETE", f"/api/v1/jobs/{running[0]['id']}")[0] in (200, 202, 204), f"{kind}: deleting its job")
-            checks.equal(daemon.wait(running[0], timeout=20)["state"], "cancelled", f"{kind}: state of its job")
+            checks.equal(daemon.wait(running[0])["state"], "cancelled", f"{kind}: state of its job")
             client.join()
             checks.check(answers[0][0] == 503 and b"ended" in answers[0][2], f"{kind}: its client: {answers[0][0]} {answers[0][2][:200]!r}")
-            before = processor_time(daemon)
-            time.sleep(1)
-            checks.check(processor_time(daemon) - before < 0.5, f"{kind}: computing on: {processor_time(daemon) - before:.2f} s in one second")
+            wait_until(daemon.idle, what=f"{kind}: nobody computes on")
 
 
 def run(checks, folder):

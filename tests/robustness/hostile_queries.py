@@ -1,10 +1,9 @@
-"""Requests that want to hurt: each gets a sentence that says what is wrong or which limit it met, soon, and the daemon serves on."""
+"""Requests that want to hurt: each gets a sentence that says what is wrong or which limit it met, not after the time that a question may take,
+and the daemon serves on."""
 import json
 import socket
-import time
 from daemon import Daemon, generate
 
-SOON = 20  # seconds, under sanitizers and on a busy machine
 LIMITED = (413, 422)
 DEEP = 10000
 
@@ -27,23 +26,22 @@ class Asker:
         self.checks, self.daemon, self.path = checks, daemon, f"/api/v1/traces/{identity}/query"
 
     def ask(self, request):
-        """(status, problem or answer, seconds)"""
-        start = time.monotonic()
-        status, _, text = self.daemon.request("POST", self.path, request, timeout=120)
-        return status, json.loads(text), time.monotonic() - start
+        """(status, problem or answer)"""
+        status, _, text = self.daemon.request("POST", self.path, request)
+        self.checks.check(b"query_timeout" not in text, f"{str(request)[:300]} took all the time there is")
+        return status, json.loads(text)
 
-    def refused(self, what, request, statuses, *words, soon=SOON):
+    def refused(self, what, request, statuses, *words):
         """a problem document with one of these statuses whose sentence has these words"""
-        status, answer, taken = self.ask(request)
+        status, answer = self.ask(request)
         detail = answer.get("detail", "") if isinstance(answer, dict) else ""
         self.checks.check(status in statuses and all(w.lower() in detail.lower() for w in words), f"{what}: {status} {detail[:300]!r}, not {statuses} with {words}")
-        self.checks.check(taken < soon, f"{what}: took {taken:.1f} s")
         self.checks.equal(self.daemon.request("GET", "/healthz", timeout=10)[0], 200, f"health after {what}")
 
-    def bounded(self, what, request, soon=SOON):
-        """answered or refused, but soon and with a document"""
-        status, answer, taken = self.ask(request)
-        self.checks.check(status in (200, 400, *LIMITED) and taken < soon, f"{what}: {status} after {taken:.1f} s: {str(answer)[:300]}")
+    def bounded(self, what, request):
+        """answered or refused with a document"""
+        status, answer = self.ask(request)
+        self.checks.check(status in (200, 400, *LIMITED), f"{what}: {status}: {str(answer)[:300]}")
         self.checks.check(status == 200 or answer.get("detail"), f"{what}: no detail: {answer}")
 
 
@@ -89,7 +87,7 @@ def limits(asker):
         "pattern of 1,001 characters": ({"filter": f"cat.str.contains('{'a' * 1001}')"}, "1,000"),
     }
     for what, (request, limit) in cases.items():
-        status, answer, _ = asker.ask(request)
+        status, answer = asker.ask(request)
         detail = answer.get("detail", "")
         asker.checks.check(status in LIMITED and limit.replace(",", "") in detail.replace(",", ""), f"{what}: {status} {detail[:300]!r}, not {LIMITED} with {limit}")
     asker.bounded("a list of 4,000", {"filter": "dur in [" + ",".join(map(str, range(1000, 3400))) + "]"})
@@ -108,9 +106,8 @@ def patterns(asker):
     for pattern in PATTERNS:
         for form in PLACES:
             text = form.format(pattern)
-            status, answer, taken = asker.ask({"filter": text, "aggregate": {"n": "count()"}})
+            status, answer = asker.ask({"filter": text, "aggregate": {"n": "count()"}})
             asker.checks.check(status == 200 or (status == 422 and pattern.replace("\\\\", "\\") in answer["detail"]), f"{text}: {status} {answer}")
-            asker.checks.check(taken < SOON, f"{text}: took {taken:.1f} s")
 
 
 HEAD = b"POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
