@@ -78,22 +78,52 @@ static int write_beside(const char *beside, const void *bytes, size_t size, stru
     return status;
 }
 
-int sta_file_publish(const char *path, const void *bytes, size_t size, struct sta_error *err)
+int sta_file_replace(const char *path, const void *bytes, size_t size, struct sta_error *err)
 {
     char *beside = sta_sprintf("%s.tmp", path);
-    char *folder = sta_strdup(path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL)
-        slash[slash == folder ? 1 : 0] = '\0';
     int status = write_beside(beside, bytes, size, err);
     if (status == STA_OK && rename(beside, path) != 0)
         status = sta_fail_errno(err, errno, "cannot rename %s over %s", beside, path);
     if (status != STA_OK)
         unlink(beside);
-    else
-        status = sta_folder_sync(slash ? folder : ".", err);
-    free(folder);
     free(beside);
+    return status;
+}
+
+int sta_file_publish(const char *path, const void *bytes, size_t size, struct sta_error *err)
+{
+    int status = sta_file_replace(path, bytes, size, err);
+    if (status != STA_OK)
+        return status;
+    char *folder = sta_strdup(path);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    status = sta_folder_sync(slash ? folder : ".", err);
+    free(folder);
+    return status;
+}
+
+int sta_file_create(const char *path, const void *bytes, size_t size, int *fd, struct sta_error *err)
+{
+    *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return sta_fail_errno(err, errno, "cannot create %s", path);
+    if (write_all(*fd, bytes, size) == 0) {
+        sync_file_range(*fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: sta_file_finish decides */
+        return STA_OK;
+    }
+    int status = sta_fail_errno(err, errno, "cannot write %zu bytes to %s", size, path);
+    close(*fd);
+    unlink(path);
+    return status;
+}
+
+int sta_file_finish(const char *path, int fd, struct sta_error *err)
+{
+    int status = fsync(fd) == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot sync %s", path);
+    if (close(fd) != 0 && status == STA_OK)
+        status = sta_fail_errno(err, errno, "cannot write %s", path);
     return status;
 }
 

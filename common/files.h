@@ -9,9 +9,20 @@
 /** The whole file, zero-terminated beyond *size; free() it.  STA_ELIMIT when larger than @limit. */
 STA_MUSTCHECK int sta_file_read(const char *path, size_t limit, char **bytes, size_t *size,
                                 struct sta_error *err);
-/** Writes beside @path, syncs, renames over it and syncs the folder: after a crash the old or the new content
- * is there. */
+/** Writes PATH.tmp, syncs it and renames it over @path: a reader finds the old content (on failure) or the
+ * new one; which of them after a power loss, until the folder is synced.  One call at a time for each path.
+ */
+STA_MUSTCHECK int sta_file_replace(const char *path, const void *bytes, size_t size, struct sta_error *err);
+/** The same, and syncs the folder: the new content lasts.  When only that fails the new content is in place.
+ */
 STA_MUSTCHECK int sta_file_publish(const char *path, const void *bytes, size_t size, struct sta_error *err);
+/** Writes a file that must not exist yet and starts its way to the disk; removes it on failure.  *fd: for
+ * sta_file_finish. */
+STA_MUSTCHECK int sta_file_create(const char *path, const void *bytes, size_t size, int *fd,
+                                  struct sta_error *err);
+/** Waits until the bytes of a file that was created are on the disk, by the descriptor that wrote them, which
+ * alone is sure to be told of their loss; closes it. */
+STA_MUSTCHECK int sta_file_finish(const char *path, int fd, struct sta_error *err);
 /** fsync of a folder, so that renames in it last. */
 STA_MUSTCHECK int sta_folder_sync(const char *path, struct sta_error *err);
 /** mkdir -p. */

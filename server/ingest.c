@@ -227,7 +227,8 @@ static int write_version(const struct sta_ingest *ingest, const char *trace, str
                          const struct plan *plan, struct sta_job *job, struct sta_error *err)
 {
     struct sta_writer *writer;
-    struct sta_writer_options options = {.workers = ingest->workers, .memory = ingest->memory / 2};
+    struct sta_writer_options options = {
+        .workers = ingest->workers, .memory = ingest->memory / 2, .cancel = sta_job_cancel_flag(job)};
     int status =
         sta_writer_begin(ingest->store, trace, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
@@ -264,26 +265,29 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
     return status;
 }
 
-/* A name or tag that was changed meanwhile stays as it is in the catalogue.  @ingested: what failed before
- * has succeeded. */
-static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *outcome, bool ingested,
+struct outcome {
+    const struct sta_trace_entry *entry;
+    bool ingested; /* what failed before has succeeded */
+};
+
+static void put_outcome(void *context, struct sta_trace_entry *entry)
+{
+    const struct outcome *outcome = context;
+    free(entry->preset);
+    free(entry->preset_why);
+    entry->preset = outcome->entry->preset ? sta_strdup(outcome->entry->preset) : NULL;
+    entry->preset_why = outcome->entry->preset_why ? sta_strdup(outcome->entry->preset_why) : NULL;
+    if (outcome->ingested) {
+        free(entry->failure);
+        entry->failure = NULL;
+    }
+}
+
+static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *entry, bool ingested,
                         struct sta_error *err)
 {
-    struct sta_trace_entry now;
-    int status = sta_store_find(ingest->store, outcome->id, &now, err);
-    if (status != STA_OK)
-        return status;
-    free(now.preset);
-    free(now.preset_why);
-    now.preset = outcome->preset ? sta_strdup(outcome->preset) : NULL;
-    now.preset_why = outcome->preset_why ? sta_strdup(outcome->preset_why) : NULL;
-    if (ingested) {
-        free(now.failure);
-        now.failure = NULL;
-    }
-    status = sta_store_put(ingest->store, &now, err);
-    sta_trace_entry_fini(&now);
-    return status;
+    struct outcome outcome = {entry, ingested};
+    return sta_store_update(ingest->store, entry->id, put_outcome, &outcome, err);
 }
 
 int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace, struct sta_error *err)
@@ -326,18 +330,18 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
-/* The version to go on from: none when there is none yet, when it is damaged, or when all is to be read
- * again. */
-static struct sta_snapshot *open_base(const struct sta_ingest *ingest, const char *trace, bool again)
+/* The version to go on from: NULL when there is none yet, when it is damaged, or when all is to be read
+ * again.  One that cannot be opened for another reason, such as a disk that does not answer, fails. */
+static int open_base(const struct sta_ingest *ingest, const char *trace, bool again,
+                     struct sta_snapshot **base, struct sta_error *err)
 {
-    struct sta_snapshot *base = NULL;
-    struct sta_error ignored = STA_ERROR_INIT;
-    if (again || sta_snapshot_open(ingest->store, trace, &base, &ignored) != STA_OK)
-        return NULL;
-    if (sta_snapshot_info(base)->damaged == 0)
-        return base;
-    sta_snapshot_release(base);
-    return NULL;
+    *base = NULL;
+    int status = again ? STA_OK : sta_snapshot_open(ingest->store, trace, base, err);
+    if (*base != NULL && sta_snapshot_info(*base)->damaged > 0) {
+        sta_snapshot_release(*base);
+        *base = NULL;
+    }
+    return status == STA_ENOTFOUND || status == STA_ECORRUPT ? STA_OK : status;
 }
 
 int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again, struct sta_job *job,
@@ -351,10 +355,11 @@ int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool agai
     sta_job_phase(job, "listing");
     status = sta_listing_create(&listing, entry.path, ingest->allowed, ingest->allowed_context, err);
     if (status == STA_OK) {
-        struct sta_snapshot *base = open_base(ingest, trace, again);
-        status = ingest_listing(ingest, &entry, &listing, base, job, err);
-        if (base != NULL)
-            sta_snapshot_release(base);
+        struct sta_snapshot *base;
+        status = open_base(ingest, trace, again, &base, err);
+        if (status == STA_OK)
+            status = ingest_listing(ingest, &entry, &listing, base, job, err);
+        sta_snapshot_release(base);
         sta_listing_fini(&listing);
     }
     if (status != STA_OK)

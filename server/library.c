@@ -339,26 +339,32 @@ int sta_library_describe(struct sta_library *library, const char *id, struct sta
     return STA_OK;
 }
 
+struct naming {
+    const char *name;
+    const char *const *tags;
+    size_t tag_count;
+};
+
+static void put_naming(void *context, struct sta_trace_entry *entry)
+{
+    const struct naming *naming = context;
+    if (naming->name != NULL) {
+        free(entry->name);
+        entry->name = sta_strdup(naming->name);
+    }
+    if (naming->tags == NULL)
+        return;
+    for (size_t i = 0; i < entry->tag_count; i++)
+        free(entry->tags[i]);
+    entry->tags = sta_realloc_array(entry->tags, naming->tag_count, sizeof *entry->tags);
+    for (size_t i = 0; i < naming->tag_count; i++)
+        entry->tags[i] = sta_strdup(naming->tags[i]);
+    entry->tag_count = naming->tag_count;
+}
+
 int sta_library_rename(struct sta_library *library, const char *id, const char *name, const char *const *tags,
                        size_t tag_count, struct sta_error *err)
 {
-    struct sta_trace_entry entry;
-    int status = sta_store_find(library->store, id, &entry, err);
-    if (status != STA_OK)
-        return status;
-    if (name != NULL) {
-        free(entry.name);
-        entry.name = sta_strdup(name);
-    }
-    if (tags != NULL) {
-        for (size_t i = 0; i < entry.tag_count; i++)
-            free(entry.tags[i]);
-        entry.tags = sta_realloc_array(entry.tags, tag_count, sizeof *entry.tags);
-        for (size_t i = 0; i < tag_count; i++)
-            entry.tags[i] = sta_strdup(tags[i]);
-        entry.tag_count = tag_count;
-    }
-    status = sta_store_put(library->store, &entry, err);
-    sta_trace_entry_fini(&entry);
-    return status;
+    struct naming naming = {name, tags, tag_count};
+    return sta_store_update(library->store, id, put_naming, &naming, err);
 }

@@ -78,17 +78,20 @@ struct ingest_task {
     bool again;
 };
 
+static void put_failure(void *context, struct sta_trace_entry *entry)
+{
+    free(entry->failure);
+    entry->failure = sta_strdup(context);
+}
+
 static void note_failure(struct sta_library *library, const char *id, const struct sta_error *cause)
 {
-    struct sta_trace_entry entry;
+    char text[sizeof cause->text];
     struct sta_error err = STA_ERROR_INIT;
-    if (sta_store_find(library->store, id, &entry, &err) != STA_OK)
-        return;
-    free(entry.failure);
-    entry.failure = sta_strdup(cause->text);
-    if (sta_store_put(library->store, &entry, &err) != STA_OK)
+    memcpy(text, cause->text, sizeof text);
+    int status = sta_store_update(library->store, id, put_failure, text, &err);
+    if (status != STA_OK && status != STA_ENOTFOUND)
         sta_log(STA_LOG_ERROR, "Cannot note that an ingest failed", "trace", id, "cause", err.text, NULL);
-    sta_trace_entry_fini(&entry);
 }
 
 static void tell_published(struct sta_library *library, const char *id)
@@ -147,49 +150,22 @@ int sta_library_start_ingest(struct sta_library *library, const char *id, const 
 
 /* ---- register, refresh, remove */
 
-static bool find_by_path(struct sta_library *library, const char *path, struct sta_trace_entry *entry)
-{
-    size_t count;
-    bool found = false;
-    struct sta_trace_entry *entries = sta_store_list(library->store, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (!found && strcmp(entries[i].path, path) == 0) {
-            found = true;
-            *entry = entries[i];
-        } else {
-            sta_trace_entry_fini(&entries[i]);
-        }
-    }
-    free(entries);
-    return found;
-}
-
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-static int register_new(struct sta_library *library, const char *path, const char *name,
-                        struct sta_registration *registration, struct sta_error *err)
+static int start_first_ingest(struct sta_library *library, const struct sta_trace_entry *entry,
+                              struct sta_registration *registration, struct sta_error *err)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    struct sta_trace_entry entry = {.path = sta_strdup(path),
-                                    .name = sta_strdup(name ? name : last_part(path))};
-    entry.created_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-    int status = sta_store_put(library->store, &entry, err);
-    if (status == STA_OK) {
-        memcpy(registration->trace, entry.id, sizeof entry.id);
-        registration->created = true;
-        status = sta_library_start_ingest(library, entry.id, "ingest", false, NULL, registration->job, err);
-    }
     struct sta_error ignored = STA_ERROR_INIT;
-    if (status != STA_OK && entry.id[0] != '\0' &&
-        sta_store_remove(library->store, entry.id, &ignored) != STA_OK)
-        sta_log(STA_LOG_WARNING, "Cannot take back a registration", "path", path, "cause", ignored.text,
-                NULL);
-    sta_trace_entry_fini(&entry);
+    memcpy(registration->trace, entry->id, sizeof entry->id);
+    registration->created = true;
+    int status = sta_library_start_ingest(library, entry->id, "ingest", false, NULL, registration->job, err);
+    if (status != STA_OK && sta_store_remove(library->store, entry->id, &ignored) != STA_OK)
+        sta_log(STA_LOG_WARNING, "Cannot take back a registration", "path", entry->path, "cause",
+                ignored.text, NULL);
     return status;
 }
 
@@ -206,36 +182,42 @@ static bool is_current(struct sta_library *library, const struct sta_trace_entry
     return current;
 }
 
-static int register_again(struct sta_library *library, const struct sta_trace_entry *entry,
-                          struct sta_registration *registration, struct sta_error *err)
+static int register_again(struct sta_library *library, const char *id, struct sta_registration *registration,
+                          struct sta_error *err)
 {
+    struct sta_trace_entry entry;
     struct sta_job_view job;
-    memcpy(registration->trace, entry->id, sizeof entry->id);
-    if (sta_jobs_of_trace(library->jobs, entry->id, &job)) {
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status != STA_OK)
+        return status;
+    memcpy(registration->trace, id, sizeof entry.id);
+    if (sta_jobs_of_trace(library->jobs, id, &job))
         memcpy(registration->job, job.id, sizeof job.id);
-        return STA_OK;
-    }
-    if (is_current(library, entry))
-        return STA_OK;
-    return sta_library_start_ingest(library, entry->id, "refresh", false, NULL, registration->job, err);
+    else if (!is_current(library, &entry))
+        status = sta_library_start_ingest(library, id, "refresh", false, NULL, registration->job, err);
+    sta_trace_entry_fini(&entry);
+    return status;
 }
 
 int sta_library_register(struct sta_library *library, const char *path, const char *name,
                          struct sta_registration *registration, struct sta_error *err)
 {
     char *resolved;
-    struct sta_trace_entry entry;
+    struct timespec now;
     *registration = (struct sta_registration){0};
     int status = sta_library_resolve(library, path, &resolved, err);
     if (status != STA_OK)
         return status;
-    if (find_by_path(library, resolved, &entry)) {
-        status = register_again(library, &entry, registration, err);
-        sta_trace_entry_fini(&entry);
-    } else {
-        status = register_new(library, resolved, name, registration, err);
-    }
-    free(resolved);
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct sta_trace_entry entry = {.path = resolved,
+                                    .name = sta_strdup(name ? name : last_part(resolved)),
+                                    .created_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000};
+    status = sta_store_add(library->store, &entry, err);
+    if (status == STA_OK)
+        status = start_first_ingest(library, &entry, registration, err);
+    else if (status == STA_EEXISTS)
+        status = register_again(library, entry.id, registration, err);
+    sta_trace_entry_fini(&entry);
     return status;
 }
 
@@ -257,12 +239,11 @@ int sta_library_refresh(struct sta_library *library, const char *id, char job[ST
 
 int sta_library_remove(struct sta_library *library, const char *id, struct sta_error *err)
 {
-    struct sta_trace_entry entry;
     struct sta_job_view job;
-    int status = sta_store_find(library->store, id, &entry, err);
+    int status =
+        sta_store_retire(library->store, id, err); /* so that no work on it begins while this waits */
     if (status != STA_OK)
         return status;
-    sta_trace_entry_fini(&entry);
     while (sta_jobs_of_trace(library->jobs, id, &job)) {
         struct sta_error ignored = STA_ERROR_INIT;
         if (sta_jobs_cancel(library->jobs, job.id, &ignored) == STA_OK)

@@ -1,11 +1,9 @@
 /* envelope.c - see envelope.h; FORMAT.md "Envelopes" has the bytes. */
 #include "store/envelope.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 #include "common/files.h"
@@ -106,19 +104,39 @@ int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **cont
     return status == STA_OK ? STA_OK : sta_because(err, "cannot use %s", path);
 }
 
-int sta_envelope_write(const char *path, bool replace, enum sta_envelope_kind kind,
-                       const struct sta_buffer *content, struct sta_error *err)
+/* Makes the envelope of a content.  Return: STA_ENOMEM, also when the content itself found no room. */
+static int pack(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                struct sta_buffer *bytes, struct sta_error *err)
 {
-    struct sta_buffer bytes = {0};
+    *bytes = (struct sta_buffer){0};
     if (!content->failed)
-        sta_envelope_put(&bytes, kind, content->data, content->size);
-    int status;
-    if (content->failed || bytes.failed)
-        status = sta_fail(err, STA_ENOMEM, "no memory to write %s", path);
-    else if (replace)
-        status = sta_file_publish(path, bytes.data, bytes.size, err);
-    else
-        status = sta_write_new_file(path, bytes.data, bytes.size, err);
+        sta_envelope_put(bytes, kind, content->data, content->size);
+    if (!content->failed && !bytes->failed)
+        return STA_OK;
+    sta_buffer_fini(bytes);
+    return sta_fail(err, STA_ENOMEM, "no memory to write %s", path);
+}
+
+int sta_envelope_replace(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                         struct sta_error *err)
+{
+    struct sta_buffer bytes;
+    int status = pack(path, kind, content, &bytes, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_file_replace(path, bytes.data, bytes.size, err);
+    sta_buffer_fini(&bytes);
+    return status;
+}
+
+int sta_envelope_create(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                        int *fd, struct sta_error *err)
+{
+    struct sta_buffer bytes;
+    int status = pack(path, kind, content, &bytes, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_file_create(path, bytes.data, bytes.size, fd, err);
     sta_buffer_fini(&bytes);
     return status;
 }
@@ -130,45 +148,4 @@ void sta_set_aside(const char *path, const struct sta_error *why)
     sta_log(STA_LOG_ERROR, "A store file is damaged", "file", path, "cause", why->text, "set_aside_as",
             renamed ? aside : "-", NULL);
     free(aside);
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
-int sta_write_new_file(const char *path, const void *bytes, size_t size, struct sta_error *err)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return sta_fail_errno(err, errno, "cannot create %s", path);
-    int status = STA_OK;
-    if (write_all(fd, bytes, size) != 0)
-        status = sta_fail_errno(err, errno, "cannot write %zu bytes to %s", size, path);
-    else
-        sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: sta_sync_file decides */
-    if (close(fd) != 0 && status == STA_OK)
-        status = sta_fail_errno(err, errno, "cannot write %zu bytes to %s", size, path);
-    if (status != STA_OK)
-        unlink(path);
-    return status;
-}
-
-int sta_sync_file(const char *path, struct sta_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return sta_fail_errno(err, errno, "cannot open %s", path);
-    int status = fsync(fd) == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot sync %s", path);
-    close(fd);
-    return status;
 }

@@ -18,16 +18,13 @@ STA_MUSTCHECK int sta_envelope_get(const void *bytes, size_t size, enum sta_enve
 /** The same for a file; the error names it.  Also STA_ENOTFOUND, STA_EIO. */
 STA_MUSTCHECK int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **content,
                                     size_t *content_size, struct sta_error *err);
-/** Writes the content that @content holds as an envelope.  @replace: over an older file by rename, durably;
- * else a new file, not yet synced. */
-STA_MUSTCHECK int sta_envelope_write(const char *path, bool replace, enum sta_envelope_kind kind,
-                                     const struct sta_buffer *content, struct sta_error *err);
+/** Writes the content that @content holds as an envelope over an older file: see sta_file_replace. */
+STA_MUSTCHECK int sta_envelope_replace(const char *path, enum sta_envelope_kind kind,
+                                       const struct sta_buffer *content, struct sta_error *err);
+/** Writes it as a new file: see sta_file_create. */
+STA_MUSTCHECK int sta_envelope_create(const char *path, enum sta_envelope_kind kind,
+                                      const struct sta_buffer *content, int *fd, struct sta_error *err);
 /** Renames a damaged file to PATH.damaged and logs why. */
 void sta_set_aside(const char *path, const struct sta_error *why);
-
-/** Writes a file that must not exist yet and starts its way to the disk; removes it on failure. */
-STA_MUSTCHECK int sta_write_new_file(const char *path, const void *bytes, size_t size, struct sta_error *err);
-/** Waits until a file's bytes are on the disk. */
-STA_MUSTCHECK int sta_sync_file(const char *path, struct sta_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* folder.c - the names of a trace's files, and telling those that belong there from what a crash left. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,18 +60,21 @@ static bool parse_name(const char *name, unsigned *kind, uint32_t *number)
     return false;
 }
 
-uint32_t sta_next_file_number(const char *folder)
+int sta_next_file_number(const char *folder, uint32_t *next, struct sta_error *err)
 {
-    uint32_t next = 0;
+    const struct dirent *entry;
     DIR *entries = opendir(folder);
-    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    if (entries == NULL)
+        return sta_fail_errno(err, errno, "cannot open folder %s", folder);
+    *next = 0;
+    while (errno = 0, (entry = readdir(entries)) != NULL) {
         unsigned long number = strtoul(entry->d_name, NULL, 16);
         if (strspn(entry->d_name, "0123456789abcdef") == 8 && number < UINT32_MAX)
-            next = STA_MAX(next, (uint32_t)number + 1);
+            *next = STA_MAX(*next, (uint32_t)number + 1);
     }
-    if (entries != NULL)
-        closedir(entries);
-    return next;
+    int status = errno == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot list folder %s", folder);
+    closedir(entries);
+    return status;
 }
 
 int sta_manifest_read(const char *folder, struct sta_manifest *manifest, struct sta_error *err)

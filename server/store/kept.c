@@ -15,8 +15,6 @@ static char *folder_of(const struct sta_store *store, const char *trace)
 static int check_version(const char *folder, const char *trace, uint64_t version, struct sta_error *err)
 {
     struct sta_manifest manifest;
-    if (trace == NULL)
-        return STA_OK;
     int status = sta_manifest_read(folder, &manifest, err);
     if (status != STA_OK)
         return status;
@@ -27,6 +25,36 @@ static int check_version(const char *folder, const char *trace, uint64_t version
     return status;
 }
 
+static int replace(const char *folder, const char *path, const struct sta_buffer *content,
+                   struct sta_error *err)
+{
+    int status = sta_envelope_replace(path, STA_ENVELOPE_KEPT, content, err);
+    return status == STA_OK ? sta_folder_sync(folder, err) : status;
+}
+
+static int keep_with_trace(struct sta_store *store, const char *trace, uint64_t version, const char *folder,
+                           const char *path, const struct sta_buffer *content, struct sta_error *err)
+{
+    struct sta_known_trace *known = sta_store_hold(store, trace, err);
+    if (known == NULL)
+        return STA_ENOTFOUND;
+    int status =
+        check_version(folder, trace, version, err); /* none is published until the value is written */
+    if (status == STA_OK)
+        status = replace(folder, path, content, err);
+    sta_store_let_go(store, known);
+    return status;
+}
+
+static int keep_with_store(struct sta_store *store, const char *folder, const char *path,
+                           const struct sta_buffer *content, struct sta_error *err)
+{
+    pthread_mutex_lock(&store->keeping);
+    int status = replace(folder, path, content, err);
+    pthread_mutex_unlock(&store->keeping);
+    return status;
+}
+
 int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version, const char *name,
                    const void *bytes, size_t size, struct sta_error *err)
 {
@@ -34,11 +62,8 @@ int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version,
     char *folder = folder_of(store, trace), *path = sta_kept_file(folder, trace ? version : 0, name);
     sta_put_optional(&content, name);
     sta_put(&content, bytes, size);
-    pthread_mutex_lock(&store->files_lock); /* no version is published between check and write */
-    int status = check_version(folder, trace, version, err);
-    if (status == STA_OK)
-        status = sta_envelope_write(path, true, STA_ENVELOPE_KEPT, &content, err);
-    pthread_mutex_unlock(&store->files_lock);
+    int status = trace != NULL ? keep_with_trace(store, trace, version, folder, path, &content, err)
+                               : keep_with_store(store, folder, path, &content, err);
     sta_buffer_fini(&content);
     free(path);
     free(folder);

@@ -1,8 +1,9 @@
 /* private.h - what the files of the store share: the opened store, its folders, a snapshot's insides.
  *
- * LOCKS: `lock` guards the list of traces and their fields and is held for moments only.  `files_lock` is
- * held while a version is loaded, published or removed, so that nobody loads files that are being replaced;
- * it is taken first. */
+ * LOCKS, in the order in which they are taken: `adding` is held while a trace is added, so that a path is
+ * registered once, and `keeping` while a value is kept with the store; a trace's `files` while its entry or
+ * version is replaced, a version is loaded or the trace removed, so that nobody loads files that are being
+ * replaced; `lock` guards the list of traces and their fields and is held for moments only. */
 #ifndef STA_STORE_PRIVATE_H
 #define STA_STORE_PRIVATE_H
 
@@ -14,9 +15,15 @@
 #include "store/shelf.h"
 #include "store/store.h"
 
+/* A retired trace is hidden from all but its removal. */
+enum sta_trace_life { STA_TRACE_LISTED, STA_TRACE_RETIRED, STA_TRACE_REMOVING };
+
 struct sta_known_trace {
-    struct sta_trace_entry entry;
-    bool writing;                 /* a writer is at work */
+    pthread_mutex_t files;
+    unsigned references; /* of the list, and of each who holds or waits for `files` */
+    enum sta_trace_life life;
+    struct sta_trace_entry entry; /* written with both `files` and the store's `lock` held */
+    bool writing;                 /* a writer is at work: it stays in the list */
     struct sta_snapshot *current; /* the newest version, if it is open; not counted as a reference */
 };
 
@@ -24,13 +31,20 @@ struct sta_store {
     char *path;
     int lock_fd;
     struct sta_column_shelf *shelf; /* NULL: decoded columns are not kept */
-    pthread_mutex_t lock, files_lock;
+    pthread_mutex_t adding, keeping, lock;
     struct sta_known_trace **traces; /* by creation, then id */
     size_t count, capacity;
 };
 
-/** Context: store->lock held.  NULL: not known. */
+/** Context of both: store->lock held.  NULL: not known; not listed. */
 struct sta_known_trace *sta_store_trace(const struct sta_store *store, const char *id);
+struct sta_known_trace *sta_store_listed(const struct sta_store *store, const char *id);
+/** A listed trace with its `files` locked, or NULL with STA_ENOTFOUND in @err.  Let it go after. */
+struct sta_known_trace *sta_store_hold(struct sta_store *store, const char *id, struct sta_error *err);
+void sta_store_let_go(struct sta_store *store, struct sta_known_trace *known);
+/** Adds to the list; the entry is copied.  Context: store->lock held, or nobody else has the store. */
+void sta_store_know(struct sta_store *store, const struct sta_trace_entry *entry);
+void sta_known_trace_destroy(struct sta_known_trace *known);
 
 /* ---- folder.c: names, and what may be in a trace's folder */
 
@@ -51,7 +65,7 @@ char *sta_manifest_file(const char *folder);
 char *sta_entry_file(const char *folder);
 char *sta_kept_file(const char *folder, uint64_t version, const char *name);
 /** Number past those of all files in the folder. */
-uint32_t sta_next_file_number(const char *folder);
+STA_MUSTCHECK int sta_next_file_number(const char *folder, uint32_t *next, struct sta_error *err);
 /** Reads the manifest.  STA_ENOTFOUND when no version was published. */
 STA_MUSTCHECK int sta_manifest_read(const char *folder, struct sta_manifest *manifest, struct sta_error *err);
 /** Removes what the manifest (NULL: none is published) does not name.  @aside: also files that were set
@@ -86,7 +100,7 @@ struct sta_snapshot {
     _Atomic(struct sta_entities *) entities;
 };
 
-/** From the files of a folder; the caller holds files_lock. */
+/** From the files of a folder; the caller holds the trace. */
 STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot,
                                     struct sta_error *err);
 void sta_snapshot_destroy(struct sta_snapshot *snapshot);

@@ -47,10 +47,9 @@ static int seal_all(struct sta_writer *writer, struct sta_error *err)
 static int write_tables(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
-    const char *path;
     sta_tables_put(&content, writer->tables);
-    writer->manifest.tables_file = sta_writer_new_file(writer, STA_FILE_TABLES, &path);
-    int status = sta_envelope_write(path, false, STA_ENVELOPE_TABLES, &content, err);
+    int status = sta_writer_create_file(writer, STA_FILE_TABLES, STA_ENVELOPE_TABLES, &content,
+                                        &writer->manifest.tables_file, err);
     sta_buffer_fini(&content);
     return status;
 }
@@ -58,10 +57,9 @@ static int write_tables(struct sta_writer *writer, struct sta_error *err)
 static int write_sources(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
-    const char *path;
     sta_sources_put(&content, writer->sources, writer->source_count);
-    writer->manifest.sources_file = sta_writer_new_file(writer, STA_FILE_SOURCES, &path);
-    int status = sta_envelope_write(path, false, STA_ENVELOPE_SOURCES, &content, err);
+    int status = sta_writer_create_file(writer, STA_FILE_SOURCES, STA_ENVELOPE_SOURCES, &content,
+                                        &writer->manifest.sources_file, err);
     sta_buffer_fini(&content);
     return status;
 }
@@ -70,7 +68,8 @@ static int write_sources(struct sta_writer *writer, struct sta_error *err)
 #define SYNC_THREADS 8
 
 struct syncing {
-    const struct sta_writer *writer;
+    struct sta_made_file *files;
+    size_t count;
     _Atomic size_t next;
     _Atomic bool failed;
     struct sta_error *err;
@@ -80,17 +79,36 @@ static void sync_some(void *context, unsigned thread)
 {
     struct syncing *syncing = context;
     struct sta_error err = STA_ERROR_INIT;
-    for (size_t i; (i = atomic_fetch_add(&syncing->next, 1)) < syncing->writer->made_count;)
-        if (sta_sync_file(syncing->writer->made[i], &err) != STA_OK &&
+    for (size_t i; (i = atomic_fetch_add(&syncing->next, 1)) < syncing->count;)
+        if (sta_file_finish(syncing->files[i].path, syncing->files[i].fd, &err) != STA_OK &&
             !atomic_exchange(&syncing->failed, true))
             *syncing->err = err;
 }
 
-static int sync_files(const struct sta_writer *writer, struct sta_error *err)
+/* Takes the open files; their paths stay the writer's. */
+static struct sta_made_file *take_open(struct sta_writer *writer, size_t *count)
 {
-    struct syncing syncing = {.writer = writer, .err = err};
+    pthread_mutex_lock(&writer->lock);
+    struct sta_made_file *files = sta_alloc_array(writer->open_count, sizeof *files);
+    *count = 0;
+    for (size_t i = 0; i < writer->made_count; i++) {
+        if (writer->made[i].fd < 0)
+            continue;
+        files[(*count)++] = writer->made[i];
+        writer->made[i].fd = -1;
+    }
+    writer->open_count = 0;
+    pthread_mutex_unlock(&writer->lock);
+    return files;
+}
+
+int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err)
+{
+    struct syncing syncing = {.err = err};
+    syncing.files = take_open(writer, &syncing.count);
     sta_parallel_run(SYNC_THREADS, sync_some, &syncing);
-    return atomic_load(&syncing.failed) ? err->status : sta_folder_sync(writer->folder, err);
+    free(syncing.files);
+    return atomic_load(&syncing.failed) ? err->status : STA_OK;
 }
 
 static int64_t now_us(void)
@@ -112,7 +130,21 @@ static int next_version(uint64_t last, uint64_t *version, struct sta_error *err)
     return STA_OK;
 }
 
-static int write_manifest(struct sta_writer *writer, struct sta_error *err)
+/* Whether the manifest in place may be the new one.  A rename that failed has mostly not happened, but a file
+ * system across a network may have lost its answer. */
+static bool may_be_in_place(const struct sta_writer *writer)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_manifest found;
+    int status = sta_manifest_read(writer->folder, &found, &err);
+    if (status != STA_OK)
+        return status != STA_ENOTFOUND && status != STA_ECORRUPT;
+    bool is_new = found.version == writer->manifest.version;
+    sta_manifest_fini(&found);
+    return is_new;
+}
+
+static int write_manifest(struct sta_writer *writer, bool *published, struct sta_error *err)
 {
     struct sta_buffer content = {0};
     int status = next_version(writer->last_version, &writer->manifest.version, err);
@@ -122,44 +154,66 @@ static int write_manifest(struct sta_writer *writer, struct sta_error *err)
     writer->manifest.published_us = now_us();
     writer->manifest.next_source = writer->next_source;
     sta_manifest_put(&content, &writer->manifest);
-    status = sta_envelope_write(path, true, STA_ENVELOPE_MANIFEST, &content, err);
+    status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
+    *published = status == STA_OK || may_be_in_place(writer);
     sta_buffer_fini(&content);
     free(path);
     return status;
 }
 
-static int replace_version(struct sta_writer *writer, struct sta_error *err)
+/* The folder of a retired trace is about to be removed. */
+static int check_listed(const struct sta_writer *writer, struct sta_error *err)
+{
+    pthread_mutex_lock(&writer->store->lock);
+    bool listed = writer->known->life == STA_TRACE_LISTED;
+    pthread_mutex_unlock(&writer->store->lock);
+    return listed ? STA_OK : sta_fail(err, STA_ENOTFOUND, "it has been removed meanwhile");
+}
+
+/* *published: the new version is what a reader finds, so its files stay whatever fails from there on; those
+ * of the old one stay until it is sure that no power loss brings that back. */
+static int replace_version(struct sta_writer *writer, bool *published, struct sta_error *err)
 {
     struct sta_store *store = writer->store;
-    pthread_mutex_lock(&store->files_lock);
-    int status = write_manifest(writer, err);
-    if (status == STA_OK) {
+    pthread_mutex_lock(&writer->known->files);
+    int status = check_listed(writer, err);
+    if (status == STA_OK)
+        status = write_manifest(writer, published, err);
+    if (*published) {
         pthread_mutex_lock(&store->lock);
-        sta_store_trace(store, writer->id)->current =
-            NULL; /* who has it keeps it; the next to open gets the new one */
+        writer->known->current = NULL; /* who has it keeps it; the next to open gets the new one */
         pthread_mutex_unlock(&store->lock);
-        sta_folder_clean(writer->folder, &writer->manifest, true);
     }
-    pthread_mutex_unlock(&store->files_lock);
+    if (status == STA_OK)
+        status = sta_folder_sync(writer->folder, err);
+    if (status == STA_OK)
+        sta_folder_clean(writer->folder, &writer->manifest, true);
+    pthread_mutex_unlock(&writer->known->files);
     return status;
 }
 
 int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
 {
+    bool published = false;
     int status = seal_all(writer, err);
     if (status == STA_OK)
         status = write_tables(writer, err);
     if (status == STA_OK)
         status = write_sources(writer, err);
     if (status == STA_OK)
-        status = sync_files(writer, err);
+        status = sta_writer_sync_files(writer, err);
     if (status == STA_OK)
-        status = replace_version(writer, err);
-    if (status != STA_OK) {
-        sta_because(err, "cannot publish trace %s", writer->id);
+        status = sta_folder_sync(writer->folder, err);
+    if (status == STA_OK)
+        status = replace_version(writer, &published, err);
+    if (status != STA_OK)
+        sta_because(err,
+                    published ? "a new version of trace %s is in place, but may not outlive a power loss"
+                              : "cannot publish trace %s",
+                    writer->id);
+    if (published)
+        sta_writer_end(writer);
+    else
         sta_writer_abort(writer);
-        return status;
-    }
-    sta_writer_end(writer);
-    return STA_OK;
+    return status;
 }

@@ -256,7 +256,9 @@ int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *bas
     for (uint32_t b = 0; b < from->header.block_count && status == STA_OK; b++) {
         rewrite.block = b;
         rewrite.rows = from->blocks[b].rows;
-        status = rewrite_block(&rewrite, err);
+        status = writer->cancel != NULL && atomic_load(writer->cancel)
+                     ? sta_fail(err, STA_ECANCELLED, "cancelled")
+                     : rewrite_block(&rewrite, err);
     }
     rewrite_fini(&rewrite, from->header.chunk_count);
     return status;

@@ -185,50 +185,46 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
 /* ---- sharing */
 
 /* The open snapshot of the newest version, with one more reference; NULL: none is open. */
-static struct sta_snapshot *find_open(struct sta_store *store, const char *id, bool *known)
+static struct sta_snapshot *find_open(struct sta_store *store, const char *id)
 {
     pthread_mutex_lock(&store->lock);
-    const struct sta_known_trace *trace = sta_store_trace(store, id);
+    const struct sta_known_trace *trace = sta_store_listed(store, id);
     struct sta_snapshot *open = trace != NULL ? trace->current : NULL;
-    *known = trace != NULL;
     if (open != NULL)
         open->references++;
     pthread_mutex_unlock(&store->lock);
     return open;
 }
 
-static void share(struct sta_store *store, const char *id, struct sta_snapshot *snapshot)
+static void share(struct sta_store *store, struct sta_known_trace *known, struct sta_snapshot *snapshot)
 {
     snapshot->store = store;
     snapshot->references = 1;
-    memcpy(snapshot->id, id, STA_TRACE_ID_SIZE);
+    memcpy(snapshot->id, known->entry.id, STA_TRACE_ID_SIZE);
     pthread_mutex_lock(&store->lock);
-    sta_store_trace(store, id)->current = snapshot;
+    known->current = snapshot;
     pthread_mutex_unlock(&store->lock);
 }
 
 int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
                       struct sta_error *err)
 {
-    bool known;
-    struct sta_snapshot *open = find_open(store, trace, &known);
-    if (open != NULL) {
-        *snapshot = open;
+    *snapshot = find_open(store, trace);
+    if (*snapshot != NULL)
         return STA_OK;
-    }
-    pthread_mutex_lock(&store->files_lock);
+    struct sta_known_trace *known = sta_store_hold(store, trace, err);
+    if (known == NULL)
+        return sta_because(err, "cannot open trace %s", trace);
     int status = STA_OK;
-    *snapshot = find_open(store, trace, &known); /* another thread may have opened it meanwhile */
-    if (!known) {
-        status = sta_fail(err, STA_ENOTFOUND, "there is no trace %s", trace);
-    } else if (*snapshot == NULL) {
+    *snapshot = find_open(store, trace); /* another thread may have opened it meanwhile */
+    if (*snapshot == NULL) {
         char *folder = sta_trace_folder(store, trace);
         status = sta_snapshot_load(folder, snapshot, err);
         if (status == STA_OK)
-            share(store, trace, *snapshot);
+            share(store, known, *snapshot);
         free(folder);
     }
-    pthread_mutex_unlock(&store->files_lock);
+    sta_store_let_go(store, known);
     return status == STA_OK ? STA_OK : sta_because(err, "cannot open trace %s", trace);
 }
 

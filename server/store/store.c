@@ -1,20 +1,13 @@
-/* store.c - one store folder: its lock, its format, and the catalogue of its traces.
- *
- * DESIGN: the catalogue is one small file per trace, in the trace's own folder, replaced by rename.  So
- * traces never contend for a common file, damage costs one entry, and a folder without an entry is by
- * definition left over. */
+/* store.c - opening a store folder: its lock, its format, and what a crash left in it. */
 #include "store/store.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "common/log.h"
 #include "common/memory.h"
@@ -87,33 +80,7 @@ static int write_format(const struct sta_store *store, struct sta_error *err)
     return status;
 }
 
-/* ---- the list of traces */
-
-struct sta_known_trace *sta_store_trace(const struct sta_store *store, const char *id)
-{
-    for (size_t i = 0; i < store->count; i++)
-        if (strcmp(store->traces[i]->entry.id, id) == 0)
-            return store->traces[i];
-    return NULL;
-}
-
-static int by_creation(const void *a, const void *b)
-{
-    const struct sta_trace_entry *x = &(*(struct sta_known_trace *const *)a)->entry,
-                                 *y = &(*(struct sta_known_trace *const *)b)->entry;
-    if (x->created_us != y->created_us)
-        return x->created_us < y->created_us ? -1 : 1;
-    return strcmp(x->id, y->id);
-}
-
-static void add_trace(struct sta_store *store, const struct sta_trace_entry *entry)
-{
-    struct sta_known_trace *known = sta_alloc(sizeof *known);
-    sta_trace_entry_copy(&known->entry, entry);
-    STA_GROW(store->traces, store->capacity, store->count + 1);
-    store->traces[store->count++] = known;
-    qsort(store->traces, store->count, sizeof(struct sta_known_trace *), by_creation);
-}
+/* ---- reading the catalogue */
 
 /* Return: false when the folder holds no readable entry under its own name. */
 static bool read_entry(struct sta_store *store, const char *folder, const char *id)
@@ -128,7 +95,7 @@ static bool read_entry(struct sta_store *store, const char *folder, const char *
     if (status == STA_OK && strcmp(entry.id, id) != 0)
         status = sta_fail(&err, STA_ECORRUPT, "the catalogue entry is another trace's");
     if (status == STA_OK)
-        add_trace(store, &entry);
+        sta_store_know(store, &entry);
     else if (status != STA_ENOTFOUND)
         sta_set_aside(path, &err);
     sta_trace_entry_fini(&entry);
@@ -244,7 +211,8 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
     made->path = sta_strdup(path);
     made->lock_fd = -1;
     pthread_mutex_init(&made->lock, NULL);
-    pthread_mutex_init(&made->files_lock, NULL);
+    pthread_mutex_init(&made->adding, NULL);
+    pthread_mutex_init(&made->keeping, NULL);
     *cleaned = 0;
     int status = open_folder(made, cleaned, err);
     if (status != STA_OK) {
@@ -267,14 +235,14 @@ void sta_store_close(struct sta_store *store)
         return;
     for (size_t i = 0; i < store->count; i++) {
         STA_ASSERT(store->traces[i]->current == NULL && !store->traces[i]->writing);
-        sta_trace_entry_fini(&store->traces[i]->entry);
-        free(store->traces[i]);
+        sta_known_trace_destroy(store->traces[i]);
     }
     free(store->traces);
     if (store->lock_fd >= 0)
         close(store->lock_fd);
     pthread_mutex_destroy(&store->lock);
-    pthread_mutex_destroy(&store->files_lock);
+    pthread_mutex_destroy(&store->adding);
+    pthread_mutex_destroy(&store->keeping);
     sta_column_shelf_destroy(store->shelf);
     free(store->path);
     free(store);
@@ -283,131 +251,4 @@ void sta_store_close(struct sta_store *store)
 const char *sta_store_path(const struct sta_store *store)
 {
     return store->path;
-}
-
-/* ---- the catalogue */
-
-struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count)
-{
-    pthread_mutex_lock(&store->lock);
-    struct sta_trace_entry *entries = sta_alloc_array(store->count, sizeof *entries);
-    *count = store->count;
-    for (size_t i = 0; i < store->count; i++)
-        sta_trace_entry_copy(&entries[i], &store->traces[i]->entry);
-    pthread_mutex_unlock(&store->lock);
-    return entries;
-}
-
-static int unknown(const char *id, struct sta_error *err)
-{
-    return sta_fail(err, STA_ENOTFOUND, "there is no trace %s", id);
-}
-
-int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry,
-                   struct sta_error *err)
-{
-    pthread_mutex_lock(&store->lock);
-    const struct sta_known_trace *known = sta_store_trace(store, id);
-    if (known != NULL)
-        sta_trace_entry_copy(entry, &known->entry);
-    pthread_mutex_unlock(&store->lock);
-    return known != NULL ? STA_OK : unknown(id, err);
-}
-
-static int fresh_id(char id[STA_TRACE_ID_SIZE], struct sta_error *err)
-{
-    uint64_t bits;
-    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
-        return sta_fail_errno(err, errno, "cannot get a random number");
-    snprintf(id, STA_TRACE_ID_SIZE, "%016" PRIx64, bits);
-    return STA_OK;
-}
-
-static int write_entry(struct sta_store *store, const struct sta_trace_entry *entry, struct sta_error *err)
-{
-    struct sta_buffer content = {0};
-    char *folder = sta_trace_folder(store, entry->id), *path = sta_entry_file(folder),
-         *traces = sta_path_join(store->path, "traces");
-    sta_entry_put(&content, entry);
-    int status = sta_folder_create(folder, err);
-    if (status == STA_OK)
-        status = sta_envelope_write(path, true, STA_ENVELOPE_ENTRY, &content, err);
-    if (status == STA_OK)
-        status = sta_folder_sync(traces, err);
-    sta_buffer_fini(&content);
-    free(traces);
-    free(path);
-    free(folder);
-    return status;
-}
-
-int sta_store_put(struct sta_store *store, struct sta_trace_entry *entry, struct sta_error *err)
-{
-    STA_ASSERT(entry->path != NULL && entry->name != NULL);
-    int status = entry->id[0] == '\0' ? fresh_id(entry->id, err) : STA_OK;
-    if (status != STA_OK)
-        return status;
-    STA_ASSERT(sta_is_trace_id(entry->id));
-    pthread_mutex_lock(&store->files_lock);
-    status = write_entry(store, entry, err);
-    pthread_mutex_lock(&store->lock);
-    struct sta_known_trace *known = sta_store_trace(store, entry->id);
-    if (status == STA_OK && known == NULL) {
-        add_trace(store, entry);
-    } else if (status == STA_OK) {
-        sta_trace_entry_fini(&known->entry);
-        sta_trace_entry_copy(&known->entry, entry);
-    }
-    pthread_mutex_unlock(&store->lock);
-    pthread_mutex_unlock(&store->files_lock);
-    return status;
-}
-
-static void forget(struct sta_store *store, struct sta_known_trace *known)
-{
-    size_t at = 0;
-    while (store->traces[at] != known)
-        at++;
-    memmove(store->traces + at, store->traces + at + 1,
-            (store->count - at - 1) * sizeof(struct sta_known_trace *));
-    store->count--;
-    sta_trace_entry_fini(&known->entry);
-    free(known);
-}
-
-/* Once the entry is gone the trace is: what a crash leaves of the folder is removed at the next start.
- * Snapshots that are open keep their mappings of removed files. */
-static int remove_files(struct sta_store *store, const char *id, struct sta_error *err)
-{
-    char *folder = sta_trace_folder(store, id), *entry = sta_entry_file(folder);
-    int status = STA_OK;
-    if (unlink(entry) != 0 && errno != ENOENT)
-        status = sta_fail_errno(err, errno, "cannot remove %s", entry);
-    else
-        status = sta_folder_sync(folder, err);
-    if (status == STA_OK)
-        status = sta_tree_remove(folder, err);
-    free(entry);
-    free(folder);
-    return status;
-}
-
-int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err)
-{
-    pthread_mutex_lock(&store->files_lock);
-    pthread_mutex_lock(&store->lock);
-    struct sta_known_trace *known = sta_store_trace(store, id);
-    int status = known == NULL ? unknown(id, err) : STA_OK;
-    if (status == STA_OK && known->writing)
-        status = sta_fail(err, STA_EBUSY, "trace %s is being written", id);
-    pthread_mutex_unlock(&store->lock);
-    if (status == STA_OK)
-        status = remove_files(store, id, err);
-    if (status == STA_OK) {
-        pthread_mutex_lock(&store->lock);
-        forget(store, known);
-        pthread_mutex_unlock(&store->lock);
-    }
-    pthread_mutex_unlock(&store->files_lock);
-    return status;
 }

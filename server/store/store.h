@@ -56,10 +56,26 @@ const char *sta_store_path(const struct sta_store *store);
 struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count);
 STA_MUSTCHECK int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry,
                                  struct sta_error *err);
-/** Adds (entry->id empty: a fresh id is put there) or replaces an entry, durably. */
-STA_MUSTCHECK int sta_store_put(struct sta_store *store, struct sta_trace_entry *entry,
+/** Adds a trace, durably, and puts a fresh id into entry->id, which is empty before.
+ * Return: STA_EEXISTS when a trace of that path is there: then entry->id is that one's. */
+STA_MUSTCHECK int sta_store_add(struct sta_store *store, struct sta_trace_entry *entry,
                                 struct sta_error *err);
-/** Forgets a trace and removes its files once no snapshot of it is open. */
+/** Changes a copy of an entry, all but id, path and time of creation; frees what it replaces.  Must not call
+ * the store. */
+typedef void sta_entry_change(void *context, struct sta_trace_entry *entry);
+/** Changes an entry in one step, durably: changes of one trace come one after the other, each to what the one
+ * before made of it.
+ * Return: STA_ENOTFOUND, also once the trace is retired; on other failures the old entry stays, or (when only
+ * the folder could not be synced) the new one is in force but may not outlive a power loss. */
+STA_MUSTCHECK int sta_store_update(struct sta_store *store, const char *id, sta_entry_change *change,
+                                   void *context, struct sta_error *err);
+/** Takes a trace off the catalogue before it is removed: from now on there is no such trace for any call but
+ * sta_store_remove, and a writer at work on it fails when it publishes.  So whoever removes a trace can end
+ * the work on it without new work beginning.  STA_ENOTFOUND. */
+STA_MUSTCHECK int sta_store_retire(struct sta_store *store, const char *id, struct sta_error *err);
+/** Removes a trace, retired or not, and its files.  Snapshots that are open stay whole.
+ * Return: STA_ENOTFOUND also when another is at it; STA_EBUSY while a writer is at work.  On failure the
+ * trace is listed as before. */
 STA_MUSTCHECK int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err);
 
 /** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable,
@@ -72,8 +88,9 @@ STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, u
 /* ---- writing a version */
 
 struct sta_writer_options {
-    unsigned workers; /* how many threads will call sta_writer_add, numbered from 0 */
-    size_t memory;    /* bytes that rows waiting to be sealed may take, all workers together */
+    unsigned workers;           /* how many threads will call sta_writer_add, numbered from 0 */
+    size_t memory;              /* bytes that rows waiting to be sealed may take, all workers together */
+    const _Atomic bool *cancel; /* looked at while rows of the base are written again; NULL: never */
 };
 
 /**
@@ -82,7 +99,7 @@ struct sta_writer_options {
  * its sources kept but for those that @drop names (their events leave; a segment that holds any of them is
  * rewritten without them)
  * @drop: one flag per source of @base, or NULL
- * One writer per trace at a time: else STA_EBUSY.
+ * One writer per trace at a time: else STA_EBUSY.  STA_ECANCELLED.
  */
 STA_MUSTCHECK int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base,
                                    const bool *drop, const struct sta_writer_options *options,

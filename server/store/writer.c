@@ -12,6 +12,7 @@
 #include "store/envelope.h"
 
 #define COUNTERS_BYTES ((size_t)4 << 20) /* of text, before they are written */
+#define OPEN_FILES 128                   /* written and not yet synced */
 
 /* ---- beginning */
 
@@ -100,38 +101,50 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
 }
 
 /* Return: STA_EBUSY when another writer has the trace. */
-static int claim(struct sta_store *store, const char *trace, struct sta_error *err)
+static int claim(struct sta_store *store, const char *trace, struct sta_known_trace **claimed,
+                 struct sta_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    struct sta_known_trace *known = sta_store_trace(store, trace);
+    struct sta_known_trace *known = sta_store_listed(store, trace);
     int status = known == NULL    ? sta_fail(err, STA_ENOTFOUND, "there is no trace %s", trace)
                  : known->writing ? sta_fail(err, STA_EBUSY, "trace %s is being written already", trace)
                                   : STA_OK;
     if (status == STA_OK)
         known->writing = true;
     pthread_mutex_unlock(&store->lock);
+    *claimed = known;
     return status;
 }
 
-static struct sta_writer *writer_create(struct sta_store *store, const char *trace,
+/* What the trace's folder says to who writes on.  A damaged manifest is as good as none here: the new version
+ * replaces all. */
+static int read_folder(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_manifest last;
+    int status = sta_next_file_number(writer->folder, &writer->next_file, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_manifest_read(writer->folder, &last, err);
+    if (status == STA_OK) {
+        writer->last_version = last.version;
+        sta_manifest_fini(&last);
+    }
+    return status == STA_ENOTFOUND || status == STA_ECORRUPT ? STA_OK : status;
+}
+
+static struct sta_writer *writer_create(struct sta_store *store, struct sta_known_trace *known,
                                         const struct sta_writer_options *options)
 {
     struct sta_writer *writer = sta_alloc(sizeof *writer);
-    struct sta_error ignored = STA_ERROR_INIT;
-    struct sta_manifest last;
     writer->store = store;
-    memcpy(writer->id, trace, STA_TRACE_ID_SIZE);
-    writer->folder = sta_trace_folder(store, trace);
+    writer->known = known;
+    writer->cancel = options->cancel;
+    memcpy(writer->id, known->entry.id, STA_TRACE_ID_SIZE);
+    writer->folder = sta_trace_folder(store, writer->id);
     writer->worker_count = STA_MAX(options->workers, 1U);
     writer->worker_memory = options->memory / writer->worker_count;
     writer->workers = sta_alloc_array(writer->worker_count, sizeof *writer->workers);
     pthread_mutex_init(&writer->lock, NULL);
-    writer->next_file = sta_next_file_number(writer->folder);
-    /* A damaged manifest is as good as none here: the new version replaces all. */
-    if (sta_manifest_read(writer->folder, &last, &ignored) == STA_OK) {
-        writer->last_version = last.version;
-        sta_manifest_fini(&last);
-    }
     return writer;
 }
 
@@ -139,14 +152,16 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
                      const struct sta_writer_options *options, struct sta_writer **writer,
                      struct sta_error *err)
 {
-    int status = claim(store, trace, err);
+    struct sta_known_trace *known;
+    int status = claim(store, trace, &known, err);
     if (status != STA_OK)
         return status;
-    struct sta_writer *made = writer_create(store, trace, options);
-    if (base != NULL)
-        status = go_on_from(made, base, drop, err);
-    else
+    struct sta_writer *made = writer_create(store, known, options);
+    if (base == NULL)
         made->tables = sta_tables_create();
+    status = read_folder(made, err);
+    if (status == STA_OK && base != NULL)
+        status = go_on_from(made, base, drop, err);
     if (status != STA_OK) {
         sta_writer_abort(made);
         return sta_because(err, "cannot write trace %s", trace);
@@ -251,22 +266,42 @@ static void clear_pending(struct sta_writer_worker *own)
     own->pending_rows = 0;
 }
 
-uint32_t sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, const char **path)
+char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number)
 {
     pthread_mutex_lock(&writer->lock);
-    uint32_t number = writer->next_file++;
-    STA_GROW(writer->made, writer->made_capacity, writer->made_count + 1);
-    writer->made[writer->made_count] = sta_trace_file(writer->folder, kind, number);
-    *path = writer->made[writer->made_count++];
+    *number = writer->next_file++;
     pthread_mutex_unlock(&writer->lock);
-    return number;
+    return sta_trace_file(writer->folder, kind, *number);
+}
+
+int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err)
+{
+    pthread_mutex_lock(&writer->lock);
+    STA_GROW(writer->made, writer->made_capacity, writer->made_count + 1);
+    writer->made[writer->made_count++] = (struct sta_made_file){.path = path, .fd = fd};
+    bool many = ++writer->open_count >= OPEN_FILES;
+    pthread_mutex_unlock(&writer->lock);
+    return many ? sta_writer_sync_files(writer, err) : STA_OK;
+}
+
+int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
+                           enum sta_envelope_kind envelope, const struct sta_buffer *content,
+                           uint32_t *number, struct sta_error *err)
+{
+    int fd;
+    char *path = sta_writer_new_file(writer, kind, number);
+    int status = sta_envelope_create(path, envelope, content, &fd, err);
+    if (status == STA_OK)
+        return sta_writer_note_file(writer, path, fd, err);
+    free(path);
+    return status;
 }
 
 int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
     const struct sta_buffer *bytes;
-    const char *path;
+    int fd;
     if (own->pending_count == 0)
         return STA_OK;
     if (own->builder == NULL)
@@ -278,15 +313,17 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     struct sta_disk_header header;
     memcpy(&header, bytes->data, sizeof header);
     segment.checksum = header.header_checksum;
-    segment.file = sta_writer_new_file(writer, STA_FILE_SEGMENT, &path);
-    status = sta_write_new_file(path, bytes->data, bytes->size, err);
-    if (status != STA_OK)
+    char *path = sta_writer_new_file(writer, STA_FILE_SEGMENT, &segment.file);
+    status = sta_file_create(path, bytes->data, bytes->size, &fd, err);
+    if (status != STA_OK) {
+        free(path);
         return status;
+    }
     clear_pending(own);
     pthread_mutex_lock(&writer->lock);
     note_segment(writer, segment);
     pthread_mutex_unlock(&writer->lock);
-    return STA_OK;
+    return sta_writer_note_file(writer, path, fd, err);
 }
 
 /* ---- counters */
@@ -294,11 +331,11 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
 int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
-    const char *path;
+    uint32_t number;
     if (own->counters.size == 0 && !own->counters.failed)
         return STA_OK;
-    uint32_t number = sta_writer_new_file(writer, STA_FILE_COUNTERS, &path);
-    int status = sta_envelope_write(path, false, STA_ENVELOPE_COUNTERS, &own->counters, err);
+    int status = sta_writer_create_file(writer, STA_FILE_COUNTERS, STA_ENVELOPE_COUNTERS, &own->counters,
+                                        &number, err);
     if (status != STA_OK)
         return status;
     sta_buffer_clear(&own->counters);
@@ -336,13 +373,16 @@ static void worker_fini(struct sta_writer_worker *own)
 void sta_writer_end(struct sta_writer *writer)
 {
     pthread_mutex_lock(&writer->store->lock);
-    sta_store_trace(writer->store, writer->id)->writing = false;
+    writer->known->writing = false;
     pthread_mutex_unlock(&writer->store->lock);
     for (unsigned w = 0; w < writer->worker_count; w++)
         worker_fini(&writer->workers[w]);
     free(writer->workers);
-    for (size_t i = 0; i < writer->made_count; i++)
-        free(writer->made[i]);
+    for (size_t i = 0; i < writer->made_count; i++) {
+        if (writer->made[i].fd >= 0)
+            close(writer->made[i].fd);
+        free(writer->made[i].path);
+    }
     free(writer->made);
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_manifest_fini(&writer->manifest);
@@ -355,6 +395,6 @@ void sta_writer_end(struct sta_writer *writer)
 void sta_writer_abort(struct sta_writer *writer)
 {
     for (size_t i = 0; i < writer->made_count; i++)
-        unlink(writer->made[i]);
+        unlink(writer->made[i].path);
     sta_writer_end(writer);
 }

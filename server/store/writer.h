@@ -4,6 +4,7 @@
 #define STA_STORE_WRITER_H
 
 #include "store/build.h"
+#include "store/envelope.h"
 #include "store/private.h"
 
 #define STA_SEGMENT_ROWS (64 * 1024)
@@ -22,13 +23,21 @@ struct sta_writer_worker {
     struct sta_error error;
 };
 
+/* A file of the version to be. */
+struct sta_made_file {
+    char *path;
+    int fd; /* open until it is synced, then -1 */
+};
+
 struct sta_writer {
     struct sta_store *store;
+    struct sta_known_trace *known; /* stays while its `writing` is set */
     char id[STA_TRACE_ID_SIZE];
     char *folder;
     uint64_t last_version; /* 0: none was published */
     struct sta_tables *tables;
     size_t worker_memory;
+    const _Atomic bool *cancel; /* NULL: never */
     unsigned worker_count;
     struct sta_writer_worker *workers;
     pthread_mutex_t lock; /* guards all below */
@@ -37,13 +46,22 @@ struct sta_writer {
     uint32_t next_source, next_file;
     struct sta_manifest manifest; /* of the version to be */
     size_t segment_capacity, counters_capacity;
-    char **made; /* files that are new */
+    struct sta_made_file *made; /* files that are new */
     size_t made_count, made_capacity;
+    size_t open_count; /* how many of them are open */
 };
 
-/** A file of the version to be, noted so that it is synced, or removed if all fails.  *path: borrowed while
- * the writer lives. */
-uint32_t sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, const char **path);
+/** Names a file of the version to be; free() the path. */
+char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
+/** Takes over a file that was created, which is synced before the version is published, or removed if all
+ * fails; syncs all that wait once they are many. */
+STA_MUSTCHECK int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err);
+/** Creates an envelope and notes it. */
+STA_MUSTCHECK int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
+                                         enum sta_envelope_kind envelope, const struct sta_buffer *content,
+                                         uint32_t *number, struct sta_error *err);
+/** Syncs the files that are open, several at once. */
+STA_MUSTCHECK int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err);
 /** Adds rows of a chunk whose source is known by its id.  Takes the batch's arrays, leaves others. */
 STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
                                   const struct sta_stored_source *source, struct sta_batch *batch,

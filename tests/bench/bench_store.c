@@ -310,7 +310,7 @@ int main(int argc, char **argv)
         return 1;
     struct sta_writer_options options = {.workers = WORKERS, .memory = (size_t)1 << 30};
     if (sta_store_open(folder, &store, &cleaned, &err) != STA_OK ||
-        sta_store_put(store, &entry, &err) != STA_OK ||
+        sta_store_add(store, &entry, &err) != STA_OK ||
         sta_writer_begin(store, entry.id, NULL, NULL, &options, &writer, &err) != STA_OK)
         die(&err);
     double publish, spent = write_trace(writer, events, &publish);

@@ -52,7 +52,7 @@ static void ingest(struct sta_store *store, const struct options *options, char 
     struct sta_writer *writer;
     struct sta_decode_progress progress = {0};
     struct sta_writer_options writing = {.workers = options->workers, .memory = (size_t)1 << 30};
-    must(sta_store_put(store, &entry, &err), &err);
+    must(sta_store_add(store, &entry, &err), &err);
     must(sta_listing_create(&listing, options->trace, allow_all, NULL, &err), &err);
     must(sta_writer_begin(store, entry.id, NULL, NULL, &writing, &writer, &err), &err);
     struct sta_decode_file *files = sta_alloc_array(listing.count + 1, sizeof *files);

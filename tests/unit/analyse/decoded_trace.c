@@ -23,7 +23,7 @@ static struct sta_writer *begin(struct decoded_trace *trace, struct sta_trace_en
     cr_assert_not_null(mkdtemp(trace->folder));
     *entry = (struct sta_trace_entry){.path = sta_strdup("/decoded"), .name = sta_strdup("decoded")};
     cr_assert_eq(sta_store_open(trace->folder, &trace->store, &cleaned, &err), 0, "%s", err.text);
-    cr_assert_eq(sta_store_put(trace->store, entry, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_store_add(trace->store, entry, &err), 0, "%s", err.text);
     cr_assert_eq(sta_writer_begin(trace->store, entry->id, NULL, NULL, &options, &writer, &err), 0, "%s",
                  err.text);
     return writer;

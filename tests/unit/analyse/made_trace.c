@@ -106,7 +106,7 @@ void made_trace_init(struct made_trace *trace, const struct made_event *events, 
     snprintf(trace->folder, sizeof trace->folder, "/tmp/strata-made-XXXXXX");
     cr_assert_not_null(mkdtemp(trace->folder));
     cr_assert_eq(sta_store_open(trace->folder, &trace->store, &cleaned, &err), 0, "%s", err.text);
-    cr_assert_eq(sta_store_put(trace->store, &entry, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_store_add(trace->store, &entry, &err), 0, "%s", err.text);
     cr_assert_eq(sta_writer_begin(trace->store, entry.id, NULL, NULL, &options, &writer, &err), 0, "%s",
                  err.text);
     write_events(writer, events, count, chunk_rows, workers);

@@ -16,7 +16,7 @@ void scratch_open(struct scratch_store *scratch)
     cr_assert_eq(sta_store_open(scratch->folder, &scratch->store, &cleaned, &err), STA_OK, "%s", err.text);
     char path[] = "/runs/a", name[] = "a";
     struct sta_trace_entry entry = {.path = path, .name = name, .created_us = 7};
-    cr_assert_eq(sta_store_put(scratch->store, &entry, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_store_add(scratch->store, &entry, &err), STA_OK, "%s", err.text);
     memcpy(scratch->trace, entry.id, sizeof scratch->trace);
 }
 

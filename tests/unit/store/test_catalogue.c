@@ -56,25 +56,26 @@ Test(catalogue, only_the_owner_may_look)
     scratch_close(&scratch);
 }
 
+static void rename_and_tag(void *context, struct sta_trace_entry *entry)
+{
+    free(entry->name);
+    entry->name = sta_strdup("renamed");
+    entry->tags = sta_realloc_array(entry->tags, 2, sizeof(char *));
+    entry->tags[0] = sta_strdup("first");
+    entry->tags[1] = sta_strdup("");
+    entry->tag_count = 2;
+    entry->failure = sta_strdup("the disk was full");
+}
+
 Test(catalogue, entries_last_and_change)
 {
     struct scratch_store scratch;
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_trace_entry entry;
     scratch_open(&scratch);
-    cr_assert_eq(sta_store_find(scratch.store, scratch.trace, &entry, &err), STA_OK);
-    free(entry.name);
-    entry.name = sta_strdup("renamed");
-    entry.tags = sta_realloc_array(entry.tags, 2, sizeof(char *));
-    entry.tags[0] = sta_strdup("first");
-    entry.tags[1] = sta_strdup("");
-    entry.tag_count = 2;
-    entry.failure = sta_strdup("the disk was full");
-    cr_assert_eq(sta_store_put(scratch.store, &entry, &err), STA_OK);
-    sta_trace_entry_fini(&entry);
+    cr_assert_eq(sta_store_update(scratch.store, scratch.trace, rename_and_tag, NULL, &err), STA_OK);
     char path[] = "/runs/b", name[] = "b";
     struct sta_trace_entry second = {.path = path, .name = name, .created_us = 3};
-    cr_assert_eq(sta_store_put(scratch.store, &second, &err), STA_OK);
+    cr_assert_eq(sta_store_add(scratch.store, &second, &err), STA_OK);
     cr_assert_eq(scratch_reopen(&scratch), 0);
     size_t count;
     struct sta_trace_entry *entries = sta_store_list(scratch.store, &count);

@@ -338,7 +338,7 @@ Test(durability, a_damaged_entry_costs_one_trace)
     scratch_open(&scratch);
     char path[] = "/runs/b", name[] = "b";
     struct sta_trace_entry second = {.path = path, .name = name, .created_us = 3};
-    cr_assert_eq(sta_store_put(scratch.store, &second, &err), STA_OK);
+    cr_assert_eq(sta_store_add(scratch.store, &second, &err), STA_OK);
     char *file = scratch_file(&scratch, "entry", 0);
     flip(file, 60);
     cr_assert_eq(scratch_reopen(&scratch), 0);
