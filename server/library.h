@@ -25,6 +25,10 @@ struct sta_preset_folders {
 /** All presets as they stand in the folders. */
 STA_MUSTCHECK int sta_preset_folders_read(const struct sta_preset_folders *folders,
                                           struct sta_presets **presets, struct sta_error *err);
+/** The same for the start, which no preset of one's own can stop: one that makes no sense is renamed to
+ * NAME.yaml.damaged and logged; without those that cannot be read the built-in ones remain. */
+STA_MUSTCHECK int sta_preset_folders_recover(const struct sta_preset_folders *folders,
+                                             struct sta_presets **presets, struct sta_error *err);
 
 struct sta_library_options {
     struct sta_store *store;           /* borrowed */

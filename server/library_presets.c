@@ -29,6 +29,50 @@ int sta_preset_folders_read(const struct sta_preset_folders *folders, struct sta
     return sta_presets_load(folders->functions, list, count, presets, err);
 }
 
+/* The file of one's own that a message about presets begins with, or NULL; free() it. */
+static char *own_file_at_fault(const struct sta_preset_folders *folders, const struct sta_error *err)
+{
+    char *folder = sta_path_join(folders->own, "");
+    size_t length = strlen(folder);
+    const char *end = strncmp(err->text, folder, length) == 0 ? strstr(err->text + length, ".yaml:") : NULL;
+    bool is_mistake = err->status == STA_EINPUT || err->status == STA_ELIMIT;
+    free(folder);
+    return is_mistake && end != NULL ? sta_strndup(err->text, (size_t)(end - err->text) + strlen(".yaml"))
+                                     : NULL;
+}
+
+static bool set_aside(const struct sta_preset_folders *folders, const struct sta_error *why)
+{
+    char *file = own_file_at_fault(folders, why);
+    if (file == NULL)
+        return false;
+    char *aside = sta_sprintf("%s.damaged", file);
+    bool renamed = rename(file, aside) == 0;
+    if (renamed)
+        sta_log(STA_LOG_ERROR, "A preset makes no sense and is set aside", "file", file, "cause", why->text,
+                "set_aside_as", aside, NULL);
+    free(aside);
+    free(file);
+    return renamed;
+}
+
+int sta_preset_folders_recover(const struct sta_preset_folders *folders, struct sta_presets **presets,
+                               struct sta_error *err)
+{
+    int status;
+    do
+        status = sta_preset_folders_read(folders, presets, err);
+    while (status != STA_OK && set_aside(folders, err));
+    if (status == STA_OK)
+        return STA_OK;
+    struct sta_error why = *err;
+    status = sta_presets_load(folders->functions, &folders->built_in, 1, presets, err);
+    if (status == STA_OK)
+        sta_log(STA_LOG_ERROR, "Presets of one's own cannot be read: only the built-in ones are in force",
+                "folder", folders->own, "cause", why.text, NULL);
+    return status;
+}
+
 /* ---- in force */
 
 struct sta_presets *sta_library_presets(struct sta_library *library)

@@ -66,7 +66,7 @@ static void configure_log(const struct sta_settings *settings)
     sta_log_configure((enum sta_log_level)level, (enum sta_log_format)format);
 }
 
-static int load_presets(struct daemon *daemon, struct sta_error *err)
+static void name_preset_folders(struct daemon *daemon)
 {
     const struct sta_settings *settings = &daemon->settings;
     bool named = settings->presets[0] != '\0';
@@ -74,7 +74,6 @@ static int load_presets(struct daemon *daemon, struct sta_error *err)
         .functions = sta_path_join(settings->config_dir, "functions.yaml"),
         .built_in = sta_path_join(settings->config_dir, "presets"),
         .own = named ? sta_strdup(settings->presets) : sta_path_join(settings->store, "presets")};
-    return sta_preset_folders_read(&daemon->folders, &daemon->presets, err);
 }
 
 static int add_root(struct daemon *daemon, const char *path, const char *what, struct sta_error *err)
@@ -157,6 +156,8 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
 static int start(struct daemon *daemon, struct sta_error *err)
 {
     int status = open_store(daemon, err);
+    if (status == STA_OK) /* what is damaged is set aside only by who has the store */
+        status = sta_preset_folders_recover(&daemon->folders, &daemon->presets, err);
     if (status != STA_OK)
         return status;
     const struct sta_settings *settings = &daemon->settings;
@@ -283,8 +284,11 @@ static int prepare(struct daemon *daemon, struct sta_error *err)
 {
     configure_log(&daemon->settings);
     sta_settings_each(&daemon->settings, keep_value, daemon);
+    name_preset_folders(daemon);
     int status = resolve_roots(daemon, err);
-    return status == STA_OK ? load_presets(daemon, err) : status;
+    if (status == STA_OK && daemon->settings.check_config)
+        status = sta_preset_folders_read(&daemon->folders, &daemon->presets, err);
+    return status;
 }
 
 static void daemon_fini(struct daemon *daemon)

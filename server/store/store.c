@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "common/log.h"
 #include "common/memory.h"
@@ -82,34 +81,25 @@ static int write_format(const struct sta_store *store, struct sta_error *err)
 
 /* ---- reading the catalogue */
 
-/* Return: false when the folder holds no readable entry under its own name. */
-static bool read_entry(struct sta_store *store, const char *folder, const char *id)
+/* Return: STA_ENOTFOUND when there is none, STA_ECORRUPT when it was set aside. */
+static int read_entry(struct sta_store *store, const char *folder, const char *id, struct sta_error *err)
 {
     char *path = sta_entry_file(folder), *content = NULL;
     size_t size;
     struct sta_trace_entry entry = {0};
-    struct sta_error err = STA_ERROR_INIT;
-    int status = sta_envelope_read(path, STA_ENVELOPE_ENTRY, &content, &size, &err);
+    int status = sta_envelope_read(path, STA_ENVELOPE_ENTRY, &content, &size, err);
     if (status == STA_OK)
-        status = sta_entry_get(content, size, &entry, &err);
+        status = sta_entry_get(content, size, &entry, err);
     if (status == STA_OK && strcmp(entry.id, id) != 0)
-        status = sta_fail(&err, STA_ECORRUPT, "the catalogue entry is another trace's");
+        status = sta_fail(err, STA_ECORRUPT, "the catalogue entry is another trace's");
     if (status == STA_OK)
         sta_store_know(store, &entry);
-    else if (status != STA_ENOTFOUND)
-        sta_set_aside(path, &err);
+    else if (status == STA_ECORRUPT)
+        sta_set_aside(path, err);
     sta_trace_entry_fini(&entry);
     free(content);
     free(path);
-    return status == STA_OK;
-}
-
-static bool holds_damaged_entry(const char *folder)
-{
-    char *path = sta_path_join(folder, "entry.damaged");
-    bool there = access(path, F_OK) == 0;
-    free(path);
-    return there;
+    return status;
 }
 
 /* What is published stays; the rest of the folder goes.  Return: how many files went. */
@@ -127,19 +117,52 @@ static unsigned clean_trace(const char *folder)
     return removed;
 }
 
-static void read_trace(struct sta_store *store, const char *traces, const char *id, unsigned *cleaned)
+/* A folder without an entry is what a crash left, unless one was set aside, or that cannot be told. */
+static unsigned remove_left(const char *folder)
 {
     struct sta_error err = STA_ERROR_INIT;
-    char *folder = sta_path_join(traces, id);
-    if (sta_is_trace_id(id) && read_entry(store, folder, id)) {
-        *cleaned += clean_trace(folder);
-    } else if (!holds_damaged_entry(folder)) {
-        if (sta_tree_remove(folder, &err) == STA_OK)
-            ++*cleaned;
-        else
-            sta_log(STA_LOG_WARNING, "Cannot remove what a crash left", "cause", err.text, NULL);
+    char *damaged = sta_path_join(folder, "entry.damaged");
+    bool absent = access(damaged, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    free(damaged);
+    if (!absent)
+        return 0;
+    if (sta_tree_remove(folder, &err) == STA_OK)
+        return 1;
+    sta_log(STA_LOG_WARNING, "Cannot remove what a crash left", "cause", err.text, NULL);
+    return 0;
+}
+
+/* Nothing is removed because it could not be read: a disk that does not answer now may do so at the next
+ * start, and a newer program reads what this one cannot. */
+static unsigned read_trace(struct sta_store *store, const char *folder, const char *id)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    switch (read_entry(store, folder, id, &err)) {
+    case STA_OK:
+        return clean_trace(folder);
+    case STA_ENOTFOUND:
+        return remove_left(folder);
+    case STA_ECORRUPT:
+        return 0;
+    default:
+        sta_log(STA_LOG_ERROR,
+                "A trace cannot be read; it is left untouched, and not listed until a start that can",
+                "folder", folder, "cause", err.text, NULL);
+        return 0;
     }
+}
+
+static unsigned read_folder(struct sta_store *store, const char *traces, const char *name)
+{
+    char *folder = sta_path_join(traces, name);
+    unsigned removed = 0;
+    if (sta_is_trace_id(name))
+        removed = read_trace(store, folder, name);
+    else
+        sta_log(STA_LOG_WARNING, "The store holds what is no trace; it is left untouched", "path", folder,
+                NULL);
     free(folder);
+    return removed;
 }
 
 static int read_traces(struct sta_store *store, unsigned *cleaned, struct sta_error *err)
@@ -151,12 +174,14 @@ static int read_traces(struct sta_store *store, unsigned *cleaned, struct sta_er
         free(traces);
         return status;
     }
-    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    const struct dirent *entry;
+    while (errno = 0, (entry = readdir(entries)) != NULL)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            read_trace(store, traces, entry->d_name, cleaned);
+            *cleaned += read_folder(store, traces, entry->d_name);
+    int status = errno == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot list folder %s", traces);
     closedir(entries);
     free(traces);
-    return STA_OK;
+    return status;
 }
 
 /* ---- open and close */
@@ -195,8 +220,6 @@ static int open_folder(struct sta_store *store, unsigned *cleaned, struct sta_er
     if (status != STA_OK || (status = check_format(store, &fresh, err)) != STA_OK ||
         (status = take_lock(store, err)) != STA_OK)
         return status;
-    if (chmod(store->path, 0700) != 0)
-        return sta_fail_errno(err, errno, "cannot set the permissions of %s", store->path);
     if ((status = create_folders(store, err)) != STA_OK)
         return status;
     if (fresh && (status = write_format(store, err)) != STA_OK)

@@ -152,3 +152,20 @@ def test_preview_of_a_text_keeps_nothing(scene):
 def test_only_editors_change_presets(scene):
     one = scene.shared.get("/api/v1/openapi.json")["paths"]["/api/v1/presets/{name}"]
     assert one["put"]["x-role"] == one["delete"]["x-role"] == "editor" and one["get"]["x-role"] == "viewer"
+
+
+def test_damaged_presets_of_ones_own_do_not_stop_the_start(scene):
+    folder = scene.new("presets")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "good.yaml").write_text('layers:\n  - {name: all, condition: "dur > 0"}\n')
+    (folder / "torn.yaml").write_bytes(b"layers:\n  - {name: all, condi")
+    (folder / "zeros.yaml").write_bytes(bytes(512))
+    (folder / "mistaken.yaml").write_text('layers:\n  - {name: all, condition: "no_such_column > 0"}\n')
+    (folder / "orphan.yaml").write_text("extends: torn\n")
+    server = scene.server([], {"presets": str(folder)})
+    names = {p["name"] for p in server.ask("/api/v1/presets")[2]["presets"]}
+    assert "good" in names and not names & {"torn", "zeros", "mistaken", "orphan"}, names
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "good.yaml", "mistaken.yaml.damaged", "orphan.yaml.damaged", "torn.yaml.damaged", "zeros.yaml.damaged"]
+    log = (server.folder / "log").read_text()
+    assert all(f"{name}.yaml.damaged" in log for name in ("torn", "zeros", "mistaken", "orphan")), log

@@ -1,14 +1,56 @@
 /* The store folder: one process at a time, a format of its own, traces that are remembered, values that are
  * kept. */
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 #include "common/files.h"
 #include "common/memory.h"
 #include "sample.h"
+#include "store/disk.h"
+
+/* Files whose name ends so cannot be opened, or renamed: 0, they can. */
+static const char *failing_name = "";
+static int open_failure, rename_failure;
+
+int open(const char *path, int flags, ...);
+int rename(const char *from, const char *to);
+
+static bool is_failing(const char *path)
+{
+    size_t length = strlen(path), tail = strlen(failing_name);
+    return tail > 0 && length >= tail && strcmp(path + length - tail, failing_name) == 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+    va_end(more);
+    if (open_failure != 0 && is_failing(path)) {
+        errno = open_failure;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+    if (rename_failure != 0 && is_failing(from)) {
+        errno = rename_failure;
+        return -1;
+    }
+    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
 
 Test(catalogue, a_second_process_is_told_who_has_it)
 {
@@ -156,4 +198,123 @@ Test(catalogue, values_are_kept_with_a_version_or_the_store)
     free(bytes);
     scratch_close(&scratch);
     sample_fini(&sample);
+}
+
+/* ---- a fact needs proof */
+
+static const struct sample_shape small = {.seed = 5, .rows = 300, .sources = 2, .chunk_rows = 100};
+
+Test(catalogue, a_trace_whose_entry_cannot_be_read_is_left_untouched)
+{
+    static const int errnos[] = {EIO, ENOMEM, EMFILE, EACCES};
+    for (size_t i = 0; i < STA_COUNT_OF(errnos); i++) {
+        struct scratch_store scratch;
+        struct sample sample;
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_trace_entry entry;
+        scratch_open(&scratch);
+        sample_init(&sample, &small);
+        scratch_publish(&scratch, &sample, 1, 0);
+        unsigned files = scratch_file_count(&scratch);
+        failing_name = "/entry";
+        open_failure = errnos[i];
+        cr_assert_eq(scratch_reopen(&scratch), 0);
+        open_failure = 0;
+        cr_assert_eq(sta_store_find(scratch.store, scratch.trace, &entry, &err), STA_ENOTFOUND);
+        cr_assert_eq(scratch_file_count(&scratch), files);
+        cr_assert_null(scratch_file(&scratch, ".damaged", 0), "nothing says that it is damaged");
+        cr_assert_eq(scratch_reopen(&scratch), 0);
+        struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
+        sample_check(&sample, snapshot, NULL);
+        sta_snapshot_release(snapshot);
+        scratch_close(&scratch);
+        sample_fini(&sample);
+    }
+}
+
+/* Gives the entry another version of the format, with a header that is whole. */
+static void put_version(const char *path, uint32_t version)
+{
+    struct sta_disk_envelope header;
+    int fd = open(path, O_RDWR);
+    cr_assert_eq(pread(fd, &header, sizeof header, 0), sizeof header);
+    header.version = version;
+    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_envelope, header_checksum));
+    cr_assert_eq(pwrite(fd, &header, sizeof header, 0), sizeof header);
+    close(fd);
+}
+
+Test(catalogue, a_trace_of_a_newer_format_is_left_untouched)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_trace_entry entry;
+    scratch_open(&scratch);
+    sample_init(&sample, &small);
+    scratch_publish(&scratch, &sample, 1, 0);
+    unsigned files = scratch_file_count(&scratch);
+    char *path = scratch_file(&scratch, "entry", 0);
+    put_version(path, STA_DISK_VERSION + 1);
+    cr_assert_eq(scratch_reopen(&scratch), 0);
+    cr_assert_eq(sta_store_find(scratch.store, scratch.trace, &entry, &err), STA_ENOTFOUND);
+    cr_assert_eq(scratch_file_count(&scratch), files);
+    cr_assert_null(scratch_file(&scratch, ".damaged", 0));
+    put_version(path, STA_DISK_VERSION);
+    scratch_reopen(&scratch);
+    struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
+    sample_check(&sample, snapshot, NULL);
+    sta_snapshot_release(snapshot);
+    free(path);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}
+
+Test(catalogue, a_damaged_entry_that_cannot_be_set_aside_costs_no_file)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    scratch_open(&scratch);
+    sample_init(&sample, &small);
+    scratch_publish(&scratch, &sample, 1, 0);
+    unsigned files = scratch_file_count(&scratch);
+    char *path = scratch_file(&scratch, "entry", 0);
+    cr_assert_eq(sta_file_publish(path, "garbage", 7, &err), STA_OK);
+    failing_name = "/entry";
+    rename_failure = EROFS;
+    scratch_reopen(&scratch);
+    rename_failure = 0;
+    cr_assert_eq(scratch_file_count(&scratch), files);
+    free(path);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}
+
+Test(catalogue, what_is_no_trace_is_left_untouched)
+{
+    struct scratch_store scratch;
+    struct sta_error err = STA_ERROR_INIT;
+    scratch_open(&scratch);
+    char *copy = sta_sprintf("%s/traces/%s.bak", scratch.folder, scratch.trace),
+         *file = sta_path_join(copy, "00000000.segment");
+    cr_assert_eq(sta_folder_create(copy, &err), STA_OK);
+    cr_assert_eq(sta_file_publish(file, "x", 1, &err), STA_OK);
+    cr_assert_eq(scratch_reopen(&scratch), 0);
+    cr_assert_eq(access(file, F_OK), 0, "somebody's copy of a trace is not ours to remove");
+    free(copy);
+    free(file);
+    scratch_close(&scratch);
+}
+
+Test(catalogue, permissions_of_a_folder_that_was_there_stay)
+{
+    struct scratch_store scratch;
+    struct stat st;
+    scratch_open(&scratch);
+    cr_assert_eq(chmod(scratch.folder, 0750), 0);
+    scratch_reopen(&scratch);
+    cr_assert_eq(stat(scratch.folder, &st), 0);
+    cr_assert_eq(st.st_mode & 0777, 0750);
+    scratch_close(&scratch);
 }
