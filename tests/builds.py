@@ -7,15 +7,16 @@ import threading
 from running import ROOT, Count
 
 PROGRAMS = ["server/stratad", "tests/data/strata-generate"]
+FUZZ_TARGETS = [f"tests/fuzz/{source.stem}" for source in sorted((ROOT / "tests/fuzz").glob("fuzz_*.c"))]
 
 
 class Builds:
-    # kind: options of meson, environment, targets (none: all)
+    # kind: options of meson, environment, targets (none: all); asan compiles all with gcc, tsan with clang
     KINDS = {
         "asan": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized"], {}, []),
         "release": (["--buildtype=release"], {}, [*PROGRAMS, "web/site"]),
-        "tsan": (["-Db_sanitize=thread", "--buildtype=debugoptimized", "-Ddashboard=disabled"], {}, []),
-        "fuzz": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized", "-Dfuzz=true", "-Ddashboard=disabled"], {"CC": "clang"}, []),
+        "tsan": (["-Db_sanitize=thread", "--buildtype=debugoptimized", "-Ddashboard=disabled"], {"CC": "clang"}, []),
+        "fuzz": (["-Db_sanitize=address,undefined", "--buildtype=debugoptimized", "-Dfuzz=true", "-Ddashboard=disabled"], {"CC": "clang"}, FUZZ_TARGETS),
     }
 
     def __init__(self, folder):

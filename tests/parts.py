@@ -4,7 +4,7 @@
 To add one: a function `part_NAME(builds, count)` below; its place in this file is its place in the run, its docstring what --list says. It uses
 the build "asan", unless BUILD_OF names another. Parts run side by side, as many as there are processors and one more, since many wait; what each
 says is printed in one piece when it ends. Each counts what passed, failed and was skipped (Count in running.py). The runners of other folders
-(golden, api, browser, robustness) are programs that end in a line `N passed, N failed[, N skipped]` and name each skip,
+(golden, api, openapi, browser, robustness) are programs that end in a line `N passed, N failed[, N skipped]` and name each skip,
 `skipped NAME: needs WHAT: why`; they find the daemon and the generator by STRATAD and STRATA_GENERATE, and the given traces by
 STRATA_SHARED (default: ../shared beside the tree; absent: skipped).
 """
@@ -127,6 +127,11 @@ def part_random(builds, count):
 def part_api(builds, count):
     """the HTTP interface of the real daemon"""
     program(builds, "asan", HERE / "api/run.py", count)
+
+
+def part_openapi(builds, count):
+    """every route and method against the OpenAPI document; OPENAPI_SECONDS says how long"""
+    program(builds, "asan", HERE / "openapi/run", count)
 
 
 def part_robustness(builds, count):

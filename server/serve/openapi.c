@@ -131,12 +131,13 @@ static void put_parameters(struct sta_buffer *out, const struct sta_route *route
 
 /* ---- operations */
 
-static void put_success(struct sta_buffer *out, const struct sta_route *route)
+static void put_success(struct sta_buffer *out, const struct sta_route *route, int status)
 {
-    sta_put_format(out, "\"%d\":{\"description\":", route->status ? route->status : 200);
-    sta_put_json_text(out, route->status == 202   ? "Accepted: work goes on in a job"
-                           : route->status == 204 ? "Done"
-                                                  : "The answer");
+    sta_put_format(out, "\"%d\":{\"description\":", status);
+    sta_put_json_text(out, status == 201   ? "Created"
+                           : status == 202 ? "Accepted: work goes on in a job"
+                           : status == 204 ? "Done"
+                                           : "The answer");
     if (route->reply != NULL) {
         sta_put_text(out, ",\"content\":{\"application/json\":");
         put_media(out, route->reply);
@@ -157,12 +158,10 @@ static void put_responses(struct sta_buffer *out, const struct sta_route *route)
 {
     sta_put_member(out, "responses");
     sta_put_char(out, '{');
-    put_success(out, route);
-    if (route->status == 202 && route->body != NULL) {
-        sta_put_text(out,
-                     ",\"200\":{\"description\":\"It was there already\",\"content\":{\"application/json\":");
-        put_media(out, route->reply);
-        sta_put_text(out, "}}");
+    put_success(out, route, route->status ? route->status : 200);
+    if (route->other_status != 0) {
+        sta_put_char(out, ',');
+        put_success(out, route, route->other_status);
     }
     sta_put_text(out, ",\"default\":{\"$ref\":\"#/components/responses/problem\"}}");
 }

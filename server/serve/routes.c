@@ -72,7 +72,8 @@ const struct sta_route sta_routes[] = {
     {CALL(GET, "/api/v1/traces", "traces", "traces", VIEWER, ERRAND, sta_api_traces), .reply = "traces",
      .summary = "Registered traces", .text = "All of them, in the order of their registration."},
     {CALL(POST, "/api/v1/traces", "register", "traces", EDITOR, ERRAND, sta_api_trace_create),
-     .body = "trace_create", .reply = "trace_accepted", .status = 202, .summary = "Register a trace",
+     .body = "trace_create", .reply = "trace_accepted", .status = 202, .other_status = 200,
+     .summary = "Register a trace",
      .text = "Registers a trace directory or file inside an allowed root and starts to ingest it. The same "
              "path again, unchanged, answers 200 with the existing trace."},
     {CALL(GET, "/api/v1/traces/{id}", "trace", "traces", VIEWER, ERRAND, sta_api_trace), .reply = "trace",
@@ -113,7 +114,7 @@ const struct sta_route sta_routes[] = {
      .reply = "preset", .summary = "One preset",
      .text = "Its layers, filters, refinement, logical views and metrics."},
     {CALL(PUT, "/api/v1/presets/{name}", "put_preset", "presets", EDITOR, ERRAND, sta_api_preset_put),
-     .body = "preset_text", .reply = "preset", .summary = "Write a preset",
+     .body = "preset_text", .reply = "preset", .other_status = 201, .summary = "Write a preset",
      .text = "A preset of your own, as YAML; one of a built-in name overrides it. Refused with the list of "
              "all its "
              "mistakes."},

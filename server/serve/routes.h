@@ -21,6 +21,7 @@ struct sta_route {
     enum sta_place place;
     uint64_t parameters; /* STA_HAS bits */
     int status;          /* of the success; 0: 200 */
+    int other_status;    /* of a success that had less or more to do, or 0 */
     bool tabular;        /* the success may be CSV and NDJSON too */
     const char *path;    /* pattern */
     const char *id;      /* operationId */
