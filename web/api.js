@@ -85,14 +85,14 @@ const KEPT_CELLS = 1e6;
 const kept = new Map();
 
 /**
- * An answer about one version of a trace, which never changes: asked again, it is here; the latest are kept.
- * @param {{version: string}} trace
+ * An answer about one version of a trace, by the same presets and build of the server (`answers` names all three): asked again, it is here; the latest are kept.
+ * @param {{answers: string}} trace
  * @param {string} path  below /api/v1
  * @param {Object<string, string|number|null|undefined>} [parameters]
  * @param {AbortSignal} [signal]
  */
 export async function getOf(trace, path, parameters, signal) {
-    const key = `${trace.version} ${url(path, parameters)}`;
+    const key = `${trace.answers} ${url(path, parameters)}`;
     const answer = kept.get(key) ?? await get(path, parameters, signal);
     kept.delete(key);
     kept.set(key, answer);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/build_id.h"
 #include "serve/routes.h"
 
 int sta_api_health(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
@@ -20,6 +21,7 @@ int sta_api_version(struct sta_call *call, struct sta_reply *reply, struct sta_e
     sta_put_member_text(out, "version", call->server->options.version);
     sta_put_member(out, "build");
     sta_put_char(out, '{');
+    sta_put_member_text(out, "id", sta_build_id());
     sta_put_member_text(out, "compiler", __VERSION__);
 #ifdef __OPTIMIZE__
     sta_put_member_bool(out, "optimized", true);

@@ -17,7 +17,7 @@ int sta_api_traces(struct sta_call *call, struct sta_reply *reply, struct sta_er
     sta_put_text(&reply->body, "{\"traces\":[");
     for (size_t i = 0; i < count; i++) {
         sta_put_text(&reply->body, i ? ",\n" : "\n");
-        sta_put_trace(&reply->body, &views[i]);
+        sta_put_trace(call->server, &reply->body, &views[i]);
         sta_trace_view_fini(&views[i]);
     }
     sta_put_text(&reply->body, "]}");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/build_id.h"
 #include "common/log.h"
 #include "serve/by_layer.h"
 #include "serve/views.h"
@@ -350,7 +351,7 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
 static void kept_name(const struct sta_view *view, const char *layer, char name[KEPT_NAME_SIZE])
 {
     snprintf(name, KEPT_NAME_SIZE, "series-%s-%s-%016llx-%s", view->preset, layer,
-             (unsigned long long)sta_presets_fingerprint(view->presets), STA_VERSION);
+             (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
 }
 
 static bool recall_series(void *context, const char *layer, char **bytes, size_t *size)

@@ -54,7 +54,7 @@ void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply,
 void sta_server_watch_jobs(struct sta_server *server);
 
 /* trace_json.c */
-void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view);
+void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const struct sta_trace_view *view);
 void sta_put_job(struct sta_buffer *out, const struct sta_job_view *view);
 /** The member "trace" or an element: describes the trace, or fails. */
 STA_MUSTCHECK int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const char *id,

@@ -1,4 +1,8 @@
 /* Traces and jobs as the API tells them. */
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "common/build_id.h"
 #include "serve/server.h"
 
 static void put_or_null(struct sta_buffer *out, const char *name, bool there, uint64_t value)
@@ -38,7 +42,20 @@ static void put_entry(struct sta_buffer *out, const struct sta_trace_entry *entr
     sta_put_char(out, '}');
 }
 
-void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view)
+/* Names what answers about the trace were made from: whoever keeps them forgets them when it changes. */
+static void put_answers(struct sta_server *server, struct sta_buffer *out, const struct sta_trace_view *view)
+{
+    struct sta_presets *presets = sta_library_presets(server->options.library);
+    char origin[160], digest[24];
+    int length =
+        snprintf(origin, sizeof origin, "%s %llx %llx", sta_build_id(),
+                 (unsigned long long)sta_presets_fingerprint(presets), (unsigned long long)view->version);
+    sta_presets_release(presets);
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)XXH3_64bits(origin, (size_t)length));
+    sta_put_member_text(out, "answers", view->published ? digest : NULL);
+}
+
+void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const struct sta_trace_view *view)
 {
     bool there = view->published;
     char version[24];
@@ -61,6 +78,7 @@ void sta_put_trace(struct sta_buffer *out, const struct sta_trace_view *view)
     put_or_null(out, "processes", there, view->processes);
     put_or_null(out, "threads", there, view->threads);
     sta_put_member_text(out, "version", there ? version : NULL);
+    put_answers(server, out, view);
     put_or_null(out, "store_bytes", there, view->store_bytes);
     sta_put_member_time(out, "created", view->entry.created_us);
     put_time_or_null(out, "ingested", there, view->ingested_us);
@@ -77,7 +95,7 @@ int sta_put_trace_by_id(struct sta_server *server, struct sta_buffer *out, const
     int status = sta_library_describe(server->options.library, id, &view, err);
     if (status != STA_OK)
         return status;
-    sta_put_trace(out, &view);
+    sta_put_trace(server, out, &view);
     sta_trace_view_fini(&view);
     return STA_OK;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/build_id.h"
 #include "serve/document_json.h"
 #include "serve/views.h"
 
@@ -43,6 +44,7 @@ static void put_key(struct sta_view *view)
         sta_put_request(key, view->document);
     view->identity_size = key->size;
     sta_put_u64(key, sta_presets_fingerprint(view->presets));
+    sta_put_text(key, sta_build_id()); /* tags made of the key outlive the program, in browsers */
     for (size_t i = 0; i < view->trace_count; i++)
         sta_put_u64(key, sta_snapshot_info(view->traces[i].snapshot)->version);
     view->rows_size = key->size;

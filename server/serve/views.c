@@ -13,6 +13,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "common/build_id.h"
 #include "common/log.h"
 #include "common/memory.h"
 
@@ -143,7 +144,7 @@ static void own_texts(struct sta_view *view)
 static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
 {
     snprintf(name, KEPT_NAME_SIZE, "%s-%s-%016llx-%s", view->kind->name, view->preset,
-             (unsigned long long)sta_presets_fingerprint(view->presets), STA_VERSION);
+             (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
 }
 
 /* Whether this is the question that asks nothing special, but for a preset. */

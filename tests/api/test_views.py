@@ -3,6 +3,7 @@ import csv
 import gzip
 import io
 import json
+import pathlib
 
 from harness import SMALL_EVENTS, small_trace, write_trace
 
@@ -305,6 +306,38 @@ def test_the_first_summary_after_a_restart_was_kept(scene):
     server.start()
     after = server.request("GET", path)
     assert after[2] == before[2] and after[1]["ETag"] == before[1]["ETag"]
+
+
+def test_another_build_keeps_and_tags_its_own_answers(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    trace = server.ingest(write_trace(root / "a", small_trace()))
+    path = f"/api/v1/traces/{trace['id']}"
+    kept = lambda: {p.name for p in (server.folder / "store/traces" / trace["id"]).glob("kept-*")}  # noqa: E731
+
+    def restart_and_ask():
+        """what the daemon keeps, and the trace's `answers`"""
+        server.stop()
+        server.start()
+        server.get(path + "/summary")
+        return kept(), server.get(path)["answers"]
+
+    first = restart_and_ask()
+    assert restart_and_ask() == first
+    build = server.get("/api/v1/version")["build"]["id"]
+    command = server.command()
+    program, note = pathlib.Path(command[0]).read_bytes(), bytes.fromhex(build)
+    assert program.count(note) == 1
+    other = scene.new("other")
+    (other / "server").mkdir(parents=True)
+    copy = other / "server/stratad"  # the same program, but for the digest that the linker left in it
+    copy.write_bytes(program.replace(note, note[::-1]))
+    copy.chmod(0o755)
+    (other / "config").symlink_to(pathlib.Path(command[0]).resolve().parent.parent / "config")
+    server.command = lambda: [str(copy), *command[1:]]
+    second = restart_and_ask()
+    assert second[0] > first[0], "the kept summary of the other build is not taken"
+    assert second[1] != first[1], "what a browser kept is asked for again"
 
 
 def test_presets(scene):

@@ -56,11 +56,11 @@ export function open(host, place) {
         bar.hidden = runs.length < 2;
         if (runs.length < 2) { comparing.close(); around(false); fill(top, tooFew(runs, traces)); return; }
         const preset = now.preset ?? runs[0].trace.preset?.name;
-        first = { id: runs[0].id, version: runs[0].trace.version, seenWith: preset };
+        first = { id: runs[0].id, answers: runs[0].trace.answers, seenWith: preset };
         drawControls(preset);
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
         const anew = comparing.ask({
-            question: [parameters, runs.map(({ id, trace }) => [id, trace.version])], what: `Summing up ${runs.length} runs`, height: 480,
+            question: [parameters, runs.map(({ id, trace }) => [id, trace.answers])], what: `Summing up ${runs.length} runs`, height: 480,
             load: (signal) => ask(runs, parameters, signal),
             show: (answer) => draw(answer, runs, parameters),
             fail: (problem) => { around(false); failedFilter(problem, filter, top); },
@@ -78,7 +78,7 @@ export function open(host, place) {
     }
 
     async function ask(runs, parameters, signal) {
-        const all = { version: runs.map(({ trace }) => trace.version).join(' ') };
+        const all = { answers: runs.map(({ trace }) => trace.answers).join(' ') };
         const [layers, preset, ...answers] = await Promise.all([getOf(all, 'compare', comparedWith(runs, parameters), signal), getOf(all, `presets/${parameters.preset}`, {}, signal), ...runs.map((run) => figuresOf(run, parameters, signal))]);
         return { layers, answers, tree: layerTree(answers[0].summary.layers, preset) };
     }

@@ -41,7 +41,7 @@ export function regressionsCard() {
         const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
         const body = questionFor(view, by);
         refill(tools, segmented('Rows by', BY.map(({ key, label }) => [key, label]), by.key, (key) => go({ by: key })), postMenu('query', body, `compare-${by.key}`));
-        comparing.ask({ question: [body, view.runs.map(({ trace }) => trace.version)], what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320,
+        comparing.ask({ question: [body, view.runs.map(({ trace }) => trace.answers)], what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`, height: 320,
             load: (signal) => send('POST', 'query', body, signal), show: (answer) => show(answer, view, by) });
     }
 

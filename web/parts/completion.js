@@ -17,18 +17,18 @@ const TEXTS = ['contains("', 'startswith("', 'endswith("', 'match("', 'fullmatch
  * @typedef {{text: string, note?: string}} Candidate  text: what takes the place of what was typed
  * @typedef {{from: number, items: Candidate[]}} Candidates  from: where that begins
  * @typedef {{name: string, type: string, note: string}} Known
- * @typedef {{id: string, version: string, seenWith?: string}} Asked  seenWith: the preset whose categories the events have
+ * @typedef {{id: string, answers: string, seenWith?: string}} Asked  seenWith: the preset whose categories the events have
  */
 
-/** The columns of a trace, asked once for each version of it. */
+/** The columns of a trace, asked once while they stay the same. */
 const schemas = new Map();
 
 /**
- * @param {{id: string, version: string}} trace
+ * @param {{id: string, answers: string}} trace
  * @returns {Promise<Known[]>}
  */
 export function schemaOf(trace) {
-    const key = `${trace.id} ${trace.version}`;
+    const key = `${trace.id} ${trace.answers}`;
     if (!schemas.has(key)) {
         schemas.clear();
         schemas.set(key, get(`traces/${trace.id}/columns`).then(({ columns, data }) => {

@@ -43,7 +43,7 @@ export function controlBar({ without = [] } = {}) {
     const controls = h('div', { class: 'controls' });
     const processes = processPicker(() => about.trace);
     const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }),
-        trace: () => about && { id: about.trace.id, version: about.trace.version, seenWith: about.place.preset ?? about.trace.preset?.name } });
+        trace: () => about && { id: about.trace.id, answers: about.trace.answers, seenWith: about.place.preset ?? about.trace.preset?.name } });
     const meaning = h('p', { class: 'meaning' });
     const element = h('form', { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() }, controls, filter.element, meaning);
 

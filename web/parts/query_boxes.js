@@ -32,7 +32,7 @@ export const NOTHING = Object.fromEntries([...MEMBERS, 'show', 'y', 'hide'].map(
  */
 export function questionCard({ trace, here, tools }) {
     let question = questionIn({}), about = {};
-    const asked = () => ({ id: trace.id, version: trace.version, seenWith: about.preset ?? trace.preset?.name });
+    const asked = () => ({ id: trace.id, answers: trace.answers, seenWith: about.preset ?? trace.preset?.name });
     /** @type {Map<string, Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>>} */
     const boxes = new Map(BOXES.map((box) => [box.key, boxOf(box)]));
     const json = jsonBox((words) => go({ q: words }));

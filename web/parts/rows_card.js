@@ -14,7 +14,7 @@ import { empty } from './notice.js';
  * @property {string} title
  * @property {any} [note]
  * @property {any} [tools]
- * @property {{version: string}} trace
+ * @property {{answers: string}} trace
  * @property {string} path  of the call
  * @property {Object} parameters
  * @property {string[]} keys  columns that name a row
