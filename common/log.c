@@ -22,6 +22,11 @@ void sta_log_configure(enum sta_log_level level, enum sta_log_format format)
     as_json = format == STA_LOG_JSON || (format == STA_LOG_AUTO && !isatty(STDERR_FILENO));
 }
 
+bool sta_log_has(enum sta_log_level level)
+{
+    return level <= threshold;
+}
+
 static void put_time(struct sta_buffer *line)
 {
     struct timespec now;

@@ -9,6 +9,7 @@
 #ifndef STA_COMMON_LOG_H
 #define STA_COMMON_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum sta_log_level { STA_LOG_ERROR, STA_LOG_WARNING, STA_LOG_INFO, STA_LOG_DEBUG };
@@ -16,6 +17,8 @@ enum sta_log_format { STA_LOG_AUTO, STA_LOG_TEXT, STA_LOG_JSON };
 
 /** Context: before other threads start. */
 void sta_log_configure(enum sta_log_level level, enum sta_log_format format);
+/** Whether messages of the level are written.  Context: any thread. */
+bool sta_log_has(enum sta_log_level level);
 /** Fields: name, value pairs of C strings, ended by NULL.  Writes one line to standard error.  Context: any
  * thread. */
 void sta_log(enum sta_log_level level, const char *sentence, ...) __attribute__((sentinel));

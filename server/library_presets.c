@@ -83,7 +83,8 @@ struct sta_presets *sta_library_presets(struct sta_library *library)
     return presets;
 }
 
-int sta_library_reload_presets(struct sta_library *library, struct sta_error *err)
+/* Under `editing`: between reading the folders and putting what was read in force nobody may change them. */
+static int reload(struct sta_library *library, struct sta_error *err)
 {
     struct sta_presets *fresh;
     int status = sta_preset_folders_read(&library->folders, &fresh, err);
@@ -95,6 +96,14 @@ int sta_library_reload_presets(struct sta_library *library, struct sta_error *er
     uv_mutex_unlock(&library->lock);
     sta_presets_release(old);
     return STA_OK;
+}
+
+int sta_library_reload_presets(struct sta_library *library, struct sta_error *err)
+{
+    uv_mutex_lock(&library->editing);
+    int status = reload(library, err);
+    uv_mutex_unlock(&library->editing);
+    return status;
 }
 
 /* ---- changes */
@@ -138,7 +147,7 @@ int sta_library_put_preset(struct sta_library *library, const struct sta_preset_
         status = publish(library, change, created, err);
     }
     if (status == STA_OK)
-        status = sta_library_reload_presets(library, err);
+        status = reload(library, err);
     uv_mutex_unlock(&library->editing);
     return status;
 }
@@ -206,7 +215,7 @@ int sta_library_delete_preset(struct sta_library *library, const char *name, str
     if (status == STA_OK)
         status = remove_file(library, name, err);
     if (status == STA_OK)
-        status = sta_library_reload_presets(library, err);
+        status = reload(library, err);
     uv_mutex_unlock(&library->editing);
     if (status == STA_OK)
         choose_again(library, name);

@@ -310,6 +310,8 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
         one_of(s->log_level, "error, warning, info, debug", &given[STA_SETTING_log_level], "log_level", err);
     if (status == STA_OK)
         status = one_of(s->log_format, "auto, text, json", &given[STA_SETTING_log_format], "log_format", err);
+    if (status == STA_OK)
+        status = one_of(s->loopback, "own, anyone", &given[STA_SETTING_loopback], "loopback", err);
 #define AT_LEAST(field, least)                                                                               \
     if (status == STA_OK)                                                                                    \
     status = at_least(s->field, least, &given[STA_SETTING_##field], #field, err)

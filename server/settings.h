@@ -15,7 +15,8 @@
  * BOOL: bool. */
 #define STA_SETTINGS_LIST(X)                                                                                 \
     X(TEXT, listen, "127.0.0.1:7878",                                                                        \
-      "address and port to serve on; port 0 takes a free one, [::1]:7878 is IPv6")                           \
+      "address and port to serve on; port 0 takes a free one, [::1]:7878 is IPv6; unix:PATH is a socket in " \
+      "the file system, for the daemon's own user alone")                                                    \
     X(TEXT, store, "", "folder of the store; empty: $XDG_STATE_HOME/strata, else ~/.local/state/strata")     \
     X(LIST, roots, "", "folders below which traces may be read")                                             \
     X(TEXT, web, "", "folder of the dashboard; empty: the one built or installed with the program")          \
@@ -32,6 +33,11 @@
     X(SIZE, columns, "0", "bytes of decoded columns to keep in memory; 0: a quarter of memory")              \
     X(TEXT, tokens, "",                                                                                      \
       "file of access tokens; empty: no sign-in, and then only loopback addresses are served")               \
+    X(TEXT, loopback, "own",                                                                                 \
+      "whom a daemon without tokens serves: own, connections of its own user and root; or anyone, every "    \
+      "user of this machine, as admin")                                                                      \
+    X(LIST, trusted_proxies, "",                                                                             \
+      "addresses, networks or unix, whose X-Forwarded-For header names the client")                          \
     X(TEXT, log_level, "info", "error, warning, info or debug")                                              \
     X(TEXT, log_format, "auto", "text, json, or auto: text on a terminal, else JSON lines")                  \
     X(LIST, hosts, "",                                                                                       \
@@ -44,6 +50,9 @@
     X(SIZE, request_header, "32KiB", "largest request header")                                               \
     X(SECONDS, request_timeout, "30",                                                                        \
       "seconds in which a request must have arrived, and after which an idle connection is closed")          \
+    X(SIZE, send_rate, "1KiB",                                                                               \
+      "bytes per second that a client must take of its answer, measured over request_timeout; a slower one " \
+      "is cut off")                                                                                          \
     X(COUNT, rows, "100000", "rows of one JSON answer at most")                                              \
     X(COUNT, running_jobs, "1", "ingests at the same time")                                                  \
     X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \

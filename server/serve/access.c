@@ -35,6 +35,8 @@ struct failure {
 
 struct sta_access {
     char *file;
+    bool anyone;
+    char cookie[STA_COOKIE_NAME_SIZE];
     char **hosts, **origins;
     size_t host_count, origin_count;
     bool wildcard;
@@ -66,6 +68,8 @@ int sta_access_create(const struct sta_access_options *options, struct sta_acces
     uv_mutex_init(&access->lock);
     access->file = options->tokens && options->tokens[0] ? sta_strdup(options->tokens) : NULL;
     access->wildcard = options->wildcard;
+    access->anyone = options->anyone;
+    snprintf(access->cookie, sizeof access->cookie, "%s", options->cookie);
     static const char *const loopback[] = {"localhost", "127.0.0.1", "::1"};
     for (size_t i = 0; i < STA_COUNT_OF(loopback); i++)
         add_text(&access->hosts, &access->host_count, loopback[i]);
@@ -119,6 +123,11 @@ bool sta_access_has_tokens(const struct sta_access *access)
     return access->file != NULL;
 }
 
+const char *sta_access_cookie(const struct sta_access *access)
+{
+    return access->cookie;
+}
+
 /* ---- tokens and sessions; under the lock unless they are told otherwise */
 
 static struct sta_identity identity_of(const struct sta_token *token)
@@ -135,7 +144,7 @@ static struct session *find_session(struct sta_access *access, const char *cooki
 {
     char id[STA_SESSION_SIZE];
     unsigned char hash[SHA256_DIGEST_SIZE];
-    if (!sta_cookie_find(cookie, STA_SESSION_COOKIE, id, sizeof id))
+    if (!sta_cookie_find(cookie, access->cookie, id, sizeof id))
         return NULL;
     sta_token_hash(id, hash);
     for (size_t i = 0; i < SESSIONS; i++) {
@@ -146,14 +155,16 @@ static struct session *find_session(struct sta_access *access, const char *cooki
     return NULL;
 }
 
-struct sta_identity sta_access_identify(struct sta_access *access, const char *authorization,
-                                        const char *cookie)
+struct sta_identity sta_access_identify(struct sta_access *access, const struct sta_client *client,
+                                        const char *authorization, const char *cookie)
 {
     const char *text = sta_bearer_token(authorization);
     unsigned char hash[SHA256_DIGEST_SIZE];
     const struct sta_token *token = NULL;
-    if (access->file == NULL)
-        return (struct sta_identity){STA_ROLE_ADMIN, ""};
+    if (access->file == NULL) {
+        bool trusted = access->anyone || client->owner == STA_OWNER_SELF;
+        return (struct sta_identity){trusted ? STA_ROLE_ADMIN : STA_ROLE_NONE, ""};
+    }
     if (text != NULL)
         sta_token_hash(text, hash);
     uv_mutex_lock(&access->lock);
@@ -197,6 +208,19 @@ static void open_session(struct sta_access *access, const unsigned char *token, 
     oldest->end_ns = uv_hrtime() + STA_SESSION_SECONDS * UINT64_C(1000000000);
 }
 
+/* Under the lock.  Counts a failure of the client. */
+static int fail_sign_in(struct sta_access *access, uint64_t client, struct sta_error *err)
+{
+    struct failure *failure = failure_of(access, client);
+    uint64_t now = uv_hrtime();
+    if (now - failure->since_ns > FAILURE_WINDOW_NS)
+        *failure = (struct failure){client, now, 0};
+    if (failure->count >= FAILURES)
+        return sta_fail(err, STA_EBUSY, "Too many sign-ins failed; wait a minute");
+    failure->count++;
+    return sta_fail(err, STA_EFORBIDDEN, "The token is not known here");
+}
+
 int sta_access_sign_in(struct sta_access *access, const char *text, uint64_t client,
                        char session[STA_SESSION_SIZE], struct sta_identity *identity, struct sta_error *err)
 {
@@ -204,19 +228,12 @@ int sta_access_sign_in(struct sta_access *access, const char *text, uint64_t cli
     int status = STA_OK;
     sta_token_hash(text, hash);
     uv_mutex_lock(&access->lock);
-    struct failure *failure = failure_of(access, client);
-    uint64_t now = uv_hrtime();
-    if (now - failure->since_ns > FAILURE_WINDOW_NS)
-        *failure = (struct failure){client, now, 0};
     const struct sta_token *token = sta_tokens_find(&access->tokens, hash);
-    if (failure->count >= FAILURES) {
-        status = sta_fail(err, STA_EBUSY, "Too many sign-ins failed; wait a minute");
-    } else if (token == NULL) {
-        failure->count++;
-        status = sta_fail(err, STA_EFORBIDDEN, "The token is not known here");
-    } else {
+    if (token != NULL) {
         *identity = identity_of(token);
         open_session(access, hash, session);
+    } else {
+        status = fail_sign_in(access, client, err);
     }
     uv_mutex_unlock(&access->lock);
     return status;

@@ -26,10 +26,11 @@ int sta_api_session(struct sta_call *call, struct sta_reply *reply, struct sta_e
 /* Behind a proxy that speaks TLS, the cookie is for TLS only. */
 static void set_cookie(struct sta_call *call, struct sta_reply *reply, const char *session, unsigned seconds)
 {
-    char cookie[200];
+    char cookie[256];
     const char *scheme = sta_exchange_header(call->exchange, "X-Forwarded-Proto");
-    snprintf(cookie, sizeof cookie, STA_SESSION_COOKIE "=%s; Path=/; Max-Age=%u; HttpOnly; SameSite=Strict%s",
-             session, seconds, scheme != NULL && strcmp(scheme, "https") == 0 ? "; Secure" : "");
+    snprintf(cookie, sizeof cookie, "%s=%s; Path=/; Max-Age=%u; HttpOnly; SameSite=Strict%s",
+             sta_access_cookie(call->server->access), session, seconds,
+             scheme != NULL && strcmp(scheme, "https") == 0 ? "; Secure" : "");
     sta_reply_header(reply, "Set-Cookie", cookie);
 }
 
@@ -47,9 +48,10 @@ int sta_api_session_create(struct sta_call *call, struct sta_reply *reply, struc
     if (status != STA_OK)
         return status;
     status = sta_access_sign_in(call->server->access, body.values[0].text,
-                                sta_exchange_client(call->exchange), session, &call->identity, err);
+                                sta_exchange_client(call->exchange)->number, session, &call->identity, err);
     sta_body_fini(&body);
     if (status == STA_OK) {
+        sta_call_note_user(call);
         put_session(call, reply, &call->identity);
         set_cookie(call, reply, session, STA_SESSION_SECONDS);
     } else {

@@ -75,6 +75,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct 
     int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
+    sta_call_note_subject(call, body.values[0].text);
     status = check_format(body.values[2].text, err);
     if (status == STA_OK) {
         status = sta_library_register(call->server->options.library, body.values[0].text, body.values[1].text,

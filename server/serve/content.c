@@ -140,6 +140,7 @@ static struct sta_answer *answer_unstored(struct sta_reply *reply)
 struct sta_answer *sta_reply_answer(struct sta_reply *reply, struct sta_exchange *exchange)
 {
     enum sta_method method = sta_exchange_method(exchange);
+    sta_reply_name_request(reply, sta_exchange_id(exchange));
     if (reply->status != 200 || reply->no_store || (method != STA_GET && method != STA_HEAD))
         return answer_unstored(reply);
     struct sta_content *content = sta_content_create(reply, "private, no-cache");

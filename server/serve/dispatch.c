@@ -109,25 +109,9 @@ static void run(struct sta_call *call)
 
 /* ---- what is checked before; each returns false when it has answered */
 
-static bool check_limits(struct sta_call *call)
-{
-    char detail[160];
-    const struct sta_server_options *options = &call->server->options;
-    int refusal = sta_exchange_refusal(call->exchange);
-    if (refusal == 0)
-        return true;
-    bool body = refusal == 413;
-    snprintf(detail, sizeof detail, "The request %s is larger than %llu bytes (setting %s)",
-             body ? "body" : "header",
-             (unsigned long long)(body ? options->request_body : options->request_header),
-             body ? "request_body" : "request_header");
-    refuse_simply(call, refusal, detail);
-    return false;
-}
-
 static bool check_host(struct sta_call *call)
 {
-    const char *host = sta_exchange_header(call->exchange, "Host");
+    const char *host = sta_exchange_host(call->exchange);
     if (sta_access_host_known(call->server->access, host))
         return true;
     refuse_simply(call, 421,
@@ -142,7 +126,8 @@ static bool is_allowed_origin(struct sta_call *call)
     if (origin == NULL || !sta_access_origin_allowed(call->server->access, origin))
         return false;
     sta_exchange_add_header(call->exchange, "Access-Control-Allow-Origin", origin);
-    sta_exchange_add_header(call->exchange, "Access-Control-Expose-Headers", "ETag, Location, Retry-After");
+    sta_exchange_add_header(call->exchange, "Access-Control-Expose-Headers",
+                            "ETag, Location, Retry-After, X-Request-Id");
     return true;
 }
 
@@ -169,25 +154,46 @@ static bool is_reading(enum sta_method method)
     return method == STA_GET || method == STA_HEAD || method == STA_OPTIONS;
 }
 
-static bool check_role(struct sta_call *call)
+/* Why a caller without any role has none. */
+static void refuse_unknown(struct sta_call *call, enum sta_role needed)
 {
-    char detail[200];
-    enum sta_role needed = call->route->role;
-    call->identity =
-        sta_access_identify(call->server->access, sta_exchange_header(call->exchange, "Authorization"),
-                            sta_exchange_header(call->exchange, "Cookie"));
-    if (call->identity.role >= needed)
-        return true;
-    if (call->identity.role == STA_ROLE_NONE) {
+    char detail[300];
+    const struct sta_client *client = sta_exchange_client(call->exchange);
+    if (sta_access_has_tokens(call->server->access))
         snprintf(detail, sizeof detail,
                  "This needs the role %s: send a token as \"Authorization: Bearer ..\", or sign in",
                  sta_role_name(needed));
-        refuse_simply(call, 401, detail);
-    } else {
-        snprintf(detail, sizeof detail, "This needs the role %s; the token \"%s\" has the role %s",
-                 sta_role_name(needed), call->identity.name, sta_role_name(call->identity.role));
-        refuse_simply(call, 403, detail);
+    else if (client->owner == STA_OWNER_OTHER)
+        snprintf(
+            detail, sizeof detail,
+            "Without a tokens file this daemon serves only its own user and root; this connection belongs "
+            "to uid %u (settings tokens, loopback)",
+            (unsigned)client->uid);
+    else
+        snprintf(detail, sizeof detail,
+                 "Without a tokens file this daemon serves only its own user and root, and whose connection "
+                 "this is could not be found out (settings tokens, loopback)");
+    refuse_simply(call, 401, detail);
+}
+
+static bool check_role(struct sta_call *call)
+{
+    char detail[200];
+    struct sta_exchange *exchange = call->exchange;
+    enum sta_role needed = call->route->role;
+    call->identity = sta_access_identify(call->server->access, sta_exchange_client(exchange),
+                                         sta_exchange_header(exchange, "Authorization"),
+                                         sta_exchange_header(exchange, "Cookie"));
+    sta_call_note_user(call);
+    if (call->identity.role >= needed)
+        return true;
+    if (call->identity.role == STA_ROLE_NONE) {
+        refuse_unknown(call, needed);
+        return false;
     }
+    snprintf(detail, sizeof detail, "This needs the role %s; the token \"%s\" has the role %s",
+             sta_role_name(needed), call->identity.name, sta_role_name(call->identity.role));
+    refuse_simply(call, 403, detail);
     return false;
 }
 
@@ -196,7 +202,7 @@ static bool check_origin(struct sta_call *call)
     struct sta_exchange *exchange = call->exchange;
     if (is_reading(sta_exchange_method(exchange)) ||
         sta_access_origin_may_write(call->server->access, sta_exchange_header(exchange, "Origin"),
-                                    sta_exchange_header(exchange, "Host"),
+                                    sta_exchange_host(exchange),
                                     sta_exchange_header(exchange, "Sec-Fetch-Site")))
         return true;
     refuse_simply(call, 403, "Pages of this origin may not change anything here (setting cors_origins)");
@@ -280,7 +286,7 @@ static void go_by_route(struct sta_call *call, char *path, char *query)
     unsigned allowed;
     bool cors = is_allowed_origin(call);
     call->route = sta_route_find(path, sta_exchange_method(call->exchange), captures, &allowed);
-    *sta_exchange_note(call->exchange) = (void *)(uintptr_t)call->route;
+    sta_exchange_note(call->exchange)->about = call->route;
     if (call->route == NULL && allowed == 0 && !is_of_api(path))
         serve_file(call, path);
     else if (call->route == NULL && allowed == 0)
@@ -298,8 +304,6 @@ void sta_dispatch(void *context, struct sta_exchange *exchange)
 {
     struct sta_call call = {.server = context, .exchange = exchange};
     char *path = sta_exchange_target(exchange), *query = sta_target_split(path);
-    if (!check_limits(&call))
-        return;
     if (atomic_load(&call.server->stopping))
         refuse_simply(&call, 503, "The daemon is stopping");
     else if (check_host(&call))

@@ -1,4 +1,4 @@
-/* http.h - HTTP without anyone else knowing libmicrohttpd: exchanges come in, answers go out.
+/* http.h - HTTP/1.1 over sockets: exchanges come in, answers go out.
  *
  * An exchange is one request and its answer.  When the request is complete its handler is called on an HTTP
  * thread, which must not wait for anything: the handler answers at once, or parks the exchange, has the work
@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include "common/buffer.h"
 #include "common/error.h"
+#include "serve/client.h"
+#include "serve/head.h"
 
 struct sta_http;
 struct sta_exchange;
@@ -32,7 +34,7 @@ struct sta_answer_parts {
     size_t size;
 };
 
-/** The headers that every answer carries for safety are added. */
+/** The headers that every answer carries for safety are added.  Control characters in values are left out. */
 struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts);
 struct sta_answer *sta_answer_retain(struct sta_answer *answer);
 void sta_answer_release(struct sta_answer *answer); /* NULL allowed */
@@ -41,9 +43,12 @@ size_t sta_answer_size(const struct sta_answer *answer);
 /* ---- the server */
 
 struct sta_http_options {
-    const char *listen; /* HOST:PORT, [ADDRESS]:PORT */
+    const char *listen; /* HOST:PORT, [ADDRESS]:PORT, unix:PATH */
     unsigned threads;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout_s;
+    uint64_t send_rate;                 /* bytes per second that a client must take of an answer */
+    bool ask_owner;                     /* find out whose process each client is */
+    const struct sta_networks *proxies; /* whose X-Forwarded-For counts; borrowed */
     void (*handle)(void *context, struct sta_exchange *exchange);
     /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a
      * request. */
@@ -57,8 +62,9 @@ struct sta_http_options {
 STA_MUSTCHECK int sta_http_open(const struct sta_http_options *options, struct sta_http **http,
                                 struct sta_error *err);
 STA_MUSTCHECK int sta_http_run(struct sta_http *http, struct sta_error *err);
-const char *sta_http_address(const struct sta_http *http); /* "http://127.0.0.1:7878" */
-const char *sta_http_host(const struct sta_http *http);    /* the host of `listen`, without brackets */
+const char *sta_http_address(const struct sta_http *http); /* "http://127.0.0.1:7878", "unix:/run/strata" */
+const char *sta_http_host(const struct sta_http *http);    /* the host of `listen`, without brackets, or "" */
+unsigned sta_http_port(const struct sta_http *http);       /* 0: a socket in the file system */
 bool sta_http_is_loopback(const struct sta_http *http);
 bool sta_http_is_wildcard(const struct sta_http *http);
 uint64_t sta_http_connections(struct sta_http *http);
@@ -70,20 +76,27 @@ void sta_http_close(struct sta_http *http);
 
 /* ---- the request; valid until the answer has gone out.  Any thread */
 
-enum sta_method { STA_GET, STA_HEAD, STA_POST, STA_PUT, STA_PATCH, STA_DELETE, STA_OPTIONS, STA_METHODS };
-const char *sta_method_name(enum sta_method method); /* "OTHER" for STA_METHODS */
-
 enum sta_method sta_exchange_method(const struct sta_exchange *exchange); /* STA_METHODS: none of these */
 char *sta_exchange_target(
     struct sta_exchange *exchange); /* as sent: path and query; the handler may write into it */
 const char *sta_exchange_header(struct sta_exchange *exchange, const char *name); /* NULL: absent */
 const struct sta_buffer *sta_exchange_body(const struct sta_exchange *exchange);
-/** Set when the request breaks a limit and was not read: 413 or 431; else 0. */
-int sta_exchange_refusal(const struct sta_exchange *exchange);
-/** A number that is the same for requests of the same address (IPv6: network of 64 bits). */
-uint64_t sta_exchange_client(const struct sta_exchange *exchange);
-/** A place for the handler's own note about the exchange; NULL at first. */
-void **sta_exchange_note(struct sta_exchange *exchange);
+/** By which host the client calls: of a target in absolute form, else the Host header; NULL: none. */
+const char *sta_exchange_host(const struct sta_exchange *exchange);
+/** Who asks: the other end of the connection, or whom a trusted proxy names. */
+const struct sta_client *sta_exchange_client(const struct sta_exchange *exchange);
+/** Names the request in logs, problem documents and the header X-Request-Id. */
+const char *sta_exchange_id(const struct sta_exchange *exchange);
+/** Bytes that have been sent for the request so far.  Context: `completed`. */
+uint64_t sta_exchange_sent(const struct sta_exchange *exchange);
+
+/* What the handler notes about the exchange, for `completed`; empty at first. */
+struct sta_exchange_note {
+    const void *about;
+    char user[64];
+    char subject[256];
+};
+struct sta_exchange_note *sta_exchange_note(struct sta_exchange *exchange);
 
 /* ---- answering: exactly one of reply, park + finish, stream */
 
@@ -127,19 +140,13 @@ void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type
                          const struct sta_stream_source *source);
 /**
  * sta_exchange_finish_stream - the same for an exchange that is parked
- * @stream: set, before the source is asked for the first time, to what sta_stream_rouse wants
+ * @stream: set, before the source is asked for the first time, to what sta_stream_wake wants
  * Context: any thread.  The exchange must not be used after.
  */
 void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *content_type,
                                 const struct sta_stream_source *source, struct sta_stream **stream);
-/**
- * sta_stream_rouse - have the stream's source asked again
- * Return: what must be given to sta_streams_resume once the caller holds no lock that the source takes; NULL:
- * nothing.
- * Context: any thread, before the source is released.
- */
-struct sta_stream *sta_stream_rouse(struct sta_stream *stream);
-void sta_streams_resume(struct sta_stream *sleepers); /* NULL allowed */
+/** Has the stream's source asked again.  Context: any thread, before the source is released. */
+void sta_stream_wake(struct sta_stream *stream);
 /** Every stream is asked again.  Context: any thread. */
 void sta_http_wake_streams(struct sta_http *http);
 

@@ -1,9 +1,11 @@
-/* The listening socket: an address such as "127.0.0.1:7878", "[::1]:7878", "localhost:0" becomes one. */
+/* The listening socket: an address such as "127.0.0.1:7878", "[::1]:7878", "localhost:0", or
+ * "unix:/run/user/1000/strata" becomes one. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -19,8 +21,10 @@ static int split_address(const char *listen, char **host, const char **port, str
     const char *end = bracketed ? strchr(listen, ']') : colon;
     if (colon == NULL || end == NULL || end == listen || (bracketed && end + 1 != colon) ||
         (!bracketed && strchr(listen, ':') != colon))
-        return sta_fail(err, STA_EINPUT,
-                        "listen: \"%s\" is not HOST:PORT, such as 127.0.0.1:7878 or [::1]:7878", listen);
+        return sta_fail(
+            err, STA_EINPUT,
+            "listen: \"%s\" is not HOST:PORT, such as 127.0.0.1:7878 or [::1]:7878, and not unix:PATH",
+            listen);
     *port = colon + 1;
     char *rest;
     long number = strtol(*port, &rest, 10);
@@ -63,12 +67,12 @@ static void name_address(struct sta_http *http)
     union sta_address bound = {0};
     socklen_t size = sizeof bound;
     STA_ASSERT(getsockname(http->listener, &bound.any, &size) == 0);
-    unsigned port = ntohs(bound.any.sa_family == AF_INET ? bound.four.sin_port : bound.six.sin6_port);
+    http->port = ntohs(bound.any.sa_family == AF_INET ? bound.four.sin_port : bound.six.sin6_port);
     bool six = strchr(http->host, ':') != NULL;
-    http->address = sta_sprintf("http://%s%s%s:%u", six ? "[" : "", http->host, six ? "]" : "", port);
+    http->address = sta_sprintf("http://%s%s%s:%u", six ? "[" : "", http->host, six ? "]" : "", http->port);
 }
 
-int sta_http_listen(struct sta_http *http, struct sta_error *err)
+static int listen_tcp(struct sta_http *http, struct sta_error *err)
 {
     const char *port = NULL;
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -84,4 +88,62 @@ int sta_http_listen(struct sta_http *http, struct sta_error *err)
     if (status == STA_OK)
         name_address(http);
     return status;
+}
+
+/* ---- a socket in the file system */
+
+/* What a daemon that was killed has left stands in the way; what is still served, or is no socket, stays. */
+static int remove_stale(const union sta_address *address, struct sta_error *err)
+{
+    const char *path = address->local.sun_path;
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return STA_OK;
+    if (!S_ISSOCK(st.st_mode))
+        return sta_fail(err, STA_EINPUT, "listen: %s is there already and is no socket", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool served =
+        fd >= 0 && (connect(fd, &address->any, sizeof address->local) == 0 || errno != ECONNREFUSED);
+    if (fd >= 0)
+        close(fd);
+    if (served)
+        return sta_fail(err, STA_EIO, "Cannot listen on %s: somebody else does", path);
+    return unlink(path) == 0 ? STA_OK : sta_fail_errno(err, errno, "Cannot replace %s", path);
+}
+
+/* The mode is set before there is a file, so that nobody else can connect for a moment. */
+static int bind_local(struct sta_http *http, const union sta_address *address, struct sta_error *err)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return sta_fail_errno(err, errno, "Cannot open a socket for %s", http->options.listen);
+    if (fchmod(fd, 0600) != 0 || bind(fd, &address->any, sizeof address->local) != 0 ||
+        chmod(address->local.sun_path, 0600) != 0 || listen(fd, BACKLOG) != 0) {
+        int cause = errno;
+        close(fd);
+        return sta_fail_errno(err, cause, "Cannot listen on %s", http->options.listen);
+    }
+    http->listener = fd;
+    return STA_OK;
+}
+
+static int listen_local(struct sta_http *http, const char *path, struct sta_error *err)
+{
+    union sta_address address = {.local.sun_family = AF_UNIX};
+    if (*path == '\0' || strlen(path) >= sizeof address.local.sun_path)
+        return sta_fail(err, STA_EINPUT, "listen: the path of a socket has 1 to %zu bytes",
+                        sizeof address.local.sun_path - 1);
+    memcpy(address.local.sun_path, path, strlen(path) + 1);
+    http->socket_path = sta_strdup(path);
+    http->host = sta_strdup("");
+    http->address = sta_sprintf("unix:%s", path);
+    http->loopback = true;
+    int status = remove_stale(&address, err);
+    return status == STA_OK ? bind_local(http, &address, err) : status;
+}
+
+int sta_http_listen(struct sta_http *http, struct sta_error *err)
+{
+    const char *listen = http->options.listen;
+    return strncmp(listen, "unix:", 5) == 0 ? listen_local(http, listen + 5, err) : listen_tcp(http, err);
 }

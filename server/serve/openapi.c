@@ -210,7 +210,7 @@ static void put_paths(struct sta_buffer *out)
     sta_put_char(out, '}');
 }
 
-static void put_components(struct sta_buffer *out)
+static void put_components(struct sta_buffer *out, const char *cookie)
 {
     sta_put_member(out, "components");
     sta_put_text(out, "{\"schemas\":{");
@@ -222,12 +222,13 @@ static void put_components(struct sta_buffer *out)
                  "},\"responses\":{\"problem\":{\"description\":\"What went wrong (RFC 9457)\",\"content\":{"
                  "\"application/problem+json\":");
     put_media(out, "problem");
-    sta_put_text(out,
-                 "}}},\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
-                 "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" STA_SESSION_COOKIE "\"}}}");
+    sta_put_text(out, "}}},\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
+                      "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":");
+    sta_put_json_text(out, cookie);
+    sta_put_text(out, "}}}");
 }
 
-char *sta_openapi_create(const char *version)
+char *sta_openapi_create(const char *version, const char *cookie)
 {
     struct sta_buffer out;
     sta_buffer_init(&out);
@@ -241,7 +242,7 @@ char *sta_openapi_create(const char *version)
               "documents.\",\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},"
               "\"servers\":[{\"url\":\"/\"}],\"security\":[{\"token\":[]},{\"session\":[]}]");
     put_paths(&out);
-    put_components(&out);
+    put_components(&out, cookie);
     sta_put_char(&out, '}');
     return sta_buffer_take_text(&out);
 }

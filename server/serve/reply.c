@@ -18,6 +18,7 @@
     X(409, "conflict", "It is there already")                                                                \
     X(410, "outdated", "It was of an earlier version")                                                       \
     X(413, "body-too-large", "The request body is too large")                                                \
+    X(417, "unknown-expectation", "An expectation cannot be met")                                            \
     X(421, "unknown-host", "The host is not one of this daemon's names")                                     \
     X(422, "over-limit", "A limit was exceeded")                                                             \
     X(429, "too-many-requests", "Too many requests")                                                         \
@@ -25,6 +26,7 @@
     X(500, "failure", "The daemon failed")                                                                   \
     X(501, "not-available", "Not available")                                                                 \
     X(503, "try-again", "Try again later")                                                                   \
+    X(505, "unknown-version", "This version of HTTP is not understood")                                      \
     X(507, "disk-full", "The disk is full")
 
 static const struct problem_kind {
@@ -119,6 +121,15 @@ void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *proble
         sta_reply_header(reply, "Retry-After", "1");
     if (status == 401)
         sta_reply_header(reply, "WWW-Authenticate", "Bearer realm=\"strata\"");
+}
+
+void sta_reply_name_request(struct sta_reply *reply, const char *request_id)
+{
+    if (strcmp(reply->content_type, "application/problem+json") != 0 || reply->body.size == 0)
+        return;
+    reply->body.size--; /* the brace */
+    sta_put_member_text(&reply->body, "request_id", request_id);
+    sta_put_char(&reply->body, '}');
 }
 
 /* ---- tables */

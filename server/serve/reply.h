@@ -43,6 +43,9 @@ void sta_reply_header(struct sta_reply *reply, const char *name, const char *val
 /** Empties the reply and makes it the problem, with Retry-After or WWW-Authenticate where they belong. */
 void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *problem);
 
+/** Adds the request's id to a reply that is a problem. */
+void sta_reply_name_request(struct sta_reply *reply, const char *request_id);
+
 /* ---- tables */
 
 /* Members of a JSON answer that stand before the table. */

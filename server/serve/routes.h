@@ -36,6 +36,7 @@ struct sta_route {
     const char *reply;        /* schema of the success, or NULL when it has no JSON body */
     const char *content_type; /* of the success when it is not JSON */
     const char *summary, *text;
+    const char *audit; /* what is logged of each such request; NULL: it changes nothing */
 };
 
 extern const struct sta_route sta_routes[];
@@ -53,7 +54,7 @@ void sta_route_methods(unsigned allowed, char text[STA_METHODS_TEXT]);
 void sta_dispatch(void *server, struct sta_exchange *exchange);
 
 /** The document, as text owned by the caller. */
-char *sta_openapi_create(const char *version);
+char *sta_openapi_create(const char *version, const char *cookie);
 
 /* handlers, one file per topic */
 int sta_api_health(struct sta_call *, struct sta_reply *, struct sta_error *);

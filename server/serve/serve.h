@@ -20,12 +20,16 @@ struct sta_server_options {
     struct sta_jobs *jobs;       /* borrowed */
     struct sta_store *store;     /* borrowed */
     const char *web;             /* folder of the dashboard */
+    const char *store_path;      /* folder of the store */
     const char *tokens;          /* file, or "" */
-    const char *const *hosts;    /* further allowed names */
+    bool loopback_anyone;        /* without tokens: serve every user of this machine */
+    const char *const *trusted_proxies;
+    size_t trusted_proxy_count;
+    const char *const *hosts; /* further allowed names */
     size_t host_count;
     const char *const *cors_origins;
     size_t cors_origin_count;
-    uint64_t connections, connections_per_client, request_body, request_header, request_timeout;
+    uint64_t connections, connections_per_client, request_body, request_header, request_timeout, send_rate;
     uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout;
     unsigned workers;
     const struct sta_setting_value *settings; /* for GET /settings; borrowed */

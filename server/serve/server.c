@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "common/log.h"
 #include "common/memory.h"
@@ -18,9 +19,10 @@ static void on_completed(void *context, struct sta_exchange *exchange, int statu
                          bool aborted)
 {
     struct sta_server *server = context;
-    const struct sta_route *route = *sta_exchange_note(exchange);
+    const struct sta_route *route = sta_exchange_note(exchange)->about;
     size_t index = route ? (size_t)(route - sta_routes) : sta_route_count;
     sta_metrics_request(server->metrics, index, aborted && status == 0 ? 0 : status, seconds);
+    sta_log_request(exchange, status, seconds, aborted);
 }
 
 static void on_tick(void *context)
@@ -29,10 +31,19 @@ static void on_tick(void *context)
     sta_running_tick(server->running);
 }
 
+static bool asks_owner(const struct sta_server_options *options)
+{
+    return (options->tokens == NULL || options->tokens[0] == '\0') && !options->loopback_anyone;
+}
+
 static int open_http(struct sta_server *server, struct sta_error *err)
 {
     const struct sta_server_options *options = &server->options;
     unsigned cores = sta_usable_cores();
+    int status =
+        sta_networks_parse(options->trusted_proxies, options->trusted_proxy_count, &server->proxies, err);
+    if (status != STA_OK)
+        return status;
     struct sta_http_options http = {
         .listen = options->listen,
         .threads = STA_MIN(STA_MAX(cores, 2), HTTP_THREADS_MOST),
@@ -41,6 +52,9 @@ static int open_http(struct sta_server *server, struct sta_error *err)
         .request_body = options->request_body,
         .request_header = options->request_header,
         .request_timeout_s = options->request_timeout,
+        .send_rate = options->send_rate,
+        .ask_owner = asks_owner(options),
+        .proxies = &server->proxies,
         .handle = sta_dispatch,
         .completed = on_completed,
         .tick = on_tick,
@@ -49,11 +63,24 @@ static int open_http(struct sta_server *server, struct sta_error *err)
     return sta_http_open(&http, &server->http, err);
 }
 
+/* Browsers send a cookie to every port of its host, and a proxy may have several daemons at one.  The store
+ * tells daemons apart: it has one at a time. */
+static void name_cookie(const struct sta_server *server, char name[STA_COOKIE_NAME_SIZE])
+{
+    const char *store = server->options.store_path;
+    snprintf(name, STA_COOKIE_NAME_SIZE, "strata_session_%u_%016llx", sta_http_port(server->http),
+             (unsigned long long)XXH3_64bits(store, strlen(store)));
+}
+
 static int open_access(struct sta_server *server, struct sta_error *err)
 {
     const struct sta_server_options *options = &server->options;
+    char cookie[STA_COOKIE_NAME_SIZE];
+    name_cookie(server, cookie);
     struct sta_access_options access = {
         .tokens = options->tokens,
+        .anyone = options->loopback_anyone,
+        .cookie = cookie,
         .listen_host = sta_http_host(server->http),
         .wildcard = sta_http_is_wildcard(server->http),
         .hosts = options->hosts,
@@ -68,6 +95,10 @@ static int open_access(struct sta_server *server, struct sta_error *err)
         return sta_fail(err, STA_EINPUT,
                         "listen: %s is not a loopback address; without a tokens file only loopback is served",
                         options->listen);
+    if (options->loopback_anyone && !sta_access_has_tokens(server->access))
+        sta_log(STA_LOG_WARNING,
+                "Every user of this machine is admin here: there is no tokens file, and loopback is anyone",
+                NULL);
     return STA_OK;
 }
 
@@ -75,7 +106,7 @@ static void make_openapi(struct sta_server *server)
 {
     struct sta_reply reply;
     sta_reply_init(&reply);
-    char *text = sta_openapi_create(server->options.version);
+    char *text = sta_openapi_create(server->options.version, sta_access_cookie(server->access));
     sta_put_text(&reply.body, text);
     free(text);
     server->openapi = sta_content_create(&reply, "private, no-cache");
@@ -102,6 +133,7 @@ static void server_free(struct sta_server *server)
         sta_kept_results_destroy(server->results);
     if (server->running != NULL)
         sta_running_destroy(server->running);
+    sta_networks_fini(&server->proxies);
     sta_metrics_destroy(server->metrics);
     sta_content_release(server->openapi);
     free(server);

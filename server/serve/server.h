@@ -18,6 +18,7 @@
 
 struct sta_server {
     struct sta_server_options options;
+    struct sta_networks proxies; /* trusted */
     struct sta_http *http;
     struct sta_access *access;
     struct sta_answers *answers;
@@ -49,6 +50,15 @@ struct sta_call {
  * Context: the handler's call (parked: false), else any thread. */
 void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
                      bool parked);
+
+/* audit.c: who did what */
+/** Notes for the log who the call's identity is. */
+void sta_call_note_user(struct sta_call *call);
+/** Notes for the log what the call is about, where its path does not say that. */
+void sta_call_note_subject(struct sta_call *call, const char *subject);
+/** Logs a request that has ended: one that changes something, or signs in, as a line of audit; each as a line
+ * of access. */
+void sta_log_request(struct sta_exchange *exchange, int status, double seconds, bool aborted);
 
 /* jobs_watch.c: what follows from changes of jobs */
 void sta_server_watch_jobs(struct sta_server *server);

@@ -180,10 +180,10 @@ static void run_piece(void *context, bool dropped)
         answer->ready[answer->ready_count++] = piece;
     else
         sta_buffer_fini(&piece);
-    struct sta_stream *sleeper = answer->stream != NULL ? sta_stream_rouse(answer->stream) : NULL;
+    if (answer->stream != NULL)
+        sta_stream_wake(answer->stream);
     uv_mutex_unlock(&answer->lock);
     order_piece(answer);
-    sta_streams_resume(sleeper);
     answer_release(answer);
 }
 

@@ -24,7 +24,7 @@ SMOKE = r"test_basics|test_query\.|test_query_streams\.test_(a_long_answer|more_
 def tests(patterns):
     for file in sorted(HERE.glob("test_*.py")):
         module = importlib.import_module(file.stem)
-        for name, function in vars(module).items():
+        for name, function in list(vars(module).items()):
             label = f"{file.stem}.{name}"
             if name.startswith("test_") and callable(function) and (not patterns or any(re.search(p, label) for p in patterns)):
                 yield label, function

@@ -1,4 +1,5 @@
-/* Everything of a request that a client chooses freely: target, query, headers, body; and the tokens file.
+/* Everything of a request that a client chooses freely: head, target, query, headers, body; and the tokens
+ * file.
  *
  * The first byte picks the piece, the rest is its text.  Beside not crashing: a decoded text is UTF-8 and not
  * longer than it was, and what was accepted keeps to its list. */
@@ -7,7 +8,9 @@
 #include <string.h>
 
 #include "common/number.h"
+#include "common/memory.h"
 #include "serve/body.h"
+#include "serve/body_reader.h"
 #include "serve/cursor.h"
 #include "serve/parameters.h"
 #include "serve/request.h"
@@ -50,8 +53,39 @@ static void fuzz_headers(char *text)
         STA_ASSERT(host[0] != '\0' && strlen(host) < sizeof host);
     if (sta_origin_host(text, host))
         STA_ASSERT(host[0] != '\0' && strchr(host, '/') == NULL);
-    if (sta_cookie_find(text, "strata_session", cookie, sizeof cookie))
+    if (sta_cookie_find(text, "strata_session_1", cookie, sizeof cookie))
         STA_ASSERT(strlen(cookie) < sizeof cookie);
+}
+
+/* A head and what follows it, as a connection reads them. */
+static void fuzz_request(char *bytes, size_t size)
+{
+    struct sta_head head;
+    struct sta_body_reader reader;
+    struct sta_buffer body;
+    struct sta_error err = STA_ERROR_INIT;
+    size_t scanned = 0, taken;
+    if (sta_head_scan(bytes, size, &scanned, &err) != STA_HEAD_WHOLE)
+        return;
+    int status = sta_head_parse(bytes, scanned, &head, &err);
+    STA_ASSERT(status == 0 || (status >= 400 && err.text[0] != '\0'));
+    if (status != 0)
+        return;
+    STA_ASSERT(head.target[0] != '\0' && !(head.chunked && head.content_length > 0));
+    sta_buffer_init(&body);
+    sta_body_reader_init(&reader, &head);
+    (void)sta_body_read_input(&reader, bytes + scanned, size - scanned, &taken, &body, &err);
+    STA_ASSERT(taken <= size - scanned && body.size <= taken);
+    sta_buffer_fini(&body);
+}
+
+static void fuzz_forwarded(const char *text)
+{
+    struct sta_network network = {.bits = 104, .address.s6_addr = {[10] = 0xff, 0xff, 10}};
+    struct sta_networks proxies = {.items = &network, .count = 1};
+    struct sta_client client = {.name = ""};
+    if (sta_client_forwarded(&proxies, text, &client))
+        STA_ASSERT(client.name[0] != '\0' && client.owner == STA_OWNER_UNKNOWN);
 }
 
 static void fuzz_body(const char *bytes, size_t size)
@@ -105,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static void (*const pieces[])(char *text) = {fuzz_target, fuzz_decode, fuzz_headers, fuzz_tokens};
     if (size == 0)
         return 0;
-    unsigned piece = data[0] % 6;
+    unsigned piece = data[0] % 8;
     char *text = malloc(size); /* exact, so that reading past the end is seen */
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
@@ -113,6 +147,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_body(text, size - 1);
     else if (piece == 5)
         fuzz_cursor(text, size - 1);
+    else if (piece == 6)
+        fuzz_request(text, size - 1);
+    else if (piece == 7)
+        fuzz_forwarded(text);
     else
         pieces[piece](text);
     free(text);

@@ -8,6 +8,8 @@
 #include "serve/access.h"
 #include "serve/tokens.h"
 
+#define COOKIE "strata_session_7878_0"
+
 static char file[] = "/tmp/strata-tokens-XXXXXX";
 
 static void put_line(char *text, const char *name, const char *role, const char *token)
@@ -26,6 +28,8 @@ static void write_tokens(const char *text)
     cr_assert_eq(sta_file_publish(file, text, strlen(text), &err), STA_OK, "%s", err.text);
 }
 
+static const struct sta_client stranger = {.name = "192.0.2.7", .owner = STA_OWNER_OTHER, .uid = 4711};
+
 static struct sta_access *open_access(void)
 {
     char text[1000] = "# people\n\n";
@@ -37,6 +41,7 @@ static struct sta_access *open_access(void)
     write_tokens(text);
     static const char *const hosts[] = {"lab.example"}, *const origins[] = {"https://pages.example"};
     struct sta_access_options options = {.tokens = file,
+                                         .cookie = COOKIE,
                                          .listen_host = "10.0.0.1",
                                          .hosts = hosts,
                                          .host_count = 1,
@@ -63,12 +68,12 @@ Test(access, the_hash_is_sha256)
 Test(access, a_token_gives_its_role)
 {
     struct sta_access *access = open_access();
-    struct sta_identity alice = sta_access_identify(access, "Bearer open sesame", NULL);
+    struct sta_identity alice = sta_access_identify(access, &stranger, "Bearer open sesame", NULL);
     cr_expect_eq(alice.role, STA_ROLE_EDITOR);
     cr_expect_str_eq(alice.name, "alice");
-    cr_expect_eq(sta_access_identify(access, "Bearer let me see", NULL).role, STA_ROLE_VIEWER);
-    cr_expect_eq(sta_access_identify(access, "Bearer wrong", NULL).role, STA_ROLE_NONE);
-    cr_expect_eq(sta_access_identify(access, NULL, NULL).role, STA_ROLE_NONE);
+    cr_expect_eq(sta_access_identify(access, &stranger, "Bearer let me see", NULL).role, STA_ROLE_VIEWER);
+    cr_expect_eq(sta_access_identify(access, &stranger, "Bearer wrong", NULL).role, STA_ROLE_NONE);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, NULL).role, STA_ROLE_NONE);
     close_access(access);
 }
 
@@ -80,17 +85,17 @@ Test(access, a_session_lasts_until_sign_out_or_until_its_token_is_gone)
     char session[STA_SESSION_SIZE], cookie[100], text[500] = "";
     cr_assert_eq(sta_access_sign_in(access, "open sesame", 1, session, &who, &err), STA_OK);
     cr_expect_eq(strlen(session), 32);
-    snprintf(cookie, sizeof cookie, "a=b; " STA_SESSION_COOKIE "=%s", session);
-    cr_expect_eq(sta_access_identify(access, NULL, cookie).role, STA_ROLE_EDITOR);
+    snprintf(cookie, sizeof cookie, "a=b; " COOKIE "=%s", session);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, cookie).role, STA_ROLE_EDITOR);
     sta_access_sign_out(access, cookie);
-    cr_expect_eq(sta_access_identify(access, NULL, cookie).role, STA_ROLE_NONE);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, cookie).role, STA_ROLE_NONE);
 
     cr_assert_eq(sta_access_sign_in(access, "open sesame", 1, session, &who, &err), STA_OK);
-    snprintf(cookie, sizeof cookie, STA_SESSION_COOKIE "=%s", session);
+    snprintf(cookie, sizeof cookie, COOKIE "=%s", session);
     put_line(text, "bob", "viewer", "let me see");
     write_tokens(text);
     cr_assert_eq(sta_access_reload(access, &err), STA_OK, "%s", err.text);
-    cr_expect_eq(sta_access_identify(access, NULL, cookie).role, STA_ROLE_NONE);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, cookie).role, STA_ROLE_NONE);
     close_access(access);
 }
 
@@ -103,12 +108,13 @@ Test(access, a_bad_file_leaves_the_old_tokens)
         write_tokens(bad[i]);
         cr_expect_eq(sta_access_reload(access, &err), STA_EINPUT, "%s", bad[i]);
         cr_expect(strstr(err.text, file) != NULL, "%s", err.text);
-        cr_expect_eq(sta_access_identify(access, "Bearer open sesame", NULL).role, STA_ROLE_EDITOR);
+        cr_expect_eq(sta_access_identify(access, &stranger, "Bearer open sesame", NULL).role,
+                     STA_ROLE_EDITOR);
     }
     close_access(access);
 }
 
-Test(access, failed_sign_ins_have_to_wait)
+Test(access, failed_sign_ins_have_to_wait_and_good_ones_never)
 {
     struct sta_access *access = open_access();
     struct sta_identity who;
@@ -116,9 +122,46 @@ Test(access, failed_sign_ins_have_to_wait)
     char session[STA_SESSION_SIZE];
     for (int i = 0; i < 10; i++)
         cr_expect_eq(sta_access_sign_in(access, "guess", 7, session, &who, &err), STA_EFORBIDDEN);
-    cr_expect_eq(sta_access_sign_in(access, "open sesame", 7, session, &who, &err), STA_EBUSY);
-    cr_expect_eq(sta_access_sign_in(access, "open sesame", 8, session, &who, &err), STA_OK);
+    cr_expect_eq(sta_access_sign_in(access, "guess", 7, session, &who, &err), STA_EBUSY);
+    cr_expect_eq(sta_access_sign_in(access, "guess", 8, session, &who, &err), STA_EFORBIDDEN);
+    cr_expect_eq(sta_access_sign_in(access, "open sesame", 7, session, &who, &err), STA_OK);
     close_access(access);
+}
+
+Test(access, a_cookie_of_another_daemon_is_none_of_ours)
+{
+    struct sta_access *access = open_access();
+    struct sta_identity who;
+    struct sta_error err = STA_ERROR_INIT;
+    char session[STA_SESSION_SIZE], cookie[200];
+    cr_assert_eq(sta_access_sign_in(access, "open sesame", 1, session, &who, &err), STA_OK);
+    snprintf(cookie, sizeof cookie, "strata_session_7879_0=0123456789abcdef0123456789abcdef; " COOKIE "=%s",
+             session);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, cookie).role, STA_ROLE_EDITOR);
+    snprintf(cookie, sizeof cookie, "strata_session_7879_0=%s", session);
+    cr_expect_eq(sta_access_identify(access, &stranger, NULL, cookie).role, STA_ROLE_NONE);
+    close_access(access);
+}
+
+static enum sta_role role_without_tokens(bool anyone, enum sta_owner owner)
+{
+    struct sta_access *access;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_access_options options = {
+        .tokens = "", .anyone = anyone, .cookie = COOKIE, .listen_host = "127.0.0.1"};
+    struct sta_client client = {.owner = owner};
+    cr_assert_eq(sta_access_create(&options, &access, &err), STA_OK, "%s", err.text);
+    enum sta_role role = sta_access_identify(access, &client, NULL, NULL).role;
+    sta_access_destroy(access);
+    return role;
+}
+
+Test(access, without_tokens_only_the_own_user_is_served)
+{
+    cr_expect_eq(role_without_tokens(false, STA_OWNER_SELF), STA_ROLE_ADMIN);
+    cr_expect_eq(role_without_tokens(false, STA_OWNER_OTHER), STA_ROLE_NONE);
+    cr_expect_eq(role_without_tokens(false, STA_OWNER_UNKNOWN), STA_ROLE_NONE);
+    cr_expect_eq(role_without_tokens(true, STA_OWNER_OTHER), STA_ROLE_ADMIN);
 }
 
 Test(access, only_names_of_this_daemon_are_hosts)
