@@ -24,7 +24,9 @@ struct sta_job {
     struct sta_job_request request;
     struct sta_job_view view;
     _Atomic bool cancel;
-    _Atomic bool *adopted; /* cancels work that runs elsewhere; NULL: it is ours */
+    _Atomic bool *adopted;                 /* cancels work that runs elsewhere; NULL: it is ours */
+    bool in_small_slot, leaves_small_slot; /* of the run that is under way */
+    bool large;                            /* it has left the small slot once */
     uint64_t started_ns, notified_ns, logged_ns;
 };
 
@@ -33,8 +35,10 @@ struct sta_jobs {
     uv_cond_t changed; /* a job was queued, a job ended, the listener returned, or all is over */
     struct sta_job *newest;
     unsigned queued, queue_limit;
-    uv_thread_t *runners;
-    unsigned runner_count;
+    uv_thread_t *runners; /* the ordinary ones */
+    unsigned runner_count, busy_runners;
+    uv_thread_t small_slot;
+    bool has_small_slot;
     bool closing;
     void (*on_change)(void *context);
     void *on_change_context;
@@ -90,11 +94,11 @@ static void forget_oldest(struct sta_jobs *jobs)
     }
 }
 
-static struct sta_job *oldest_queued(struct sta_jobs *jobs)
+static struct sta_job *oldest_queued(struct sta_jobs *jobs, bool small)
 {
     struct sta_job *found = NULL;
     for (struct sta_job *job = jobs->newest; job != NULL; job = job->older)
-        if (job->view.state == STA_JOB_QUEUED)
+        if (job->view.state == STA_JOB_QUEUED && (!small || (job->request.may_be_small && !job->large)))
             found = job;
     return found;
 }
@@ -142,6 +146,33 @@ static void start_job(struct sta_job *job)
     job->jobs->queued--;
 }
 
+/* Under the lock.  Puts a job that left the small slot back where it was in the queue.  Return: false when it
+ * was cancelled meanwhile. */
+static bool queue_again(struct sta_job *job)
+{
+    if (!job->leaves_small_slot || job->jobs->closing || atomic_load(&job->cancel))
+        return false;
+    job->large = true;
+    job->view.state = STA_JOB_QUEUED;
+    job->view.started_us = 0;
+    job->view.progress = 0;
+    job->view.bytes = job->view.events = 0;
+    job->view.eta = -1;
+    snprintf(job->view.phase, sizeof job->view.phase, "waiting");
+    job->view.change++;
+    job->jobs->queued++;
+    uv_cond_broadcast(&job->jobs->changed);
+    return true;
+}
+
+/* Under the lock.  A job that is cancelled on its way back into the queue ends as cancelled. */
+static void end_run(struct sta_job *job, int status, struct sta_error *err)
+{
+    if (job->leaves_small_slot)
+        status = sta_fail(err, STA_ECANCELLED, "cancelled");
+    end_job(job, status, err);
+}
+
 static void run_job(struct sta_job *job)
 {
     struct sta_jobs *jobs = job->jobs;
@@ -149,33 +180,54 @@ static void run_job(struct sta_job *job)
     sta_log(STA_LOG_INFO, "Job started", "job", job->view.id, "kind", job->view.kind, "trace",
             job->view.trace, NULL);
     int status = job->request.run(job->request.context, job, &err);
-    if (job->request.release != NULL)
-        job->request.release(job->request.context);
     uv_mutex_lock(&jobs->lock);
-    end_job(job, status, &err);
-    struct sta_job_view view = job->view;
+    bool again = queue_again(job);
     uv_mutex_unlock(&jobs->lock);
-    log_end(&view, false);
+    if (!again) {
+        if (job->request.release != NULL)
+            job->request.release(job->request.context);
+        uv_mutex_lock(&jobs->lock);
+        end_run(job, status, &err);
+        struct sta_job_view view = job->view;
+        uv_mutex_unlock(&jobs->lock);
+        log_end(&view, false);
+    }
     notify(jobs);
 }
 
-static void runner_main(void *argument)
+/* Takes jobs until all is over.  The small slot takes what may be small, while no ordinary runner is free. */
+static void take_jobs(struct sta_jobs *jobs, bool small)
 {
-    struct sta_jobs *jobs = argument;
     uv_mutex_lock(&jobs->lock);
     while (!jobs->closing) {
-        struct sta_job *job = oldest_queued(jobs);
+        bool may_take = !small || jobs->busy_runners == jobs->runner_count;
+        struct sta_job *job = may_take ? oldest_queued(jobs, small) : NULL;
         if (job == NULL) {
             uv_cond_wait(&jobs->changed, &jobs->lock);
             continue;
         }
         start_job(job);
+        job->in_small_slot = small;
+        job->leaves_small_slot = false;
+        jobs->busy_runners += !small;
+        uv_cond_broadcast(&jobs->changed); /* for the small slot, which waits for all to be busy */
         uv_mutex_unlock(&jobs->lock);
         notify(jobs);
         run_job(job);
         uv_mutex_lock(&jobs->lock);
+        jobs->busy_runners -= !small;
     }
     uv_mutex_unlock(&jobs->lock);
+}
+
+static void runner_main(void *argument)
+{
+    take_jobs(argument, false);
+}
+
+static void small_slot_main(void *argument)
+{
+    take_jobs(argument, true);
 }
 
 struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
@@ -185,9 +237,12 @@ struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
     jobs->runners = sta_alloc_array(running, sizeof *jobs->runners);
     uv_mutex_init(&jobs->lock);
     uv_cond_init(&jobs->changed);
+    uv_mutex_lock(&jobs->lock); /* the count is what the small slot compares with */
     while (jobs->runner_count < running &&
            uv_thread_create(&jobs->runners[jobs->runner_count], runner_main, jobs) == 0)
         jobs->runner_count++;
+    jobs->has_small_slot = uv_thread_create(&jobs->small_slot, small_slot_main, jobs) == 0;
+    uv_mutex_unlock(&jobs->lock);
     return jobs;
 }
 
@@ -215,6 +270,8 @@ void sta_jobs_destroy(struct sta_jobs *jobs)
     uv_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; i < jobs->runner_count; i++)
         uv_thread_join(&jobs->runners[i]);
+    if (jobs->has_small_slot)
+        uv_thread_join(&jobs->small_slot);
     while (jobs->newest != NULL) {
         struct sta_job *job = jobs->newest;
         jobs->newest = job->older;
@@ -388,6 +445,23 @@ void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), v
 const _Atomic bool *sta_job_cancel_flag(struct sta_job *job)
 {
     return &job->cancel;
+}
+
+bool sta_job_in_small_slot(const struct sta_job *job)
+{
+    return job->in_small_slot;
+}
+
+int sta_job_leave_small_slot(struct sta_job *job, struct sta_error *err)
+{
+    STA_ASSERT(job->in_small_slot);
+    job->leaves_small_slot = true;
+    return sta_fail(err, STA_EBUSY, "it is too large for the small slot");
+}
+
+bool sta_job_leaves_small_slot(const struct sta_job *job)
+{
+    return job->leaves_small_slot;
 }
 
 void sta_job_phase(struct sta_job *job, const char *phase)

@@ -1,7 +1,9 @@
 /* jobs.h - long work with a state that clients can watch: queued, running, done, failed, cancelled.
  *
  * A bounded queue, a bounded number of runners (threads of their own, so that no job can starve requests).
- * Finished jobs are remembered for a while.  All calls: any thread. */
+ * When all runners are busy, one more thread, the small slot, begins with jobs that may be small; one that
+ * turns out not to be goes back into the queue, for an ordinary runner.  So a large job does not keep small
+ * ones waiting.  Finished jobs are remembered for a while.  All calls: any thread. */
 #ifndef STA_SERVER_JOBS_H
 #define STA_SERVER_JOBS_H
 
@@ -40,6 +42,7 @@ struct sta_job_view {
 struct sta_jobs;
 struct sta_job; /* of a running job, for its own function */
 
+/** @running: ordinary runners; the small slot comes on top.  @queued: jobs that may wait. */
 struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued);
 /** Cancels what runs, waits for it, frees. */
 void sta_jobs_destroy(struct sta_jobs *jobs);
@@ -49,8 +52,9 @@ struct sta_job_request {
     const char *trace;                                                     /* copied; may be NULL */
     const char *note;                                                      /* copied; may be NULL */
     int (*run)(void *context, struct sta_job *job, struct sta_error *err); /* on a runner's thread */
-    void (*release)(void *context); /* once, after run or when it never ran */
+    void (*release)(void *context); /* once, after the last run or when it never ran */
     void *context;
+    bool may_be_small; /* run may begin in the small slot, and knows sta_job_leave_small_slot */
 };
 /** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
 STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request,
@@ -80,6 +84,12 @@ void sta_jobs_wait(struct sta_jobs *jobs, const char *id);
 void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), void *context);
 
 /* For the function of a running job. */
+bool sta_job_in_small_slot(const struct sta_job *job);
+/** The job is not small: run gives up what it did and returns what this returns, and will be called again by
+ * an ordinary runner.  Only in the small slot. */
+STA_MUSTCHECK int sta_job_leave_small_slot(struct sta_job *job, struct sta_error *err);
+/** Whether it has called that, so that its end is none. */
+bool sta_job_leaves_small_slot(const struct sta_job *job);
 const _Atomic bool *sta_job_cancel_flag(struct sta_job *job);
 void sta_job_phase(struct sta_job *job, const char *phase);
 void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes,

@@ -177,3 +177,94 @@ Test(jobs, a_long_job_outlives_the_memory_of_short_ones, .init = quiet)
     cr_expect(sta_jobs_view(jobs, view.id, &view) && view.state == STA_JOB_DONE);
     sta_jobs_destroy(jobs);
 }
+
+/* ---- the small slot */
+
+struct sized_task {
+    struct task task;
+    bool large;
+    _Atomic bool ran_small;
+    _Atomic int runs;
+};
+
+static int run_sized(void *context, struct sta_job *job, struct sta_error *err)
+{
+    struct sized_task *sized = context;
+    atomic_fetch_add(&sized->runs, 1);
+    if (sta_job_in_small_slot(job))
+        atomic_store(&sized->ran_small, true);
+    if (sized->large && sta_job_in_small_slot(job))
+        return sta_job_leave_small_slot(job, err);
+    return run(&sized->task, job, err);
+}
+
+static void release_sized(void *context)
+{
+    release(&((struct sized_task *)context)->task);
+}
+
+static void submit_sized(struct sta_jobs *jobs, struct sized_task *sized, char id[STA_JOB_ID_SIZE])
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_job_request request = {
+        .kind = "test", .run = run_sized, .release = release_sized, .context = sized, .may_be_small = true};
+    cr_assert_eq(sta_jobs_submit(jobs, &request, id, &err), STA_OK);
+}
+
+static void wait_for_run(const struct sized_task *sized)
+{
+    while (atomic_load(&sized->runs) == 0)
+        usleep(1000);
+}
+
+Test(jobs, a_small_job_passes_a_long_one_and_a_large_one_waits, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct sized_task long_one = {.task.hold = true};
+    struct sized_task large = {.large = true};
+    struct sized_task small = {0};
+    struct sta_job_view view;
+    char ids[3][STA_JOB_ID_SIZE];
+    submit_sized(jobs, &long_one, ids[0]);
+    wait_for_run(&long_one);
+    cr_expect_not(atomic_load(&long_one.ran_small), "a runner was free");
+    submit_sized(jobs, &large, ids[1]);
+    submit_sized(jobs, &small, ids[2]);
+    cr_expect_eq(outcome(jobs, ids[2]).state, STA_JOB_DONE);
+    cr_expect(atomic_load(&small.ran_small));
+    wait_for_run(&large);
+    while (sta_jobs_view(jobs, ids[1], &view) && view.state != STA_JOB_QUEUED)
+        usleep(1000);
+    cr_expect_eq(atomic_load(&large.task.released), 0);
+    atomic_store(&long_one.task.hold, false);
+    cr_expect_eq(outcome(jobs, ids[1]).state, STA_JOB_DONE);
+    cr_expect_eq(atomic_load(&large.runs), 2, "tried once in the small slot, then run");
+    sta_jobs_destroy(jobs);
+    cr_expect(atomic_load(&large.task.released) == 1 && atomic_load(&small.task.released) == 1);
+}
+
+Test(jobs, a_large_job_that_waits_can_be_cancelled, .init = quiet)
+{
+    struct sta_jobs *jobs = sta_jobs_create(1, 10);
+    struct sta_error err = STA_ERROR_INIT;
+    struct sized_task long_one = {.task.hold = true};
+    struct sized_task large[20];
+    char id[STA_JOB_ID_SIZE], ids[20][STA_JOB_ID_SIZE];
+    submit_sized(jobs, &long_one, id);
+    wait_for_run(&long_one);
+    for (size_t i = 0; i < 20; i++) { /* before, while and after it is in the small slot */
+        large[i] = (struct sized_task){.large = true};
+        if (i % 10 == 0 && i > 0)
+            outcome(jobs, ids[i - 1]);
+        submit_sized(jobs, &large[i], ids[i]);
+        cr_assert_eq(sta_jobs_cancel(jobs, ids[i], &err), STA_OK);
+    }
+    for (size_t i = 0; i < 20; i++) {
+        cr_expect_eq(outcome(jobs, ids[i]).state, STA_JOB_CANCELLED);
+        while (atomic_load(&large[i].task.released) == 0)
+            usleep(1000);
+    }
+    sta_jobs_destroy(jobs);
+    for (size_t i = 0; i < 20; i++)
+        cr_expect_eq(atomic_load(&large[i].task.released), 1);
+}
