@@ -52,6 +52,16 @@ void sta_line_notes_merge(struct sta_line_notes *notes, const struct sta_line_no
     }
 }
 
+const char *sta_source_state_name(enum sta_source_state state)
+{
+    static const char *const names[] = {
+#define X(NAME, name, meaning) name,
+        STA_SOURCE_STATE_LIST(X)
+#undef X
+    };
+    return names[state];
+}
+
 void sta_source_fini(struct sta_source *source)
 {
     free(source->path);

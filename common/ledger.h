@@ -53,18 +53,32 @@ void sta_line_notes_add(struct sta_line_notes *notes, uint64_t line, uint64_t of
 void sta_line_notes_merge(struct sta_line_notes *notes, const struct sta_line_notes *from);
 void sta_line_notes_fini(struct sta_line_notes *notes);
 
-enum sta_source_state { STA_SOURCE_COMPLETE, STA_SOURCE_TRUNCATED, STA_SOURCE_REJECTED };
+/* X(NAME, name, what the state means) */
+#define STA_SOURCE_STATE_LIST(X)                                                                             \
+    X(COMPLETE, "complete", "all of it was read")                                                            \
+    X(TRUNCATED, "truncated", "what could be read of it is kept")                                            \
+    X(REJECTED, "rejected", "nothing of it could be read")                                                   \
+    X(VANISHED, "vanished", "it was there at an earlier ingest; its events have left")                       \
+    X(STALE, "stale", "it was rewritten while it was read: its events are not proven to be its content")
+
+enum sta_source_state {
+#define X(NAME, name, meaning) STA_SOURCE_##NAME,
+    STA_SOURCE_STATE_LIST(X)
+#undef X
+        STA_SOURCE_STATE_COUNT
+};
+const char *sta_source_state_name(enum sta_source_state state);
 
 /* One file of a trace: what it was when it was read, and what it gave. */
 struct sta_source {
     char *path; /* inside the trace, UTF-8 repaired only for display; bytes as on disk here */
     enum sta_source_state state;
-    char *reason;  /* why truncated or rejected; NULL when complete */
+    char *reason;  /* why it is not complete; NULL when it is */
     uint64_t size; /* bytes on disk */
     int64_t mtime_ns;
     uint64_t fingerprint; /* hash of the first and last 64 KiB of `size` bytes */
-    /* Where reading can go on when the file has grown; resumable only if the file ended at a line's (and a
-     * gzip member's) end. */
+    /* Reading can go on when the file has grown: a plain one behind the last whole line (counts.json_bytes),
+     * a gzip file behind `size` if it ended at a member's and a line's end. */
     uint64_t resumable; /* 0 or 1 */
     uint64_t
         resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */

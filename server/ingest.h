@@ -11,25 +11,24 @@
 struct sta_ingest {
     struct sta_store *store;
     const struct sta_presets *presets;
-    sta_path_allowed allowed; /* for links inside the trace */
-    void *allowed_context;
+    struct sta_roots *roots; /* where files may be read */
     unsigned workers;
     size_t memory;
+    uint64_t json_bytes_per_file; /* past which a file is truncated; 0: no limit */
+    bool accept_rewritten; /* a file that is rewritten while it is read is taken as it comes, and marked stale
+                            */
 };
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or
- * changed (everything when `again`), publishes a version when anything differs, and chooses the preset.
- * Context: a job's thread. */
-STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, bool again,
-                                 struct sta_job *job, struct sta_error *err);
+ * changed (everything when the store's version is damaged), publishes a version when anything differs, and
+ * chooses the preset. In a job's small slot it ends as soon as the trace turns out to be large
+ * (sta_job_leave_small_slot). Context: a job's thread. */
+STA_MUSTCHECK int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, struct sta_job *job,
+                                 struct sta_error *err);
 
 /** Chooses the preset of an ingested trace again and notes it; nothing when the trace has no version.  Reads
  * blocks. */
 STA_MUSTCHECK int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace,
                                            struct sta_error *err);
-
-/** Whether a listing of the trace's files differs from what a version was read from. */
-bool sta_ingest_differs(const char *trace_path, const struct sta_listing *listing,
-                        const struct sta_snapshot *snapshot);
 
 #endif

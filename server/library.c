@@ -12,8 +12,6 @@
 #include "server/library_private.h"
 
 #define OPEN_SNAPSHOTS 64
-#define STALE_CHECK_NS UINT64_C(2000000000)
-#define STALE_CHECK_SOURCES 1000 /* with more, only refresh looks at every file */
 
 struct sta_library *sta_library_create(const struct sta_library_options *options)
 {
@@ -23,14 +21,14 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->workers = options->workers;
     library->memory = options->memory;
     library->presets = sta_presets_retain(options->presets);
-    library->root_count = options->root_count;
-    library->roots = sta_alloc_array(options->root_count, sizeof *library->roots);
-    for (size_t i = 0; i < options->root_count; i++)
-        library->roots[i] = sta_strdup(options->roots[i]);
+    library->roots = options->roots;
+    library->json_bytes_per_file = options->json_bytes_per_file;
     library->folders = options->folders;
     uv_mutex_init(&library->editing);
+    uv_mutex_init(&library->changing);
     uv_mutex_init(&library->lock);
     uv_cond_init(&library->told);
+    sta_library_start_checker(library);
     return library;
 }
 
@@ -38,6 +36,7 @@ void sta_library_stop(struct sta_library *library)
 {
     uv_mutex_lock(&library->lock);
     library->stopping = true;
+    uv_cond_broadcast(&library->check_wanted);
     uv_mutex_unlock(&library->lock);
 }
 
@@ -51,20 +50,25 @@ static struct sta_snapshot *take_snapshot(struct sta_library *library, struct st
     return snapshot;
 }
 
+static void shelf_destroy(struct sta_shelf *shelf)
+{
+    sta_stale_check_fini(&shelf->check);
+    free(shelf);
+}
+
 void sta_library_destroy(struct sta_library *library)
 {
+    sta_library_stop_checker(library);
     while (library->shelves != NULL) {
         struct sta_shelf *shelf = library->shelves;
         library->shelves = shelf->next;
         sta_snapshot_release(take_snapshot(library, shelf));
-        free(shelf);
+        shelf_destroy(shelf);
     }
-    for (size_t i = 0; i < library->root_count; i++)
-        free(library->roots[i]);
-    free(library->roots);
     sta_presets_release(library->presets);
     uv_cond_destroy(&library->told);
     uv_mutex_destroy(&library->lock);
+    uv_mutex_destroy(&library->changing);
     uv_mutex_destroy(&library->editing);
     free(library);
 }
@@ -110,6 +114,23 @@ void sta_library_forget_version(struct sta_library *library, const char *id)
     sta_snapshot_release(old);
 }
 
+void sta_library_forget(struct sta_library *library, const char *id)
+{
+    struct sta_snapshot *snapshot = NULL;
+    uv_mutex_lock(&library->lock);
+    struct sta_shelf **at = &library->shelves;
+    while (*at != NULL && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    struct sta_shelf *shelf = *at;
+    if (shelf != NULL) {
+        *at = shelf->next;
+        snapshot = take_snapshot(library, shelf);
+        shelf_destroy(shelf);
+    }
+    uv_mutex_unlock(&library->lock);
+    sta_snapshot_release(snapshot);
+}
+
 static struct sta_snapshot *take_longest_unused(struct sta_library *library)
 {
     struct sta_shelf *oldest = NULL;
@@ -121,12 +142,14 @@ static struct sta_snapshot *take_longest_unused(struct sta_library *library)
 
 static void read_sources(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
 {
-    shelf->files = sta_snapshot_source_count(snapshot);
+    shelf->files = 0;
     shelf->bytes = 0;
     shelf->problems = 0;
-    for (size_t i = 0; i < shelf->files; i++) {
+    for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
         const struct sta_source *source = sta_snapshot_source(snapshot, i);
-        shelf->bytes += source->size;
+        shelf->files += source->state != STA_SOURCE_VANISHED;
+        shelf->stale |= source->state == STA_SOURCE_STALE;
+        shelf->bytes += source->counts.bytes;
         shelf->problems +=
             source->counts.malformed + source->counts.repaired + (source->state != STA_SOURCE_COMPLETE);
     }
@@ -245,28 +268,6 @@ const char *sta_trace_state_name(enum sta_trace_state state)
     return names[state];
 }
 
-static void check_stale(struct sta_library *library, const struct sta_trace_entry *entry)
-{
-    uint64_t now = uv_hrtime();
-    uv_mutex_lock(&library->lock);
-    struct sta_shelf *shelf = sta_library_shelf(library, entry->id);
-    bool due = shelf->snapshot != NULL && shelf->files <= STALE_CHECK_SOURCES &&
-               now - shelf->checked_ns >= STALE_CHECK_NS;
-    struct sta_snapshot *snapshot = due ? sta_snapshot_retain(shelf->snapshot) : NULL;
-    if (due)
-        shelf->checked_ns = now;
-    uv_mutex_unlock(&library->lock);
-    if (!due)
-        return;
-    bool stale = sta_library_is_stale(library, entry, snapshot);
-    uv_mutex_lock(&library->lock);
-    shelf = sta_library_shelf(library, entry->id);
-    if (shelf->version == sta_snapshot_info(snapshot)->version)
-        shelf->stale = stale;
-    uv_mutex_unlock(&library->lock);
-    sta_snapshot_release(snapshot);
-}
-
 static bool is_known(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
@@ -334,7 +335,7 @@ int sta_library_describe(struct sta_library *library, const char *id, struct sta
     int status = sta_store_find(library->store, id, &entry, err);
     if (status != STA_OK)
         return status;
-    check_stale(library, &entry);
+    sta_library_check_stale(library, &entry);
     fill_view(library, entry, view);
     return STA_OK;
 }

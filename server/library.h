@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "analyse/analyse.h"
 #include "common/error.h"
+#include "common/roots.h"
 #include "server/jobs.h"
 #include "store/store.h"
 
@@ -35,10 +36,10 @@ struct sta_library_options {
     struct sta_jobs *jobs;             /* borrowed */
     struct sta_presets *presets;       /* in force; retained */
     struct sta_preset_folders folders; /* borrowed */
-    const char *const *roots;          /* resolved absolute paths; copied */
-    size_t root_count;
+    struct sta_roots *roots;           /* borrowed */
     unsigned workers;
     size_t memory;
+    uint64_t json_bytes_per_file; /* past which a file is truncated */
 };
 
 struct sta_library *sta_library_create(const struct sta_library_options *options);
@@ -94,8 +95,11 @@ struct sta_registration {
  * or not it exists. */
 STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name,
                                        struct sta_registration *registration, struct sta_error *err);
+/** Queues a refresh, or names the job that the trace has already. */
 STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
                                       struct sta_error *err);
+/** Cancels the trace's jobs, waits for them, forgets it.  From the first moment on the trace is not found by
+ * any other call; when the removal fails it is back. */
 STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id, struct sta_error *err);
 /** @name or @tags NULL: unchanged. */
 STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name,

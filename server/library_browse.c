@@ -1,9 +1,11 @@
 /* Folders and candidate traces inside the allowed roots. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/files.h"
 #include "common/memory.h"
@@ -13,16 +15,29 @@
 
 #define BROWSE_LIMIT 10000
 
-static void look_at(struct sta_library *library, const char *path, const struct sta_trace_entry *traces,
-                    size_t trace_count, struct sta_browse *browse, const char *name)
+/* What a path leads to, with all links followed, if it may be shown. */
+static bool look_at(struct sta_library *library, const char *path, struct stat *st, char **resolved)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    int fd;
+    if (sta_roots_open(library->roots, path, O_PATH, resolved, &fd, &ignored) != STA_OK)
+        return false;
+    bool usable = fstat(fd, st) == 0 && (S_ISDIR(st->st_mode) || S_ISREG(st->st_mode));
+    close(fd);
+    if (!usable)
+        free(*resolved);
+    return usable;
+}
+
+static void add_entry(struct sta_library *library, const char *path, const struct sta_trace_entry *traces,
+                      size_t trace_count, struct sta_browse *browse, const char *name)
 {
     struct stat st;
-    char *resolved = realpath(path, NULL);
-    bool usable = resolved != NULL && sta_library_allowed(library, resolved) && stat(resolved, &st) == 0 &&
-                  (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
-                  sta_utf8_valid_prefix(name, strlen(name)) == strlen(name);
-    bool folder = usable && S_ISDIR(st.st_mode);
-    bool candidate = usable && sta_looks_like_trace(resolved);
+    char *resolved;
+    if (sta_utf8_valid_prefix(name, strlen(name)) != strlen(name) || !look_at(library, path, &st, &resolved))
+        return;
+    bool folder = S_ISDIR(st.st_mode);
+    bool candidate = sta_looks_like_trace(library->roots, resolved, folder);
     if (folder || candidate) {
         struct sta_browse_entry *entry = &browse->entries[browse->count++];
         *entry = (struct sta_browse_entry){
@@ -52,57 +67,75 @@ static char *parent_of(struct sta_library *library, const char *path)
     char *slash = strrchr(parent, '/');
     if (slash != NULL)
         slash[slash == parent ? 1 : 0] = '\0';
-    if (strcmp(parent, path) != 0 && sta_library_allowed(library, parent))
+    if (strcmp(parent, path) != 0 && sta_roots_contain(library->roots, parent))
         return parent;
     free(parent);
     return NULL;
 }
 
-static int list_folder(struct sta_library *library, const struct sta_trace_entry *traces, size_t trace_count,
-                       struct sta_browse *browse, struct sta_error *err)
+/* Takes over the open folder. */
+static int list_folder(struct sta_library *library, int fd, const struct sta_trace_entry *traces,
+                       size_t trace_count, struct sta_browse *browse, struct sta_error *err)
 {
-    DIR *folder = opendir(browse->path);
-    if (folder == NULL)
-        return sta_fail_errno(err, errno, "cannot list %s", browse->path);
+    DIR *folder = fdopendir(fd);
+    if (folder == NULL) {
+        int status = sta_fail_errno(err, errno, "cannot list %s", browse->path);
+        close(fd);
+        return status;
+    }
     browse->entries = sta_alloc_array(BROWSE_LIMIT, sizeof *browse->entries);
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    struct dirent *entry;
+    for (errno = 0; (entry = readdir(folder)) != NULL; errno = 0) {
         if (entry->d_name[0] == '.')
             continue;
         browse->truncated = browse->count == BROWSE_LIMIT;
         if (browse->truncated)
             break;
         char *path = sta_path_join(browse->path, entry->d_name);
-        look_at(library, path, traces, trace_count, browse, entry->d_name);
+        add_entry(library, path, traces, trace_count, browse, entry->d_name);
         free(path);
     }
+    int status =
+        entry == NULL && errno != 0 ? sta_fail_errno(err, errno, "cannot list %s", browse->path) : STA_OK;
     closedir(folder);
     qsort(browse->entries, browse->count, sizeof *browse->entries, folders_first);
-    return STA_OK;
+    return status;
 }
 
 static void list_roots(struct sta_library *library, const struct sta_trace_entry *traces, size_t trace_count,
                        struct sta_browse *browse)
 {
-    browse->entries = sta_alloc_array(library->root_count, sizeof *browse->entries);
-    for (size_t i = 0; i < library->root_count; i++)
-        look_at(library, library->roots[i], traces, trace_count, browse, library->roots[i]);
+    browse->entries = sta_alloc_array(sta_roots_count(library->roots), sizeof *browse->entries);
+    for (size_t i = 0; i < sta_roots_count(library->roots); i++) {
+        const char *path = sta_roots_path(library->roots, i);
+        add_entry(library, path, traces, trace_count, browse, path);
+    }
+}
+
+static int open_folder(struct sta_library *library, const char *path, struct sta_browse *browse, int *fd,
+                       struct sta_error *err)
+{
+    if (path[0] != '/')
+        return sta_fail(err, STA_EINPUT, "%s is not an absolute path", path);
+    int status =
+        sta_roots_open(library->roots, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &browse->path, fd, err);
+    if (status == STA_OK)
+        browse->parent = parent_of(library, browse->path);
+    return status;
 }
 
 int sta_library_browse(struct sta_library *library, const char *path, struct sta_browse *browse,
                        struct sta_error *err)
 {
     size_t trace_count;
-    int status = STA_OK;
+    int fd = -1;
     *browse = (struct sta_browse){0};
-    if (path != NULL) {
-        status = sta_library_resolve(library, path, &browse->path, err);
-        if (status != STA_OK)
-            return status;
-        browse->parent = parent_of(library, browse->path);
-    }
+    int status = path != NULL ? open_folder(library, path, browse, &fd, err) : STA_OK;
+    if (status != STA_OK)
+        return status;
     struct sta_trace_entry *traces = sta_store_list(library->store, &trace_count);
     if (path != NULL)
-        status = list_folder(library, traces, trace_count, browse, err);
+        status = list_folder(library, fd, traces, trace_count, browse, err);
     else
         list_roots(library, traces, trace_count, browse);
     for (size_t i = 0; i < trace_count; i++)

@@ -1,10 +1,23 @@
-/* library_private.h - shared by library.c, library_jobs.c and library_browse.c only. */
+/* library_private.h - shared by the files of library only. */
 #ifndef STA_SERVER_LIBRARY_PRIVATE_H
 #define STA_SERVER_LIBRARY_PRIVATE_H
 
 #include <uv.h>
 
+#include "common/roots.h"
+#include "decode/decode.h"
 #include "server/library.h"
+
+/* What looking at a trace's files found, and when to look again: see library_stale.c. */
+struct sta_stale_check {
+    bool wanted;                       /* by a request; the checker takes it next */
+    uint64_t due_ns, list_due_ns;      /* not before; list: the folders too */
+    uint64_t version;                  /* the folders below were compared with this version's sources */
+    struct sta_listed_folder *folders; /* of the last listing */
+    size_t folder_count;
+    bool single;       /* the trace is one file */
+    bool names_differ; /* and what that listing found */
+};
 
 /* What is kept in memory of one trace. */
 struct sta_shelf {
@@ -20,24 +33,29 @@ struct sta_shelf {
     double job_time;
     uint64_t hosts, processes, threads;
     bool stale;
-    uint64_t checked_ns; /* when the sources were last compared */
+    struct sta_stale_check check;
 };
 
 struct sta_library {
     struct sta_store *store;
     struct sta_jobs *jobs;
-    char **roots;
-    size_t root_count;
+    struct sta_roots *roots;
     unsigned workers;
     size_t memory;
+    uint64_t json_bytes_per_file;
     struct sta_preset_folders folders;
-    uv_mutex_t editing; /* held while presets change; taken before `lock` */
-    uv_mutex_t lock;    /* guards all below; never held while a job or the store is waited for */
+    uv_mutex_t editing;  /* held while presets change; taken before `changing` */
+    uv_mutex_t changing; /* held while a trace is added, gets a job or is retired, so that it has one job at
+                            most and a retired one none; taken before `lock` */
+    uv_mutex_t lock;     /* guards all below; never held while a job or the store is waited for */
     struct sta_presets *presets;
     struct sta_shelf *shelves;
     uint64_t turn;
     unsigned open_snapshots;
     bool stopping;
+    uv_thread_t checker; /* compares sources with files: see library_stale.c */
+    bool has_checker;
+    uv_cond_t check_wanted, check_done;
     void (*on_publish)(void *context, const char *trace);
     void *on_publish_context;
     unsigned telling; /* calls of on_publish under way */
@@ -46,21 +64,18 @@ struct sta_library {
 
 /** The trace's shelf, made when it is not there.  Context: under the lock. */
 struct sta_shelf *sta_library_shelf(struct sta_library *library, const char *id);
+/** Forgets all that is in memory of a trace that is no more. */
+void sta_library_forget(struct sta_library *library, const char *id);
 /** Forgets what is known of the published version: it is looked up again when asked. */
 void sta_library_forget_version(struct sta_library *library, const char *id);
-/** Whether a resolved path lies in a root; fits sta_path_allowed. */
-bool sta_library_allowed(void *library, const char *resolved_path);
-/** Queues an ingest of the trace; @again reads all files anew. */
-STA_MUSTCHECK int sta_library_start_ingest(struct sta_library *library, const char *id, const char *kind,
-                                           bool again, const char *note, char job[STA_JOB_ID_SIZE],
-                                           struct sta_error *err);
 /** Compares the sources with the files; true when something was added, changed or removed since the ingest.
- * Reads folders. */
+ * Reads folders.  What cannot be looked at counts as unchanged. */
 bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry,
                           struct sta_snapshot *snapshot);
-/** The absolute, resolved path inside the roots; free() it.  STA_EFORBIDDEN for any other, there or not;
- * STA_ENOTFOUND inside. */
-STA_MUSTCHECK int sta_library_resolve(struct sta_library *library, const char *path, char **resolved,
-                                      struct sta_error *err);
+/** Lets the checker look at the trace's files if that is due, and waits a moment for what it finds. */
+void sta_library_check_stale(struct sta_library *library, const struct sta_trace_entry *entry);
+void sta_library_start_checker(struct sta_library *library);
+void sta_library_stop_checker(struct sta_library *library);
+void sta_stale_check_fini(struct sta_stale_check *check);
 
 #endif

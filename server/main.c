@@ -16,6 +16,7 @@
 #include "common/files.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "common/roots.h"
 #include "serve/serve.h"
 #include "server/jobs.h"
 #include "server/library.h"
@@ -29,8 +30,9 @@ struct daemon {
     struct sta_settings settings;
     struct sta_setting_value *values; /* of the settings, as text, for GET /settings */
     size_t value_count;
-    char **roots;
+    char **root_paths;
     size_t root_count;
+    struct sta_roots *roots;
     struct sta_presets *presets;
     struct sta_preset_folders folders;
     struct sta_store *store;
@@ -81,7 +83,7 @@ static int add_root(struct daemon *daemon, const char *path, const char *what, s
     char *resolved = realpath(path, NULL);
     if (resolved == NULL)
         return sta_fail(err, STA_EINPUT, "%s: %s: %s", what, path, strerror(errno));
-    daemon->roots[daemon->root_count++] = resolved;
+    daemon->root_paths[daemon->root_count++] = resolved;
     return STA_OK;
 }
 
@@ -91,11 +93,14 @@ static int resolve_roots(struct daemon *daemon, struct sta_error *err)
     const struct sta_text_list *roots = &daemon->settings.roots;
     const struct sta_text_list *traces = &daemon->settings.traces;
     int status = STA_OK;
-    daemon->roots = sta_alloc_array(roots->count + traces->count, sizeof *daemon->roots);
+    daemon->root_paths = sta_alloc_array(roots->count + traces->count, sizeof *daemon->root_paths);
     for (size_t i = 0; i < roots->count && status == STA_OK; i++)
         status = add_root(daemon, roots->items[i], "roots", err);
     for (size_t i = 0; i < traces->count && status == STA_OK; i++)
         status = add_root(daemon, traces->items[i], "TRACE_DIR", err);
+    if (status == STA_OK)
+        status = sta_roots_create((const char *const *)daemon->root_paths, daemon->root_count, &daemon->roots,
+                                  err);
     return status;
 }
 
@@ -172,10 +177,10 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .jobs = daemon->jobs,
         .presets = daemon->presets,
         .folders = daemon->folders,
-        .roots = (const char *const *)daemon->roots,
-        .root_count = daemon->root_count,
+        .roots = daemon->roots,
         .workers = (unsigned)settings->workers,
         .memory = settings->memory,
+        .json_bytes_per_file = settings->json_bytes_per_file,
     };
     daemon->library = sta_library_create(&options);
     return start_server(daemon, err);
@@ -187,9 +192,9 @@ static void register_traces(struct daemon *daemon)
     for (size_t i = roots->count; i < daemon->root_count; i++) {
         struct sta_registration registration;
         struct sta_error err = STA_ERROR_INIT;
-        if (sta_library_register(daemon->library, daemon->roots[i], NULL, &registration, &err) != STA_OK)
-            sta_log(STA_LOG_ERROR, "Cannot register a trace", "path", daemon->roots[i], "cause", err.text,
-                    NULL);
+        if (sta_library_register(daemon->library, daemon->root_paths[i], NULL, &registration, &err) != STA_OK)
+            sta_log(STA_LOG_ERROR, "Cannot register a trace", "path", daemon->root_paths[i], "cause",
+                    err.text, NULL);
     }
 }
 
@@ -302,8 +307,9 @@ static void daemon_fini(struct daemon *daemon)
         free((char *)daemon->values[i].value);
     free(daemon->values);
     for (size_t i = 0; i < daemon->root_count; i++)
-        free(daemon->roots[i]);
-    free(daemon->roots);
+        free(daemon->root_paths[i]);
+    free(daemon->root_paths);
+    sta_roots_destroy(daemon->roots);
     free((char *)daemon->folders.functions);
     free((char *)daemon->folders.built_in);
     free((char *)daemon->folders.own);

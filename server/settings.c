@@ -323,6 +323,7 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
     AT_LEAST(rows, 1);
     AT_LEAST(running_jobs, 1);
     AT_LEAST(queued_jobs, 1);
+    AT_LEAST(json_bytes_per_file, 1 << 20);
     AT_LEAST(running_queries, 1);
     AT_LEAST(queued_queries, 1);
     AT_LEAST(query_timeout, 1);

@@ -54,8 +54,11 @@
       "bytes per second that a client must take of its answer, measured over request_timeout; a slower one " \
       "is cut off")                                                                                          \
     X(COUNT, rows, "100000", "rows of one JSON answer at most")                                              \
-    X(COUNT, running_jobs, "1", "ingests at the same time")                                                  \
+    X(COUNT, running_jobs, "1",                                                                              \
+      "large ingests at the same time; while they run, one small one (64 MiB of files) may run beside them") \
     X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \
+    X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
+      "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \
     X(COUNT, running_queries, "4", "questions worked on at the same time")                                   \
     X(COUNT, queued_queries, "200",                                                                          \
       "questions that may wait; past that clients are told to try again later")                              \

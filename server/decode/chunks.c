@@ -2,6 +2,7 @@
  * memory. */
 #include "decode/chunks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 #define CHUNK_BYTES ((size_t)2 << 20)
 #define LARGE_CHUNK ((size_t)8 << 20)
+#define NO_LIMIT ((uint64_t)INT64_MAX)
 
 void sta_chunk_text_fini(struct sta_chunk_text *chunk)
 {
@@ -18,21 +20,21 @@ void sta_chunk_text_fini(struct sta_chunk_text *chunk)
 }
 
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
-                      uint64_t offset, const _Atomic bool *stop)
+                      uint64_t offset, uint64_t limit, const _Atomic bool *stop)
 {
     *chunker = (struct sta_chunker){.bytes = bytes,
                                     .next_line = line,
                                     .next_offset = offset,
                                     .ends_with_line = true,
                                     .consumed = bytes->consumed,
-                                    .file_size = bytes->file_size,
-                                    .mtime_ns = bytes->mtime_ns,
+                                    .limit = limit != 0 ? STA_MAX(limit, offset) : NO_LIMIT,
                                     .stop = stop};
 }
 
 static void end_source(struct sta_chunker *chunker, enum sta_bytes_state state)
 {
     memcpy(chunker->reason, chunker->bytes->reason, sizeof chunker->reason);
+    chunker->failed = chunker->bytes->failed;
     chunker->bytes->close(chunker->bytes);
     chunker->bytes = NULL;
     chunker->state = state;
@@ -75,18 +77,33 @@ static void put_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk,
     chunk->size = from;
 }
 
-/* Reads until the chunk is full or the source ends. */
+static void cut_at_limit(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    end_source(chunker, STA_BYTES_CUT);
+    snprintf(chunker->reason, sizeof chunker->reason,
+             "has more than %llu bytes of JSON, which is the limit (json_bytes_per_file)",
+             (unsigned long long)chunker->limit);
+    chunker->passed_limit = true;
+    chunk->size--;
+}
+
+/* Reads until the chunk is full or the source ends.  One byte more than the limit is asked for, to see
+ * whether there is one. */
 static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
     while (chunker->bytes != NULL && chunk->size < chunk->wanted) {
         size_t got;
-        enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
-                                                          chunk->wanted - chunk->size, &got);
+        uint64_t left = chunker->limit + 1 - (chunker->next_offset + chunk->size);
+        enum sta_bytes_state state =
+            chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
+                                 (size_t)STA_MIN(chunk->wanted - chunk->size, left), &got);
         chunk->size += got;
         chunker->consumed = chunker->bytes->consumed;
         if (got > 0)
             chunker->ends_with_line = chunk->bytes[chunk->size - 1] == '\n';
-        if (state != STA_BYTES_OK)
+        if (got > 0 && got == left)
+            cut_at_limit(chunker, chunk);
+        else if (state != STA_BYTES_OK)
             end_source(chunker, state);
     }
 }
@@ -144,6 +161,17 @@ static bool told_to_stop(const struct sta_chunker *chunker)
     return chunker->stop != NULL && atomic_load_explicit(chunker->stop, memory_order_relaxed);
 }
 
+/* Takes the last line out of the chunk if it has no end.  Return: its bytes. */
+static size_t drop_unended(struct sta_chunk_text *chunk)
+{
+    const char *newline = chunk->size > 0 ? memrchr(chunk->bytes, '\n', chunk->size) : NULL;
+    size_t whole = newline != NULL ? (size_t)(newline + 1 - chunk->bytes) : 0;
+    size_t dropped = chunk->size - whole;
+    chunk->size = whole;
+    memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
+    return dropped;
+}
+
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
     take_carry(chunker, chunk);
@@ -152,10 +180,20 @@ bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
     while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
     if (told_to_stop(chunker))
         return false;
+    if (chunker->passed_limit)
+        drop_unended(chunk);
+    chunk->unended = chunker->bytes == NULL && chunk->size > 0 && chunk->bytes[chunk->size - 1] != '\n';
     chunk->first_line = chunker->next_line;
     chunk->offset = chunker->next_offset;
     chunker->next_line += sta_byte_kernels()->count_newlines(chunk->bytes, chunk->size);
     chunker->next_offset += chunk->size;
     memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
+    return chunk->size > 0;
+}
+
+bool sta_chunker_withhold(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    chunker->withheld = drop_unended(chunk);
+    chunker->next_offset -= chunker->withheld;
     return chunk->size > 0;
 }

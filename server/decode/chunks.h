@@ -21,6 +21,7 @@ struct sta_chunk_text {
     size_t wanted;       /* bytes to read up to */
     uint64_t first_line; /* from 1 */
     uint64_t offset;     /* in the decompressed source */
+    bool unended;        /* its last line is the source's and has no '\n' */
 };
 void sta_chunk_text_fini(struct sta_chunk_text *chunk);
 
@@ -31,24 +32,28 @@ struct sta_chunker {
     uint64_t next_line, next_offset;
     bool skipping;              /* inside a line past the limit */
     enum sta_bytes_state state; /* how the source ended, when bytes is NULL */
+    bool failed;                /* it ended because reading failed */
     bool ends_with_line;        /* its last byte was '\n', or there was none */
     char reason[160];
     uint64_t consumed; /* bytes of the file on disk */
-    uint64_t file_size;
-    int64_t mtime_ns;
+    uint64_t withheld; /* bytes of a last line that is not whole yet: they belong to no chunk */
+    uint64_t limit;    /* bytes of text after which it is cut */
+    bool passed_limit;
     const _Atomic bool *stop; /* ends a long skip early; NULL: never */
     /* Lines past the limit are accounted for here, since no chunk holds them. */
     struct sta_line_notes long_lines;
     uint64_t long_line_count;
 };
 
-/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @stop
- * may be NULL. */
+/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @limit:
+ * bytes of text before which the source is cut, at a line's end; 0: none.  @stop may be NULL. */
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
-                      uint64_t offset, const _Atomic bool *stop);
+                      uint64_t offset, uint64_t limit, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);
 /** Fills the chunk with the next lines.  Return: false when there are none left, or it was told to stop.
  * Context: under the source's lock. */
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
+/** Takes the unended last line out of the chunk: it is for the next time.  Return: whether lines are left. */
+bool sta_chunker_withhold(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
 
 #endif

@@ -6,9 +6,11 @@
  * Sources are opened when first read and closed at their end, so few files are open at a time. */
 #include "decode/decode.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/parallel.h"
@@ -19,6 +21,8 @@
 struct source_run {
     pthread_mutex_t lock; /* guards what follows: held while a chunk is read */
     const struct sta_decode_file *file;
+    int fd;                            /* -1: not open */
+    struct sta_file_identity identity; /* when it was opened */
     struct sta_chunker chunker;
     bool opened, exhausted;
     bool gzip;
@@ -32,7 +36,6 @@ struct decode_run {
     struct source_run *sources;
     atomic_size_t next; /* the next source that nobody has begun */
     atomic_bool failed;
-    atomic_size_t opened; /* sources that could be opened */
     pthread_mutex_t lock; /* guards the error */
     struct sta_error *err;
 };
@@ -59,6 +62,50 @@ static void set_reason(struct sta_source *source, enum sta_source_state state, c
     source->reason = reason ? sta_strdup(reason) : NULL;
 }
 
+static int open_file(struct decode_run *run, struct source_run *source, struct sta_byte_source **bytes,
+                     struct sta_error *err)
+{
+    const struct sta_decode_file *file = source->file;
+    int status = sta_roots_open(run->request->roots, file->file, O_RDONLY | O_NOCTTY | O_NONBLOCK, NULL,
+                                &source->fd, err);
+    if (status == STA_OK)
+        status = sta_file_identify(source->fd, file->file, &source->identity, err);
+    if (status == STA_OK && file->resume)
+        status = sta_source_check_beginning(file->source, source->fd, file->file, err);
+    if (status == STA_OK)
+        status = sta_source_open(source->fd, file->file, file->resume ? file->source : NULL, bytes,
+                                 &source->gzip, err);
+    if (status == STA_OK) /* what was appended since it was identified is for the next time */
+        (*bytes)->file_size = STA_MAX(source->identity.size, (*bytes)->consumed);
+    return status;
+}
+
+static void close_file(struct source_run *source)
+{
+    if (source->fd >= 0)
+        close(source->fd);
+    source->fd = -1;
+    source->exhausted = true;
+}
+
+/* A file that cannot be opened.  What it is, or that it is gone, is a fact about it; any other failure proves
+ * nothing about the events that it gave before. */
+static void reject(struct decode_run *run, struct source_run *source, const struct sta_error *err)
+{
+    struct sta_source *ledger = source->file->source;
+    bool is_fact = err->status == STA_EINPUT || err->status == STA_EFORBIDDEN || err->status == STA_ENOTFOUND;
+    bool our_fault = err->status == STA_EBUSY || err->status == STA_ENOMEM;
+    if (our_fault || (source->file->known && !is_fact))
+        fail(run, err);
+    set_reason(ledger, err->status == STA_ENOTFOUND ? STA_SOURCE_VANISHED : STA_SOURCE_REJECTED, err->text);
+    if (err->status == STA_EINPUT) { /* it is compared with these when it is looked at again */
+        ledger->size = source->identity.size;
+        ledger->mtime_ns = source->identity.mtime_ns;
+        ledger->fingerprint = source->identity.fingerprint;
+    }
+    close_file(source);
+}
+
 static void open_source(struct decode_run *run, struct source_run *source)
 {
     struct sta_byte_source *bytes;
@@ -66,22 +113,20 @@ static void open_source(struct decode_run *run, struct source_run *source)
     struct sta_source *ledger = source->file->source;
     bool resume = source->file->resume;
     source->opened = true;
-    if (sta_source_open(source->file->file, resume ? ledger->size : 0, &bytes, &source->gzip, &err) !=
-        STA_OK) {
-        set_reason(ledger, STA_SOURCE_REJECTED, err.text);
-        source->exhausted = true;
+    if (open_file(run, source, &bytes, &err) != STA_OK) {
+        reject(run, source, &err);
         return;
     }
-    atomic_fetch_add(&run->opened, 1);
     set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
-    uint64_t lines = resume ? ledger->counts.physical_lines : 0;
     source->told = bytes->consumed;
-    sta_chunker_init(&source->chunker, bytes, lines + 1, resume ? ledger->counts.json_bytes : 0,
+    sta_chunker_init(&source->chunker, bytes, (resume ? ledger->counts.physical_lines : 0) + 1,
+                     resume ? ledger->counts.json_bytes : 0, run->request->json_limit,
                      &run->request->progress->cancel);
 }
 
 static void add_reading(struct sta_source *ledger, const struct sta_chunker *chunker)
 {
+    char reason[160];
     ledger->counts.physical_lines = chunker->next_line - 1;
     ledger->counts.json_bytes = chunker->next_offset;
     ledger->counts.lines += chunker->long_line_count;
@@ -89,29 +134,77 @@ static void add_reading(struct sta_source *ledger, const struct sta_chunker *chu
     sta_line_notes_merge(&ledger->malformed, &chunker->long_lines);
     if (chunker->state == STA_BYTES_CUT)
         set_reason(ledger, STA_SOURCE_TRUNCATED, chunker->reason);
+    if (chunker->withheld == 0)
+        return;
+    snprintf(reason, sizeof reason,
+             "ends inside a line; it is read on from byte %llu when the file has grown",
+             (unsigned long long)chunker->next_offset);
+    set_reason(ledger, STA_SOURCE_TRUNCATED, reason);
 }
 
-static void close_source(struct source_run *source)
+/* Of a file that could not be read to its end nothing can be compared later: it is read again then. */
+static void identify_part(struct source_run *source)
+{
+    struct sta_source *ledger = source->file->source;
+    ledger->size = ledger->counts.bytes = source->chunker.consumed;
+    ledger->mtime_ns = 0;
+    ledger->fingerprint = 0;
+}
+
+/* Whether the file is still what it was when it was opened.  A file that was rewritten meanwhile gave old and
+ * new lines: the run is to begin again, or takes note of it. */
+static void compare_with_opening(struct decode_run *run, struct source_run *source)
+{
+    struct sta_source *ledger = source->file->source;
+    struct sta_error err = STA_ERROR_INIT;
+    bool rewritten;
+    int status = sta_file_was_rewritten(source->fd, ledger->path, &source->identity, &rewritten, &err);
+    if (status == STA_OK && !rewritten)
+        status = sta_source_identify(ledger, source->fd, ledger->path, &source->identity, &err);
+    if (status == STA_OK && !rewritten)
+        return;
+    if (status == STA_OK)
+        status = sta_fail(&err, STA_EOUTDATED, "%s was rewritten while it was read", ledger->path);
+    identify_part(source);
+    bool lost = status != STA_EOUTDATED && source->file->known;
+    if (!lost && (run->request->accept_rewritten || status != STA_EOUTDATED))
+        set_reason(ledger, STA_SOURCE_STALE, err.text);
+    else
+        fail(run, &err);
+}
+
+static void close_source(struct decode_run *run, struct source_run *source)
 {
     struct sta_source *ledger = source->file->source;
     struct sta_chunker *chunker = &source->chunker;
-    source->exhausted = true;
     pthread_mutex_lock(&source->ledger_lock);
     add_reading(ledger, chunker);
-    sta_source_identify(ledger, source->file->file, chunker->file_size, chunker->mtime_ns);
-    ledger->resumable = chunker->state == STA_BYTES_END && chunker->ends_with_line && ledger->size > 0;
+    ledger->resumable = chunker->state == STA_BYTES_END &&
+                        (chunker->ends_with_line || chunker->withheld > 0) && source->identity.size > 0;
+    if (chunker->failed)
+        identify_part(source);
+    else if (!must_stop(run))
+        compare_with_opening(run, source);
     pthread_mutex_unlock(&source->ledger_lock);
+    if (chunker->failed && source->file->known) {
+        struct sta_error err = STA_ERROR_INIT;
+        sta_fail(&err, STA_EIO, "%s %s", ledger->path, chunker->reason);
+        fail(run, &err);
+    }
+    close_file(source);
     sta_chunker_fini(chunker);
 }
 
-static void tell_progress(struct decode_run *run, struct source_run *source)
+static void tell_progress(struct decode_run *run, struct source_run *source, size_t json_bytes)
 {
+    atomic_fetch_add(&run->request->progress->json_bytes, json_bytes);
     atomic_fetch_add(&run->request->progress->bytes, source->chunker.consumed - source->told);
     source->told = source->chunker.consumed;
 }
 
 /* The source's next chunk.  Return: false when it has none left. */
-static bool next_chunk(struct decode_run *run, struct source_run *source, struct sta_chunk_text *chunk)
+static bool next_chunk(struct decode_run *run, struct source_run *source, struct sta_line_scanner *scanner,
+                       struct sta_chunk_text *chunk)
 {
     pthread_mutex_lock(&source->lock);
     if (!source->opened)
@@ -119,9 +212,12 @@ static bool next_chunk(struct decode_run *run, struct source_run *source, struct
     bool more = !source->exhausted;
     if (more) {
         more = sta_chunker_next(&source->chunker, chunk);
-        tell_progress(run, source);
+        if (more && chunk->unended && !source->gzip && source->chunker.state == STA_BYTES_END &&
+            !sta_last_line_is_whole(scanner, chunk))
+            more = sta_chunker_withhold(&source->chunker, chunk);
+        tell_progress(run, source, more ? chunk->size : 0);
         if (!more)
-            close_source(source);
+            close_source(run, source);
     }
     pthread_mutex_unlock(&source->lock);
     return more;
@@ -208,7 +304,7 @@ static void worker_main(void *context, unsigned number)
     worker.scanner = sta_line_scanner_create(run->request->tables, STA_DECODE_BOTH);
     struct source_run *source = next_source(run, number);
     while (source != NULL && !must_stop(run)) {
-        if (next_chunk(run, source, &worker.chunk))
+        if (next_chunk(run, source, worker.scanner, &worker.chunk))
             scan_chunk(&worker, source);
         else
             source = next_source(run, number);
@@ -223,8 +319,10 @@ static void worker_main(void *context, unsigned number)
 
 static void source_run_fini(struct source_run *source)
 {
-    if (source->opened && !source->exhausted)
+    if (source->opened && !source->exhausted) {
         sta_chunker_fini(&source->chunker);
+        close_file(source);
+    }
     pthread_mutex_destroy(&source->lock);
     pthread_mutex_destroy(&source->ledger_lock);
 }
@@ -236,9 +334,6 @@ static int outcome_of(struct decode_run *run, struct sta_error *err)
         return err->status;
     if (atomic_load(&request->progress->cancel))
         return sta_fail(err, STA_ECANCELLED, "cancelled");
-    if (request->file_count > 0 && atomic_load(&run->opened) == 0)
-        return sta_fail(err, STA_EIO, "none of %zu files can be opened; the first: %s", request->file_count,
-                        request->files[0].source->reason);
     return STA_OK;
 }
 
@@ -249,6 +344,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
     pthread_mutex_init(&run.lock, NULL);
     for (size_t i = 0; i < request->file_count; i++) {
         run.sources[i].file = &request->files[i];
+        run.sources[i].fd = -1;
         pthread_mutex_init(&run.sources[i].lock, NULL);
         pthread_mutex_init(&run.sources[i].ledger_lock, NULL);
     }
@@ -267,7 +363,7 @@ void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path,
     struct sta_chunker chunker;
     struct sta_chunk_text chunk = {0};
     struct sta_chunk_outcome outcome = {0};
-    sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, NULL);
+    sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, 0, NULL);
     while (sta_chunker_next(&chunker, &chunk))
         sta_lines_scan(scanner, &chunk, source->path, batch, NULL, &outcome);
     sta_ledger_add(&source->counts, &outcome.counts);

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/event.h"
 #include "common/ledger.h"
+#include "common/roots.h"
 
 /* ---- which files make up a trace */
 
@@ -22,38 +23,75 @@ struct sta_listed_file {
     int64_t mtime_ns;
 };
 
+/* An entry that is there, but could not be looked at: it may be a file of the trace, or a folder of them. */
+struct sta_unlisted {
+    char *path;     /* inside the trace */
+    char *reason;   /* a sentence */
+    int status;     /* STA_EFORBIDDEN: a link that leads out of the roots; else STA_EIO */
+    bool candidate; /* a folder, or named like a file of a trace */
+};
+
+/* A folder that was listed: while its time stays, no name in it has come or gone. */
+struct sta_listed_folder {
+    char *path; /* inside the trace; "" for the trace's own */
+    uint64_t device, inode;
+    int64_t mtime_ns;
+    bool settled; /* when it was listed, its time had been the same for a while, so that the next change shows
+                   */
+};
+
 struct sta_listing {
     struct sta_listed_file *files; /* ascending by path, byte order */
     size_t count, capacity;
     uint64_t bytes; /* of the files */
-    size_t others;  /* entries that are no candidates, for the message "nothing here is a trace" */
+    struct sta_unlisted *unlisted;
+    size_t unlisted_count, unlisted_capacity;
+    struct sta_listed_folder *folders;
+    size_t folder_count, folder_capacity;
+    size_t others; /* entries that are no candidates, for the message "nothing here is a trace" */
+    bool single;   /* the trace is one file */
 };
-
-/** Decides whether a resolved absolute path may be read. */
-typedef bool (*sta_path_allowed)(void *context, const char *resolved_path);
 
 /**
  * sta_listing_create - find the candidate files of a trace: *.pfw, *.pfw.gz, and other regular files whose
  * content begins like a trace (gzip magic and then, or at once, blanks, '[' or '{' with a "ph" near the
  * start)
- * @path: folder (searched recursively; links followed only while @allowed says yes; loops end) or one file
- * Return: 0; STA_ENOTFOUND if @path is not there; STA_EIO.  An empty listing is no failure.  Release with
- * sta_listing_fini.
+ * @path: folder (searched recursively; links followed only while they stay in the roots; loops end) or one
+ * file; absolute
+ * @cancel: stops it when it becomes true; may be NULL
+ * Return: 0; STA_ENOTFOUND if @path is not there; STA_EFORBIDDEN outside the roots; STA_ECANCELLED; STA_EIO,
+ * STA_EBUSY, STA_ENOMEM.  An empty listing is no failure.  Release with sta_listing_fini.
  * Context: any thread.
  */
-STA_MUSTCHECK int sta_listing_create(struct sta_listing *listing, const char *path, sta_path_allowed allowed,
-                                     void *context, struct sta_error *err);
+STA_MUSTCHECK int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, const char *path,
+                                     const _Atomic bool *cancel, struct sta_error *err);
 void sta_listing_fini(struct sta_listing *listing);
+/** The absolute path of a path inside the trace; free() it. */
+char *sta_listing_path(const struct sta_listing *listing, const char *trace_path, const char *inside);
+/** What could not be looked at and is, or may hold, the file: then it is not known to be gone.  NULL: none.
+ */
+const struct sta_unlisted *sta_listing_covers(const struct sta_listing *listing, const char *inside);
+/** Whether a name may have come or gone in one of the folders since they were listed.  Looks at the folders
+ * themselves alone. */
+bool sta_listing_names_changed(const struct sta_listed_folder *folders, size_t count, struct sta_roots *roots,
+                               const char *trace_path);
 
-/** Whether a folder (not searched recursively) or file looks like a trace: for browsing. */
-bool sta_looks_like_trace(const char *path);
+/** Whether a folder (not searched recursively) or regular file looks like a trace: for browsing.  What cannot
+ * be looked at does not. */
+bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder);
 
-enum sta_source_change { STA_SOURCE_SAME, STA_SOURCE_GREW, STA_SOURCE_CHANGED };
+enum sta_source_change { STA_SOURCE_SAME, STA_SOURCE_GREW, STA_SOURCE_CHANGED, STA_SOURCE_GONE };
 
-/** Compares a source as it was read with the file as it is now: size, time, and where these differ the
- * fingerprints.  GREW only when the source is resumable and its old bytes are untouched.  @file: absolute
- * path. */
-enum sta_source_change sta_source_compare(const struct sta_source *source, const char *file);
+/**
+ * sta_source_compare - compare a source as it was read with the file as it is now
+ * By size and time, without opening it, and where these differ by the fingerprints.  GREW only when the
+ * source is resumable and its old bytes are untouched.
+ * @file: absolute path
+ * Return: 0 and *change; STA_EFORBIDDEN, STA_EIO, STA_EBUSY, STA_ENOMEM when the file cannot be looked at.
+ * Context: any thread.
+ */
+STA_MUSTCHECK int sta_source_compare(const struct sta_source *source, struct sta_roots *roots,
+                                     const char *file, enum sta_source_change *change, struct sta_error *err);
 
 /* ---- reading them */
 
@@ -61,19 +99,25 @@ enum sta_source_change sta_source_compare(const struct sta_source *source, const
 struct sta_decode_file {
     const char *file;          /* absolute path */
     struct sta_source *source; /* path set; when `resume`, as it was left by the earlier run */
-    bool resume; /* read only the bytes after source->size; counts, lines and notes go on from there */
+    bool resume; /* read only what was not read then; counts, lines and notes go on from there */
+    bool known;  /* it gave events before: when it cannot be read now the run fails, instead of losing them */
 };
 
 /* Live figures, for progress; read them at any time from any thread. */
 struct sta_decode_progress {
-    _Atomic uint64_t bytes; /* of the files on disk, read so far */
+    _Atomic uint64_t bytes;      /* of the files on disk, read so far */
+    _Atomic uint64_t json_bytes; /* the same, decompressed */
     _Atomic uint64_t lines, events;
     _Atomic bool cancel; /* set it to stop: sta_decode_run returns STA_ECANCELLED soon */
 };
 
 struct sta_decode_request {
+    struct sta_roots *roots; /* the files lie in */
     const struct sta_decode_file *files;
     size_t file_count;
+    uint64_t json_limit;   /* bytes of JSON per file, past which it is truncated; 0: none */
+    bool accept_rewritten; /* a file that was rewritten while it was read becomes STA_SOURCE_STALE; else the
+                              run fails with STA_EOUTDATED */
     struct sta_tables *tables; /* interned into by all workers */
     unsigned workers;
     struct sta_decode_progress *progress;
@@ -93,11 +137,12 @@ struct sta_decode_request {
  * sta_decode_run - read files into batches
  *
  * Bad lines and bad files are entries of the sources' ledgers (rejected, truncated, malformed), not failures
- * of the run.  Memory: a few MiB of chunk and batch per worker.  Results (ledgers, definitions, events) do
- * not depend on @workers.
+ * of the run.  Of a file that grows meanwhile, what was there at the beginning is read; the last line of a
+ * plain file is left for the next time as long as it is not whole.  Memory: a few MiB of chunk and batch per
+ * worker.  Results (ledgers, definitions, events) do not depend on @workers.
  * Context: any thread; starts request->workers threads and joins them.
- * Return: 0, STA_ECANCELLED, STA_EIO when a file that was listed cannot be opened or read on (a rejected
- * source instead, unless all fail), or what the batch callback returned.
+ * Return: 0, STA_ECANCELLED, STA_EOUTDATED (see accept_rewritten), STA_EIO when a known file cannot be read,
+ * STA_EBUSY or STA_ENOMEM when this process lacks something, or what the batch callback returned.
  */
 STA_MUSTCHECK int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err);
 

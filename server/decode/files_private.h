@@ -2,9 +2,27 @@
 #ifndef STA_DECODE_FILES_PRIVATE_H
 #define STA_DECODE_FILES_PRIVATE_H
 
+#include "common/error.h"
 #include "common/ledger.h"
 
-/** Notes size, time and fingerprints of a file that had @size bytes at @mtime_ns, when it was opened. */
-void sta_source_identify(struct sta_source *source, const char *file, uint64_t size, int64_t mtime_ns);
+/* An open file at one moment. */
+struct sta_file_identity {
+    uint64_t size;
+    int64_t mtime_ns;
+    uint64_t fingerprint; /* of both ends of its bytes */
+};
+
+STA_MUSTCHECK int sta_file_identify(int fd, const char *path, struct sta_file_identity *identity,
+                                    struct sta_error *err);
+/** Whether the bytes that the file had when it was identified are known to be others now.  Bytes that were
+ * appended since do not count. */
+STA_MUSTCHECK int sta_file_was_rewritten(int fd, const char *path, const struct sta_file_identity *before,
+                                         bool *rewritten, struct sta_error *err);
+/** STA_EOUTDATED when the open file does not begin with what the source was read from. */
+STA_MUSTCHECK int sta_source_check_beginning(const struct sta_source *source, int fd, const char *path,
+                                             struct sta_error *err);
+/** Notes in a source what the file was that it was read from. */
+STA_MUSTCHECK int sta_source_identify(struct sta_source *source, int fd, const char *path,
+                                      const struct sta_file_identity *identity, struct sta_error *err);
 
 #endif

@@ -13,74 +13,162 @@
 
 #define END_BYTES 65536 /* at each end of a file */
 
-static size_t read_at(int fd, char *bytes, size_t size, uint64_t offset)
+/* Return: the bytes read, fewer at the file's end; or -1 and errno. */
+static ssize_t read_at(int fd, char *bytes, size_t size, uint64_t offset)
 {
     size_t got = 0;
     while (got < size) {
         ssize_t n = pread(fd, bytes + got, size - got, (off_t)(offset + got));
-        if (n <= 0 && !(n < 0 && errno == EINTR))
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
             break;
-        got += n > 0 ? (size_t)n : 0;
+        got += (size_t)n;
     }
-    return got;
+    return (ssize_t)got;
 }
 
-static uint64_t hash_range(int fd, uint64_t from, uint64_t to, uint64_t seed)
+/* Goes on from *hash.  A failure to read says nothing about the content, so it has no hash. */
+static int hash_range(int fd, const char *path, uint64_t from, uint64_t to, uint64_t *hash,
+                      struct sta_error *err)
 {
     char *bytes = sta_alloc(END_BYTES);
-    size_t got = read_at(fd, bytes, (size_t)STA_MIN(to - from, (uint64_t)END_BYTES), from);
-    uint64_t hash = XXH3_64bits_withSeed(bytes, got, seed);
+    ssize_t got = read_at(fd, bytes, (size_t)STA_MIN(to - from, (uint64_t)END_BYTES), from);
+    int failure = errno;
+    if (got >= 0)
+        *hash = XXH3_64bits_withSeed(bytes, (size_t)got, *hash);
     free(bytes);
-    return hash;
+    return got >= 0 ? STA_OK : sta_fail_file(err, failure, "cannot read %s", path);
 }
 
 /* Of the last END_BYTES before @size. */
-static uint64_t hash_end(int fd, uint64_t size, uint64_t seed)
+static int hash_end(int fd, const char *path, uint64_t size, uint64_t *hash, struct sta_error *err)
 {
-    return hash_range(fd, size > END_BYTES ? size - END_BYTES : 0, size, seed);
+    return hash_range(fd, path, size > END_BYTES ? size - END_BYTES : 0, size, hash, err);
 }
 
 /* Of both ends of the first @size bytes. */
-static uint64_t hash_ends(int fd, uint64_t size)
+static int hash_ends(int fd, const char *path, uint64_t size, uint64_t *hash, struct sta_error *err)
 {
-    return hash_end(fd, size, hash_range(fd, 0, size, size));
+    *hash = size;
+    int status = hash_range(fd, path, 0, size, hash, err);
+    return status == STA_OK ? hash_end(fd, path, size, hash, err) : status;
 }
 
-void sta_source_identify(struct sta_source *source, const char *file, uint64_t size, int64_t mtime_ns)
-{
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    source->size = size;
-    source->counts.bytes = size;
-    source->mtime_ns = mtime_ns;
-    if (fd < 0)
-        return;
-    source->fingerprint = hash_ends(fd, size);
-    source->resume_fingerprint = hash_end(fd, size, 0);
-    close(fd);
-}
-
-static enum sta_source_change compare_content(const struct sta_source *source, int fd, uint64_t size)
-{
-    if (size == source->size)
-        return hash_ends(fd, size) == source->fingerprint ? STA_SOURCE_SAME : STA_SOURCE_CHANGED;
-    bool grew = size > source->size && source->resumable &&
-                hash_ends(fd, source->size) == source->fingerprint &&
-                hash_end(fd, source->size, 0) == source->resume_fingerprint;
-    return grew ? STA_SOURCE_GREW : STA_SOURCE_CHANGED;
-}
-
-enum sta_source_change sta_source_compare(const struct sta_source *source, const char *file)
+static int look_at(int fd, const char *path, struct sta_file_identity *identity, struct sta_error *err)
 {
     struct stat st;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return source->state == STA_SOURCE_REJECTED ? STA_SOURCE_SAME : STA_SOURCE_CHANGED;
-    enum sta_source_change change = STA_SOURCE_CHANGED;
-    if (fstat(fd, &st) == 0) {
-        int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-        bool same = (uint64_t)st.st_size == source->size && mtime_ns == source->mtime_ns;
-        change = same ? STA_SOURCE_SAME : compare_content(source, fd, (uint64_t)st.st_size);
+    if (fstat(fd, &st) != 0)
+        return sta_fail_file(err, errno, "cannot look at %s", path);
+    identity->size = (uint64_t)st.st_size;
+    identity->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return STA_OK;
+}
+
+int sta_file_identify(int fd, const char *path, struct sta_file_identity *identity, struct sta_error *err)
+{
+    int status = look_at(fd, path, identity, err);
+    return status == STA_OK ? hash_ends(fd, path, identity->size, &identity->fingerprint, err) : status;
+}
+
+int sta_file_was_rewritten(int fd, const char *path, const struct sta_file_identity *before, bool *rewritten,
+                           struct sta_error *err)
+{
+    struct sta_file_identity now;
+    int status = look_at(fd, path, &now, err);
+    if (status == STA_OK)
+        status = hash_ends(fd, path, before->size, &now.fingerprint, err);
+    *rewritten = status == STA_OK && (now.size < before->size || now.fingerprint != before->fingerprint ||
+                                      (now.size == before->size && now.mtime_ns != before->mtime_ns));
+    return status;
+}
+
+int sta_source_identify(struct sta_source *source, int fd, const char *path,
+                        const struct sta_file_identity *identity, struct sta_error *err)
+{
+    source->size = identity->size;
+    source->counts.bytes = identity->size;
+    source->mtime_ns = identity->mtime_ns;
+    source->fingerprint = identity->fingerprint;
+    source->resume_fingerprint = 0;
+    return hash_end(fd, path, identity->size, &source->resume_fingerprint, err);
+}
+
+/* ---- comparing later */
+
+/* Whether the file's first source->size bytes are what they were. */
+static int begins_alike(const struct sta_source *source, int fd, const char *path, bool *alike,
+                        struct sta_error *err)
+{
+    uint64_t ends = 0, end = 0;
+    int status = hash_ends(fd, path, source->size, &ends, err);
+    if (status == STA_OK)
+        status = hash_end(fd, path, source->size, &end, err);
+    *alike = ends == source->fingerprint && end == source->resume_fingerprint;
+    return status;
+}
+
+int sta_source_check_beginning(const struct sta_source *source, int fd, const char *path,
+                               struct sta_error *err)
+{
+    bool alike;
+    int status = begins_alike(source, fd, path, &alike, err);
+    if (status != STA_OK || alike)
+        return status;
+    return sta_fail(err, STA_EOUTDATED, "%s was rewritten since it was looked at", path);
+}
+
+static int compare_content(const struct sta_source *source, int fd, const char *path,
+                           enum sta_source_change *change, struct sta_error *err)
+{
+    struct sta_file_identity now;
+    bool alike = false;
+    int status = look_at(fd, path, &now, err);
+    *change = STA_SOURCE_CHANGED;
+    if (status != STA_OK || now.size < source->size || (now.size > source->size && !source->resumable))
+        return status;
+    status = begins_alike(source, fd, path, &alike, err);
+    if (status == STA_OK && alike)
+        *change = now.size > source->size ? STA_SOURCE_GREW : STA_SOURCE_SAME;
+    return status;
+}
+
+/* Opens the file's content.  What was rejected because it could not be read stays so while it cannot. */
+static int open_and_compare(const struct sta_source *source, struct sta_roots *roots, const char *file,
+                            enum sta_source_change *change, struct sta_error *err)
+{
+    int fd;
+    int status = sta_roots_open(roots, file, O_RDONLY | O_NOCTTY | O_NONBLOCK, NULL, &fd, err);
+    if (status == STA_EIO && source->state == STA_SOURCE_REJECTED) {
+        *change = STA_SOURCE_SAME;
+        return STA_OK;
     }
+    if (status == STA_OK) {
+        status = compare_content(source, fd, file, change, err);
+        close(fd);
+    }
+    return status;
+}
+
+int sta_source_compare(const struct sta_source *source, struct sta_roots *roots, const char *file,
+                       enum sta_source_change *change, struct sta_error *err)
+{
+    struct sta_file_identity now;
+    int fd;
+    *change = STA_SOURCE_CHANGED;
+    int status = sta_roots_open(roots, file, O_PATH, NULL, &fd, err);
+    if (status == STA_ENOTFOUND)
+        *change = STA_SOURCE_GONE;
+    if (status != STA_OK)
+        return status == STA_ENOTFOUND ? STA_OK : status;
+    status = look_at(fd, file, &now, err);
     close(fd);
-    return change;
+    if (status != STA_OK || source->state == STA_SOURCE_STALE || source->state == STA_SOURCE_VANISHED)
+        return status;
+    if (now.size != source->size || now.mtime_ns != source->mtime_ns)
+        return open_and_compare(source, roots, file, change, err);
+    *change = STA_SOURCE_SAME;
+    return STA_OK;
 }

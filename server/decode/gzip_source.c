@@ -143,8 +143,10 @@ static bool refill(struct gzip_source *source)
         n = read(source->fd, source->input,
                  STA_MIN((uint64_t)INPUT_BYTES, source->base.file_size - source->base.consumed));
     while (n < 0 && errno == EINTR);
-    if (n < 0)
+    if (n < 0) {
+        sta_source_fail(&source->base, position(source), errno);
         return false;
+    }
     source->at_end = n == 0;
     source->at = source->input;
     source->left = (size_t)n;
@@ -159,7 +161,7 @@ static enum sta_bytes_state begin_member(struct gzip_source *source)
         source->at++;
         source->left--;
         if (!refill(source))
-            return cut(source, "cannot be read past byte %llu", position(source));
+            return STA_BYTES_CUT;
     }
     if (source->left == 0)
         return STA_BYTES_END;
@@ -197,7 +199,7 @@ static enum sta_bytes_state gzip_read(struct sta_byte_source *base, char *out, s
     enum sta_bytes_state state = STA_BYTES_OK;
     while (state == STA_BYTES_OK && window.out_size > 0) {
         if (!refill(source))
-            state = cut(source, "cannot be read past byte %llu", position(source));
+            state = STA_BYTES_CUT;
         else if (!source->inside)
             state = begin_member(source);
         else
@@ -211,7 +213,6 @@ static void gzip_close(struct sta_byte_source *base)
 {
     struct gzip_source *source = (struct gzip_source *)base;
     inflater_fini(&source->inflater);
-    close(source->fd);
     free(source);
 }
 

@@ -191,6 +191,22 @@ static void scan_objects(struct scan *scan, const struct line *line, const char 
     }
 }
 
+bool sta_last_line_is_whole(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk)
+{
+    const char *end = chunk->bytes + chunk->size;
+    const char *newline = memrchr(chunk->bytes, '\n', chunk->size);
+    const char *at = skip_blanks(newline != NULL ? newline + 1 : chunk->bytes, end);
+    if (at < end && *at == '[')
+        at = skip_blanks_and_commas(at + 1, end);
+    while (at < end && *at == '{') {
+        const char *behind = at;
+        if (read_object(scanner, at, end, &behind) != NULL)
+            return false;
+        at = skip_blanks_and_commas(behind, end);
+    }
+    return is_tail(at, end);
+}
+
 static void scan_line(struct scan *scan, const struct line *line)
 {
     struct sta_ledger_counts *counts = &scan->outcome->counts;

@@ -18,6 +18,10 @@ struct sta_line_scanner; /* one thread's: parser, shapes, caches */
 struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum sta_decode_path path);
 void sta_line_scanner_destroy(struct sta_line_scanner *scanner);
 
+/** Whether the last line of a chunk, which has no '\n', is whole all the same: such as the last of a file
+ * that lacks it.  The beginning of a line that is still being written is not. */
+bool sta_last_line_is_whole(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk);
+
 /**
  * sta_lines_scan - turn a chunk into rows of @batch (appended), definitions and counts
  * @path: of the source, for definitions

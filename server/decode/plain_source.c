@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/roots.h"
 #include "decode/source.h"
 
 #define PEEKED_BYTES 4096 /* of a file, to see what it is */
@@ -16,6 +17,14 @@ struct plain_source {
     struct sta_byte_source base;
     int fd;
 };
+
+void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_value)
+{
+    char text[96] = "";
+    source->failed = true;
+    snprintf(source->reason, sizeof source->reason, "cannot be read past byte %llu: %s",
+             (unsigned long long)byte, strerror_r(errno_value, text, sizeof text));
+}
 
 static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, size_t room, size_t *got)
 {
@@ -28,9 +37,7 @@ static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, 
         n = read(source->fd, out, STA_MIN(room, base->file_size - base->consumed));
     while (n < 0 && errno == EINTR);
     if (n < 0) {
-        char text[96] = "";
-        snprintf(base->reason, sizeof base->reason, "cannot be read past byte %llu: %s",
-                 (unsigned long long)base->consumed, strerror_r(errno, text, sizeof text));
+        sta_source_fail(base, base->consumed, errno);
         return STA_BYTES_CUT;
     }
     if (n == 0) {
@@ -45,7 +52,6 @@ static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, 
 
 static void plain_close(struct sta_byte_source *base)
 {
-    close(((struct plain_source *)base)->fd);
     free(base);
 }
 
@@ -67,37 +73,43 @@ static bool is_binary(const char *bytes, size_t size)
     return at < size && bytes[at] != '{' && bytes[at] != '[' && memchr(bytes, '\0', size) != NULL;
 }
 
-static int look_at_content(int fd, const char *path, uint64_t offset, bool *gzip, struct sta_error *err)
+static int look_at_content(int fd, const char *path, bool *gzip, struct sta_error *err)
 {
     char bytes[PEEKED_BYTES];
     ssize_t n = pread(fd, bytes, sizeof bytes, 0);
     if (n < 0)
-        return sta_fail_errno(err, errno, "cannot read %s", path);
+        return sta_fail_file(err, errno, "cannot read %s", path);
     *gzip = n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
     if (!*gzip && is_binary(bytes, (size_t)n))
         return sta_fail(err, STA_EINPUT, "%s is neither text nor gzip", path);
-    if (lseek(fd, (off_t)offset, SEEK_SET) < 0)
-        return sta_fail_errno(err, errno, "cannot go to byte %llu of %s", (unsigned long long)offset, path);
     return STA_OK;
 }
 
-int sta_source_open(const char *path, uint64_t offset, struct sta_byte_source **source, bool *gzip,
-                    struct sta_error *err)
+/* Where reading goes on.  Of a plain file, a last line that was not whole comes once more. */
+static uint64_t resume_offset(const struct sta_source *resume, bool gzip)
+{
+    if (resume == NULL)
+        return 0;
+    return gzip ? resume->size : resume->counts.json_bytes;
+}
+
+int sta_source_open(int fd, const char *path, const struct sta_source *resume,
+                    struct sta_byte_source **source, bool *gzip, struct sta_error *err)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return sta_fail_errno(err, errno, "cannot open %s", path);
+    if (fstat(fd, &st) != 0)
+        return sta_fail_file(err, errno, "cannot look at %s", path);
+    if (!S_ISREG(st.st_mode))
+        return sta_fail(err, STA_EINPUT, "%s is not a regular file", path);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int status = fstat(fd, &st) == 0 ? look_at_content(fd, path, offset, gzip, err)
-                                     : sta_fail_errno(err, errno, "cannot look at %s", path);
-    if (status != STA_OK) {
-        close(fd);
+    int status = look_at_content(fd, path, gzip, err);
+    if (status != STA_OK)
         return status;
-    }
+    uint64_t offset = resume_offset(resume, *gzip);
+    if (lseek(fd, (off_t)offset, SEEK_SET) < 0)
+        return sta_fail_file(err, errno, "cannot go to byte %llu of %s", (unsigned long long)offset, path);
     *source = *gzip ? sta_gzip_source_create(fd) : sta_plain_source_create(fd);
     (*source)->consumed = offset;
     (*source)->file_size = STA_MAX((uint64_t)st.st_size, offset);
-    (*source)->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     return STA_OK;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/error.h"
+#include "common/ledger.h"
 
 enum sta_bytes_state {
     STA_BYTES_OK,  /* some bytes were given */
@@ -22,17 +23,25 @@ struct sta_byte_source {
     void (*close)(struct sta_byte_source *source); /* frees it */
     uint64_t consumed;                             /* bytes of the file on disk so far */
     uint64_t file_size; /* when it was opened: what is written behind that is for the next time */
-    int64_t mtime_ns;   /* and its time then */
     char reason[160];   /* after CUT */
+    bool failed;        /* after CUT: reading failed, which says nothing about the content */
 };
 
-/** Opens a plain or gzip file, told apart by content, to be read from byte @offset of the file (a gzip
- * member's beginning).  *gzip says which.  Return: 0, STA_EINPUT if it is neither, or why it can't be
- * opened. */
-STA_MUSTCHECK int sta_source_open(const char *path, uint64_t offset, struct sta_byte_source **source,
-                                  bool *gzip, struct sta_error *err);
+/**
+ * sta_source_open - read a plain or gzip file, told apart by content
+ * @fd: of the file; stays the caller's, and must outlive the source
+ * @path: for messages
+ * @resume: as it was read before, to go on behind that; NULL: from the beginning
+ * *gzip: which of the two it is
+ * Return: 0, STA_EINPUT if it is neither or no regular file, or why it can't be read.
+ */
+STA_MUSTCHECK int sta_source_open(int fd, const char *path, const struct sta_source *resume,
+                                  struct sta_byte_source **source, bool *gzip, struct sta_error *err);
 
-/* The fillings; each takes over the open file. */
+/** Notes that reading failed past @byte of the file. */
+void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_value);
+
+/* The fillings. */
 struct sta_byte_source *sta_plain_source_create(int fd);
 struct sta_byte_source *sta_gzip_source_create(int fd);
 /** @bytes stay the caller's and must outlive the source. */

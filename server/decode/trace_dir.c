@@ -1,18 +1,29 @@
-/* Which files make up a trace. */
+/* Which files make up a trace.
+ *
+ * DESIGN.  A list of folders to walk instead of recursion: depth costs neither stack nor descriptors.  Links
+ * are followed only when all else has been seen, and lead nowhere that was seen before: so loops end, and a
+ * file that a link shows a second time is not counted twice, whichever way the folder lists them.  What
+ * cannot be looked at is listed as such, never left out. */
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "common/dictionary.h"
 #include "common/files.h"
 #include "common/memory.h"
 #include "decode/decode.h"
+#include "decode/files_private.h"
 #include "decode/source.h"
 
 #define SNIFF_BYTES 4096
+#define LOOK (O_PATH)
+#define READ (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+#define SETTLED_NS INT64_C(3000000000) /* longer than the steps in which any file system counts time */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -26,54 +37,68 @@ static bool has_trace_name(const char *name)
     return ends_with(name, ".pfw") || ends_with(name, ".pfw.gz");
 }
 
-/* Whether a file begins like a trace: blanks or brackets, then an object that says its "ph". */
-static bool begins_like_trace(const char *path)
+/* Whether a text begins like a trace: blanks or brackets, then an object that says its "ph". */
+static bool begins_like_trace(const char *text, size_t size)
 {
-    struct sta_byte_source *source;
-    struct sta_error ignored = STA_ERROR_INIT;
-    char text[SNIFF_BYTES + 1];
-    bool gzip;
-    size_t size = 0;
-    if (sta_source_open(path, 0, &source, &gzip, &ignored) != STA_OK)
-        return false;
-    enum sta_bytes_state state = STA_BYTES_OK;
-    while (state == STA_BYTES_OK && size < SNIFF_BYTES) {
-        size_t got;
-        state = source->read(source, text + size, SNIFF_BYTES - size, &got);
-        size += got;
-    }
-    source->close(source);
-    text[size] = '\0';
     const char *at = text + (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     at += strspn(at, " \t\r\n[,");
     return *at == '{' && memmem(at, (size_t)(text + size - at), "\"ph\"", 4) != NULL;
 }
 
+/* Looks into a file.  Closes it.  Return: a failure to read it, which says nothing about what it is. */
+static int sniff(int fd, const char *path, bool *is_trace, struct sta_error *err)
+{
+    struct sta_byte_source *source;
+    char text[SNIFF_BYTES + 1];
+    bool gzip;
+    size_t size = 0;
+    int status = sta_source_open(fd, path, NULL, &source, &gzip, err);
+    *is_trace = false;
+    if (status == STA_OK) {
+        enum sta_bytes_state state = STA_BYTES_OK;
+        while (state == STA_BYTES_OK && size < SNIFF_BYTES) {
+            size_t got;
+            state = source->read(source, text + size, SNIFF_BYTES - size, &got);
+            size += got;
+        }
+        if (source->failed)
+            status = sta_fail(err, STA_EIO, "%s %s", path, source->reason);
+        source->close(source);
+        text[size] = '\0';
+        *is_trace = begins_like_trace(text, size);
+    }
+    close(fd);
+    return status == STA_EINPUT ? STA_OK : status;
+}
+
 /* ---- the walk */
 
-/* DESIGN.  Links are followed only when all else has been seen, and lead nowhere that was seen before: so
- * loops end, and a file that a link shows a second time is not counted twice, whichever way the folder lists
- * them. */
 struct walk {
     struct sta_listing *listing;
-    sta_path_allowed allowed;
-    void *context;
+    struct sta_roots *roots;
+    const char *path; /* of the trace */
+    const _Atomic bool *cancel;
     struct sta_dictionary *seen; /* devices and inodes of what was visited */
-    struct link {
-        char *path, *inside;
-    } * links; /* met so far */
-    size_t link_count, link_capacity;
+    char **folders, **links;     /* inside the trace: to be walked, to be followed */
+    size_t folder_count, folder_capacity, link_count, link_capacity;
 };
 
-static void add_file(struct sta_listing *listing, const char *inside, const struct stat *st)
+char *sta_listing_path(const struct sta_listing *listing, const char *trace_path, const char *inside)
 {
-    STA_GROW(listing->files, listing->capacity, listing->count + 1);
-    listing->files[listing->count++] = (struct sta_listed_file){
-        .path = sta_strdup(inside),
-        .size = (uint64_t)st->st_size,
-        .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
-    };
-    listing->bytes += (uint64_t)st->st_size;
+    return listing->single || inside[0] == '\0' ? sta_strdup(trace_path) : sta_path_join(trace_path, inside);
+}
+
+static int open_inside(struct walk *walk, const char *inside, int flags, int *fd, struct sta_error *err)
+{
+    char *path = sta_listing_path(walk->listing, walk->path, inside);
+    int status = sta_roots_open(walk->roots, path, flags, NULL, fd, err);
+    free(path);
+    return status;
+}
+
+static int64_t mtime_of(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 /* Notes a file or folder.  Return: whether it was not there yet. */
@@ -84,116 +109,225 @@ static bool is_new(struct walk *walk, const struct stat *st)
     return sta_dictionary_intern(walk->seen, (const char *)identity, sizeof identity) == before;
 }
 
-static void take_file(struct walk *walk, const char *path, const char *inside, const struct stat *st)
+static void add_file(struct sta_listing *listing, const char *inside, const struct stat *st)
 {
-    if (S_ISREG(st->st_mode) && (has_trace_name(inside) || begins_like_trace(path)))
+    STA_GROW(listing->files, listing->capacity, listing->count + 1);
+    listing->files[listing->count++] = (struct sta_listed_file){
+        .path = sta_strdup(inside), .size = (uint64_t)st->st_size, .mtime_ns = mtime_of(st)};
+    listing->bytes += (uint64_t)st->st_size;
+}
+
+/* Takes note of what could not be looked at.  Return: STA_OK, or the failure when it is this process that
+ * lacks something. */
+static int add_unlisted(struct walk *walk, const char *inside, bool candidate, const struct sta_error *why,
+                        struct sta_error *err)
+{
+    struct sta_listing *listing = walk->listing;
+    if (why->status == STA_ENOMEM || why->status == STA_EBUSY) {
+        if (err != why)
+            *err = *why;
+        return why->status;
+    }
+    listing->others++;
+    if (why->status == STA_ENOTFOUND)
+        return STA_OK;
+    STA_GROW(listing->unlisted, listing->unlisted_capacity, listing->unlisted_count + 1);
+    listing->unlisted[listing->unlisted_count++] =
+        (struct sta_unlisted){sta_strdup(inside), sta_strdup(why->text), why->status, candidate};
+    return STA_OK;
+}
+
+static void add_text(char ***texts, size_t *count, size_t *capacity, const char *text)
+{
+    STA_GROW(*texts, *capacity, *count + 1);
+    (*texts)[(*count)++] = sta_strdup(text);
+}
+
+static int take_file(struct walk *walk, const char *inside, const struct stat *st, struct sta_error *err)
+{
+    struct sta_error why = STA_ERROR_INIT;
+    bool is_trace = S_ISREG(st->st_mode) && has_trace_name(inside);
+    int fd, status = STA_OK;
+    if (S_ISREG(st->st_mode) && !is_trace) {
+        status = open_inside(walk, inside, READ, &fd, &why);
+        if (status == STA_OK)
+            status = sniff(fd, inside, &is_trace, &why);
+    }
+    if (status != STA_OK)
+        return add_unlisted(walk, inside, false, &why, err);
+    if (is_trace)
         add_file(walk->listing, inside, st);
     else
         walk->listing->others++;
+    return STA_OK;
 }
 
-static int walk_folder(struct walk *walk, const char *path, const char *inside, bool top,
-                       struct sta_error *err);
-
-/* Takes over both paths. */
-static int walk_entry(struct walk *walk, char *path, char *inside, struct sta_error *err)
+static int take_entry(struct walk *walk, int folder, const char *inside, const char *name,
+                      struct sta_error *err)
 {
     struct stat st;
-    int status = STA_OK;
-    if (lstat(path, &st) != 0) {
-        walk->listing->others++;
-    } else if (S_ISLNK(st.st_mode)) {
-        STA_GROW(walk->links, walk->link_capacity, walk->link_count + 1);
-        walk->links[walk->link_count++] = (struct link){path, inside};
-        return STA_OK;
-    } else if (!S_ISDIR(st.st_mode)) {
-        is_new(walk, &st);
-        take_file(walk, path, inside, &st);
-    } else if (is_new(walk, &st)) {
-        status = walk_folder(walk, path, inside, false, err);
+    struct sta_error why = STA_ERROR_INIT;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        sta_fail_file(&why, errno, "cannot look at %s", inside);
+        return add_unlisted(walk, inside, has_trace_name(name), &why, err);
     }
-    free(path);
-    free(inside);
+    if (S_ISLNK(st.st_mode))
+        add_text(&walk->links, &walk->link_count, &walk->link_capacity, inside);
+    else if (S_ISDIR(st.st_mode))
+        add_text(&walk->folders, &walk->folder_count, &walk->folder_capacity, inside);
+    if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
+        return STA_OK;
+    is_new(walk, &st);
+    return take_file(walk, inside, &st, err);
+}
+
+static int read_entries(struct walk *walk, DIR *folder, const char *inside, struct sta_error *err)
+{
+    int status = STA_OK;
+    while (status == STA_OK) {
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL)
+            return errno == 0 ? STA_OK : sta_fail_file(err, errno, "cannot list %s", inside);
+        if (walk->cancel != NULL && atomic_load_explicit(walk->cancel, memory_order_relaxed))
+            return sta_fail(err, STA_ECANCELLED, "cancelled");
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        char *below = inside[0] == '\0' ? sta_strdup(name) : sta_path_join(inside, name);
+        status = take_entry(walk, dirfd(folder), below, name, err);
+        free(below);
+    }
     return status;
 }
 
-static int walk_folder(struct walk *walk, const char *path, const char *inside, bool top,
-                       struct sta_error *err)
+/* What tells later whether names came or went.  A folder that changed just now may change once more without
+ * its time telling. */
+static void note_folder(struct sta_listing *listing, const char *inside, const struct stat *st)
 {
-    DIR *folder = opendir(path);
-    if (folder == NULL && !top && errno == EACCES) {
-        walk->listing->others++;
-        return STA_OK;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    STA_GROW(listing->folders, listing->folder_capacity, listing->folder_count + 1);
+    listing->folders[listing->folder_count++] =
+        (struct sta_listed_folder){.path = sta_strdup(inside),
+                                   .device = (uint64_t)st->st_dev,
+                                   .inode = (uint64_t)st->st_ino,
+                                   .mtime_ns = mtime_of(st),
+                                   .settled = now_ns - mtime_of(st) > SETTLED_NS};
+}
+
+/* Lists one folder.  A failure is the folder's. */
+static int walk_folder(struct walk *walk, const char *inside, struct sta_error *err)
+{
+    struct stat st;
+    int fd;
+    int status = open_inside(walk, inside, READ | O_DIRECTORY, &fd, err);
+    if (status != STA_OK)
+        return status;
+    bool looked = fstat(fd, &st) == 0;
+    DIR *folder = looked && is_new(walk, &st) ? fdopendir(fd) : NULL;
+    if (folder == NULL) {
+        status = looked ? STA_OK : sta_fail_file(err, errno, "cannot look at %s", inside);
+        close(fd);
+        return status;
     }
-    if (folder == NULL)
-        return sta_fail_errno(err, errno, "cannot list %s", path);
-    int status = STA_OK;
-    for (struct dirent *entry = readdir(folder); entry != NULL && status == STA_OK; entry = readdir(folder)) {
-        const char *name = entry->d_name;
-        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            status = walk_entry(walk, sta_path_join(path, name),
-                                inside[0] == '\0' ? sta_strdup(name) : sta_path_join(inside, name), err);
-    }
+    note_folder(walk->listing, inside, &st);
+    status = read_entries(walk, folder, inside, err);
     closedir(folder);
     return status;
 }
 
-static int follow_link(struct walk *walk, const struct link *link, struct sta_error *err)
+/* The folders found so far and those found in them, until there are no more. */
+static int walk_folders(struct walk *walk, struct sta_error *err)
 {
-    struct stat st;
-    char *resolved = realpath(link->path, NULL);
-    bool good = resolved != NULL && walk->allowed(walk->context, resolved) && stat(resolved, &st) == 0;
-    free(resolved);
-    if (!good)
-        walk->listing->others++;
-    if (!good || !is_new(walk, &st))
-        return STA_OK;
-    if (S_ISDIR(st.st_mode))
-        return walk_folder(walk, link->path, link->inside, false, err);
-    take_file(walk, link->path, link->inside, &st);
-    return STA_OK;
+    int status = STA_OK;
+    while (status == STA_OK && walk->folder_count > 0) {
+        char *inside = walk->folders[--walk->folder_count];
+        struct sta_error why = STA_ERROR_INIT;
+        status = walk_folder(walk, inside, &why);
+        if (status == STA_ECANCELLED)
+            *err = why;
+        else if (status != STA_OK)
+            status = add_unlisted(walk, inside, true, &why, err);
+        free(inside);
+    }
+    return status;
 }
 
-static int by_inside(const void *left, const void *right)
+static int follow_link(struct walk *walk, const char *inside, struct sta_error *err)
 {
-    return strcmp(((const struct link *)left)->inside, ((const struct link *)right)->inside);
+    struct stat st;
+    struct sta_error why = STA_ERROR_INIT;
+    int fd;
+    int status = open_inside(walk, inside, LOOK, &fd, &why);
+    if (status == STA_OK) {
+        if (fstat(fd, &st) != 0)
+            status = sta_fail_file(&why, errno, "cannot look at %s", inside);
+        close(fd);
+    }
+    if (status != STA_OK)
+        return add_unlisted(walk, inside, has_trace_name(inside), &why, err);
+    if (S_ISDIR(st.st_mode)) {
+        add_text(&walk->folders, &walk->folder_count, &walk->folder_capacity, inside);
+        return walk_folders(walk, err);
+    }
+    return is_new(walk, &st) ? take_file(walk, inside, &st, err) : STA_OK;
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
 }
 
 /* The links met so far, then those met behind them, until there are no more. */
 static int follow_links(struct walk *walk, struct sta_error *err)
 {
     int status = STA_OK;
-    while (walk->link_count > 0) {
-        struct link *links = walk->links;
+    while (status == STA_OK && walk->link_count > 0) {
+        char **links = walk->links;
         size_t count = walk->link_count;
         walk->links = NULL;
         walk->link_count = walk->link_capacity = 0;
-        qsort(links, count, sizeof *links, by_inside);
-        for (size_t i = 0; i < count; i++) {
-            if (status == STA_OK)
-                status = follow_link(walk, &links[i], err);
-            free(links[i].path);
-            free(links[i].inside);
-        }
-        free(links);
+        qsort(links, count, sizeof *links, by_text);
+        for (size_t i = 0; i < count && status == STA_OK; i++)
+            status = follow_link(walk, links[i], err);
+        free_texts(links, count);
     }
     return status;
 }
 
-static int walk_trace(struct walk *walk, const char *path, const struct stat *st, struct sta_error *err)
+/* ---- the listing */
+
+static int list_folder(struct walk *walk, struct sta_error *err)
 {
     walk->seen = sta_dictionary_create();
-    is_new(walk, st);
-    int status = walk_folder(walk, path, "", true, err);
+    int status = walk_folder(walk, "", err);
+    if (status == STA_OK)
+        status = walk_folders(walk, err);
     if (status == STA_OK)
         status = follow_links(walk, err);
-    for (size_t i = 0; i < walk->link_count; i++) {
-        free(walk->links[i].path);
-        free(walk->links[i].inside);
-    }
-    free(walk->links);
+    free_texts(walk->folders, walk->folder_count);
+    free_texts(walk->links, walk->link_count);
     sta_dictionary_destroy(walk->seen);
     return status;
+}
+
+static int list_single(struct walk *walk, const struct stat *st, struct sta_error *err)
+{
+    const char *slash = strrchr(walk->path, '/');
+    walk->listing->single = true;
+    int status = take_file(walk, slash != NULL ? slash + 1 : walk->path, st, err);
+    return status == STA_OK && walk->listing->unlisted_count > 0
+               ? sta_fail(err, walk->listing->unlisted[0].status, "%s", walk->listing->unlisted[0].reason)
+               : status;
 }
 
 static int by_path(const void *left, const void *right)
@@ -202,21 +336,21 @@ static int by_path(const void *left, const void *right)
                   ((const struct sta_listed_file *)right)->path);
 }
 
-int sta_listing_create(struct sta_listing *listing, const char *path, sta_path_allowed allowed, void *context,
-                       struct sta_error *err)
+int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, const char *path,
+                       const _Atomic bool *cancel, struct sta_error *err)
 {
-    struct walk walk = {.listing = listing, .allowed = allowed, .context = context};
+    struct walk walk = {.listing = listing, .roots = roots, .path = path, .cancel = cancel};
     struct stat st;
-    int status = STA_OK;
+    int fd;
     *listing = (struct sta_listing){0};
-    if (stat(path, &st) != 0)
-        return sta_fail_errno(err, errno, "cannot look at %s", path);
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    if (S_ISDIR(st.st_mode))
-        status = walk_trace(&walk, path, &st, err);
+    int status = sta_roots_open(roots, path, LOOK, NULL, &fd, err);
+    if (status != STA_OK)
+        return status;
+    if (fstat(fd, &st) != 0)
+        status = sta_fail_file(err, errno, "cannot look at %s", path);
     else
-        take_file(&walk, path, name, &st);
+        status = S_ISDIR(st.st_mode) ? list_folder(&walk, err) : list_single(&walk, &st, err);
+    close(fd);
     if (status != STA_OK)
         sta_listing_fini(listing);
     else if (listing->count > 1)
@@ -228,23 +362,77 @@ void sta_listing_fini(struct sta_listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++)
         free(listing->files[i].path);
+    for (size_t i = 0; i < listing->unlisted_count; i++) {
+        free(listing->unlisted[i].path);
+        free(listing->unlisted[i].reason);
+    }
+    for (size_t i = 0; i < listing->folder_count; i++)
+        free(listing->folders[i].path);
     free(listing->files);
+    free(listing->unlisted);
+    free(listing->folders);
     *listing = (struct sta_listing){0};
 }
 
-bool sta_looks_like_trace(const char *path)
+const struct sta_unlisted *sta_listing_covers(const struct sta_listing *listing, const char *inside)
 {
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return false;
-    if (S_ISREG(st.st_mode))
-        return has_trace_name(path) || begins_like_trace(path);
-    DIR *folder = S_ISDIR(st.st_mode) ? opendir(path) : NULL;
+    for (size_t i = 0; i < listing->unlisted_count; i++) {
+        const struct sta_unlisted *unlisted = &listing->unlisted[i];
+        size_t length = strlen(unlisted->path);
+        if (strncmp(inside, unlisted->path, length) == 0 && (inside[length] == '\0' || inside[length] == '/'))
+            return unlisted;
+    }
+    return NULL;
+}
+
+bool sta_listing_names_changed(const struct sta_listed_folder *folders, size_t count, struct sta_roots *roots,
+                               const char *trace_path)
+{
+    bool changed = false;
+    for (size_t i = 0; i < count && !changed; i++) {
+        const struct sta_listed_folder *folder = &folders[i];
+        struct sta_error ignored = STA_ERROR_INIT;
+        struct stat st = {0};
+        char *path =
+            folder->path[0] == '\0' ? sta_strdup(trace_path) : sta_path_join(trace_path, folder->path);
+        int fd;
+        changed = !folder->settled || sta_roots_open(roots, path, LOOK, NULL, &fd, &ignored) != STA_OK;
+        if (!changed) {
+            changed = fstat(fd, &st) != 0 || (uint64_t)st.st_dev != folder->device ||
+                      (uint64_t)st.st_ino != folder->inode || mtime_of(&st) != folder->mtime_ns;
+            close(fd);
+        }
+        free(path);
+    }
+    return changed;
+}
+
+/* ---- browsing */
+
+static bool holds_trace_names(int fd)
+{
+    DIR *folder = fdopendir(fd);
     bool found = false;
-    if (folder == NULL)
+    if (folder == NULL) {
+        close(fd);
         return false;
+    }
     for (struct dirent *entry = readdir(folder); entry != NULL && !found; entry = readdir(folder))
         found = entry->d_type != DT_DIR && has_trace_name(entry->d_name);
     closedir(folder);
     return found;
+}
+
+bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    bool is_trace;
+    int fd;
+    if (!folder && has_trace_name(path))
+        return true;
+    if (sta_roots_open(roots, path, READ | (folder ? O_DIRECTORY : 0), NULL, &fd, &ignored) != STA_OK)
+        return false;
+    if (folder)
+        return holds_trace_names(fd);
+    return sniff(fd, path, &is_trace, &ignored) == STA_OK && is_trace;
 }

@@ -32,24 +32,26 @@ static void put_counts(struct sta_buffer *out, const struct sta_ledger_counts *c
 static void put_totals(struct sta_buffer *out, const struct sta_source *const *sources, size_t count)
 {
     struct sta_ledger_counts sum = {0};
-    for (size_t i = 0; i < count; i++)
+    size_t files = 0;
+    for (size_t i = 0; i < count; i++) {
         sta_ledger_add(&sum, &sources[i]->counts);
+        files += sources[i]->state != STA_SOURCE_VANISHED;
+    }
     sta_put_member(out, "totals");
     sta_put_char(out, '{');
-    sta_put_member_uint(out, "files", count);
+    sta_put_member_uint(out, "files", files);
     put_counts(out, &sum);
     sta_put_char(out, '}');
 }
 
 static void put_files(struct sta_buffer *out, const struct sta_source *const *sources, size_t count)
 {
-    static const char *const states[] = {"complete", "truncated", "rejected"};
     sta_put_member(out, "files");
     sta_put_char(out, '[');
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i ? ",\n{" : "\n{");
         sta_put_member_text(out, "path", sources[i]->path);
-        sta_put_member_text(out, "state", states[sources[i]->state]);
+        sta_put_member_text(out, "state", sta_source_state_name(sources[i]->state));
         sta_put_member_text(out, "reason", sources[i]->reason);
         put_counts(out, &sources[i]->counts);
         sta_put_char(out, '}');

@@ -87,7 +87,7 @@ static struct sta_stored_source *get_source(struct sta_cursor *in)
 #undef X
     get_notes(in, &source->malformed);
     get_notes(in, &source->repaired);
-    if (source->path == NULL || state > STA_SOURCE_REJECTED)
+    if (source->path == NULL || state >= STA_SOURCE_STATE_COUNT)
         in->failed = true;
     return stored;
 }

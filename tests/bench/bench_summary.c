@@ -34,11 +34,6 @@ static void must(int rc, const struct sta_error *err)
 
 /* ---- ingest */
 
-static bool allow_all(void *context, const char *path)
-{
-    return true;
-}
-
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
 {
     return sta_writer_add(context, worker, batch->source, batch, err);
@@ -49,20 +44,22 @@ static void ingest(struct sta_store *store, const struct options *options, char 
     struct sta_error err = STA_ERROR_INIT;
     struct sta_trace_entry entry = {.path = sta_strdup(options->trace), .name = sta_strdup("bench")};
     struct sta_listing listing;
+    struct sta_roots *roots;
     struct sta_writer *writer;
     struct sta_decode_progress progress = {0};
     struct sta_writer_options writing = {.workers = options->workers, .memory = (size_t)1 << 30};
     must(sta_store_add(store, &entry, &err), &err);
-    must(sta_listing_create(&listing, options->trace, allow_all, NULL, &err), &err);
+    must(sta_roots_create((const char *const[]){"/"}, 1, &roots, &err), &err);
+    must(sta_listing_create(&listing, roots, options->trace, NULL, &err), &err);
     must(sta_writer_begin(store, entry.id, NULL, NULL, &writing, &writer, &err), &err);
     struct sta_decode_file *files = sta_alloc_array(listing.count + 1, sizeof *files);
     for (size_t i = 0; i < listing.count; i++) {
         uint32_t number = sta_writer_add_source(writer, listing.files[i].path);
-        bool alone = strstr(options->trace, ".pfw") != NULL;
-        files[i].file = alone ? options->trace : sta_sprintf("%s/%s", options->trace, listing.files[i].path);
+        files[i].file = sta_listing_path(&listing, options->trace, listing.files[i].path);
         files[i].source = sta_writer_source(writer, number);
     }
-    struct sta_decode_request request = {.files = files,
+    struct sta_decode_request request = {.roots = roots,
+                                         .files = files,
                                          .file_count = listing.count,
                                          .tables = sta_writer_tables(writer),
                                          .workers = options->workers,
@@ -74,6 +71,7 @@ static void ingest(struct sta_store *store, const struct options *options, char 
     memcpy(id, entry.id, sizeof entry.id);
     sta_trace_entry_fini(&entry);
     sta_listing_fini(&listing);
+    sta_roots_destroy(roots);
     free(files);
 }
 

@@ -122,7 +122,7 @@ function namesCard({ unresolved, unclassified }) {
 
 const FILE_COLUMNS = [
     { key: 'path', label: 'File', class: 'head name' },
-    { key: 'state', label: 'State', cell: (file) => [h('span', { class: `badge ${{ complete: 'ready', truncated: 'stale', rejected: 'failed' }[file.state]}` }, file.state), file.reason && h('p', { class: 'hint' }, file.reason)] },
+    { key: 'state', label: 'State', cell: (file) => [h('span', { class: `badge ${{ complete: 'ready', truncated: 'stale', rejected: 'failed', vanished: 'failed', stale: 'stale' }[file.state]}` }, file.state), file.reason && h('p', { class: 'hint' }, file.reason)] },
     { key: 'bytes', label: 'Size', unit: 'B' },
     { key: 'lines', label: 'Lines', unit: 'count' },
     { key: 'events', label: 'Events', unit: 'count' },

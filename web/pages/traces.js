@@ -28,7 +28,7 @@ const COLUMNS = [
     { key: 'start', label: 'Started', cell: (trace) => h('span', { class: 'when' }, moment(trace.start)) },
     { key: 'hosts', label: 'Hosts', unit: 'count' },
     { key: 'processes', label: 'Processes', unit: 'count' },
-    { key: 'problems', label: 'Problems', unit: 'count', title: 'Malformed lines, truncated and rejected files', cell: problemsCell },
+    { key: 'problems', label: 'Problems', unit: 'count', title: 'Malformed lines; truncated, rejected, vanished and stale files', cell: problemsCell },
     { key: 'preset', label: 'Preset', get: (trace) => trace.preset?.name, cell: (trace) => h('span', { title: trace.preset?.why }, trace.preset?.name ?? '\u2013') },
 ];
 

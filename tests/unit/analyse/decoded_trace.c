@@ -59,24 +59,22 @@ static int take_batch(void *context, unsigned worker, struct sta_batch *batch, s
                           err); /* sources were added in the order of the files */
 }
 
-static bool allow_all(void *context, const char *path)
-{
-    return true;
-}
-
 static void decode_folder(struct sta_writer *writer, const char *folder)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_listing listing;
+    struct sta_roots *roots;
     struct sta_decode_progress progress = {0};
-    cr_assert_eq(sta_listing_create(&listing, folder, allow_all, NULL, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_roots_create((const char *const[]){"/"}, 1, &roots, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_listing_create(&listing, roots, folder, NULL, &err), 0, "%s", err.text);
     struct sta_decode_file *files = sta_alloc_array(listing.count, sizeof *files);
     for (size_t i = 0; i < listing.count; i++) {
         uint32_t number = sta_writer_add_source(writer, listing.files[i].path);
         files[i] = (struct sta_decode_file){.file = sta_path_join(folder, listing.files[i].path),
                                             .source = sta_writer_source(writer, number)};
     }
-    struct sta_decode_request request = {.files = files,
+    struct sta_decode_request request = {.roots = roots,
+                                         .files = files,
                                          .file_count = listing.count,
                                          .tables = sta_writer_tables(writer),
                                          .workers = WORKERS,
@@ -88,6 +86,7 @@ static void decode_folder(struct sta_writer *writer, const char *folder)
         free((char *)files[i].file);
     free(files);
     sta_listing_fini(&listing);
+    sta_roots_destroy(roots);
 }
 
 bool decoded_trace_open(struct decoded_trace *trace, const char *name)

@@ -2,10 +2,21 @@
 #ifndef STA_TESTS_DECODED_H
 #define STA_TESTS_DECODED_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "decode/decode.h"
+
+/* Roots that hold all files. */
+static inline struct sta_roots *whole_disk(void)
+{
+    static struct sta_roots *roots;
+    struct sta_error err = STA_ERROR_INIT;
+    if (roots == NULL && sta_roots_create((const char *const[]){"/"}, 1, &roots, &err) != STA_OK)
+        abort();
+    return roots;
+}
 
 struct decoded {
     struct sta_tables *tables;

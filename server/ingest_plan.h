@@ -1,0 +1,57 @@
+/* ingest_plan.h - what an ingest has to do: a listing of a trace's files beside the sources of its published
+ * version (private to ingest and library). */
+#ifndef STA_SERVER_INGEST_PLAN_H
+#define STA_SERVER_INGEST_PLAN_H
+
+#include "decode/decode.h"
+#include "store/store.h"
+
+/* A file to read. */
+struct sta_plan_item {
+    char *file;       /* absolute path */
+    const char *path; /* inside the trace; borrowed from the listing */
+    bool resume;      /* from where it ended when it was read before */
+    bool known;       /* it was read before */
+    uint64_t bytes_to_read;
+};
+
+/* A source that is not read, but told of in the report. */
+struct sta_plan_record {
+    char *path;
+    enum sta_source_state state; /* VANISHED or REJECTED */
+    char *reason;
+};
+
+struct sta_ingest_plan {
+    struct sta_plan_item *items;
+    size_t count;
+    bool *drop; /* by source of the base */
+    size_t dropped;
+    struct sta_plan_record *records;
+    size_t record_count, record_capacity;
+    uint64_t bytes;
+};
+
+/**
+ * sta_ingest_plan_make - compare a listing with the sources of a version
+ * What is the same stays, what has grown is read on from where it ended, what changed or is new is read, what
+ * vanished leaves and is recorded.  Gone is only what the system says is not there.
+ * @base: NULL when there is no version yet
+ * Return: 0; the failure when a file that was read before cannot be looked at now.  Release with
+ * sta_ingest_plan_fini, also after a failure.
+ */
+STA_MUSTCHECK int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_roots *roots,
+                                       const struct sta_listing *listing, const char *trace_path,
+                                       const struct sta_snapshot *base, struct sta_error *err);
+void sta_ingest_plan_fini(struct sta_ingest_plan *plan);
+/** Whether a new version is needed. */
+bool sta_ingest_plan_differs(const struct sta_ingest_plan *plan);
+
+/** Whether a listing has other names than the sources of a version. */
+bool sta_ingest_names_differ(const struct sta_listing *listing, const struct sta_snapshot *snapshot);
+/** Whether one of the files that a version was read from is another now.  Opens no file whose size and time
+ * are the same.  @single: the trace is one file.  A file that cannot be looked at counts as the same. */
+bool sta_ingest_files_differ(struct sta_roots *roots, const char *trace_path, bool single,
+                             const struct sta_snapshot *snapshot);
+
+#endif
