@@ -33,7 +33,7 @@ static uint32_t below(uint32_t limit)
 struct scene {
     struct made_event events[HOSTS * MOST_EVENTS + 1];
     size_t count;
-    char hosts[HOSTS][8];
+    char hosts[HOSTS][16];
     struct made_trace trace;
     struct sta_presets *presets;
     bool window;
