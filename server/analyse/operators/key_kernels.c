@@ -52,12 +52,13 @@ static void put_constant(const struct sta_key_field *field, const struct sta_min
 static uint64_t pack_integers(const struct sta_key_field *field, const int64_t *values,
                               const struct sta_minibatch *minibatch, uint64_t *column)
 {
-    const uint64_t base = field->base;
+    const uint64_t base = field->base, flip = field->flip;
     const unsigned shift = field->shift;
+    const uint64_t reserved = !field->required;
     uint64_t over = 0;
     FOR_ROWS(minibatch, {
-        uint64_t held = (uint64_t)values[row] - base;
-        over |= held | (held + 1);
+        uint64_t held = ((uint64_t)values[row] ^ flip) - base;
+        over |= held | (held + reserved);
         column[i] |= held << shift;
     });
     return over;
@@ -73,9 +74,10 @@ static bool pack_any_integers(const struct sta_key_field *field, const struct st
     bool over = false;
     FOR_ROWS(minibatch, {
         bool missing = key->missing != NULL && key->missing[row];
-        uint64_t held = missing ? ones : (uint64_t)key->integers[row] - field->base;
-        bool fits = field->bits < 64 ? (held | (held + 1)) >> field->bits == 0 : held != UINT64_MAX;
-        over |= !(missing || field->flagged || fits);
+        uint64_t held = missing ? ones : ((uint64_t)key->integers[row] ^ field->flip) - field->base;
+        bool fits = field->bits < 64 ? (held | (held + !field->required)) >> field->bits == 0
+                                     : held != UINT64_MAX || field->required;
+        over |= missing ? field->required : !(field->flagged || fits);
         column[i] |= held << field->shift;
         if (field->flagged)
             flags[i] |= (uint64_t)missing << field->flag_shift;
@@ -98,9 +100,10 @@ static void pack_number_key(const struct sta_key_field *field, const struct sta_
     uint64_t *column = words + (size_t)field->word * STA_MINIBATCH_ROWS;
     const double *values = key->numbers;
     const uint8_t *missing = key->missing;
+    const uint64_t flip = field->flip;
     FOR_ROWS(minibatch, {
         bool absent = missing != NULL && missing[row];
-        column[i] = absent ? UINT64_MAX : sta_order_number(values[row]);
+        column[i] = absent ? UINT64_MAX : sta_order_number(values[row]) ^ flip;
     });
 }
 
@@ -110,9 +113,10 @@ static void pack_condition_key(const struct sta_key_field *field, const struct s
     uint64_t *column = words + (size_t)field->word * STA_MINIBATCH_ROWS;
     const uint8_t *values = key->bools;
     const uint8_t *missing = key->missing;
+    const uint64_t flip = field->flip & 1;
     FOR_ROWS(minibatch, {
         bool absent = missing != NULL && missing[row];
-        column[i] |= (absent ? UINT64_C(3) : (uint64_t)values[row]) << field->shift;
+        column[i] |= (absent ? UINT64_C(3) : values[row] ^ flip) << field->shift;
     });
 }
 
@@ -146,8 +150,10 @@ static bool pack_constant(const struct sta_key_field *field, const struct sta_ve
     switch (key->type) {
     case STA_TYPE_INT:
         value = (uint64_t)key->integers[0];
-        distance = value - field->base;
-        if (present && !field->flagged && (distance >= sta_low_bits(field->bits)))
+        distance = (value ^ field->flip) - field->base;
+        if (present && !field->flagged && distance > sta_low_bits(field->bits) - !field->required)
+            return false;
+        if (!present && field->required)
             return false;
         break;
     case STA_TYPE_FLOAT:

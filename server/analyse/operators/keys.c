@@ -60,6 +60,10 @@ static void measure_field(struct sta_key_field *field, enum sta_type type, const
 static void take_bits(struct sta_key_layout *layout, unsigned *left, unsigned bits, uint8_t *word,
                       uint8_t *shift)
 {
+    *word = (uint8_t)(layout->words - 1);
+    *shift = 0;
+    if (bits == 0)
+        return;
     if (bits > *left) {
         layout->words++;
         *left = 64;
@@ -82,11 +86,12 @@ static void place_fields(struct sta_key_layout *layout)
             unused[field->flag_word] = left;
         }
         take_bits(layout, &left, field->bits, &field->word, &field->shift);
-        unused[field->word] = left;
+        unused[layout->words - 1] = left;
     }
     for (size_t k = 0; k < layout->count; k++) {
         struct sta_key_field *field = &layout->fields[k];
-        field->shift = (uint8_t)(field->shift - unused[field->word]);
+        if (field->bits > 0)
+            field->shift = (uint8_t)(field->shift - unused[field->word]);
         field->flag_shift = (uint8_t)(field->flagged ? field->flag_shift - unused[field->flag_word] : 0);
     }
     layout->bits = 64 - left;
@@ -99,6 +104,28 @@ void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *typ
     layout->count = count;
     for (size_t k = 0; k < count; k++)
         measure_field(&layout->fields[k], types[k], &ranges[k]);
+    place_fields(layout);
+}
+
+void sta_key_layout_init_ordered(struct sta_key_layout *layout, const struct sta_key_order *orders,
+                                 size_t count)
+{
+    STA_ASSERT(count <= STA_MOST_KEY_FIELDS);
+    layout->count = count;
+    for (size_t k = 0; k < count; k++) {
+        struct sta_key_field *field = &layout->fields[k];
+        const struct sta_key_range *range = &orders[k].range;
+        STA_ASSERT(orders[k].type != STA_TYPE_TEXT);
+        measure_field(field, orders[k].type, range);
+        if (orders[k].required && orders[k].type == STA_TYPE_INT && range->any) {
+            field->required = true;
+            field->flagged = false;
+            field->bits = width_of((uint64_t)range->high - (uint64_t)range->low);
+        }
+        field->flip = orders[k].descending ? UINT64_MAX : 0;
+        if (orders[k].descending) /* high - x is ~x - ~high */
+            field->base = ~(range->any ? (uint64_t)range->high : 0);
+    }
     place_fields(layout);
 }
 
@@ -160,9 +187,13 @@ void sta_key_put(const struct sta_key_field *field, uint64_t value, bool present
     if (!present)
         held = ones;
     else if (field->type == STA_TYPE_INT)
-        held = value - field->base;
+        held = (value ^ field->flip) - field->base;
     else if (field->type == STA_TYPE_TEXT)
         held = value >> 32 << field->code_bits | (uint32_t)value;
+    else if (field->type == STA_TYPE_BOOL)
+        held = value ^ (field->flip & 1);
+    else
+        held = value ^ field->flip;
     words[field->word] |= held << field->shift;
     if (field->flagged)
         words[field->flag_word] |= (uint64_t)!present << field->flag_shift;

@@ -34,8 +34,10 @@ struct sta_key_field {
     uint8_t word, shift, bits;
     uint8_t code_bits; /* TEXT: of the code; above it the number of the dictionary */
     bool flagged;      /* INT that needs all of a word: one bit more, before it, is 1 where missing */
+    bool required;     /* INT: no row lacks a value, so none of the bits' values says that */
     uint8_t flag_word, flag_shift;
-    uint64_t base; /* INT: subtracted */
+    uint64_t flip; /* all ones of a descending field: values are inverted .. */
+    uint64_t base; /* .. then INT: subtracted */
 };
 
 struct sta_key_layout {
@@ -62,6 +64,15 @@ void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *typ
  * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
 void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
                                const struct sta_key_range *ranges, const struct sta_key_layout *before);
+/* A key of an order. */
+struct sta_key_order {
+    enum sta_type type;
+    bool descending, required;
+    struct sta_key_range range;
+};
+/** The least layout for keys that are compared, missing values last in both directions.  No TEXT. */
+void sta_key_layout_init_ordered(struct sta_key_layout *layout, const struct sta_key_order *orders,
+                                 size_t count);
 /** What the layout holds of a key. */
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key);
 
@@ -71,11 +82,14 @@ static inline bool sta_key_get(const struct sta_key_field *field, const uint64_t
 {
     uint64_t ones = sta_low_bits(field->bits);
     uint64_t held = words[field->word] >> field->shift & ones;
-    bool missing = field->flagged ? words[field->flag_word] >> field->flag_shift & 1 : held == ones;
+    bool missing =
+        field->flagged ? words[field->flag_word] >> field->flag_shift & 1 : held == ones && !field->required;
     if (field->type == STA_TYPE_INT)
-        held += field->base;
+        held = (held + field->base) ^ field->flip;
     else if (field->type == STA_TYPE_TEXT)
         held = held >> field->code_bits << 32 | (held & sta_low_bits(field->code_bits));
+    else
+        held ^= field->type == STA_TYPE_BOOL ? field->flip & 1 : field->flip;
     *value = held;
     return !missing;
 }

@@ -1,186 +1,170 @@
-/* Radix sorts, least significant digit first.
+/* The sort of records, most significant digit first.
  *
- * DESIGN.  Only the bits in which items differ are looked at, in as few digits of the same width as possible:
- * small numbers and narrow ranges, of which traces are full, take two or three rounds.  Few items are sorted
- * by insertion.  One loop for each kind of item, made by a macro, since the speed lies in the compiler
- * knowing its size. */
+ * DESIGN.  A range of records is distributed by a digit of the word that is being looked at: the highest bits
+ * in which records of this range differ, some more the more records there are.  So bits that agree cost
+ * nothing, however wide the fields of a key are, and a range of a few records, which is what nearly all of
+ * them are after two rounds, is sorted by insertion.  Records move between the two arrays from round to
+ * round. Records of one, two and three words, which is what keys pack to, have loops of their own, since the
+ * speed lies in the compiler knowing the size; longer ones are sorted by their numbers. */
 #include "analyse/operators/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/arena.h"
+#include "common/memory.h"
 
-#define FEW 48    /* insertion is faster below */
-#define MANY 8192 /* from here on wide digits are worth their counters */
-#define NARROW_DIGIT 8
-#define WIDE_DIGIT 11
+#define FEW 24u           /* records that insertion sorts faster */
+#define MOST_DIGIT 11u    /* bits: 2,048 places still lie in the first cache */
+#define LEAST_DIGIT 4u    /* bits */
+#define ASK_RECORDS 4096u /* smallest range before which cancellation is asked for */
 
-/* How the bits are cut. */
-struct digits {
-    unsigned rounds, width, shift;
+struct sorting {
+    unsigned words;
+    const uint64_t *base; /* of records that are sorted by number */
+    const _Atomic bool *cancel;
 };
 
-/* @differing: bits in which some items differ. */
-static struct digits cut(uint64_t differing, size_t count)
+/* Bits of the digit that so many records are distributed by: about four records a place. */
+static unsigned digit_bits(size_t count)
 {
-    struct digits digits = {0};
-    if (differing == 0)
-        return digits;
-    const unsigned widest = count >= MANY ? WIDE_DIGIT : NARROW_DIGIT;
-    digits.shift = (unsigned)__builtin_ctzll(differing);
-    unsigned bits = 64 - (unsigned)__builtin_clzll(differing) - digits.shift;
-    digits.rounds = (bits + widest - 1) / widest;
-    digits.width = (bits + digits.rounds - 1) / digits.rounds;
-    return digits;
+    unsigned bits = 61 - (unsigned)__builtin_clzll(count);
+    return bits < LEAST_DIGIT ? LEAST_DIGIT : bits > MOST_DIGIT ? MOST_DIGIT : bits;
 }
 
-static unsigned digit_of(uint64_t word, const struct digits *digits, unsigned round)
+static bool is_cancelled(const struct sorting *sorting, size_t count)
 {
-    return (unsigned)(word >> (digits->shift + round * digits->width)) & ((1u << digits->width) - 1);
+    return count >= ASK_RECORDS && sorting->cancel != NULL &&
+           atomic_load_explicit(sorting->cancel, memory_order_relaxed);
 }
 
-static void to_places(size_t *counts, size_t values)
+static void to_places(uint32_t *counts, size_t values)
 {
-    size_t at = 0;
+    uint32_t at = 0;
     for (size_t v = 0; v < values; v++) {
-        size_t here = counts[v];
+        uint32_t here = counts[v];
         counts[v] = at;
         at += here;
     }
 }
 
-#define DEFINE_INSERTION(name, type, IS_LESS)                                                                \
-    static void name(type *items, size_t count)                                                              \
+/* WORD(item, word): a word of a record.  @type: an item. */
+#define DEFINE_SORT(name, type, WORD)                                                                        \
+    static bool name##_less(const struct sorting *sorting, const type *a, const type *b, unsigned word)      \
     {                                                                                                        \
-        for (size_t i = 1; i < count; i++) {                                                                 \
-            const type item = items[i];                                                                      \
+        for (unsigned w = word; w < sorting->words; w++)                                                     \
+            if (WORD(*a, w) != WORD(*b, w))                                                                  \
+                return WORD(*a, w) < WORD(*b, w);                                                            \
+        return false;                                                                                        \
+    }                                                                                                        \
+    static void name##_insertion(const struct sorting *sorting, const type *from, type *to, size_t count,    \
+                                 unsigned word)                                                              \
+    {                                                                                                        \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            const type item = from[i];                                                                       \
             size_t at = i;                                                                                   \
-            for (; at > 0 && IS_LESS(item, items[at - 1]); at--)                                             \
-                items[at] = items[at - 1];                                                                   \
-            items[at] = item;                                                                                \
+            for (; at > 0 && name##_less(sorting, &item, &to[at - 1], word); at--)                           \
+                to[at] = to[at - 1];                                                                         \
+            to[at] = item;                                                                                   \
         }                                                                                                    \
-    }
-
-/* FIELD: the word of an item that counts. */
-#define DEFINE_ROUNDS(name, type, FIELD)                                                                     \
-    static type *name(type *items, type *scratch, size_t count)                                              \
+    }                                                                                                        \
+    /* Sorts @from, whose records agree before @word, to @other if @to_other, else in place. */              \
+    static bool name(const struct sorting *sorting, type *from, type *other, size_t count, unsigned word,    \
+                     bool to_other)                                                                          \
     {                                                                                                        \
-        size_t places[1u << WIDE_DIGIT];                                                                     \
         uint64_t differing = 0;                                                                              \
-        for (size_t i = 0; i < count; i++)                                                                   \
-            differing |= items[i] FIELD ^ items[0] FIELD;                                                    \
-        const struct digits digits = cut(differing, count);                                                  \
-        type *from = items;                                                                                  \
-        type *to = scratch;                                                                                  \
-        for (unsigned r = 0; r < digits.rounds; r++) {                                                       \
-            memset(places, 0, sizeof *places << digits.width);                                               \
-            for (size_t i = 0; i < count; i++)                                                               \
-                places[digit_of(from[i] FIELD, &digits, r)]++;                                               \
-            to_places(places, (size_t)1 << digits.width);                                                    \
-            for (size_t i = 0; i < count; i++)                                                               \
-                to[places[digit_of(from[i] FIELD, &digits, r)]++] = from[i];                                 \
-            type *other = from;                                                                              \
-            from = to;                                                                                       \
-            to = other;                                                                                      \
+        if (count <= FEW) {                                                                                  \
+            name##_insertion(sorting, from, to_other ? other : from, count, word);                           \
+            return true;                                                                                     \
         }                                                                                                    \
-        return from;                                                                                         \
+        if (is_cancelled(sorting, count))                                                                    \
+            return false;                                                                                    \
+        for (; differing == 0 && word < sorting->words; word += differing == 0)                              \
+            for (size_t i = 1; i < count; i++)                                                               \
+                differing |= WORD(from[i], word) ^ WORD(from[0], word);                                      \
+        if (differing == 0) {                                                                                \
+            memcpy(to_other ? other : from, from, to_other ? count * sizeof *from : 0);                      \
+            return true;                                                                                     \
+        }                                                                                                    \
+        const unsigned high = 64 - (unsigned)__builtin_clzll(differing);                                     \
+        const unsigned bits = digit_bits(count) < high ? digit_bits(count) : high;                           \
+        const unsigned shift = high - bits;                                                                  \
+        const uint64_t ones = ((uint64_t)1 << bits) - 1;                                                     \
+        uint32_t places[(1u << MOST_DIGIT) + 1];                                                             \
+        memset(places, 0, sizeof *places << bits);                                                           \
+        for (size_t i = 0; i < count; i++)                                                                   \
+            places[WORD(from[i], word) >> shift & ones]++;                                                   \
+        to_places(places, (size_t)1 << bits);                                                                \
+        for (size_t i = 0; i < count; i++)                                                                   \
+            other[places[WORD(from[i], word) >> shift & ones]++] = from[i];                                  \
+        bool done = true;                                                                                    \
+        for (size_t v = 0, begin = 0; done && v <= ones; begin = places[v++])                                \
+            if (places[v] > begin)                                                                           \
+                done = name(sorting, other + begin, from + begin, places[v] - begin, word, !to_other);       \
+        return done;                                                                                         \
     }
 
-/* A word to sort by, and what it belongs to: an entry of one word. */
-struct pair {
-    uint64_t word, item;
+struct one_word {
+    uint64_t words[1];
 };
-
-#define PAIR_LESS(a, b) ((a).word < (b).word)
-#define WORD_LESS(a, b) ((a) < (b))
-#define TWINS_LESS(a, b) ((a).major < (b).major || ((a).major == (b).major && (a).minor < (b).minor))
-
-DEFINE_INSERTION(insert_pairs, struct pair, PAIR_LESS)
-DEFINE_INSERTION(insert_words, uint64_t, WORD_LESS)
-DEFINE_INSERTION(insert_twins, struct sta_word_pair, TWINS_LESS)
-DEFINE_ROUNDS(pair_rounds, struct pair, .word)
-DEFINE_ROUNDS(word_rounds, uint64_t, )
-DEFINE_ROUNDS(minor_rounds, struct sta_word_pair, .minor)
-DEFINE_ROUNDS(major_rounds, struct sta_word_pair, .major)
-
-static struct pair *sort_pairs(struct pair *pairs, struct pair *scratch, size_t count)
-{
-    if (count > FEW)
-        return pair_rounds(pairs, scratch, count);
-    insert_pairs(pairs, count);
-    return pairs;
-}
-
-void sta_radix_sort_words(uint64_t *words, uint64_t *scratch, size_t count)
-{
-    if (count <= FEW)
-        insert_words(words, count);
-    else if (word_rounds(words, scratch, count) != words)
-        memcpy(words, scratch, count * sizeof *words);
-}
-
-void sta_radix_sort_pairs(struct sta_word_pair *twins, struct sta_word_pair *scratch, size_t count)
-{
-    if (count <= FEW) {
-        insert_twins(twins, count);
-        return;
-    }
-    struct sta_word_pair *by_minor = minor_rounds(twins, scratch, count);
-    struct sta_word_pair *sorted = major_rounds(by_minor, by_minor == twins ? scratch : twins, count);
-    if (sorted != twins)
-        memcpy(twins, sorted, count * sizeof *twins);
-}
-
-/* ---- entries */
-
-struct long_entries {
-    const uint64_t *entries;
-    unsigned words;
+struct two_words {
+    uint64_t words[2];
 };
+struct three_words {
+    uint64_t words[3];
+};
+#define OWN_WORD(item, word) ((item).words[word])
+#define NUMBERED_WORD(item, word) (sorting->base[(item)*sorting->words + (word)])
 
-/* Sorts pairs of a word and the number of its entry, whose words before it are equal.  Return: where they are
- * then. */
-static struct pair *sort_by_word(const struct long_entries *all, struct pair *pairs, struct pair *scratch,
-                                 size_t count, unsigned word)
+DEFINE_SORT(sort_one, struct one_word, OWN_WORD)
+DEFINE_SORT(sort_two, struct two_words, OWN_WORD)
+DEFINE_SORT(sort_three, struct three_words, OWN_WORD)
+DEFINE_SORT(sort_numbers, uint64_t, NUMBERED_WORD)
+
+/* Long records: the numbers are sorted, then the records are fetched by them. */
+static int sort_long(struct sorting *sorting, uint64_t *records, uint64_t *scratch, size_t count,
+                     bool into_scratch)
 {
-    struct pair *sorted = sort_pairs(pairs, scratch, count);
-    struct pair *spare = sorted == pairs ? scratch : pairs;
-    if (word + 1 == all->words)
-        return sorted;
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && sorted[end].word == sorted[first].word;)
-            end++;
-        if (end - first == 1)
-            continue;
-        for (size_t i = first; i < end; i++)
-            sorted[i].word = all->entries[sorted[i].item * (all->words + 1) + word + 1];
-        struct pair *range = sort_by_word(all, sorted + first, spare + first, end - first, word + 1);
-        if (range != sorted + first)
-            memcpy(sorted + first, range, (end - first) * sizeof *range);
+    const size_t words = sorting->words;
+    uint64_t *numbers = sta_try_alloc_array(count, 2 * sizeof *numbers);
+    if (numbers == NULL)
+        return STA_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = i;
+    sorting->base = records;
+    bool done = sort_numbers(sorting, numbers, numbers + count, count, 0, false);
+    for (size_t i = 0; done && i < count; i++)
+        memcpy(scratch + i * words, records + numbers[i] * words, words * sizeof *records);
+    if (done && !into_scratch)
+        memcpy(records, scratch, count * words * sizeof *records);
+    free(numbers);
+    return done ? STA_OK : STA_ECANCELLED;
+}
+
+int sta_radix_sort(uint64_t *records, uint64_t *scratch, size_t count, unsigned words, bool into_scratch,
+                   const _Atomic bool *cancel)
+{
+    struct sorting sorting = {.words = words, .cancel = cancel};
+    STA_ASSERT(count < UINT32_MAX);
+    bool done;
+    switch (words) {
+    case 1:
+        done = sort_one(&sorting, (void *)records, (void *)scratch, count, 0, into_scratch);
+        break;
+    case 2:
+        done = sort_two(&sorting, (void *)records, (void *)scratch, count, 0, into_scratch);
+        break;
+    case 3:
+        done = sort_three(&sorting, (void *)records, (void *)scratch, count, 0, into_scratch);
+        break;
+    default:
+        return sort_long(&sorting, records, scratch, count, into_scratch);
     }
-    return sorted;
+    return done ? STA_OK : STA_ECANCELLED;
 }
 
-static uint64_t *sort_long(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words)
+int sta_radix_failed(int status, const char *what, size_t count, struct sta_error *err)
 {
-    const struct long_entries all = {entries, words};
-    const size_t step = words + 1;
-    struct pair *pairs = sta_array_create(count, 2 * sizeof *pairs);
-    if (pairs == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        pairs[i] = (struct pair){entries[i * step], i};
-    const struct pair *sorted = sort_by_word(&all, pairs, pairs + count, count, 0);
-    for (size_t i = 0; i < count; i++)
-        memcpy(&scratch[i * step], &entries[sorted[i].item * step], step * sizeof *entries);
-    free(pairs);
-    return scratch;
-}
-
-uint64_t *sta_radix_sort_entries(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words)
-{
-    if (words > 1)
-        return sort_long(entries, scratch, count, words);
-    return (uint64_t *)sort_pairs((struct pair *)entries, (struct pair *)scratch, count);
+    if (status == STA_ECANCELLED)
+        return sta_fail(err, status, "nobody waits for the answer any more");
+    return status == 0 ? STA_OK : sta_fail(err, status, "no memory to sort %zu %s", count, what);
 }

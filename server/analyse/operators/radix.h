@@ -1,24 +1,25 @@
-/* radix.h - radix sorts of 64-bit words (private to analyse). */
+/* radix.h - the sort of fixed-size records of 64-bit words (private to analyse). */
 #ifndef STA_ANALYSE_OPERATORS_RADIX_H
 #define STA_ANALYSE_OPERATORS_RADIX_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/error.h"
 
 /**
- * sta_radix_sort_entries - entries of @words words to sort by, the first the major, and one that goes along
- * @scratch: room for as many.  Return: where the result is, @entries or @scratch; NULL when memory is short.
- * Stable.
+ * sta_radix_sort - records ascending by their words, the first word the major one
+ * @records, @scratch: @count records of @words words each; both are written to
+ * @into_scratch: where the result is wanted; else in @records
+ * @cancel: asked now and then; NULL: never
+ * Records that agree in all words are the same, so no order among them can be seen.  Return: 0 or
+ * STA_ECANCELLED, when the records are of no use.
  */
-uint64_t *sta_radix_sort_entries(uint64_t *entries, uint64_t *scratch, size_t count, unsigned words);
-/** Ascending, in place.  @scratch: room for as many words. */
-void sta_radix_sort_words(uint64_t *words, uint64_t *scratch, size_t count);
+STA_MUSTCHECK int sta_radix_sort(uint64_t *records, uint64_t *scratch, size_t count, unsigned words,
+                                 bool into_scratch, const _Atomic bool *cancel);
 
-/* Two words, the first one the major. */
-struct sta_word_pair {
-    uint64_t major, minor;
-};
-/** Ascending, in place.  @scratch: room for as many. */
-void sta_radix_sort_pairs(struct sta_word_pair *twins, struct sta_word_pair *scratch, size_t count);
+/** What a sort returned as a failure with its sentence.  @what, @count: "no memory to sort 5 values". */
+STA_MUSTCHECK int sta_radix_failed(int status, const char *what, size_t count, struct sta_error *err);
 
 #endif

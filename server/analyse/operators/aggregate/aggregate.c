@@ -23,6 +23,7 @@ int sta_aggregation_create(const struct sta_aggregation_spec *shape, const struc
     struct sta_aggregation *made = sta_alloc(sizeof *made);
     sta_shape_init(&made->shape, shape);
     made->budget = *budget;
+    made->shape.cancel = budget->cancel;
     made->spill_folder = sta_strdup(spill_folder);
     made->worker_count = sta_budget_workers(budget);
     made->limits = (struct sta_group_limits){budget->memory / made->worker_count, made->spill_folder};

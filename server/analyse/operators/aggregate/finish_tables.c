@@ -178,7 +178,7 @@ static void cut_tasks(struct pipeline *line)
 /* The groups of a task's range, table by table, each with the number of its table among @cursors, and its
  * place. */
 struct range {
-    uint64_t *entries, *scratch, *sorted;
+    uint64_t *entries, *scratch;
     size_t count;
     struct sta_group_cursor *cursors;
     size_t cursor_count;
@@ -197,7 +197,7 @@ static void add_places(const struct pipeline *line, struct range *range, size_t 
         range->entries[range->count++ * step + sorted->words] = cursor << 32 | place;
 }
 
-static bool create_range(const struct pipeline *line, size_t number, struct range *range)
+static int create_range(const struct pipeline *line, size_t number, struct range *range)
 {
     const uint32_t *begins = line->tasks[number].begins;
     const uint32_t *ends = line->tasks[number + 1].begins;
@@ -209,14 +209,14 @@ static bool create_range(const struct pipeline *line, size_t number, struct rang
     range->entries = sta_try_alloc_array(count, (words + 1) * sizeof *range->entries);
     range->scratch = sta_try_alloc_array(count, (words + 1) * sizeof *range->scratch);
     if (range->entries == NULL || range->scratch == NULL)
-        return false;
+        return STA_ENOMEM;
     for (size_t t = 0; t < line->table_count; t++)
         if (begins[t] < ends[t])
             add_places(line, range, t, begins[t], ends[t]);
-    range->sorted = range->cursor_count > 1
-                        ? sta_radix_sort_entries(range->entries, range->scratch, range->count, words)
-                        : range->entries;
-    return range->sorted != NULL;
+    if (range->cursor_count <= 1)
+        return STA_OK;
+    return sta_radix_sort(range->entries, range->scratch, range->count, words + 1, false,
+                          line->finish->budget->cancel);
 }
 
 static void run_task(struct pipeline *line, size_t number)
@@ -225,11 +225,10 @@ static void run_task(struct pipeline *line, size_t number)
     struct sta_error err = STA_ERROR_INIT;
     struct sta_group_merge merge;
     struct range range;
-    int rc = STA_OK;
-    if (!create_range(line, number, &range))
-        rc = sta_fail(&err, STA_ENOMEM, "no memory to merge groups");
+    int rc = create_range(line, number, &range);
+    rc = sta_radix_failed(rc, "groups", range.count, &err);
     sta_group_merge_init_tables(&merge, &finish->order, finish->budget, range.cursors, range.cursor_count,
-                                range.sorted, range.count);
+                                range.entries, range.count);
     if (rc == 0)
         rc = sta_group_batch_init(&line->tasks[number].batch, &finish->results, &merge, (uint32_t)range.count,
                                   &err);

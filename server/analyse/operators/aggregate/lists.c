@@ -157,16 +157,16 @@ static void scatter(const struct sta_list_log *log, const uint32_t *places, cons
     }
 }
 
-static void sort_groups(const struct sta_sorted_list *sorted, uint32_t group_count, uint64_t *scratch)
+static int sort_groups(const struct sta_sorted_list *sorted, uint32_t group_count, uint64_t *scratch,
+                       const _Atomic bool *cancel)
 {
-    for (uint32_t p = 0; p < group_count; p++) {
+    int rc = STA_OK;
+    for (uint32_t p = 0; rc == 0 && p < group_count; p++) {
         size_t count = sorted->offsets[p + 1] - sorted->offsets[p];
         uint64_t *words = sorted->words + sorted->offsets[p] * sorted->width;
-        if (sorted->width == 2)
-            sta_radix_sort_pairs((void *)words, (void *)scratch, count);
-        else
-            sta_radix_sort_words(words, scratch, count);
+        rc = sta_radix_sort(words, scratch, count, sorted->width, false, cancel);
     }
+    return rc;
 }
 
 /* Offsets of the places, from counts; return: the largest count. */
@@ -188,7 +188,8 @@ static size_t count_places(const struct sta_list_log *log, const uint32_t *place
 }
 
 int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, uint32_t group_count,
-                      const struct sta_ranks *ranks, struct sta_sorted_list *sorted, struct sta_error *err)
+                      const struct sta_ranks *ranks, const _Atomic bool *cancel,
+                      struct sta_sorted_list *sorted, struct sta_error *err)
 {
     *sorted = (struct sta_sorted_list){.width = log->width};
     sorted->offsets = sta_try_alloc_array((size_t)group_count + 1, sizeof *sorted->offsets);
@@ -200,15 +201,15 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
      * right. */
     uint64_t *scratch = sta_array_create(most, log->width * sizeof *scratch);
     size_t *next = sta_try_alloc_array((size_t)group_count + 1, sizeof *next);
-    if (scratch != NULL && next != NULL) {
+    int rc = scratch != NULL && next != NULL ? STA_OK : STA_ENOMEM;
+    if (rc == 0) {
         memcpy(next, sorted->offsets, group_count * sizeof *next);
         scatter(log, places, ranks, next, sorted->words);
-        sort_groups(sorted, group_count, scratch);
+        rc = sort_groups(sorted, group_count, scratch, cancel);
     }
-    bool short_of_memory = scratch == NULL || next == NULL;
     free(scratch);
     free(next);
-    return short_of_memory ? sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count) : STA_OK;
+    return sta_radix_failed(rc, "values", log->count, err);
 }
 
 void sta_sorted_list_fini(struct sta_sorted_list *sorted)

@@ -38,11 +38,13 @@ struct sta_sorted_list {
  * sta_list_log_sort - bring a log in order
  * @places: by group, 0 .. group_count - 1
  * @ranks: TEXT: settled, and words become ranks; else NULL
- * Return: 0 or STA_ENOMEM.  Release with sta_sorted_list_fini also after a failure.
+ * @cancel: asked now and then; NULL: never
+ * Return: 0, STA_ENOMEM or STA_ECANCELLED.  Release with sta_sorted_list_fini also after a failure.
  */
 STA_MUSTCHECK int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places,
                                     uint32_t group_count, const struct sta_ranks *ranks,
-                                    struct sta_sorted_list *sorted, struct sta_error *err);
+                                    const _Atomic bool *cancel, struct sta_sorted_list *sorted,
+                                    struct sta_error *err);
 void sta_sorted_list_fini(struct sta_sorted_list *sorted);
 
 #endif

@@ -217,16 +217,15 @@ static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *
     const size_t step = sorted->words + 1;
     uint64_t *entries = sta_array_create(table->count, step * sizeof *entries);
     uint64_t *scratch = sta_array_create(table->count, step * sizeof *scratch);
+    int rc = STA_ENOMEM;
     if (entries != NULL && scratch != NULL) {
         fill_entries(table, order, entries);
-        sorted->entries = sta_radix_sort_entries(entries, scratch, table->count, sorted->words);
+        rc = sta_radix_sort(entries, scratch, table->count, sorted->words + 1, false, order->shape->cancel);
     }
-    if (sorted->entries != entries)
-        free(entries);
-    if (sorted->entries != scratch)
-        free(scratch);
-    if (sorted->entries == NULL)
-        return STA_ENOMEM;
+    free(scratch);
+    sorted->entries = entries;
+    if (rc != 0)
+        return rc;
     sorted->count = table->count;
     if (may_have_equals(order))
         unite_equals(sorted, table, places);
@@ -254,7 +253,8 @@ static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_or
     int rc = STA_OK;
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         const struct sta_ranks *ranks = shape->lists[l].texts != NULL ? &order->list_ranks[l] : NULL;
-        rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks, &sorted->lists[l], err);
+        rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks, shape->cancel,
+                               &sorted->lists[l], err);
     }
     return rc;
 }
@@ -266,10 +266,9 @@ int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_tabl
     sorted->lists = sta_alloc_array(order->shape->list_count, sizeof *sorted->lists);
     bool has_lists = order->shape->list_count > 0;
     uint32_t *places = has_lists ? sta_try_alloc_array(table->count, sizeof *places) : NULL;
-    int rc = STA_OK;
     flush_calls(table);
-    if ((has_lists && places == NULL) || sort_groups(sorted, table, order, places) != 0)
-        rc = sta_fail(err, STA_ENOMEM, "no memory to sort %u groups", table->count);
+    int rc = has_lists && places == NULL ? STA_ENOMEM : sort_groups(sorted, table, order, places);
+    rc = sta_radix_failed(rc, "groups", table->count, err);
     if (rc == 0)
         rc = sort_lists(sorted, order, places, err);
     free(places);

@@ -60,7 +60,8 @@ struct sta_shape {
     size_t list_count;
     struct sta_texts **argument_texts; /* by argument; NULL where not TEXT */
     size_t argument_count;
-    size_t record; /* bytes of states */
+    size_t record;              /* bytes of states */
+    const _Atomic bool *cancel; /* asked by long sorts; NULL: never */
 };
 
 void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *asked);

@@ -10,9 +10,24 @@
 void sta_shown_init(struct sta_shown *shown, const struct sta_plan_stage *stage)
 {
     *shown = (struct sta_shown){.stage = stage, .row_bytes = 2 * sizeof(uint64_t)};
-    for (size_t i = 0; i < stage->output_count; i++)
-        if (!stage->outputs[i].unused)
-            shown->row_bytes += sta_vector_width(stage->result[i].type) + 1;
+    shown->keys = sta_alloc_array(stage->output_count + 1, sizeof *shown->keys);
+    for (size_t i = 0; i < stage->output_count; i++) {
+        shown->keys[i] = -1;
+        if (stage->outputs[i].unused)
+            continue;
+        shown->row_bytes += sta_vector_width(stage->result[i].type) + 1;
+        shown->any = true;
+    }
+}
+
+void sta_shown_fini(struct sta_shown *shown)
+{
+    free(shown->keys);
+}
+
+static bool is_held(const struct sta_shown *shown, size_t output)
+{
+    return !shown->stage->outputs[output].unused && shown->keys[output] < 0;
 }
 
 /* ---- pieces */
@@ -57,7 +72,7 @@ int sta_piece_take(struct sta_piece *piece, const struct sta_shown *shown, struc
     int rc = ordered ? copy_order(piece, lane, err) : 0;
     for (size_t i = 0; rc == 0 && i < shown->stage->output_count; i++) {
         struct sta_vector vector;
-        if (shown->stage->outputs[i].unused)
+        if (!is_held(shown, i))
             continue;
         rc = sta_frame_part(lane->top, STA_PART_OUTPUTS, i, &vector, err);
         if (rc == 0)
@@ -76,20 +91,128 @@ void sta_piece_fini(struct sta_piece *piece, const struct sta_shown *shown)
     *piece = (struct sta_piece){0};
 }
 
-/* ---- tables */
+/* ---- rows in their order */
 
-void sta_chunk_table(const struct sta_shown *shown, size_t rows, struct sta_table *table)
+void sta_chunk_batch_init(struct sta_chunk_batch *batch, const struct sta_shown *shown)
 {
     const struct sta_plan_stage *stage = shown->stage;
-    sta_table_init(table, rows);
-    for (size_t i = 0; i < stage->output_count; i++)
-        sta_table_add(table, stage->result[i].name, stage->result[i].type, stage->result[i].unit);
+    *batch = (struct sta_chunk_batch){.shown = shown};
+    batch->vectors = sta_alloc_array(stage->output_count + 1, sizeof *batch->vectors);
+    batch->values = sta_alloc_array(stage->output_count + 1, sizeof *batch->values);
+    batch->missing = sta_alloc_array(stage->output_count + 1, sizeof *batch->missing);
+    batch->merged = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_dictionary_cache *));
+    for (size_t i = 0; i < stage->output_count; i++) {
+        batch->vectors[i] = sta_vector_nothing(stage->result[i].type, NULL);
+        if (stage->outputs[i].unused)
+            continue;
+        batch->values[i] = sta_alloc_array(STA_VECTOR_ROWS, sta_vector_width(stage->result[i].type));
+        batch->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
 }
 
-void sta_chunk_put(const struct sta_piece *pieces, const struct sta_shown *shown,
-                   const struct sta_chunk_row *rows, size_t count, struct sta_table *table, size_t at)
+void sta_chunk_batch_fini(struct sta_chunk_batch *batch)
 {
-    for (size_t i = 0; i < shown->stage->output_count; i++)
-        for (size_t r = 0; r < count && !shown->stage->outputs[i].unused; r++)
-            sta_table_put(&table->columns[i], at + r, &pieces[rows[r].piece].columns[i], rows[r].row);
+    for (size_t i = 0; batch->shown != NULL && i < batch->shown->stage->output_count; i++) {
+        free(batch->values[i]);
+        free(batch->missing[i]);
+        if (batch->merged[i] != NULL)
+            sta_dictionary_destroy(batch->merged[i]->dictionary);
+        free(batch->merged[i]);
+    }
+    free(batch->vectors);
+    free(batch->values);
+    free(batch->missing);
+    free(batch->merged);
+}
+
+/* A loop for each width: values lie anywhere, and the time goes to finding them. */
+#define FETCH(type, out)                                                                                     \
+    for (size_t r = 0; r < count; r++)                                                                       \
+    ((type *)(out))[r] = ((const type *)bases[rows[r].piece])[rows[r].row]
+
+static void fetch_values(size_t width, const void *const *bases, const struct sta_chunk_row *rows,
+                         size_t count, void *out)
+{
+    if (width == 8)
+        FETCH(uint64_t, out);
+    else if (width == 4)
+        FETCH(uint32_t, out);
+    else
+        FETCH(uint8_t, out);
+}
+
+static bool fetch_missing(const struct sta_piece *pieces, size_t output, const struct sta_chunk_row *rows,
+                          size_t count, uint8_t *missing)
+{
+    uint8_t any = 0;
+    for (size_t r = 0; r < count; r++) {
+        const uint8_t *marks = pieces[rows[r].piece].columns[output].missing;
+        missing[r] = marks != NULL && marks[rows[r].row];
+        any |= missing[r];
+    }
+    return any;
+}
+
+/* The dictionary of all pieces, or NULL when they differ. */
+static const struct sta_dictionary *common_texts(const struct sta_piece *pieces, size_t piece_count,
+                                                 size_t output)
+{
+    const struct sta_dictionary *texts = NULL;
+    for (size_t p = 0; p < piece_count; p++) {
+        const struct sta_dictionary *own = pieces[p].rows > 0 ? pieces[p].columns[output].texts : NULL;
+        if (own != NULL && texts != NULL && own != texts)
+            return NULL;
+        texts = own != NULL ? own : texts;
+    }
+    return texts;
+}
+
+/* Codes of several dictionaries as codes of one. */
+static void merge_texts(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t output,
+                        const struct sta_chunk_row *rows, size_t count)
+{
+    uint32_t *codes = batch->values[output];
+    if (batch->merged[output] == NULL) {
+        batch->merged[output] = sta_alloc(sizeof *batch->merged[output]);
+        sta_dictionary_cache_init(batch->merged[output], sta_dictionary_create());
+    }
+    for (size_t r = 0; r < count; r++) {
+        if (codes[r] == STA_NO_CODE)
+            continue;
+        const struct sta_text text =
+            sta_dictionary_text(pieces[rows[r].piece].columns[output].texts, codes[r]);
+        codes[r] = sta_dictionary_cache_intern(batch->merged[output], text.bytes, text.length);
+    }
+    batch->vectors[output].texts = batch->merged[output]->dictionary;
+}
+
+static void gather_output(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t piece_count,
+                          size_t output, const struct sta_chunk_row *rows, size_t count, const void **bases)
+{
+    struct sta_vector *vector = &batch->vectors[output];
+    const enum sta_type type = batch->shown->stage->result[output].type;
+    for (size_t p = 0; p < piece_count; p++)
+        bases[p] = pieces[p].rows > 0 ? sta_vector_values(&pieces[p].columns[output]) : NULL;
+    fetch_values(sta_vector_width(type), bases, rows, count, batch->values[output]);
+    *vector = (struct sta_vector){.type = type};
+    sta_vector_point(vector, batch->values[output]);
+    if (!sta_vector_is_codes(vector)) {
+        bool any = fetch_missing(pieces, output, rows, count, batch->missing[output]);
+        vector->missing = any ? batch->missing[output] : NULL;
+        return;
+    }
+    vector->texts = common_texts(pieces, piece_count, output);
+    if (vector->texts == NULL)
+        merge_texts(batch, pieces, output, rows, count);
+}
+
+void sta_chunk_gather(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t piece_count,
+                      const struct sta_chunk_row *rows, size_t count)
+{
+    const void **bases = sta_alloc_array(piece_count + 1, sizeof *bases);
+    STA_ASSERT(count <= STA_VECTOR_ROWS);
+    for (size_t i = 0; count > 0 && i < batch->shown->stage->output_count; i++)
+        if (is_held(batch->shown, i))
+            gather_output(batch, pieces, piece_count, i, rows, count, bases);
+    free(bases);
 }

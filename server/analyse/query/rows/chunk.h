@@ -7,7 +7,6 @@
 #define STA_ANALYSE_QUERY_CHUNK_H
 
 #include "analyse/query/rows/path.h"
-#include "common/table.h"
 
 struct sta_piece {
     uint32_t rows;
@@ -19,9 +18,12 @@ struct sta_piece {
 /* Which outputs of a stage are shown. */
 struct sta_shown {
     const struct sta_plan_stage *stage;
+    int *keys;        /* by output: the key of the order that tells its value, or -1: pieces do not hold it */
+    bool any;         /* pieces hold some */
     size_t row_bytes; /* of a row in a piece, about */
 };
 void sta_shown_init(struct sta_shown *shown, const struct sta_plan_stage *stage);
+void sta_shown_fini(struct sta_shown *shown);
 
 /** Takes the rows that are left in a lane, which is compacted. */
 STA_MUSTCHECK int sta_piece_take(struct sta_piece *piece, const struct sta_shown *shown,
@@ -33,11 +35,19 @@ struct sta_chunk_row {
     uint32_t piece, row;
 };
 
-/** A table with room for @rows rows of what is shown; it has as many as have been put once table->rows is set
- * to that.  @table: initialised by this. */
-void sta_chunk_table(const struct sta_shown *shown, size_t rows, struct sta_table *table);
-/** Puts some rows into a table, from row @at on.  Its texts point into dictionaries of the path. */
-void sta_chunk_put(const struct sta_piece *pieces, const struct sta_shown *shown,
-                   const struct sta_chunk_row *rows, size_t count, struct sta_table *table, size_t at);
+/* Rows of a chunk in their order, as vectors; of one thread. */
+struct sta_chunk_batch {
+    const struct sta_shown *shown;
+    struct sta_vector *vectors; /* by output; of outputs that nobody reads one missing value */
+    void **values;
+    uint8_t **missing;
+    struct sta_dictionary_cache **merged; /* by output: texts of pieces whose dictionaries differ */
+};
+void sta_chunk_batch_init(struct sta_chunk_batch *batch, const struct sta_shown *shown);
+void sta_chunk_batch_fini(struct sta_chunk_batch *batch);
+/** @rows: at most STA_VECTOR_ROWS.  The vectors are valid until the next call, texts as long as the path and
+ * the batch.  What keys tell is left out. */
+void sta_chunk_gather(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t piece_count,
+                      const struct sta_chunk_row *rows, size_t count);
 
 #endif

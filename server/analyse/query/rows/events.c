@@ -233,6 +233,7 @@ static void rank_chunks(struct sta_events_trace *trace)
     uint32_t *ranks = sta_alloc_array(total + 1, sizeof *ranks);
     trace->chunk_ranks = sta_alloc_array((size_t)segments + 1, sizeof *trace->chunk_ranks);
     trace->chunk_ranks[0] = ranks;
+    trace->chunk_count = total;
     total = 0;
     for (uint32_t s = 0; s < segments; s++) {
         const struct sta_chunk *own = sta_snapshot_chunks(trace->snapshot, s, &count);

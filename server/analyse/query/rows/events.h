@@ -26,6 +26,7 @@ struct sta_events_trace {
     struct sta_events_column *map; /* by column of the schema */
     struct sta_scan scan;          /* window and classes; no filter */
     uint32_t **chunk_ranks;        /* by segment, by chunk: place among all chunks of the trace */
+    size_t chunk_count;            /* of all segments, once they are ranked */
 };
 
 struct sta_events {

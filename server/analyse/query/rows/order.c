@@ -1,21 +1,20 @@
-/* Sorting a materialized.
+/* Sorting materialized rows.
  *
- * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some of the materialized
- * lies on disk, all its values, so that the disk is read once and in order.  Of a materialized in memory the
- * values are fetched by number when the order is known. */
+ * DESIGN.  Workers make a record of each row: its sort keys, its number, and, when some rows lie on disk, all
+ * its values, so that the disk is read once and in order.  Of rows in memory the values are fetched by number
+ * when the order is known. */
 #include "analyse/query/rows/order.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/budget.h"
-#include "analyse/query/rows/sort_keys.h"
-#include "analyse/query/rows/sorter.h"
+#include "analyse/exec/tasks.h"
+#include "analyse/operators/sort_keys.h"
+#include "analyse/operators/sorter.h"
 #include "analyse/operators/vectors.h"
 #include "analyse/query/rows/workshop.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
 #define ROWS 4096u /* that are taken from the sorter at once */
 
@@ -30,49 +29,127 @@ struct held {
 struct sorting {
     const struct sta_materialized *materialized;
     const struct sta_workshop *workshop;
-    const struct sta_query_column *told;
+    const struct sta_query_column *described;
     size_t columns;
-    struct sta_sort_key *keys;
-    struct sta_text_ranks **ranks;
     const struct sta_plan_order *by;
     size_t by_count;
-    bool travels;                             /* values do */
-    struct held *held;                        /* else: by column, then batch */
-    uint32_t key_words, values, marks, words; /* where the parts begin; all */
+    struct sta_sort_layout layout; /* the keys, then the number of the row */
+    struct sta_texts **texts;      /* by key; of TEXT alone */
+    struct sta_ranks *ranks;
+    bool travels;                  /* values do */
+    struct held *held;             /* else: by column, then batch */
+    uint32_t values, marks, words; /* where the parts begin; all */
     struct sta_sorter *sorter;
-    _Atomic size_t next_batch;
-    struct put_outcome {
-        int status;
-        struct sta_error error;
-    } * outcomes; /* by worker */
+    struct recorder { /* by worker */
+        struct sta_materialized_batch *batch;
+        struct sta_sort_packer *packer;
+        struct sta_vector *vectors;
+        int64_t *numbers;
+        uint64_t *records;
+    } * recorders;
 };
 
-static void lay_out(struct sorting *sorting)
+/* ---- keys */
+
+static void widen_range(struct sta_key_range *range, const struct sta_vector *vector, uint32_t rows)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        if (sta_vector_is_missing(vector, row))
+            continue;
+        const int64_t value = vector->integers[vector->constant ? 0 : row];
+        range->low = range->any ? STA_MIN(range->low, value) : value;
+        range->high = range->any ? STA_MAX(range->high, value) : value;
+        range->any = true;
+    }
+}
+
+/* The range of a column of integers: known by looking at them, as long as that needs no disk. */
+static int find_range(const struct sorting *sorting, uint32_t column, struct sta_key_range *range,
+                      struct sta_error *err)
+{
+    struct sta_materialized_batch *batch = sta_materialized_batch_create(sorting->materialized);
+    int rc = STA_OK;
+    if (sorting->travels)
+        *range = sta_key_range_any_integer();
+    for (size_t b = 0;
+         rc == 0 && !sorting->travels && b < sta_materialized_batch_count(sorting->materialized); b++) {
+        struct sta_vector vector;
+        uint32_t rows;
+        rc = sta_materialized_batch_seek(batch, b, &rows, err);
+        if (rc == 0)
+            rc = sta_materialized_batch_get(batch, column, &vector, err);
+        if (rc == 0)
+            widen_range(range, &vector, rows);
+    }
+    sta_materialized_batch_destroy(batch);
+    return rc;
+}
+
+static void rank_column(struct sorting *sorting, size_t key, uint32_t column)
+{
+    sorting->texts[key] = sta_texts_create();
+    sta_texts_dictionary(sorting->texts[key], sta_materialized_texts(sorting->materialized, column));
+    sta_ranks_init(&sorting->ranks[key], sorting->texts[key]);
+    sta_ranks_mark_all(&sorting->ranks[key]);
+    sta_ranks_settle(&sorting->ranks[key]);
+}
+
+static int lay_out(struct sorting *sorting, struct sta_error *err)
 {
     size_t all;
-    sorting->told = sta_materialized_columns(sorting->materialized, &all);
-    sorting->keys = sta_alloc_array(sorting->by_count + 1, sizeof *sorting->keys);
-    sorting->ranks = sta_alloc_array(sorting->by_count + 1, sizeof(struct sta_text_ranks *));
-    for (size_t i = 0; i < sorting->by_count; i++) {
-        const struct sta_plan_order *by = &sorting->by[i];
-        STA_ASSERT(by->column < all);
-        if (sorting->told[by->column].type == STA_TYPE_TEXT) {
-            const struct sta_dictionary *texts = sta_materialized_texts(sorting->materialized, by->column);
-            sorting->ranks[i] = sta_text_ranks_create(&texts, 1);
-        }
-        sorting->keys[i] = (struct sta_sort_key){
-            .type = sorting->told[by->column].type, .descending = by->descending, .ranks = sorting->ranks[i]};
-        sorting->key_words += sta_sort_key_words(&sorting->keys[i]);
-    }
+    const uint64_t rows = sta_materialized_rows(sorting->materialized);
+    struct sta_sort_key *keys = sta_alloc_array(sorting->by_count + 1, sizeof *keys);
+    int rc = STA_OK;
+    sorting->described = sta_materialized_columns(sorting->materialized, &all);
+    sorting->texts = sta_alloc_array(sorting->by_count + 1, sizeof(struct sta_texts *));
+    sorting->ranks = sta_alloc_array(sorting->by_count + 1, sizeof *sorting->ranks);
     sorting->travels = sta_materialized_spilled(sorting->materialized);
-    sorting->values = sorting->words = sorting->key_words + 1;
+    for (size_t i = 0; rc == 0 && i < sorting->by_count; i++) {
+        const uint32_t column = sorting->by[i].column;
+        STA_ASSERT(column < all);
+        keys[i] = (struct sta_sort_key){.type = sorting->described[column].type,
+                                        .descending = sorting->by[i].descending,
+                                        .ranks = &sorting->ranks[i]};
+        if (keys[i].type == STA_TYPE_TEXT)
+            rank_column(sorting, i, column);
+        else if (keys[i].type == STA_TYPE_INT)
+            rc = find_range(sorting, column, &keys[i].range, err);
+    }
+    keys[sorting->by_count] = (struct sta_sort_key){
+        .type = STA_TYPE_INT, .required = true, .range = {.any = true, .high = (int64_t)rows}};
+    sta_sort_layout_init(&sorting->layout, keys, sorting->by_count + 1);
+    free(keys);
+    sorting->values = sorting->words = sorting->layout.words;
     if (!sorting->travels)
-        return;
+        return rc;
     sorting->marks = sorting->values + (uint32_t)sorting->columns;
     sorting->words = sorting->marks + (uint32_t)(sorting->columns + 63) / 64;
+    return rc;
 }
 
 /* ---- in */
+
+static struct recorder *recorder_of(struct sorting *sorting, unsigned worker)
+{
+    struct recorder *recorder = &sorting->recorders[worker];
+    if (recorder->records != NULL)
+        return recorder;
+    recorder->batch = sta_materialized_batch_create(sorting->materialized);
+    recorder->packer = sta_sort_packer_create(&sorting->layout);
+    recorder->vectors = sta_alloc_array(sorting->layout.count, sizeof *recorder->vectors);
+    recorder->numbers = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->numbers);
+    recorder->records = sta_alloc_array(STA_VECTOR_ROWS, sorting->words * sizeof(uint64_t));
+    return recorder;
+}
+
+static void recorder_fini(struct recorder *recorder)
+{
+    sta_materialized_batch_destroy(recorder->batch);
+    sta_sort_packer_destroy(recorder->packer);
+    free(recorder->vectors);
+    free(recorder->numbers);
+    free(recorder->records);
+}
 
 static void put_column(const struct sorting *sorting, const struct sta_vector *vector, uint32_t column,
                        uint32_t rows, uint64_t *records)
@@ -83,78 +160,50 @@ static void put_column(const struct sorting *sorting, const struct sta_vector *v
         uint64_t missing = sta_vector_is_missing(vector, row);
         records[sorting->values + column] = 0;
         memcpy(&records[sorting->values + column], values + (vector->constant ? 0 : row) * width, width);
+        if (column % 64 == 0)
+            records[sorting->marks + column / 64] = 0;
         records[sorting->marks + column / 64] |= missing << (column % 64);
     }
 }
 
 /* Makes the records of a batch. */
-static int fill_records(const struct sorting *sorting, struct sta_materialized_batch *batch, uint64_t first,
-                        uint32_t rows, uint64_t *records, struct sta_error *err)
-{
-    struct sta_vector vector;
-    uint32_t word = 0;
-    int rc = 0;
-    memset(records, 0, (size_t)rows * sorting->words * sizeof *records);
-    for (size_t i = 0; rc == 0 && i < sorting->by_count; i++) {
-        rc = sta_materialized_batch_get(batch, sorting->by[i].column, &vector, err);
-        if (rc == 0)
-            sta_sort_key_put(&sorting->keys[i], &vector, NULL, rows, records + word, sorting->words);
-        word += sta_sort_key_words(&sorting->keys[i]);
-    }
-    for (uint32_t row = 0; row < rows; row++)
-        records[row * sorting->words + sorting->key_words] = first + row;
-    for (uint32_t i = 0; rc == 0 && sorting->travels && i < sorting->columns; i++) {
-        rc = sta_materialized_batch_get(batch, i, &vector, err);
-        if (rc == 0)
-            put_column(sorting, &vector, i, rows, records);
-    }
-    return rc;
-}
-
-static int put_batch(const struct sorting *sorting, unsigned worker, struct sta_materialized_batch *batch,
-                     size_t number, uint64_t *records, struct sta_error *err)
-{
-    uint32_t rows = 0;
-    int rc = sta_budget_check(sorting->workshop->budget, err);
-    if (rc == 0)
-        rc = sta_materialized_batch_seek(batch, number, &rows, err);
-    if (rc == 0)
-        rc = fill_records(sorting, batch, (uint64_t)number * STA_VECTOR_ROWS, rows, records, err);
-    for (uint32_t row = 0; rc == 0 && row < rows; row++)
-        rc = sta_sorter_add(sorting->sorter, worker, records + (size_t)row * sorting->words, err);
-    return rc;
-}
-
-static void put_batches(void *context, unsigned worker)
+static int record_batch(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct sorting *sorting = context;
-    struct put_outcome *outcome = &sorting->outcomes[worker];
-    struct sta_materialized_batch *batch = sta_materialized_batch_create(sorting->materialized);
-    uint64_t *records = sta_alloc_array(STA_VECTOR_ROWS, sorting->words * sizeof *records);
-    outcome->error = STA_ERROR_INIT;
-    while (outcome->status == 0) {
-        size_t number = atomic_fetch_add(&sorting->next_batch, 1);
-        if (number >= sta_materialized_batch_count(sorting->materialized))
-            break;
-        outcome->status = put_batch(sorting, worker, batch, number, records, &outcome->error);
+    struct recorder *recorder = recorder_of(sorting, worker);
+    struct sta_vector vector;
+    uint32_t rows = 0;
+    int rc = sta_materialized_batch_seek(recorder->batch, number, &rows, err);
+    for (size_t i = 0; rc == 0 && i < sorting->by_count; i++)
+        rc = sta_materialized_batch_get(recorder->batch, sorting->by[i].column, &recorder->vectors[i], err);
+    for (uint32_t row = 0; row < rows; row++)
+        recorder->numbers[row] = (int64_t)(number * STA_VECTOR_ROWS + row);
+    recorder->vectors[sorting->by_count] =
+        (struct sta_vector){.type = STA_TYPE_INT, .integers = recorder->numbers};
+    if (rc == 0)
+        rc = sta_sort_pack(recorder->packer, recorder->vectors, NULL, rows, recorder->records, sorting->words,
+                           err);
+    for (uint32_t i = 0; rc == 0 && sorting->travels && i < sorting->columns; i++) {
+        rc = sta_materialized_batch_get(recorder->batch, i, &vector, err);
+        if (rc == 0)
+            put_column(sorting, &vector, i, rows, recorder->records);
     }
-    free(records);
-    sta_materialized_batch_destroy(batch);
+    return rc == 0 ? sta_sorter_consume(sorting->sorter, worker, recorder->records, rows, err) : rc;
 }
 
-static int put_all(struct sorting *sorting, unsigned workers, struct sta_error *err)
+static int record_all(struct sorting *sorting, const struct sta_sorter_spec *spec, struct sta_error *err)
 {
-    sorting->outcomes = sta_alloc_array(workers, sizeof *sorting->outcomes);
-    sta_parallel_run(workers, put_batches, sorting);
-    int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < workers; i++)
-        if ((rc = sorting->outcomes[i].status) != 0)
-            *err = sorting->outcomes[i].error;
-    free(sorting->outcomes);
-    return rc;
+    const unsigned workers = sta_budget_workers(spec->budget);
+    sorting->recorders = sta_alloc_array(workers, sizeof *sorting->recorders);
+    int rc = sta_tasks_run(spec->budget, sta_materialized_batch_count(sorting->materialized), record_batch,
+                           sorting, err);
+    for (unsigned w = 0; w < workers; w++)
+        recorder_fini(&sorting->recorders[w]);
+    free(sorting->recorders);
+    return rc == 0 ? sta_sorter_finish(sorting->sorter, err) : rc;
 }
 
-/* Where the values of a materialized in memory lie: no vector of one is constant. */
+/* Where the values of materialized rows in memory lie: no vector of one is constant. */
 static int hold_values(struct sorting *sorting, struct sta_error *err)
 {
     size_t batches = sta_materialized_batch_count(sorting->materialized);
@@ -177,7 +226,8 @@ static int hold_values(struct sorting *sorting, struct sta_error *err)
 /* ---- out */
 
 struct taken { /* columns of some records */
-    uint64_t *records;
+    const uint64_t *records;
+    int64_t *numbers; /* of the rows */
     struct sta_vector *vectors;
     char **values;
     uint8_t **missing;
@@ -196,15 +246,14 @@ static void unpack_column(const struct sorting *sorting, const struct taken *tak
 /* A loop for each width: values lie anywhere, and the time goes to finding them. */
 #define FETCH(type, out)                                                                                     \
     for (size_t row = 0; row < rows; row++) {                                                                \
-        uint64_t from = number[row * sorting->words];                                                        \
-        const struct held *held = &pieces[from / STA_VECTOR_ROWS];                                           \
-        ((type *)(out))[row] = ((const type *)held->values)[from % STA_VECTOR_ROWS];                         \
+        const struct held *held = &pieces[numbers[row] / STA_VECTOR_ROWS];                                   \
+        ((type *)(out))[row] = ((const type *)held->values)[numbers[row] % STA_VECTOR_ROWS];                 \
     }
 
 static void fetch_column(const struct sorting *sorting, const struct taken *taken, uint32_t column,
                          size_t rows, size_t width)
 {
-    const uint64_t *number = taken->records + sorting->key_words;
+    const int64_t *numbers = taken->numbers;
     const struct held *pieces = sorting->held + column * sta_materialized_batch_count(sorting->materialized);
     if (width == 8)
         FETCH(uint64_t, taken->values[column])
@@ -213,9 +262,8 @@ static void fetch_column(const struct sorting *sorting, const struct taken *take
     else
         FETCH(uint8_t, taken->values[column])
     for (size_t row = 0; row < rows; row++) {
-        uint64_t from = number[row * sorting->words];
-        const uint8_t *missing = pieces[from / STA_VECTOR_ROWS].missing;
-        taken->missing[column][row] = missing != NULL && missing[from % STA_VECTOR_ROWS];
+        const uint8_t *missing = pieces[numbers[row] / STA_VECTOR_ROWS].missing;
+        taken->missing[column][row] = missing != NULL && missing[numbers[row] % STA_VECTOR_ROWS];
     }
 }
 
@@ -223,37 +271,40 @@ static void take_column(const struct sorting *sorting, const struct taken *taken
                         size_t rows)
 {
     struct sta_vector *vector = &taken->vectors[column];
-    size_t width = sta_vector_width(sorting->told[column].type);
+    size_t width = sta_vector_width(sorting->described[column].type);
     if (sorting->travels)
         unpack_column(sorting, taken, column, rows, width);
     else
         fetch_column(sorting, taken, column, rows, width);
-    *vector = (struct sta_vector){.type = sorting->told[column].type, .missing = taken->missing[column]};
+    *vector = (struct sta_vector){.type = sorting->described[column].type, .missing = taken->missing[column]};
     sta_vector_point(vector, taken->values[column]);
     if (sta_vector_is_codes(vector))
         vector->texts = sta_materialized_texts(sorting->materialized, column);
 }
 
-static int take_all(const struct sorting *sorting, const struct taken *taken,
-                    struct sta_materialized *ordered, struct sta_error *err)
+static int take_all(const struct sorting *sorting, struct taken *taken, struct sta_materialized *ordered,
+                    struct sta_error *err)
 {
     size_t count;
     int rc;
     do {
         rc = sta_budget_check(sorting->workshop->budget, err);
         if (rc == 0)
-            rc = sta_sorter_next(sorting->sorter, taken->records, ROWS, &count, err);
-        for (uint32_t i = 0; rc == 0 && i < sorting->columns; i++)
+            rc = sta_sorter_next(sorting->sorter, ROWS, &taken->records, &count, err);
+        if (rc != 0)
+            return rc;
+        sta_sort_layout_integers(&sorting->layout, sorting->by_count, taken->records, sorting->words, count,
+                                 taken->numbers, NULL);
+        for (uint32_t i = 0; i < sorting->columns; i++)
             take_column(sorting, taken, i, count);
-        if (rc == 0)
-            rc = sta_materialized_append(ordered, taken->vectors, NULL, (uint32_t)count, err);
+        rc = sta_materialized_append(ordered, taken->vectors, NULL, (uint32_t)count, err);
     } while (rc == 0 && count > 0);
     return rc != 0 ? rc : sta_materialized_seal(ordered, err);
 }
 
 static int give(const struct sorting *sorting, struct sta_materialized *ordered, struct sta_error *err)
 {
-    struct taken taken = {.records = sta_alloc_array(ROWS, sorting->words * sizeof(uint64_t)),
+    struct taken taken = {.numbers = sta_alloc_array(ROWS, sizeof *taken.numbers),
                           .vectors = sta_alloc_array(sorting->columns + 1, sizeof(struct sta_vector)),
                           .values = sta_alloc_array(sorting->columns + 1, sizeof(char *)),
                           .missing = sta_alloc_array(sorting->columns + 1, sizeof(uint8_t *))};
@@ -269,8 +320,21 @@ static int give(const struct sorting *sorting, struct sta_materialized *ordered,
     free(taken.values);
     free(taken.missing);
     free(taken.vectors);
-    free(taken.records);
+    free(taken.numbers);
     return rc;
+}
+
+static void sorting_fini(struct sorting *sorting)
+{
+    sta_sorter_destroy(sorting->sorter);
+    sta_sort_layout_fini(&sorting->layout);
+    for (size_t i = 0; i < sorting->by_count; i++) {
+        sta_ranks_fini(&sorting->ranks[i]);
+        sta_texts_destroy(sorting->texts[i]);
+    }
+    free(sorting->held);
+    free(sorting->ranks);
+    free(sorting->texts);
 }
 
 int sta_materialized_order(const struct sta_materialized *materialized, const struct sta_plan_order *by,
@@ -283,34 +347,25 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
                               .columns = columns,
                               .by = by,
                               .by_count = by_count};
-    unsigned workers = sta_budget_workers(workshop->budget);
-    workers = (unsigned)STA_MIN((size_t)workers, sta_materialized_batch_count(materialized) + 1);
-    lay_out(&sorting);
-    struct sta_sorter_shape shape = {.words = sorting.words,
-                                     .keys = sorting.key_words + 1,
-                                     .most = limit,
-                                     .workers = workers,
-                                     .memory = sta_workshop_step_memory(workshop),
-                                     .spill_folder = workshop->spill_folder};
-    sorting.sorter = sta_sorter_create(&shape);
-    *ordered = sta_materialized_create(sorting.told, columns, sta_workshop_rows_memory(workshop),
+    int rc = lay_out(&sorting, err);
+    struct sta_sorter_spec spec = {.words = sorting.words,
+                                   .limit = limit,
+                                   .memory = sta_workshop_step_memory(workshop),
+                                   .spill_folder = workshop->spill_folder,
+                                   .budget = workshop->budget};
+    sorting.sorter = sta_sorter_create(&spec);
+    *ordered = sta_materialized_create(sorting.described, columns, sta_workshop_rows_memory(workshop),
                                        workshop->spill_folder);
-    int rc = sorting.travels ? 0 : hold_values(&sorting, err);
+    if (rc == 0 && !sorting.travels)
+        rc = hold_values(&sorting, err);
     if (rc == 0)
-        rc = put_all(&sorting, workers, err);
-    if (rc == 0)
-        rc = sta_sorter_finish(sorting.sorter, err);
+        rc = record_all(&sorting, &spec, err);
     if (rc == 0)
         rc = give(&sorting, *ordered, err);
     if (rc != 0) {
         sta_materialized_destroy(*ordered);
         *ordered = NULL;
     }
-    sta_sorter_destroy(sorting.sorter);
-    for (size_t i = 0; i < by_count; i++)
-        sta_text_ranks_destroy(sorting.ranks[i]);
-    free(sorting.held);
-    free(sorting.ranks);
-    free(sorting.keys);
+    sorting_fini(&sorting);
     return rc;
 }

@@ -134,6 +134,14 @@ bool sta_path_never_misses(const struct sta_path *path, uint32_t column)
     return of_events == STA_LOGICAL_ts || of_events == STA_LOGICAL_te || of_events == STA_LOGICAL_dur;
 }
 
+bool sta_path_is_ticks(const struct sta_path *path, uint32_t column)
+{
+    bool whole = event_column(path, column) == STA_LOGICAL_ts;
+    for (size_t i = 0; whole && i < path->events->trace_count; i++)
+        whole = sta_snapshot_info(path->events->traces[i].snapshot)->ticks_per_us == 1;
+    return whole;
+}
+
 /* What happens to the rows on the way, for people. */
 static char *describe(const struct sta_path *path)
 {

@@ -42,6 +42,9 @@ bool sta_path_range(const struct sta_path *path, size_t part, uint32_t column, d
 /** Whether every row has a value of a column of the last stage's schema; false when that is not known. */
 bool sta_path_never_misses(const struct sta_path *path, uint32_t column);
 
+/** Whether a column of the last stage's schema tells the ts of events in ticks. */
+bool sta_path_is_ticks(const struct sta_path *path, uint32_t column);
+
 /** Begins to tell of a step that goes through all parts. */
 struct sta_query_step *sta_path_step(const struct sta_path *path, struct sta_workshop *workshop,
                                      const char *name);

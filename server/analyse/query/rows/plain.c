@@ -1,4 +1,5 @@
 /* Rows of events as the answer: what readers share, and reading. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +10,9 @@
 
 /* ---- order: the texts that sort keys take */
 
-struct met {
-    const struct sta_dictionary **dictionaries;
-    size_t count, capacity;
-};
-
-struct meeting {
-    const struct sta_plain *plain;
-    struct met *met; /* by worker, then key */
-};
-
-static bool is_text(const struct sta_plain *plain, size_t key)
+static bool is_text(const struct sta_sort_key *key)
 {
-    return plain->keys[key].type == STA_TYPE_TEXT;
+    return key->type == STA_TYPE_TEXT;
 }
 
 int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, size_t key,
@@ -34,62 +25,44 @@ int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, s
                : sta_frame_column(lane->top, column - (uint32_t)stage->output_count, vector, err);
 }
 
-static void meet(struct met *met, const struct sta_dictionary *dictionary)
-{
-    for (size_t i = 0; i < met->count; i++)
-        if (met->dictionaries[i] == dictionary)
-            return;
-    STA_GROW(met->dictionaries, met->capacity, met->count + 1);
-    met->dictionaries[met->count++] = dictionary;
-}
-
 static int meet_texts(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err)
 {
-    struct meeting *meeting = self;
-    const struct sta_plain *plain = meeting->plain;
+    const struct sta_plain *plain = self;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
         struct sta_vector vector;
-        if (!is_text(plain, i))
+        if (plain->texts[i] == NULL)
             continue;
         rc = sta_plain_key_vector(plain, lane, i, &vector, err);
         if (rc == 0 && vector.texts != NULL)
-            meet(&meeting->met[worker * plain->stage->order_count + i], vector.texts);
+            sta_texts_dictionary(plain->texts[i], vector.texts);
     }
     return rc;
-}
-
-static void rank_key(struct sta_plain *plain, size_t key, const struct met *met, unsigned workers)
-{
-    struct met all = {0};
-    for (unsigned w = 0; w < workers; w++) {
-        const struct met *own = &met[w * plain->stage->order_count + key];
-        for (size_t i = 0; i < own->count; i++)
-            meet(&all, own->dictionaries[i]);
-    }
-    plain->ranks[key] = sta_text_ranks_create(all.dictionaries, all.count);
-    plain->keys[key].ranks = plain->ranks[key];
-    free(all.dictionaries);
 }
 
 /* All texts must be in their dictionaries before the first record is made: a pass that makes them. */
-static int rank_texts(struct sta_plain *plain, struct sta_workshop *workshop, struct sta_error *err)
+static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct sta_workshop *workshop,
+                      struct sta_error *err)
 {
-    unsigned workers = sta_budget_workers(workshop->budget);
-    size_t keys = plain->stage->order_count;
-    struct meeting meeting = {plain, sta_alloc_array(workers * keys, sizeof(struct met))};
-    struct sta_path_visitor visitor = {&meeting, meet_texts};
+    struct sta_path_visitor visitor = {plain, meet_texts};
+    for (size_t i = 0; i < plain->stage->order_count; i++)
+        if (is_text(&keys[i]))
+            plain->texts[i] = sta_texts_create();
     sta_path_step(plain->path, workshop, "rank");
     int rc = sta_path_run(plain->path, &visitor, workshop->budget, err);
-    for (size_t i = 0; rc == 0 && i < keys; i++)
-        if (is_text(plain, i))
-            rank_key(plain, i, meeting.met, workers);
-    for (size_t i = 0; i < workers * keys; i++)
-        free(meeting.met[i].dictionaries);
-    free(meeting.met);
+    for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
+        if (plain->texts[i] == NULL)
+            continue;
+        sta_ranks_init(&plain->ranks[i], plain->texts[i]);
+        sta_ranks_mark_all(&plain->ranks[i]);
+        sta_ranks_settle(&plain->ranks[i]);
+        keys[i].ranks = &plain->ranks[i];
+    }
     sta_workshop_end_step(workshop);
     return rc;
 }
+
+/* ---- order: keys */
 
 static enum sta_type order_type(const struct sta_plan_stage *stage, size_t key)
 {
@@ -106,34 +79,107 @@ int sta_plain_key_column(const struct sta_plain *plain, size_t key)
                                          : sta_expression_column(stage->outputs[column].expression);
 }
 
+/* What statistics say of the values of a key of integers. */
+static struct sta_key_range range_of(const struct sta_path *path, int column)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t part = 0; column >= 0 && part < path->part_count; part++) {
+        double least, most;
+        if (!sta_path_range(path, part, (uint32_t)column, &least, &most))
+            return sta_key_range_any_integer();
+        low = fmin(low, least);
+        high = fmax(high, most);
+    }
+    if (low > high && column >= 0)
+        return (struct sta_key_range){.any = false};
+    if (column < 0 || !(low > -0x1p53 && high < 0x1p53))
+        return sta_key_range_any_integer();
+    return (struct sta_key_range){.any = true, .low = (int64_t)low, .high = (int64_t)high};
+}
+
+static void init_key(struct sta_plain *plain, size_t number, struct sta_sort_key *key)
+{
+    const int column = sta_plain_key_column(plain, number);
+    const bool required = column >= 0 && sta_path_never_misses(plain->path, (uint32_t)column);
+    *key = (struct sta_sort_key){.type = order_type(plain->stage, number),
+                                 .descending = plain->stage->order[number].descending,
+                                 .required = required};
+    if (key->type == STA_TYPE_INT)
+        key->range = range_of(plain->path, column);
+    plain->at_is_a_key |= column >= 0 && sta_path_is_ticks(plain->path, (uint32_t)column);
+}
+
+static void init_place_keys(const struct sta_plain *plain, struct sta_sort_key *keys)
+{
+    const struct sta_events *events = plain->path->events;
+    int64_t high[STA_PLACE_FIELDS] = {[STA_PLACE_TRACE] = (int64_t)events->trace_count,
+                                      [STA_PLACE_PART] = (int64_t)plain->path->part_count,
+                                      [STA_PLACE_ROW] = STA_BLOCK_ROWS - 1};
+    struct sta_key_range at = {.any = true};
+    for (size_t i = 0; i < events->trace_count; i++)
+        high[STA_PLACE_CHUNK] = STA_MAX(high[STA_PLACE_CHUNK], (int64_t)events->traces[i].chunk_count);
+    for (size_t i = 0; i < plain->path->part_count && !plain->at_is_a_key; i++) {
+        const struct sta_path_part *part = &plain->path->parts[i];
+        const struct sta_block *block = sta_snapshot_block(events->traces[part->trace].snapshot, part->block);
+        at.low = i == 0 ? block->ts_min : STA_MIN(at.low, block->ts_min);
+        at.high = i == 0 ? block->ts_max : STA_MAX(at.high, block->ts_max);
+    }
+    for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
+        keys[f] = (struct sta_sort_key){
+            .type = STA_TYPE_INT, .required = true, .range = {.any = true, .high = high[f]}};
+    keys[STA_PLACE_AT].range = at;
+}
+
+/* Outputs whose values keys tell need not be read again. */
+static void find_shown_keys(struct sta_plain *plain)
+{
+    const struct sta_plan_stage *stage = plain->stage;
+    plain->shown.any = false;
+    for (size_t i = 0; i < stage->output_count; i++) {
+        const int column = sta_expression_column(stage->outputs[i].expression);
+        for (size_t k = 0; k < stage->order_count && stage->result[i].type == STA_TYPE_INT; k++)
+            if (stage->order[k].column == i || (column >= 0 && column == sta_plain_key_column(plain, k)))
+                plain->shown.keys[i] = stage->outputs[i].unused ? -1 : (int)k;
+        plain->shown.any |= !stage->outputs[i].unused && plain->shown.keys[i] < 0;
+    }
+}
+
 int sta_plain_init(struct sta_plain *plain, const struct sta_path *path, struct sta_workshop *workshop,
                    struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &path->stages[path->stage_count - 1];
-    bool texts = false;
-    *plain = (struct sta_plain){.path = path, .stage = stage};
+    *plain = (struct sta_plain){.path = path, .stage = stage, .sorted = stage->order_count > 0};
     sta_shown_init(&plain->shown, stage);
     sta_events_rank_chunks(path->events);
-    plain->keys = sta_alloc_array(stage->order_count + 1, sizeof *plain->keys);
-    plain->ranks = sta_alloc_array(stage->order_count + 1, sizeof(struct sta_text_ranks *));
+    if (!plain->sorted)
+        return STA_OK;
+    struct sta_sort_key *keys = sta_alloc_array(stage->order_count + STA_PLACE_FIELDS, sizeof *keys);
+    plain->texts = sta_alloc_array(stage->order_count, sizeof(struct sta_texts *));
+    plain->ranks = sta_alloc_array(stage->order_count, sizeof *plain->ranks);
+    bool texts = false;
     for (size_t i = 0; i < stage->order_count; i++) {
-        int column = sta_plain_key_column(plain, i);
-        plain->keys[i] = (struct sta_sort_key){.type = order_type(stage, i),
-                                               .descending = stage->order[i].descending,
-                                               .never_misses = column >= 0 &&
-                                                               sta_path_never_misses(path, (uint32_t)column)};
-        plain->sort_words += sta_sort_key_words(&plain->keys[i]);
-        texts |= is_text(plain, i);
+        init_key(plain, i, &keys[i]);
+        texts |= is_text(&keys[i]);
     }
-    return texts ? rank_texts(plain, workshop, err) : 0;
+    init_place_keys(plain, keys + stage->order_count);
+    find_shown_keys(plain);
+    int rc = texts ? rank_texts(plain, keys, workshop, err) : STA_OK;
+    if (rc == 0)
+        sta_sort_layout_init(&plain->layout, keys, stage->order_count + STA_PLACE_FIELDS);
+    free(keys);
+    return rc;
 }
 
 void sta_plain_fini(struct sta_plain *plain)
 {
-    for (size_t i = 0; plain->ranks != NULL && i < plain->stage->order_count; i++)
-        sta_text_ranks_destroy(plain->ranks[i]);
+    for (size_t i = 0; plain->texts != NULL && i < plain->stage->order_count; i++) {
+        sta_ranks_fini(&plain->ranks[i]);
+        sta_texts_destroy(plain->texts[i]);
+    }
     free(plain->ranks);
-    free(plain->keys);
+    free(plain->texts);
+    sta_sort_layout_fini(&plain->layout);
+    sta_shown_fini(&plain->shown);
     *plain = (struct sta_plain){0};
 }
 
@@ -175,16 +221,19 @@ int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budg
 
 /* ---- reading */
 
+#define EVENT_KEY_WORDS 3u /* of a row in event order: trace, at, place */
+
 uint32_t sta_plain_key_words(const struct sta_plain *plain)
 {
-    return plain->sort_words + 3;
+    return plain->sorted ? plain->layout.words : EVENT_KEY_WORDS;
 }
 
-/* What a row of a chunk takes, with its record when it is sorted. */
+/* What a row of a chunk takes: with its record, and what sorting that takes in event order. */
 static size_t chunk_row_bytes(const struct sta_plain *plain)
 {
-    size_t record = (sta_plain_key_words(plain) + 1) * sizeof(uint64_t) + sizeof(uint32_t);
-    return plain->shown.row_bytes + sizeof(struct sta_chunk_row) + (plain->sort_words > 0 ? record : 0);
+    size_t record = plain->sorted ? plain->layout.words * sizeof(uint64_t) + sizeof(uint32_t)
+                                  : 2 * EVENT_KEY_WORDS * sizeof(uint64_t);
+    return plain->shown.row_bytes + sizeof(struct sta_chunk_row) + record;
 }
 
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
@@ -200,6 +249,7 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
     reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_BLOCK_ROWS);
     reader->from = INT64_MIN;
     reader->wanted = wanted;
+    sta_chunk_batch_init(&reader->batch, &plain->shown);
     if (after != NULL) {
         memcpy(reader->key, after, words * sizeof *after);
         reader->started = true;
@@ -221,8 +271,8 @@ void sta_plain_reader_destroy(struct sta_plain_reader *reader)
     if (reader == NULL)
         return;
     free_pieces(reader);
+    sta_chunk_batch_fini(&reader->batch);
     sta_sorter_destroy(reader->sorter);
-    free(reader->where);
     free(reader->records);
     free(reader->rows);
     free(reader->key);
@@ -247,43 +297,98 @@ void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t
 
 static int next_chunk(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
-    return reader->plain->sort_words > 0 ? sta_plain_next_sorted(reader, most, err)
-                                         : sta_plain_next_slice(reader, most, err);
+    return reader->plain->sorted ? sta_plain_next_sorted(reader, most, err)
+                                 : sta_plain_next_slice(reader, most, err);
 }
 
 static void note_key(struct sta_plain_reader *reader, size_t number)
 {
     uint32_t words = sta_plain_key_words(reader->plain);
-    bool sorted = reader->plain->sort_words > 0;
-    if (sorted && reader->records == NULL)
-        return;
     reader->started = true;
-    if (sorted) {
-        memcpy(reader->key, reader->records + number * (words + 1), words * sizeof *reader->key);
+    if (reader->plain->sorted) {
+        memcpy(reader->key, reader->records + number * words, words * sizeof *reader->key);
         return;
     }
     const struct sta_chunk_row *row = &reader->rows[number];
     reader->key[0] = reader->trace;
-    reader->key[1] = sta_sort_word(reader->pieces[row->piece].at[row->row]);
+    reader->key[1] = sta_order_integer(reader->pieces[row->piece].at[row->row]);
     reader->key[2] = reader->pieces[row->piece].place[row->row];
+}
+
+/* What the keys of the next rows tell of outputs. */
+static void decode_keys(struct sta_plain_reader *reader, size_t count)
+{
+    const struct sta_plain *plain = reader->plain;
+    const uint64_t *records = reader->records + reader->at * plain->layout.words;
+    struct sta_chunk_batch *batch = &reader->batch;
+    for (size_t i = 0; i < plain->stage->output_count; i++) {
+        const int key = plain->shown.keys[i];
+        if (key < 0)
+            continue;
+        const bool missing =
+            sta_sort_layout_integers(&plain->layout, (size_t)key, records, plain->layout.words, count,
+                                     batch->values[i], batch->missing[i]);
+        batch->vectors[i] = (struct sta_vector){.type = STA_TYPE_INT,
+                                                .integers = batch->values[i],
+                                                .missing = missing ? batch->missing[i] : NULL};
+    }
+}
+
+int sta_plain_next(struct sta_plain_reader *reader, size_t most, const struct sta_vector **vectors,
+                   uint32_t *rows, struct sta_error *err)
+{
+    int rc = STA_OK;
+    *rows = 0;
+    *vectors = reader->batch.vectors;
+    if (reader->at == reader->row_count)
+        rc = next_chunk(reader, most, err);
+    const size_t now =
+        rc == 0 ? STA_MIN(STA_MIN(most, (size_t)STA_VECTOR_ROWS), reader->row_count - reader->at) : 0;
+    if (now == 0)
+        return rc;
+    if (reader->plain->shown.any)
+        sta_chunk_gather(&reader->batch, reader->pieces, reader->piece_count, reader->rows + reader->at, now);
+    decode_keys(reader, now);
+    reader->at += now;
+    note_key(reader, reader->at - 1);
+    *rows = (uint32_t)now;
+    return STA_OK;
+}
+
+static void init_table(const struct sta_plan_stage *stage, size_t rows, struct sta_table *table)
+{
+    sta_table_init(table, rows);
+    for (size_t i = 0; i < stage->output_count; i++)
+        sta_table_add(table, stage->result[i].name, stage->result[i].type, stage->result[i].unit);
+}
+
+/* Puts the rows that were read last into a column of a table.  Texts are those of the path, which outlive the
+ * reader. */
+static void put_column(const struct sta_plain_reader *reader, size_t output, const struct sta_vector *vector,
+                       uint32_t count, struct sta_table_column *column, size_t at)
+{
+    const struct sta_chunk_row *rows = reader->rows + reader->at - count;
+    const bool texts = sta_vector_is_codes(vector) && !vector->constant;
+    for (uint32_t r = 0; r < count; r++)
+        if (texts)
+            sta_table_put(column, at + r, &reader->pieces[rows[r].piece].columns[output], rows[r].row);
+        else
+            sta_table_put(column, at + r, vector, r);
 }
 
 int sta_plain_read(struct sta_plain_reader *reader, size_t most, struct sta_table *table,
                    struct sta_error *err)
 {
+    const struct sta_vector *vectors;
     size_t filled = 0;
+    uint32_t rows = 1;
     int rc = 0;
-    sta_chunk_table(&reader->plain->shown, most, table);
-    while (rc == 0 && filled < most) {
-        if (reader->at == reader->row_count)
-            rc = next_chunk(reader, most, err);
-        size_t now = rc == 0 ? STA_MIN(most - filled, reader->row_count - reader->at) : 0;
-        if (now == 0)
-            break;
-        sta_chunk_put(reader->pieces, &reader->plain->shown, reader->rows + reader->at, now, table, filled);
-        filled += now;
-        reader->at += now;
-        note_key(reader, reader->at - 1);
+    init_table(reader->plain->stage, most, table);
+    while (rc == 0 && rows > 0 && filled < most) {
+        rc = sta_plain_next(reader, most - filled, &vectors, &rows, err);
+        for (size_t i = 0; i < table->column_count; i++)
+            put_column(reader, i, &vectors[i], rows, &table->columns[i], filled);
+        filled += rows;
     }
     table->rows = filled;
     if (rc == 0 && filled > 0 && reader->at == reader->row_count)

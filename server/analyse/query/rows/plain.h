@@ -9,17 +9,30 @@
 #define STA_ANALYSE_QUERY_PLAIN_H
 
 #include "analyse/query/rows/chunk.h"
-#include "analyse/query/rows/sort_keys.h"
+#include "analyse/operators/sort_keys.h"
 #include "analyse/query/rows/workshop.h"
+
+/* What tells rows apart that agree in all keys of an order, as further keys: event order, then where the row
+ * lies.  Inside of a chunk parts and rows are in the order of the lines. */
+enum sta_place_field {
+    STA_PLACE_TRACE,
+    STA_PLACE_AT, /* ts, ticks */
+    STA_PLACE_CHUNK,
+    STA_PLACE_PART, /* of the path */
+    STA_PLACE_ROW,  /* in the part */
+    STA_PLACE_FIELDS
+};
 
 /* What the readers of a result share; immutable. */
 struct sta_plain {
     const struct sta_path *path;
     const struct sta_plan_stage *stage; /* the last of the path */
     struct sta_shown shown;
-    struct sta_sort_key *keys; /* by order_by */
-    struct sta_text_ranks **ranks;
-    uint32_t sort_words; /* of keys; behind them in a record: trace, at, place, part and row */
+    bool sorted;                   /* by order_by; else rows come in event order */
+    struct sta_sort_layout layout; /* of sorted rows: keys of order_by, then enum sta_place_field */
+    bool at_is_a_key;              /* an earlier key tells ts: STA_PLACE_AT is 0 */
+    struct sta_texts **texts;      /* by key; of TEXT alone */
+    struct sta_ranks *ranks;
 };
 
 /** @path: of events; borrowed.  With an order on texts that are made: reads all rows once, to know them.
@@ -41,7 +54,12 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
                                                  const struct sta_budget *budget, const char *spill_folder,
                                                  uint64_t wanted, const uint64_t *after);
 void sta_plain_reader_destroy(struct sta_plain_reader *reader); /* NULL allowed */
-/** The next rows, @most at the most; none at the end.  @table: initialised by this. */
+/** The next rows as vectors by output, at most STA_VECTOR_ROWS and @most; none at the end.  *vectors: valid
+ * until the next call. */
+STA_MUSTCHECK int sta_plain_next(struct sta_plain_reader *reader, size_t most,
+                                 const struct sta_vector **vectors, uint32_t *rows, struct sta_error *err);
+/** The next rows, @most at the most; none at the end.  @table: initialised by this; its texts lie in the path
+ * or the reader. */
 STA_MUSTCHECK int sta_plain_read(struct sta_plain_reader *reader, size_t most, struct sta_table *table,
                                  struct sta_error *err);
 /** The key of the last row read; NULL when no row follows. */

@@ -4,7 +4,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/query/rows/plain.h"
-#include "analyse/query/rows/sorter.h"
+#include "analyse/operators/sorter.h"
 
 struct sta_plain_reader {
     const struct sta_plain *plain;
@@ -19,6 +19,7 @@ struct sta_plain_reader {
     size_t piece_count;
     struct sta_chunk_row *rows; /* of the present chunk, in order */
     size_t row_count, row_capacity, at;
+    struct sta_chunk_batch batch;
 
     /* event order: slices of time */
     uint32_t trace;
@@ -27,8 +28,8 @@ struct sta_plain_reader {
 
     /* sorted */
     struct sta_sorter *sorter;
-    uint64_t *where;      /* of the rows of the chunk: part and row */
-    uint64_t *records;    /* likewise: the records; NULL when nobody goes on from a row of the chunk */
+    uint64_t *records; /* of the rows of the chunk */
+    size_t record_capacity;
     bool whole;           /* the sorter has all rows, not just the first ones */
     uint64_t sorted_left; /* that it may still give */
 };

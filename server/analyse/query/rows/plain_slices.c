@@ -2,13 +2,14 @@
  *
  * DESIGN.  Blocks overlap in time, as files were written side by side.  A slice is as long as about so many
  * rows last, by the statistics of the blocks; every block that reaches into it is read by some worker, which
- * takes the rows of the slice out, in order as they lie; then the takings are merged.  Slices start small,
+ * takes the rows of the slice out, in order as they lie; then what was taken is sorted.  Slices start small,
  * for the first page, and grow to what memory allows, so that a block is seldom read twice.  A slice that
  * turns out too large is tried again shorter. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "analyse/operators/radix.h"
 #include "analyse/query/rows/plain_private.h"
 #include "common/memory.h"
 
@@ -156,61 +157,47 @@ static bool reads_too_much(const struct slice *slice)
            (double)read > 1.125 * rows_between(slice, slice->from, slice->to);
 }
 
-/* ---- merging */
+/* ---- bringing them in order */
 
-struct runner {
-    const struct sta_piece *piece;
-    uint32_t number, row;
-};
+#define RECORD_WORDS 3u /* at, place, piece and row */
 
-static bool runs_before(const struct runner *a, const struct runner *b)
+/* Records of the rows behind the last one that was given out.  Return: how many. */
+static size_t record_rows(const struct sta_plain_reader *reader, uint64_t *records)
 {
-    int64_t x = a->piece->at[a->row], y = b->piece->at[b->row];
-    return x != y ? x < y : a->piece->place[a->row] < b->piece->place[b->row];
-}
-
-static void sift_down(struct runner *heap, size_t count, size_t at)
-{
-    struct runner moving = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && runs_before(&heap[child + 1], &heap[child]);
-        if (!runs_before(&heap[child], &moving))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moving;
-}
-
-/* Whether a row was given out before: a reader that goes on starts with the slice of its last row. */
-static bool is_behind(const struct sta_plain_reader *reader, const struct runner *runner)
-{
-    if (!reader->started || reader->key[0] != reader->trace)
-        return false;
-    uint64_t at = sta_sort_word(runner->piece->at[runner->row]), place = runner->piece->place[runner->row];
-    return at != reader->key[1] ? at < reader->key[1] : place <= reader->key[2];
-}
-
-static int merge(struct sta_plain_reader *reader, struct sta_error *err)
-{
-    struct runner *heap = sta_alloc_array(reader->piece_count + 1, sizeof *heap);
+    const bool resumes = reader->started && reader->key[0] == reader->trace;
     size_t count = 0;
-    for (size_t i = 0; i < reader->piece_count; i++)
-        if (reader->pieces[i].rows > 0)
-            heap[count++] = (struct runner){&reader->pieces[i], (uint32_t)i, 0};
-    for (size_t i = count / 2; i-- > 0;)
-        sift_down(heap, count, i);
-    int rc = 0;
-    for (size_t merged = 0; rc == 0 && count > 0; merged++) {
-        if (merged % STA_VECTOR_ROWS == 0)
-            rc = sta_budget_check(&reader->budget, err);
-        if (!is_behind(reader, &heap[0]))
-            sta_plain_add_row(reader, heap[0].number, heap[0].row);
-        if (++heap[0].row == heap[0].piece->rows)
-            heap[0] = heap[--count];
-        sift_down(heap, count, 0);
+    for (size_t p = 0; p < reader->piece_count; p++) {
+        const struct sta_piece *piece = &reader->pieces[p];
+        for (uint32_t row = 0; row < piece->rows; row++) {
+            uint64_t *record = records + count * RECORD_WORDS;
+            record[0] = sta_order_integer(piece->at[row]);
+            record[1] = piece->place[row];
+            record[2] = (uint64_t)p << 32 | row;
+            count += !resumes || sta_record_compare(record, reader->key + 1, 2) > 0;
+        }
     }
-    free(heap);
-    return rc;
+    return count;
+}
+
+static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
+{
+    size_t count = 1; /* the record behind the last one is written to */
+    for (size_t p = 0; p < reader->piece_count; p++)
+        count += reader->pieces[p].rows;
+    uint64_t *records = sta_try_alloc_array(count, RECORD_WORDS * sizeof *records);
+    uint64_t *scratch = sta_try_alloc_array(count, RECORD_WORDS * sizeof *scratch);
+    int rc = STA_ENOMEM;
+    if (records != NULL && scratch != NULL) {
+        count = record_rows(reader, records);
+        rc = sta_radix_sort(records, scratch, count, RECORD_WORDS, false, reader->budget.cancel);
+    }
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const uint64_t item = records[i * RECORD_WORDS + 2];
+        sta_plain_add_row(reader, (uint32_t)(item >> 32), (uint32_t)item);
+    }
+    free(records);
+    free(scratch);
+    return sta_radix_failed(rc, "rows", count, err);
 }
 
 /* ---- slice by slice */
@@ -227,7 +214,7 @@ static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, s
             share /= 4;
             continue;
         }
-        rc = merge(reader, err);
+        rc = order_rows(reader, err);
         if (rc != 0)
             return rc;
         reader->from = slice->to;

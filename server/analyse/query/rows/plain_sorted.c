@@ -1,9 +1,10 @@
 /* Plain rows, sorted.
  *
- * DESIGN.  A pass over the rows makes a record of each: its sort keys, its place in event order, and where it
- * lies.  For the first rows that a reader asks for the sorter keeps only so many, and what cannot be among
- * them is left out early (top.h); a reader that goes on has all rows sorted, by way of the disk when they are
- * many.  What is shown is read late: the next records are put in the order of the blocks, and each block is
+ * DESIGN.  A pass over the rows makes a record of each: its sort keys, then what tells its place among rows
+ * that agree in them, of which the last two, the part and the row in it, tell where it lies.  For the first
+ * rows that a reader asks for the sorter keeps only so many, and row groups and rows that cannot be among
+ * them are left out early (top.h); a reader that goes on has all rows sorted, by way of the disk when they
+ * are many.  What is shown is read late: the next records are put in the order of the parts, and each part is
  * read once for all of its rows. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,92 +19,111 @@ struct recording {
     const struct sta_plain_reader *reader;
     struct sta_sorter *sorter;
     struct sta_top top;
-    uint32_t words;             /* of a record */
-    struct recorder *recorders; /* by worker */
+    struct recorder { /* by worker */
+        struct sta_sort_packer *packer;
+        struct sta_top_local *top;
+        struct sta_vector *vectors;
+        uint64_t *records;
+        uint32_t *kept;
+        int64_t *places[STA_PLACE_FIELDS];
+    } * recorders;
 };
-
-/* Room for a part of one worker. */
-struct recorder {
-    uint64_t *records;
-    uint32_t *kept;
-};
-
-static bool is_behind(const struct sta_plain_reader *reader, const uint64_t *record)
-{
-    uint32_t words = sta_plain_key_words(reader->plain);
-    for (uint32_t i = 0; reader->started && i < words; i++)
-        if (record[i] != reader->key[i])
-            return record[i] < reader->key[i];
-    return reader->started;
-}
-
-static int put_keys(const struct recording *recording, struct sta_lane *lane, uint64_t *records,
-                    struct sta_error *err)
-{
-    const struct sta_plain *plain = recording->reader->plain;
-    uint32_t word = 0;
-    for (size_t i = 0; i < plain->stage->order_count; i++) {
-        struct sta_vector vector;
-        int rc = sta_plain_key_vector(plain, lane, i, &vector, err);
-        if (rc != 0)
-            return rc;
-        sta_sort_key_put(&plain->keys[i], &vector, lane->selected, lane->count, records + word,
-                         recording->words);
-        word += sta_sort_key_words(&plain->keys[i]);
-    }
-    return 0;
-}
-
-static void put_places(const struct recording *recording, struct sta_lane *lane, size_t part,
-                       const struct sta_lane_order *order, uint64_t *record)
-{
-    uint32_t sort_words = recording->reader->plain->sort_words;
-    for (uint32_t i = 0; i < lane->count; i++, record += recording->words) {
-        uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
-        record[sort_words] = lane->trace;
-        record[sort_words + 1] = sta_sort_word(order->at[row]);
-        record[sort_words + 2] = order->place[row];
-        record[sort_words + 3] = (uint64_t)part << 32 | sta_lane_part_row(lane, row);
-    }
-}
 
 static struct recorder *recorder_of(struct recording *recording, unsigned worker)
 {
     struct recorder *recorder = &recording->recorders[worker];
-    if (recorder->records == NULL) {
-        recorder->records = sta_alloc_array(STA_VECTOR_ROWS, recording->words * sizeof(uint64_t));
-        recorder->kept = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->kept);
-    }
+    const struct sta_plain *plain = recording->reader->plain;
+    if (recorder->records != NULL)
+        return recorder;
+    recorder->packer = sta_sort_packer_create(&plain->layout);
+    recorder->top = sta_top_local_create(&recording->top);
+    recorder->vectors = sta_alloc_array(plain->layout.count, sizeof *recorder->vectors);
+    recorder->records = sta_alloc_array(STA_VECTOR_ROWS, plain->layout.words * sizeof(uint64_t));
+    recorder->kept = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->kept);
+    for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
+        recorder->places[f] = sta_alloc_array(STA_VECTOR_ROWS, sizeof(int64_t));
     return recorder;
+}
+
+static void recorder_fini(struct recorder *recorder)
+{
+    sta_sort_packer_destroy(recorder->packer);
+    sta_top_local_destroy(recorder->top);
+    free(recorder->vectors);
+    free(recorder->records);
+    free(recorder->kept);
+    for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
+        free(recorder->places[f]);
+}
+
+/* Where the rows stand that agree in all keys, as further keys. */
+static int fetch_places(const struct sta_plain *plain, struct recorder *recorder, struct sta_lane *lane,
+                        size_t part, struct sta_error *err)
+{
+    struct sta_vector *vectors = recorder->vectors + plain->stage->order_count;
+    struct sta_lane_order order;
+    int rc = sta_lane_order(lane, &order, err);
+    if (rc != 0)
+        return rc;
+    for (uint32_t i = 0; i < lane->count; i++) {
+        const uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
+        recorder->places[STA_PLACE_CHUNK][row] = (int64_t)(order.place[row] >> 32);
+        recorder->places[STA_PLACE_ROW][row] = sta_lane_part_row(lane, row);
+    }
+    recorder->places[STA_PLACE_TRACE][0] = lane->trace;
+    recorder->places[STA_PLACE_PART][0] = (int64_t)part;
+    for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
+        vectors[f] = (struct sta_vector){.type = STA_TYPE_INT,
+                                         .constant = f == STA_PLACE_TRACE || f == STA_PLACE_PART,
+                                         .integers = recorder->places[f]};
+    if (plain->at_is_a_key)
+        vectors[STA_PLACE_AT].constant = true; /* of 0, which is never written to */
+    else
+        vectors[STA_PLACE_AT].integers = order.at;
+    return STA_OK;
+}
+
+/* Drops the records that do not come behind the last row that was given out. */
+static uint32_t drop_given(const struct sta_plain_reader *reader, uint64_t *records, uint32_t count)
+{
+    const unsigned words = reader->plain->layout.words;
+    uint32_t kept = 0;
+    if (!reader->started)
+        return count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t *record = records + (size_t)i * words;
+        memmove(records + (size_t)kept * words, record, words * sizeof *record);
+        kept += sta_record_compare(record, reader->key, words) > 0;
+    }
+    return kept;
 }
 
 static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_t number,
                        struct sta_error *err)
 {
     struct recording *recording = self;
+    const struct sta_plain *plain = recording->reader->plain;
     struct recorder *recorder = recorder_of(recording, worker);
-    uint64_t *records = recorder->records;
-    struct sta_lane_order order;
     size_t part;
-    if (!sta_top_part(&recording->top, number, &part))
-        return 0;
-    int rc = sta_lane_load(lane, recording->reader->plain->path->parts[part], err);
-    if (rc == 0)
-        rc = sta_top_narrow(&recording->top, lane, recorder->kept, err);
+    if (!sta_top_part(&recording->top, recorder->top, number, &part))
+        return STA_OK;
+    int rc = sta_lane_load(lane, plain->path->parts[part], err);
+    if (rc == 0 && lane->count > 0)
+        rc = sta_plain_key_vector(plain, lane, 0, &recorder->vectors[0], err);
+    if (rc == 0 && lane->count > 0)
+        rc = sta_top_narrow(&recording->top, recorder->top, lane, &recorder->vectors[0], recorder->kept, err);
+    for (size_t i = 0; rc == 0 && lane->count > 0 && i < plain->stage->order_count; i++)
+        rc = sta_plain_key_vector(plain, lane, i, &recorder->vectors[i], err);
+    if (rc == 0 && lane->count > 0)
+        rc = fetch_places(plain, recorder, lane, part, err);
     if (rc != 0 || lane->count == 0)
         return rc;
-    rc = put_keys(recording, lane, records, err);
-    if (rc == 0)
-        rc = sta_lane_order(lane, &order, err);
-    if (rc == 0)
-        put_places(recording, lane, part, &order, records);
-    for (uint32_t i = 0; rc == 0 && i < lane->count; i++)
-        if (!is_behind(recording->reader, records + i * recording->words))
-            rc = sta_sorter_add(recording->sorter, worker, records + i * recording->words, err);
-    const uint64_t *last = sta_sorter_last(recording->sorter, worker);
-    if (last != NULL)
-        sta_top_lower(&recording->top, last);
-    return rc;
+    rc = sta_sort_pack(recorder->packer, recorder->vectors, lane->selected, lane->count, recorder->records,
+                       plain->layout.words, err);
+    if (rc != 0)
+        return rc;
+    const uint32_t count = drop_given(recording->reader, recorder->records, lane->count);
+    return sta_sorter_consume(recording->sorter, worker, recorder->records, count, err);
 }
 
 /* Sorts the rows behind the reader, at least the first @most of them. */
@@ -111,25 +131,22 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
 {
     const struct sta_path *path = reader->plain->path;
     unsigned workers = sta_budget_workers(&reader->budget);
-    struct recording recording = {.reader = reader, .words = sta_plain_key_words(reader->plain) + 1};
-    struct sta_sorter_shape shape = {.words = recording.words,
-                                     .keys = recording.words - 1,
-                                     .most = most,
-                                     .workers = workers,
-                                     .memory = reader->budget.memory / 2,
-                                     .spill_folder = reader->spill_folder};
+    struct recording recording = {.reader = reader};
+    struct sta_sorter_spec spec = {.words = reader->plain->layout.words,
+                                   .limit = most,
+                                   .memory = reader->budget.memory / 2,
+                                   .spill_folder = reader->spill_folder,
+                                   .budget = &reader->budget};
     struct sta_path_work work = {&recording, path->part_count, record_part};
     sta_sorter_destroy(reader->sorter);
-    reader->sorter = recording.sorter = sta_sorter_create(&shape);
+    reader->sorter = recording.sorter = sta_sorter_create(&spec);
     reader->whole = most == UINT64_MAX;
     reader->sorted_left = most;
     recording.recorders = sta_alloc_array(workers, sizeof *recording.recorders);
-    sta_top_init(&recording.top, reader->plain, reader->started ? reader->key : NULL);
+    sta_top_init(&recording.top, reader->plain, recording.sorter, reader->started ? reader->key : NULL);
     int rc = sta_path_work(path, &work, &reader->budget, err);
-    for (unsigned i = 0; i < workers; i++) {
-        free(recording.recorders[i].records);
-        free(recording.recorders[i].kept);
-    }
+    for (unsigned i = 0; i < workers; i++)
+        recorder_fini(&recording.recorders[i]);
     sta_top_fini(&recording.top);
     free(recording.recorders);
     return rc != 0 ? rc : sta_sorter_finish(reader->sorter, err);
@@ -157,12 +174,35 @@ static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_
     return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
 }
 
+#define TILE 1024u /* records that are looked at at once */
+
+/* Where some records' rows lie. */
+struct places {
+    int64_t parts[TILE], rows[TILE];
+};
+
+/* Of records @first on, up to @count.  Return: of how many. */
+static size_t find_places(const struct sta_plain_reader *reader, size_t first, size_t count,
+                          struct places *places)
+{
+    const struct sta_sort_layout *layout = &reader->plain->layout;
+    const size_t keys = reader->plain->stage->order_count, now = STA_MIN(count - first, (size_t)TILE);
+    const uint64_t *records = reader->records + first * layout->words;
+    sta_sort_layout_integers(layout, keys + STA_PLACE_PART, records, layout->words, now, places->parts, NULL);
+    sta_sort_layout_integers(layout, keys + STA_PLACE_ROW, records, layout->words, now, places->rows, NULL);
+    return now;
+}
+
 /* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
 static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *piece_of_part)
 {
     size_t part_count = fetching->reader->plain->path->part_count, pieces = 0, sum = 0;
-    for (size_t i = 0; i < count; i++)
-        piece_of_part[fetching->reader->where[i] >> 32]++;
+    struct places places;
+    for (size_t first = 0, now; first < count; first += now) {
+        now = find_places(fetching->reader, first, count, &places);
+        for (size_t i = 0; i < now; i++)
+            piece_of_part[places.parts[i]]++;
+    }
     for (size_t part = 0; part < part_count; part++) {
         size_t rows = piece_of_part[part];
         if (rows == 0)
@@ -181,12 +221,15 @@ static void list_rows(struct fetching *fetching, size_t count, size_t pieces, co
 {
     struct sta_plain_reader *reader = fetching->reader;
     size_t *next = sta_alloc_array(pieces + 1, sizeof *next);
+    struct places places;
     memcpy(next, fetching->first, pieces * sizeof *next);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t where = reader->where[i];
-        uint32_t piece = piece_of_part[where >> 32];
-        sta_plain_add_row(reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
-        fetching->rows[next[piece]++] = (uint32_t)where;
+    for (size_t first = 0, now; first < count; first += now) {
+        now = find_places(reader, first, count, &places);
+        for (size_t i = 0; i < now; i++) {
+            uint32_t piece = piece_of_part[places.parts[i]];
+            sta_plain_add_row(reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
+            fetching->rows[next[piece]++] = (uint32_t)places.rows[i];
+        }
     }
     free(next);
 }
@@ -196,6 +239,11 @@ static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_
 {
     size_t part_count = reader->plain->path->part_count;
     struct fetching fetching = {.reader = reader};
+    if (!reader->plain->shown.any) { /* keys tell everything */
+        sta_plain_begin_chunk(reader, 0);
+        reader->row_count = count;
+        return STA_OK;
+    }
     uint32_t *piece_of_part = sta_alloc_array(part_count + 1, sizeof *piece_of_part);
     fetching.first = sta_alloc_array(part_count + 1, sizeof *fetching.first);
     fetching.parts = sta_alloc_array(part_count + 1, sizeof *fetching.parts);
@@ -218,61 +266,50 @@ static int sort_for(struct sta_plain_reader *reader, size_t most, struct sta_err
     uint64_t wanted = reader->wanted != 0 ? reader->wanted : most;
     if (reader->sorter == NULL)
         return sort_rows(reader, wanted < UINT64_MAX ? wanted + 1 : wanted, err); /* does a row follow? */
-    return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : 0;
+    return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : STA_OK;
 }
 
-/* Notes where the rows of some records lie, and the records when somebody may go on from them. */
-static void note_records(struct sta_plain_reader *reader, const uint64_t *records, size_t count, size_t at)
-{
-    uint32_t words = sta_plain_key_words(reader->plain) + 1;
-    for (size_t i = 0; i < count; i++)
-        reader->where[at + i] = records[i * words + words - 1];
-    if (reader->records != NULL)
-        memcpy(reader->records + at * words, records, count * words * sizeof *records);
-}
+#define KEY_ROWS 65536u
 
-/* Takes @count records from the sorter, fewer at the end. */
-static int take_records(struct sta_plain_reader *reader, size_t count, size_t *taken, struct sta_error *err)
+/* Takes up to @most records from the sorter. */
+static int take_records(struct sta_plain_reader *reader, size_t most, size_t *taken, struct sta_error *err)
 {
-    uint32_t words = sta_plain_key_words(reader->plain) + 1;
-    uint64_t *records = sta_alloc_array(STA_MIN(count, (size_t)STA_VECTOR_ROWS), words * sizeof *records);
+    const size_t words = reader->plain->layout.words;
     size_t now = 1;
-    int rc = 0;
+    int rc = STA_OK;
     *taken = 0;
-    while (rc == 0 && now > 0 && *taken < count) {
+    while (rc == 0 && now > 0 && *taken < most) {
+        const uint64_t *records = NULL;
         rc = sta_budget_check(&reader->budget, err);
         if (rc == 0)
-            rc = sta_sorter_next(reader->sorter, records, STA_MIN(count - *taken, (size_t)STA_VECTOR_ROWS),
-                                 &now, err);
-        if (rc == 0)
-            note_records(reader, records, now, *taken);
+            rc = sta_sorter_next(reader->sorter, most - *taken, &records, &now, err);
+        if (rc != 0 || now == 0)
+            break;
+        if (*taken + now > reader->record_capacity) {
+            const size_t capacity = STA_MAX(2 * reader->record_capacity, *taken + now);
+            uint64_t *room = reallocarray(reader->records, capacity, words * sizeof *room);
+            if (room == NULL)
+                return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
+            reader->records = room;
+            reader->record_capacity = capacity;
+        }
+        memcpy(reader->records + *taken * words, records, now * words * sizeof *records);
         *taken += now;
     }
-    free(records);
     return rc;
-}
-
-/* Room for what is noted of @count rows.  Return: false when memory is short. */
-static bool make_room(struct sta_plain_reader *reader, size_t count)
-{
-    size_t record = (sta_plain_key_words(reader->plain) + 1) * sizeof(uint64_t);
-    bool keeps = reader->wanted == 0;
-    free(reader->where);
-    free(reader->records);
-    reader->where = sta_try_alloc_array(count + 1, sizeof *reader->where);
-    reader->records = keeps ? sta_try_alloc_array(count + 1, record) : NULL;
-    return reader->where != NULL && (!keeps || reader->records != NULL);
 }
 
 int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
+    size_t count;
+    /* Many rows at once spare reading parts again; when nothing is read, few stay in the cache. */
+    const uint64_t most_rows =
+        reader->plain->shown.any ? reader->most_rows : STA_MIN(reader->most_rows, (size_t)KEY_ROWS);
     int rc = sort_for(reader, most, err);
+    if (rc == 0)
+        rc = take_records(reader, STA_MIN(reader->sorted_left, most_rows), &count, err);
     if (rc != 0)
         return rc;
-    size_t count = STA_MIN(reader->sorted_left, (uint64_t)reader->most_rows);
-    if (!make_room(reader, count))
-        return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
-    rc = take_records(reader, count, &count, err);
     reader->sorted_left -= count;
-    return rc == 0 ? fetch_rows(reader, count, err) : rc;
+    return fetch_rows(reader, count, err);
 }

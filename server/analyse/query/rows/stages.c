@@ -32,73 +32,6 @@ static bool passes_on(const struct running *running, size_t stage)
 
 /* ---- plain rows that a later stage works on */
 
-struct copying {
-    const struct sta_plan_stage *stage;
-    struct sta_dictionary_cache **texts; /* by output; NULL: no text */
-    struct sta_vector *vectors;
-    uint32_t **codes;
-};
-
-static void copying_init(struct copying *copying, const struct sta_plan_stage *stage)
-{
-    *copying = (struct copying){.stage = stage};
-    copying->texts = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_dictionary_cache *));
-    copying->vectors = sta_alloc_array(stage->output_count + 1, sizeof *copying->vectors);
-    copying->codes = sta_alloc_array(stage->output_count + 1, sizeof(uint32_t *));
-    for (size_t i = 0; i < stage->output_count; i++) {
-        if (stage->result[i].type != STA_TYPE_TEXT && stage->result[i].type != STA_TYPE_LIST)
-            continue;
-        copying->texts[i] = sta_alloc(sizeof **copying->texts);
-        sta_dictionary_cache_init(copying->texts[i], sta_dictionary_create());
-        copying->codes[i] = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
-    }
-}
-
-static void copying_fini(struct copying *copying)
-{
-    for (size_t i = 0; i < copying->stage->output_count; i++) {
-        if (copying->texts[i] != NULL)
-            sta_dictionary_destroy(copying->texts[i]->dictionary);
-        free(copying->texts[i]);
-        free(copying->codes[i]);
-    }
-    free(copying->texts);
-    free(copying->vectors);
-    free(copying->codes);
-}
-
-static void copy_texts(struct copying *copying, size_t i, const struct sta_table_column *column, size_t rows)
-{
-    for (size_t row = 0; row < rows; row++)
-        copying->codes[i][row] =
-            column->missing[row] ? STA_NO_CODE
-                                 : sta_dictionary_cache_intern(copying->texts[i], column->texts[row].bytes,
-                                                               column->texts[row].length);
-    copying->vectors[i] = (struct sta_vector){
-        .type = column->type, .codes = copying->codes[i], .texts = copying->texts[i]->dictionary};
-}
-
-static int append_table(struct copying *copying, const struct sta_table *table,
-                        struct sta_materialized *materialized, struct sta_error *err)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        struct sta_table_column *column = &table->columns[i];
-        struct sta_vector *vector = &copying->vectors[i];
-        if (copying->texts[i] != NULL) {
-            copy_texts(copying, i, column, table->rows);
-            continue;
-        }
-        *vector = (struct sta_vector){.type = column->type, .missing = column->missing};
-        if (column->type ==
-            STA_TYPE_BOOL) /* a table has conditions as integers: make bytes of them, in place */
-            for (size_t row = 0; row < table->rows; row++)
-                ((uint8_t *)column->integers)[row] = column->integers[row] != 0;
-        sta_vector_point(vector,
-                         column->type == STA_TYPE_FLOAT ? (void *)column->numbers : (void *)column->integers);
-    }
-    return sta_materialized_append(materialized, copying->vectors, NULL, (uint32_t)table->rows, err);
-}
-
 static int read_plain(const struct running *running, const struct sta_plain *plain,
                       struct sta_materialized *materialized, struct sta_error *err)
 {
@@ -107,20 +40,15 @@ static int read_plain(const struct running *running, const struct sta_plain *pla
     uint64_t left = stage->has_limit ? stage->limit : UINT64_MAX;
     struct sta_plain_reader *reader =
         sta_plain_reader_create(plain, workshop->budget, workshop->spill_folder, left, NULL);
-    struct copying copying;
-    size_t rows;
-    int rc;
-    copying_init(&copying, stage);
-    do {
-        struct sta_table table;
-        rc = sta_plain_read(reader, STA_MIN(left, (uint64_t)STA_VECTOR_ROWS), &table, err);
-        rows = table.rows;
+    const struct sta_vector *vectors;
+    uint32_t rows = 1;
+    int rc = STA_OK;
+    while (rc == 0 && rows > 0 && left > 0) {
+        rc = sta_plain_next(reader, left, &vectors, &rows, err);
+        if (rc == 0 && rows > 0)
+            rc = sta_materialized_append(materialized, vectors, NULL, rows, err);
         left -= rows;
-        if (rc == 0)
-            rc = append_table(&copying, &table, materialized, err);
-        sta_table_fini(&table);
-    } while (rc == 0 && rows > 0 && left > 0);
-    copying_fini(&copying);
+    }
     sta_plain_reader_destroy(reader);
     return rc;
 }

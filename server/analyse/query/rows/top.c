@@ -1,106 +1,152 @@
 /* What may be among the first rows; see top.h. */
 #include "analyse/query/rows/top.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/query/rows/plain_private.h"
 #include "common/memory.h"
 
-/* ---- parts */
+/* ---- row groups */
 
-static uint64_t least_lead(const struct sta_plain *plain, size_t part)
+/* Puts the least value that the first key can have in a part into a record.  Return: false when nothing is
+ * known of it. */
+static bool put_least_key(const struct sta_plain *plain, size_t part, uint64_t *record)
 {
-    int column = sta_plain_key_column(plain, 0);
+    const struct sta_sort_key *key = &plain->layout.keys[0];
+    const int column = sta_plain_key_column(plain, 0);
     double low, high;
     if (column < 0 || !sta_path_range(plain->path, part, (uint32_t)column, &low, &high))
-        return 0;
-    return sta_sort_key_least(&plain->keys[0], low, high);
+        return false;
+    const double first = key->descending ? high : low;
+    if (low > high)
+        sta_sort_layout_put(&plain->layout, 0, 0, false, record);
+    else if (key->type == STA_TYPE_FLOAT)
+        sta_sort_layout_put(&plain->layout, 0, sta_order_number(first), true, record);
+    else if (key->type == STA_TYPE_INT && fabs(first) < 0x1p53)
+        sta_sort_layout_put(&plain->layout, 0, (uint64_t)(int64_t)first, true, record);
+    else
+        return false;
+    return true;
 }
 
-static int by_lead(const void *a, const void *b)
+/* A record that no row of a part comes before: the least first key, at the earliest time. */
+static void put_least(const struct sta_plain *plain, size_t number, uint64_t *record)
 {
-    const struct sta_top_part *x = a, *y = b;
-    return x->lead != y->lead ? (x->lead > y->lead) - (x->lead < y->lead)
-                              : (x->part > y->part) - (x->part < y->part);
+    const struct sta_path_part *part = &plain->path->parts[number];
+    const struct sta_block *block =
+        sta_snapshot_block(plain->path->events->traces[part->trace].snapshot, part->block);
+    if (!put_least_key(plain, number, record) || plain->stage->order_count > 1)
+        return;
+    sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_TRACE, part->trace, true, record);
+    if (!plain->at_is_a_key)
+        sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_AT, (uint64_t)block->ts_min, true, record);
 }
 
-void sta_top_init(struct sta_top *top, const struct sta_plain *plain, const uint64_t *after)
+static int by_least(const void *left, const void *right, void *context)
 {
-    size_t count = plain->path->part_count;
-    *top = (struct sta_top){.plain = plain, .bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
-    STA_ASSERT(uv_mutex_init(&top->lock) == 0);
-    if (after != NULL)
-        top->least = sta_sort_key_lead(&plain->keys[0], after);
+    const struct sta_top *top = context;
+    const unsigned words = top->plain->layout.words;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const int order =
+        sta_record_compare(top->least + (size_t)a * words, top->least + (size_t)b * words, words);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+void sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
+                  const uint64_t *after)
+{
+    const size_t count = plain->path->part_count;
+    const unsigned words = plain->layout.words;
+    *top = (struct sta_top){.plain = plain, .sorter = sorter, .after = after};
+    sta_sort_layout_init(&top->first, plain->layout.keys, 1);
+    top->least = sta_alloc_array(count + 1, words * sizeof *top->least);
     top->parts = sta_alloc_array(count + 1, sizeof *top->parts);
-    for (size_t i = 0; i < count; i++)
-        top->parts[i] = (struct sta_top_part){least_lead(plain, i), (uint32_t)i};
-    qsort(top->parts, count, sizeof *top->parts, by_lead);
+    for (size_t i = 0; i < count; i++) {
+        put_least(plain, i, top->least + i * words);
+        top->parts[i] = (uint32_t)i;
+    }
+    qsort_r(top->parts, count, sizeof *top->parts, by_least, top);
 }
 
 void sta_top_fini(struct sta_top *top)
 {
-    uv_mutex_destroy(&top->lock);
+    sta_sort_layout_fini(&top->first);
+    free(top->least);
     free(top->parts);
     *top = (struct sta_top){0};
 }
 
-static struct sta_top_bound bound_of(struct sta_top *top)
-{
-    uv_mutex_lock(&top->lock);
-    struct sta_top_bound bound = top->bound;
-    uv_mutex_unlock(&top->lock);
-    return bound;
-}
-
-/* Whether all rows of a part come later than a row. */
-static bool is_later(const struct sta_path *path, size_t number, const struct sta_top_bound *bound)
-{
-    const struct sta_path_part *part = &path->parts[number];
-    const struct sta_block *block =
-        sta_snapshot_block(path->events->traces[part->trace].snapshot, part->block);
-    return part->trace != bound->trace ? part->trace > bound->trace
-                                       : sta_sort_word(block->ts_min) > bound->at;
-}
-
-bool sta_top_part(struct sta_top *top, size_t number, size_t *part)
-{
-    const struct sta_top_part *next = &top->parts[number];
-    struct sta_top_bound bound = bound_of(top);
-    *part = next->part;
-    if (next->lead != bound.lead || top->plain->stage->order_count > 1)
-        return next->lead <= bound.lead;
-    return !is_later(top->plain->path, next->part, &bound);
-}
-
 /* ---- rows */
 
-int sta_top_narrow(struct sta_top *top, struct sta_lane *lane, uint32_t *kept, struct sta_error *err)
+struct sta_top_local {
+    struct sta_sort_packer *packer; /* of the first key */
+    uint64_t *bound;
+    uint64_t *records; /* of first keys */
+    uint32_t *rows;
+};
+
+struct sta_top_local *sta_top_local_create(const struct sta_top *top)
 {
-    uint64_t bound = bound_of(top).lead;
-    struct sta_vector vector;
-    if (top->least == 0 && bound == UINT64_MAX)
-        return 0;
-    int rc = sta_plain_key_vector(top->plain, lane, 0, &vector, err);
+    struct sta_top_local *local = sta_alloc(sizeof *local);
+    local->packer = sta_sort_packer_create(&top->first);
+    local->bound = sta_alloc_array(top->plain->layout.words, sizeof *local->bound);
+    local->records = sta_alloc_array(STA_VECTOR_ROWS, top->first.words * sizeof *local->records);
+    return local;
+}
+
+void sta_top_local_destroy(struct sta_top_local *local)
+{
+    if (local == NULL)
+        return;
+    sta_sort_packer_destroy(local->packer);
+    free(local->bound);
+    free(local->records);
+    free(local);
+}
+
+bool sta_top_part(const struct sta_top *top, struct sta_top_local *local, size_t number, size_t *part)
+{
+    const unsigned words = top->plain->layout.words;
+    *part = top->parts[number];
+    return !sta_sorter_bound(top->sorter, local->bound) ||
+           sta_record_compare(top->least + *part * words, local->bound, words) <= 0;
+}
+
+/* The first key of a record, as it is packed alone. */
+static void first_key(const struct sta_top *top, const uint64_t *record, uint64_t *alone)
+{
+    uint64_t value;
+    const struct sta_key_layout *part = &top->plain->layout.parts[0];
+    const bool present = sta_key_get(&part->fields[0], record, &value);
+    memset(alone, 0, top->first.words * sizeof *alone);
+    sta_sort_layout_put(&top->first, 0, value, present, alone);
+}
+
+int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struct sta_lane *lane,
+                   const struct sta_vector *key, uint32_t *kept, struct sta_error *err)
+{
+    const unsigned words = top->first.words;
+    uint64_t least[2] = {0}, most[2] = {UINT64_MAX, UINT64_MAX};
+    uint32_t count = 0;
+    const bool bounded = sta_sorter_bound(top->sorter, local->bound);
+    STA_ASSERT(words <= STA_COUNT_OF(most));
+    if (!bounded && top->after == NULL)
+        return STA_OK;
+    if (bounded)
+        first_key(top, local->bound, most);
+    if (top->after != NULL)
+        first_key(top, top->after, least);
+    int rc = sta_sort_pack(local->packer, key, lane->selected, lane->count, local->records, words, err);
+    for (uint32_t i = 0; rc == 0 && i < lane->count; i++) {
+        const uint64_t *record = local->records + (size_t)i * words;
+        kept[count] = lane->selected != NULL ? lane->selected[i] : i;
+        count += words == 1 ? record[0] >= least[0] && record[0] <= most[0]
+                            : sta_record_compare(record, least, words) >= 0 &&
+                                  sta_record_compare(record, most, words) <= 0;
+    }
     if (rc == 0)
-        sta_lane_keep(lane, kept,
-                      sta_sort_key_keep(&top->plain->keys[0], &vector, lane->selected, lane->count,
-                                        top->least, bound, kept));
+        sta_lane_keep(lane, kept, count);
     return rc;
-}
-
-static bool is_less(const struct sta_top_bound *a, const struct sta_top_bound *b)
-{
-    if (a->lead != b->lead)
-        return a->lead < b->lead;
-    return a->trace != b->trace ? a->trace < b->trace : a->at < b->at;
-}
-
-void sta_top_lower(struct sta_top *top, const uint64_t *key)
-{
-    const uint64_t *place = key + top->plain->sort_words;
-    struct sta_top_bound bound = {sta_sort_key_lead(&top->plain->keys[0], key), place[0], place[1]};
-    uv_mutex_lock(&top->lock);
-    if (is_less(&bound, &top->bound))
-        top->bound = bound;
-    uv_mutex_unlock(&top->lock);
 }

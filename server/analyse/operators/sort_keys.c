@@ -1,0 +1,192 @@
+/* Keys of an order to records. */
+#include "analyse/operators/sort_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/key_kernels.h"
+#include "analyse/operators/vectors.h"
+#include "common/memory.h"
+
+struct sta_key_range sta_key_range_any_integer(void)
+{
+    return (struct sta_key_range){.any = true, .low = INT64_MIN, .high = INT64_MAX};
+}
+
+/* Texts are packed as the integers that their ranks are. */
+static struct sta_key_order order_of(const struct sta_sort_key *key)
+{
+    struct sta_key_order order = {
+        .type = key->type, .descending = key->descending, .required = key->required, .range = key->range};
+    if (key->type == STA_TYPE_TEXT) {
+        order.type = STA_TYPE_INT;
+        order.range =
+            (struct sta_key_range){.any = key->ranks->count > 0, .high = (int64_t)key->ranks->count - 1};
+    }
+    return order;
+}
+
+void sta_sort_layout_init(struct sta_sort_layout *layout, const struct sta_sort_key *keys, size_t count)
+{
+    *layout = (struct sta_sort_layout){.count = count};
+    layout->part_count = (count + STA_SORT_PART_KEYS - 1) / STA_SORT_PART_KEYS;
+    layout->keys = sta_alloc_array(count + 1, sizeof *keys);
+    memcpy(layout->keys, keys, count * sizeof *keys);
+    layout->parts = sta_alloc_array(layout->part_count + 1, sizeof *layout->parts);
+    for (size_t p = 0; p < layout->part_count; p++) {
+        struct sta_key_order orders[STA_SORT_PART_KEYS];
+        const size_t first = p * STA_SORT_PART_KEYS;
+        const size_t own = STA_MIN(count - first, (size_t)STA_SORT_PART_KEYS);
+        for (size_t k = 0; k < own; k++)
+            orders[k] = order_of(&keys[first + k]);
+        sta_key_layout_init_ordered(&layout->parts[p], orders, own);
+        layout->words += layout->parts[p].words;
+    }
+}
+
+void sta_sort_layout_fini(struct sta_sort_layout *layout)
+{
+    free(layout->keys);
+    free(layout->parts);
+    *layout = (struct sta_sort_layout){0};
+}
+
+/* The part that a key lies in, and where the words of that begin. */
+static const struct sta_key_layout *part_of(const struct sta_sort_layout *layout, size_t key, size_t *word)
+{
+    *word = 0;
+    for (size_t p = 0; p < key / STA_SORT_PART_KEYS; p++)
+        *word += layout->parts[p].words;
+    return &layout->parts[key / STA_SORT_PART_KEYS];
+}
+
+bool sta_sort_layout_integers(const struct sta_sort_layout *layout, size_t key, const uint64_t *records,
+                              size_t stride, size_t count, int64_t *values, uint8_t *missing)
+{
+    size_t word;
+    bool any = false;
+    const struct sta_key_field field = part_of(layout, key, &word)->fields[key % STA_SORT_PART_KEYS];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value;
+        const bool present = sta_key_get(&field, records + i * stride + word, &value);
+        values[i] = (int64_t)value;
+        any |= !present;
+        if (missing != NULL)
+            missing[i] = !present;
+    }
+    return any;
+}
+
+void sta_sort_layout_put(const struct sta_sort_layout *layout, size_t key, uint64_t value, bool present,
+                         uint64_t *record)
+{
+    size_t word;
+    const struct sta_key_layout *part = part_of(layout, key, &word);
+    sta_key_put(&part->fields[key % STA_SORT_PART_KEYS], value, present, record + word);
+}
+
+/* ---- records */
+
+struct ranked { /* the ranks of a vector of texts */
+    int64_t *ranks;
+    uint8_t *missing;
+};
+
+struct sta_sort_packer {
+    const struct sta_sort_layout *layout;
+    struct ranked *ranked; /* by key; of TEXT alone */
+    struct sta_vector *vectors;
+    uint64_t *words; /* of a minibatch, word by word */
+};
+
+struct sta_sort_packer *sta_sort_packer_create(const struct sta_sort_layout *layout)
+{
+    struct sta_sort_packer *packer = sta_alloc(sizeof *packer);
+    unsigned words = 1;
+    packer->layout = layout;
+    packer->ranked = sta_alloc_array(layout->count + 1, sizeof *packer->ranked);
+    packer->vectors = sta_alloc_array(layout->count + 1, sizeof *packer->vectors);
+    for (size_t p = 0; p < layout->part_count; p++)
+        words = STA_MAX(words, layout->parts[p].words);
+    packer->words = sta_alloc_array((size_t)words * STA_MINIBATCH_ROWS, sizeof *packer->words);
+    return packer;
+}
+
+void sta_sort_packer_destroy(struct sta_sort_packer *packer)
+{
+    if (packer == NULL)
+        return;
+    for (size_t k = 0; k < packer->layout->count; k++) {
+        free(packer->ranked[k].ranks);
+        free(packer->ranked[k].missing);
+    }
+    free(packer->ranked);
+    free(packer->vectors);
+    free(packer->words);
+    free(packer);
+}
+
+static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, const struct sta_vector *vector,
+                      const uint32_t *rows, uint32_t count)
+{
+    const uint32_t *of_code =
+        vector->texts != NULL ? ranks->of_code[sta_texts_dictionary(ranks->texts, vector->texts)] : NULL;
+    if (ranked->ranks == NULL) {
+        ranked->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->ranks);
+        ranked->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->missing);
+    }
+    for (uint32_t i = 0; i < (vector->constant ? 1 : count); i++) {
+        const uint32_t row = vector->constant ? 0 : rows != NULL ? rows[i] : i;
+        const uint32_t code = vector->codes[row];
+        ranked->missing[row] = code == STA_NO_CODE;
+        ranked->ranks[row] = code == STA_NO_CODE || of_code == NULL ? 0 : of_code[code];
+    }
+}
+
+static void rank_texts(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
+                       uint32_t count)
+{
+    for (size_t k = 0; k < packer->layout->count; k++) {
+        packer->vectors[k] = vectors[k];
+        if (vectors[k].type != STA_TYPE_TEXT)
+            continue;
+        rank_rows(&packer->ranked[k], packer->layout->keys[k].ranks, &vectors[k], rows, count);
+        packer->vectors[k] = (struct sta_vector){.type = STA_TYPE_INT,
+                                                 .constant = vectors[k].constant,
+                                                 .integers = packer->ranked[k].ranks,
+                                                 .missing = packer->ranked[k].missing};
+    }
+}
+
+/* Words that lie by word, then row, to records. */
+static void interleave(const uint64_t *words, unsigned width, uint32_t count, uint64_t *records,
+                       size_t stride)
+{
+    for (unsigned w = 0; w < width; w++)
+        for (uint32_t i = 0; i < count; i++)
+            records[i * stride + w] = words[(size_t)w * STA_MINIBATCH_ROWS + i];
+}
+
+int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
+                  uint32_t count, uint64_t *records, size_t stride, struct sta_error *err)
+{
+    static const uint32_t dictionaries[STA_MOST_KEY_FIELDS];
+    const struct sta_sort_layout *layout = packer->layout;
+    rank_texts(packer, vectors, rows, count);
+    for (uint32_t first = 0; first < count; first += STA_MINIBATCH_ROWS) {
+        const struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, count - first),
+                                                .first = first,
+                                                .rows = rows != NULL ? rows + first : NULL};
+        size_t word = 0;
+        for (size_t p = 0; p < layout->part_count; p++) {
+            const struct sta_key_layout *part = &layout->parts[p];
+            if (!sta_key_kernels_here()->pack(part, packer->vectors + p * STA_SORT_PART_KEYS, dictionaries,
+                                              &minibatch, packer->words))
+                return sta_fail(err, STA_ECORRUPT,
+                                "a value lies outside of what the statistics of its rows say");
+            interleave(packer->words, part->words, minibatch.count, records + first * stride + word, stride);
+            word += part->words;
+        }
+    }
+    return STA_OK;
+}
