@@ -1,8 +1,8 @@
 /* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing
  * behind.
  *
- * A file never grows beyond what is still free beside it: so one question leaves half of the free space to
- * others, and several leave some. */
+ * All files of the process together never grow beyond what is still free beside them, so what is spilled
+ * takes at most half of the space that was free, however many questions spill. */
 #include "analyse/operators/spill.h"
 
 #include <errno.h>
@@ -16,6 +16,8 @@
 #include "common/memory.h"
 
 #define LOOK_BYTES ((uint64_t)16 << 20) /* how much is written between two looks at the free space */
+
+static _Atomic uint64_t spilled_in_all; /* bytes of all files there are */
 
 struct sta_spill {
     int fd;
@@ -57,6 +59,7 @@ void sta_spill_destroy(struct sta_spill *spill)
     if (spill == NULL)
         return;
     close(spill->fd);
+    atomic_fetch_sub(&spilled_in_all, atomic_load(&spill->size));
     free(spill->folder);
     free(spill);
 }
@@ -64,15 +67,17 @@ void sta_spill_destroy(struct sta_spill *spill)
 static int look_at_free_space(struct sta_spill *spill, uint64_t size, struct sta_error *err)
 {
     struct statvfs disk;
+    const uint64_t in_all = atomic_load(&spilled_in_all);
     if (size < spill->looked + LOOK_BYTES || fstatvfs(spill->fd, &disk) != 0)
         return STA_OK;
     spill->looked = size;
-    if (size <= (uint64_t)disk.f_bavail * disk.f_frsize)
+    if (in_all <= (uint64_t)disk.f_bavail * disk.f_frsize)
         return STA_OK;
-    return sta_fail(err, STA_ENOSPC,
-                    "what does not fit the memory takes %.1f GiB in %s already, which is half of the space "
-                    "that was free; narrow it by from and to, or by a filter",
-                    (double)size / 1073741824, spill->folder);
+    return sta_fail(
+        err, STA_ENOSPC,
+        "what does not fit the memory of this and other questions takes %.1f GiB in %s already, which "
+        "is half of the space that was free; narrow it by from and to, or by a filter",
+        (double)in_all / 1073741824, spill->folder);
 }
 
 int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, struct sta_error *err)
@@ -88,6 +93,7 @@ int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, str
                                   spill->folder);
         done += n > 0 ? (size_t)n : 0;
     }
+    atomic_fetch_add(&spilled_in_all, size);
     atomic_store_explicit(&spill->size, at + size, memory_order_release);
     return STA_OK;
 }

@@ -12,8 +12,8 @@ struct sta_spill; /* one file; its space is given back when it is destroyed, als
 /** Context: any thread; one file may be written by one thread at a time and read by any. */
 STA_MUSTCHECK int sta_spill_create(const char *folder, struct sta_spill **spill, struct sta_error *err);
 void sta_spill_destroy(struct sta_spill *spill); /* NULL allowed */
-/** Appends.  STA_ENOSPC names the folder, and the bytes that were missing, or that the file would be larger
- * than what it leaves free. */
+/** Appends.  STA_ENOSPC names the folder, and the bytes that were missing, or that all files together would
+ * be larger than what they leave free. */
 STA_MUSTCHECK int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size,
                                   struct sta_error *err);
 STA_MUSTCHECK int sta_spill_read(const struct sta_spill *spill, uint64_t offset, void *bytes, size_t size,

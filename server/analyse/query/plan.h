@@ -2,8 +2,8 @@
  *
  * The plan knows names, types and expressions; it has read no row.  All its expressions of a stage share that
  * stage's schema: the columns that come in, then those it derives.  What describe, value_counts and histogram
- * ask for is said in groups and primitives, so that there is one engine for grouping.  The columns that come
- * into a stage are the result columns of the one before it, in their order. */
+ * ask for is said in groups and primitives, so that queries need no other engine for grouping.  The columns
+ * that come into a stage are the result columns of the one before it, in their order. */
 #ifndef STA_ANALYSE_QUERY_PLAN_H
 #define STA_ANALYSE_QUERY_PLAN_H
 
