@@ -81,12 +81,27 @@ static inline void put(struct sta_result_column *column, enum sta_type type, uin
     }
 }
 
+/* Keys without codes of texts: the type is a constant where this is inlined. */
+static inline void fill_field(struct sta_result_column *column, const struct sta_key_field field,
+                              enum sta_type type, const uint64_t *words, unsigned width, uint32_t rows)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        uint64_t value;
+        bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
+        put(column, type, row, value, present);
+    }
+}
+
 static void fill_key(struct sta_result_column *column, const struct sta_group_results *results, size_t key,
                      const uint64_t *words, uint32_t rows)
 {
     const unsigned width = results->order->layout.words;
     const struct sta_key_field field = results->order->layout.fields[key];
     const uint32_t *codes = results->key_codes[key];
+    if (field.type == STA_TYPE_INT) {
+        fill_field(column, field, STA_TYPE_INT, words, width, rows);
+        return;
+    }
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t value;
         bool present = sta_key_get(&field, &words[(size_t)row * width], &value);

@@ -7,6 +7,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/query/rows/group_rows.h"
+#include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
@@ -14,6 +15,7 @@
 struct bench {
     struct sta_vector *keys, *arguments;
     int64_t *bins; /* HISTOGRAM: room for the last key */
+    struct sta_thread_key_room threads;
     double low, high;
 };
 
@@ -23,8 +25,9 @@ struct pass {
     struct sta_aggregation *grouping;
     struct bench *benches;
     unsigned workers;
-    size_t key_count; /* with the bin */
-    double *edges;    /* HISTOGRAM */
+    size_t key_count; /* that rows are grouped by: with the bin, those of a thread as one */
+    struct sta_thread_keys threads;
+    double *edges; /* HISTOGRAM */
     bool ordered;
 };
 
@@ -36,6 +39,21 @@ static int fetch(struct sta_lane *lane, enum sta_part part, size_t count, struct
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = sta_frame_part(lane->top, part, i, &vectors[i], err);
+    return rc;
+}
+
+/* The keys that rows are grouped by; the bin is left out. */
+static int fetch_keys(const struct pass *pass, struct bench *bench, struct sta_lane *lane,
+                      struct sta_error *err)
+{
+    const struct sta_thread_keys *threads = &pass->threads;
+    int rc = STA_OK;
+    for (size_t i = 0, at = 0; rc == 0 && i < pass->stage->key_count; at++) {
+        const bool combined = threads->count > 0 && i == threads->first;
+        rc = combined ? sta_thread_keys_fetch(threads, lane, &bench->threads, &bench->keys[at], err)
+                      : sta_frame_part(lane->top, STA_PART_KEYS, i, &bench->keys[at], err);
+        i += combined ? threads->count : 1;
+    }
     return rc;
 }
 
@@ -93,7 +111,7 @@ static int group_part(void *self, unsigned worker, struct sta_lane *lane, struct
                                          .arguments = bench->arguments,
                                          .source = lane->trace};
     struct sta_lane_order order;
-    int rc = fetch(lane, STA_PART_KEYS, stage->key_count, bench->keys, err);
+    int rc = fetch_keys(pass, bench, lane, err);
     if (rc == 0)
         rc = fetch(lane, STA_PART_ARGUMENTS, stage->argument_count, bench->arguments, err);
     if (rc == 0 && stage->kind == STA_PLAN_HISTOGRAM)
@@ -176,7 +194,9 @@ static void pass_init(struct pass *pass, const struct sta_path *path, unsigned w
 {
     const struct sta_plan_stage *stage = &path->stages[path->stage_count - 1];
     *pass = (struct pass){.path = path, .stage = stage, .workers = workers};
+    sta_thread_keys_init(&pass->threads, path);
     pass->key_count = stage->key_count + (stage->kind == STA_PLAN_HISTOGRAM);
+    pass->key_count -= pass->threads.count > 0 ? pass->threads.count - 1 : 0;
     pass->benches = sta_alloc_array(workers, sizeof *pass->benches);
     for (unsigned i = 0; i < workers; i++) {
         pass->benches[i].keys = sta_alloc_array(pass->key_count + 1, sizeof(struct sta_vector));
@@ -194,10 +214,12 @@ static void pass_fini(struct pass *pass)
         free(pass->benches[i].keys);
         free(pass->benches[i].arguments);
         free(pass->benches[i].bins);
+        sta_thread_key_room_fini(&pass->benches[i].threads);
     }
     free(pass->benches);
     free(pass->edges);
     sta_aggregation_destroy(pass->grouping);
+    sta_thread_keys_fini(&pass->threads);
 }
 
 static int create_grouping(struct pass *pass, const struct sta_budget *budget, const char *spill_folder,
@@ -205,8 +227,11 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, c
 {
     const struct sta_plan_stage *stage = pass->stage;
     enum sta_type *types = sta_alloc_array(pass->key_count + 1, sizeof *types);
-    for (size_t i = 0; i < stage->key_count; i++)
-        types[i] = sta_expression_type(stage->keys[i].expression);
+    for (size_t i = 0, at = 0; i < stage->key_count; at++) {
+        const bool combined = pass->threads.count > 0 && i == pass->threads.first;
+        types[at] = combined ? STA_TYPE_INT : sta_expression_type(stage->keys[i].expression);
+        i += combined ? pass->threads.count : 1;
+    }
     if (stage->kind == STA_PLAN_HISTOGRAM)
         types[stage->key_count] = STA_TYPE_INT;
     struct sta_aggregation_spec shape = {.keys = types,
@@ -242,15 +267,68 @@ static int gather_groups(struct pass *pass, struct sta_workshop *workshop, struc
     return rc;
 }
 
+/* Groups on their way to the rows of the result, with the keys of threads taken apart. */
+struct expanding {
+    struct sta_group_rows *into;
+    const struct sta_thread_keys *threads;
+    struct sta_vector *keys;
+};
+
+static void expanding_init(struct expanding *expanding, struct sta_group_rows *into,
+                           const struct sta_thread_keys *threads)
+{
+    *expanding = (struct expanding){.into = into, .threads = threads};
+    expanding->keys = sta_alloc_array(into->stage->key_count + 1, sizeof *expanding->keys);
+    for (size_t k = threads->first; k < threads->first + threads->count; k++) {
+        const bool text = sta_expression_type(into->stage->keys[k].expression) == STA_TYPE_TEXT;
+        if (text)
+            expanding->keys[k].codes = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
+        else
+            expanding->keys[k].integers = sta_alloc_array(STA_VECTOR_ROWS, sizeof(int64_t));
+        expanding->keys[k].missing = text ? NULL : sta_alloc_array(STA_VECTOR_ROWS, 1);
+    }
+}
+
+static void expanding_fini(struct expanding *expanding)
+{
+    const struct sta_thread_keys *threads = expanding->threads;
+    for (size_t k = threads->first; k < threads->first + threads->count; k++) {
+        free((void *)expanding->keys[k].codes);
+        free((void *)expanding->keys[k].integers);
+        free((void *)expanding->keys[k].missing);
+    }
+    free(expanding->keys);
+}
+
+static int take_expanded(void *self, const struct sta_vector *keys, const struct sta_vector *values,
+                         uint32_t rows, struct sta_error *err)
+{
+    struct expanding *expanding = self;
+    const struct sta_thread_keys *threads = expanding->threads;
+    for (size_t k = 0; k < threads->first; k++)
+        expanding->keys[k] = keys[k];
+    sta_thread_keys_expand(threads, &keys[threads->first], rows, &expanding->keys[threads->first]);
+    for (size_t k = threads->first + threads->count; k < expanding->into->stage->key_count; k++)
+        expanding->keys[k] = keys[k - threads->count + 1];
+    return sta_group_rows_take(expanding->into, expanding->keys, values, rows, err);
+}
+
 static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_materialized *result,
                          struct sta_error *err)
 {
     struct sta_group_rows into;
+    struct expanding expanding = {.threads = &pass->threads};
     struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_workshop_step(workshop, "group", tell_keys(pass->stage));
     int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
+    if (rc == 0 && pass->threads.count > 0) {
+        expanding_init(&expanding, &into, &pass->threads);
+        sink = (struct sta_aggregation_output){&expanding, take_expanded};
+    }
     if (rc == 0)
         rc = sta_aggregation_finish(pass->grouping, &sink, err);
+    if (expanding.keys != NULL)
+        expanding_fini(&expanding);
     if (rc == 0)
         rc = sta_group_rows_end(&into, err);
     if (rc == 0)

@@ -348,6 +348,12 @@ void sta_lane_load_rows(struct sta_lane *public, struct sta_path_part part, cons
     sta_lane_compact(public);
 }
 
+int sta_lane_physical(struct sta_lane *public, uint32_t column, const struct sta_column_values **values,
+                      struct sta_error *err)
+{
+    return sta_column_reader_physical(inside(public)->reader, column, values, err);
+}
+
 /* ---- order */
 
 uint32_t sta_lane_part_row(const struct sta_lane *public, uint32_t row)

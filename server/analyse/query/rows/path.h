@@ -80,6 +80,9 @@ struct sta_lane_order {
     const uint64_t *place; /* events: sta_events_place, which needs ranked chunks */
 };
 STA_MUSTCHECK int sta_lane_order(struct sta_lane *lane, struct sta_lane_order *order, struct sta_error *err);
+/** A column of the store, by number of the row in its part; of events. */
+STA_MUSTCHECK int sta_lane_physical(struct sta_lane *lane, uint32_t column,
+                                    const struct sta_column_values **values, struct sta_error *err);
 /** Number of a row of the vectors in its part. */
 uint32_t sta_lane_part_row(const struct sta_lane *lane, uint32_t row);
 

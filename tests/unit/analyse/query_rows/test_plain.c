@@ -187,6 +187,51 @@ Test(query_plain, foreign_position)
     fixture_fini(&fixture);
 }
 
+/* Threads of two hosts and of none, with and without ids; their codes are in no order. */
+static const struct made_event of_threads[] = {
+    {"a.pfw", 0, 5, "open", "posix", "n2", NULL, 30, 31, {{0}}},
+    {"a.pfw", 1, 5, "open", "posix", "n10", NULL, 30, 31, {{0}}},
+    {"a.pfw", 2, 5, "read", "posix", NULL, NULL, 30, 31, {{0}}},
+    {"a.pfw", 3, 5, "read", "posix", "n1", NULL, STA_NO_ID, 31, {{0}}},
+    {"a.pfw", 4, 5, "open", "posix", "n1", NULL, 30, STA_NO_ID, {{0}}},
+    {"a.pfw", 5, 5, "open", "posix", "n1", NULL, 7, 9, {{0}}},
+    {"a.pfw", 6, 5, "read", "posix", "n1", NULL, 7, 8, {{0}}},
+    {"a.pfw", 7, 5, "read", "posix", "n2", NULL, 30, 31, {{0}}},
+    {"a.pfw", 8, 5, "read", "posix", "n1", NULL, -5, 8, {{0}}},
+};
+
+/* Keys that a thread tells give the groups that the same values give as expressions. */
+Test(query_plain, keys_of_threads)
+{
+    static const char *const plain[] = {
+        "\"pid\", \"tid\", \"host_name\"", "\"host_name\", \"pid\"", "\"func_name\", \"tid\", \"pid\"",
+        "\"tid\", \"func_name\", \"host_name\", \"pid\"", "\"tid\", \"host_name\""};
+    static const char *const made[] = {
+        "{\"pid\": \"pid + 0\"}, {\"tid\": \"tid + 0\"}, {\"host_name\": \"host_name + ''\"}",
+        "{\"host_name\": \"host_name + ''\"}, {\"pid\": \"pid + 0\"}",
+        "\"func_name\", {\"tid\": \"tid + 0\"}, {\"pid\": \"pid + 0\"}",
+        "{\"tid\": \"tid + 0\"}, \"func_name\", {\"host_name\": \"host_name + ''\"}, {\"pid\": \"pid + 0\"}",
+        "{\"tid\": \"tid + 0\"}, {\"host_name\": \"host_name + ''\"}"};
+    static const char *const rests[] = {"", ", \"dropna\": false", ", \"filter\": \"func_name == 'read'\""};
+    struct fixture fixture;
+    made_trace_init(&fixture.trace, of_threads, STA_COUNT_OF(of_threads), 2, 2);
+    asked_init(&fixture.asked);
+    asked_add(&fixture.asked, "run", fixture.trace.snapshot);
+    for (size_t i = 0; i < STA_COUNT_OF(plain); i++)
+        for (size_t r = 0; r < STA_COUNT_OF(rests); r++) {
+            char *request =
+                sta_sprintf("{\"group_by\": [%s], \"aggregate\": {\"n\": \"count()\"}%s}", made[i], rests[r]);
+            char *rows = asked_rows(&fixture.asked, request);
+            free(request);
+            request = sta_sprintf("{\"group_by\": [%s], \"aggregate\": {\"n\": \"count()\"}%s}", plain[i],
+                                  rests[r]);
+            expect(&fixture.asked, request, rows);
+            free(request);
+            free(rows);
+        }
+    fixture_fini(&fixture);
+}
+
 Test(query_plain, cancelled)
 {
     struct fixture fixture;

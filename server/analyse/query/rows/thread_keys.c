@@ -1,0 +1,224 @@
+/* Keys of threads as one; see thread_keys.h. */
+#include "analyse/query/rows/thread_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/vectors.h"
+#include "common/memory.h"
+
+/* ---- which keys */
+
+static bool is_of_thread(const struct sta_path *path, size_t key)
+{
+    const struct sta_plan_stage *stage = &path->stages[0];
+    const int column = sta_expression_column(stage->keys[key].expression);
+    const struct sta_events_trace *trace = &path->events->traces[0];
+    return (column == STA_LOGICAL_pid || column == STA_LOGICAL_tid || column == STA_LOGICAL_host_name) &&
+           trace->map[column].program == NULL && trace->map[column].column == (uint32_t)column;
+}
+
+/* The first keys in a row of which there are two or more. */
+static void find_keys(struct sta_thread_keys *keys, const struct sta_path *path)
+{
+    const struct sta_plan_stage *stage = &path->stages[0];
+    if (path->events == NULL || path->events->trace_count != 1 || path->stage_count != 1 ||
+        stage->kind != STA_PLAN_GROUPS)
+        return;
+    for (keys->first = 0; keys->first < stage->key_count; keys->first += keys->count + 1) {
+        for (keys->count = 0;
+             keys->first + keys->count < stage->key_count && is_of_thread(path, keys->first + keys->count);)
+            keys->count++;
+        if (keys->count > 1)
+            return;
+    }
+    keys->count = 0;
+}
+
+/* ---- combinations */
+
+/* What a key of a thread is, so that it orders like it: missing last. */
+struct part {
+    bool missing;
+    int64_t value;
+    struct sta_text text;
+};
+
+struct combining {
+    const struct sta_entities *entities;
+    int columns[3];
+    size_t count;
+};
+
+static struct part part_of(const struct combining *combining, uint32_t thread, size_t key)
+{
+    static const struct sta_entity_thread nobody = {.host = STA_NO_CODE, .pid = STA_NO_ID, .tid = STA_NO_ID};
+    const struct sta_entities *entities = combining->entities;
+    const struct sta_entity_thread *own =
+        thread < entities->thread_count ? &entities->threads[thread] : &nobody;
+    if (combining->columns[key] == STA_LOGICAL_host_name) {
+        struct part part = {.missing = own->host == STA_NO_CODE, .value = own->host};
+        if (!part.missing)
+            part.text = sta_dictionary_text(entities->hosts, own->host);
+        return part;
+    }
+    const int64_t id = combining->columns[key] == STA_LOGICAL_pid ? own->pid : own->tid;
+    return (struct part){.missing = id == STA_NO_ID, .value = id};
+}
+
+static int compare_parts(const struct part *a, const struct part *b)
+{
+    if (a->missing || b->missing)
+        return a->missing - b->missing;
+    if (a->text.bytes == NULL)
+        return (a->value > b->value) - (a->value < b->value);
+    if (a->value == b->value)
+        return 0;
+    const int order = memcmp(a->text.bytes, b->text.bytes, STA_MIN(a->text.length, b->text.length));
+    return order != 0 ? order : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+}
+
+static int by_combination(const void *left, const void *right, void *context)
+{
+    const struct combining *combining = context;
+    int order = 0;
+    for (size_t k = 0; order == 0 && k < combining->count; k++) {
+        const struct part a = part_of(combining, *(const uint32_t *)left, k);
+        const struct part b = part_of(combining, *(const uint32_t *)right, k);
+        order = compare_parts(&a, &b);
+    }
+    return order;
+}
+
+static void init_values(struct sta_thread_keys *keys, const struct combining *combining, size_t most)
+{
+    keys->values = sta_alloc_array(keys->count, sizeof *keys->values);
+    for (size_t k = 0; k < keys->count; k++) {
+        struct sta_thread_key_values *values = &keys->values[k];
+        const bool text = combining->columns[k] == STA_LOGICAL_host_name;
+        values->type = text ? STA_TYPE_TEXT : STA_TYPE_INT;
+        values->texts = text ? combining->entities->hosts : NULL;
+        values->integers = text ? NULL : sta_alloc_array(most, sizeof *values->integers);
+        values->codes = text ? sta_alloc_array(most, sizeof *values->codes) : NULL;
+        values->missing = sta_alloc_array(most, sizeof *values->missing);
+    }
+}
+
+/* Return: whether a key is missing. */
+static bool put_values(struct sta_thread_keys *keys, const struct combining *combining, uint32_t thread,
+                       uint32_t rank)
+{
+    bool any = false;
+    for (size_t k = 0; k < keys->count; k++) {
+        struct sta_thread_key_values *values = &keys->values[k];
+        const struct part part = part_of(combining, thread, k);
+        values->missing[rank] = part.missing;
+        if (values->codes != NULL)
+            values->codes[rank] = part.missing ? STA_NO_CODE : (uint32_t)part.value;
+        else
+            values->integers[rank] = part.missing ? 0 : part.value;
+        any |= part.missing;
+    }
+    return any;
+}
+
+/* Ranks threads, and `nobody` behind them, by their keys. */
+static void rank_threads(struct sta_thread_keys *keys, struct combining *combining, bool keep_missing,
+                         uint32_t *rank_of_thread)
+{
+    const uint32_t count = combining->entities->thread_count + 1;
+    uint32_t *threads = sta_alloc_array(count, sizeof *threads);
+    for (uint32_t t = 0; t < count; t++)
+        threads[t] = t;
+    qsort_r(threads, count, sizeof *threads, by_combination, combining);
+    init_values(keys, combining, count);
+    for (uint32_t i = 0; i < count; i++) {
+        keys->ranks += i == 0 || by_combination(&threads[i - 1], &threads[i], combining) != 0;
+        const bool missing = put_values(keys, combining, threads[i], keys->ranks - 1);
+        rank_of_thread[threads[i]] = missing && !keep_missing ? STA_NO_CODE : keys->ranks - 1;
+    }
+    free(threads);
+}
+
+void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_path *path)
+{
+    *keys = (struct sta_thread_keys){.count = 0};
+    find_keys(keys, path);
+    if (keys->count == 0)
+        return;
+    const struct sta_plan_stage *stage = &path->stages[0];
+    const struct sta_entities *entities = sta_snapshot_entities(path->events->traces[0].snapshot);
+    struct combining combining = {.entities = entities, .count = keys->count};
+    STA_ASSERT(keys->count <= STA_COUNT_OF(combining.columns));
+    for (size_t k = 0; k < keys->count; k++)
+        combining.columns[k] = sta_expression_column(stage->keys[keys->first + k].expression);
+    uint32_t *ranks = sta_alloc_array((size_t)entities->thread_count + 1, sizeof *ranks);
+    rank_threads(keys, &combining, stage->keep_missing, ranks);
+    keys->of_code = sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *keys->of_code);
+    keys->of_code[0] = ranks[entities->thread_count];
+    for (uint32_t code = 0; code < entities->thread_code_count; code++)
+        keys->of_code[code + 1] = ranks[STA_MIN(entities->thread_of_code[code], entities->thread_count)];
+    free(ranks);
+}
+
+void sta_thread_keys_fini(struct sta_thread_keys *keys)
+{
+    for (size_t k = 0; k < keys->count; k++) {
+        free(keys->values[k].integers);
+        free(keys->values[k].codes);
+        free(keys->values[k].missing);
+    }
+    free(keys->values);
+    free(keys->of_code);
+}
+
+/* ---- rows */
+
+void sta_thread_key_room_fini(struct sta_thread_key_room *room)
+{
+    free(room->ranks);
+    free(room->missing);
+}
+
+int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_lane *lane,
+                          struct sta_thread_key_room *room, struct sta_vector *vector, struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    uint8_t any = 0;
+    int rc = sta_lane_physical(lane, STA_COLUMN_THREAD, &threads, err);
+    if (rc != 0)
+        return rc;
+    if (room->ranks == NULL) {
+        room->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->ranks);
+        room->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->missing);
+    }
+    for (uint32_t i = 0; i < lane->count; i++) {
+        const uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
+        const uint32_t rank = keys->of_code[threads->codes[sta_lane_part_row(lane, row)] + 1];
+        room->ranks[row] = rank;
+        room->missing[row] = rank == STA_NO_CODE;
+        any |= room->missing[row];
+    }
+    *vector = (struct sta_vector){
+        .type = STA_TYPE_INT, .integers = room->ranks, .missing = any ? room->missing : NULL};
+    return STA_OK;
+}
+
+void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,
+                            struct sta_vector *vectors)
+{
+    for (size_t k = 0; k < keys->count; k++) {
+        const struct sta_thread_key_values *values = &keys->values[k];
+        uint8_t *missing = (uint8_t *)vectors[k].missing;
+        if (values->codes != NULL)
+            for (uint32_t row = 0; row < rows; row++)
+                ((uint32_t *)vectors[k].codes)[row] = values->codes[ranks->integers[row]];
+        else
+            for (uint32_t row = 0; row < rows; row++)
+                ((int64_t *)vectors[k].integers)[row] = values->integers[ranks->integers[row]];
+        for (uint32_t row = 0; values->codes == NULL && row < rows; row++)
+            missing[row] = values->missing[ranks->integers[row]];
+        vectors[k].type = values->type;
+        vectors[k].texts = values->texts;
+    }
+}

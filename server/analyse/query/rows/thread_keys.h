@@ -1,0 +1,42 @@
+/* thread_keys.h - keys that an event's thread tells, grouped by as one (private to query/rows).
+ *
+ * pid, tid and host_name are looked up by the code of the thread.  Where some of them follow one another
+ * among the keys, rows are grouped by the rank of their combination instead: one small integer in place of
+ * three columns, in the same order.  When groups are finished, ranks become the keys again. */
+#ifndef STA_ANALYSE_QUERY_THREAD_KEYS_H
+#define STA_ANALYSE_QUERY_THREAD_KEYS_H
+
+#include "analyse/query/rows/path.h"
+
+struct sta_thread_keys {
+    size_t first, count; /* which keys of the stage; count 0: none are replaced */
+    uint32_t ranks;      /* distinct combinations */
+    uint32_t *of_code;   /* by thread code + 1: the rank, or STA_NO_CODE: a row that is dropped */
+    struct sta_thread_key_values {
+        enum sta_type type;
+        int64_t *integers; /* by rank */
+        uint32_t *codes;   /* host_name: likewise */
+        uint8_t *missing;  /* likewise */
+        const struct sta_dictionary *texts;
+    } * values; /* by key */
+};
+
+/** For the last stage of a path, of events of one trace. */
+void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_path *path);
+void sta_thread_keys_fini(struct sta_thread_keys *keys);
+
+/* Room of one thread. */
+struct sta_thread_key_room {
+    int64_t *ranks;
+    uint8_t *missing;
+};
+void sta_thread_key_room_fini(struct sta_thread_key_room *room);
+/** The ranks of the rows of a lane. */
+STA_MUSTCHECK int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_lane *lane,
+                                        struct sta_thread_key_room *room, struct sta_vector *vector,
+                                        struct sta_error *err);
+/** The keys of some ranks.  @vectors: by key, of memory of their own with room for STA_VECTOR_ROWS values. */
+void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,
+                            struct sta_vector *vectors);
+
+#endif
