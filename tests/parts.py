@@ -176,7 +176,7 @@ def fuzz(folder, target, name, count):
     finds = folder / "finds" / name
     finds.mkdir(parents=True, exist_ok=True)
     inputs = [HERE / "fuzz" / kind / name for kind in ("corpus", "regression")]
-    status, output = count.run([target, f"-max_total_time={FUZZ_SECONDS}", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1",
+    status, output = count.run([target, f"-max_total_time={FUZZ_SECONDS}", "-entropic=0", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1",
                                 f"-artifact_prefix={finds}/", finds, *[i for i in inputs if i.is_dir()]], quiet=True)
     count.check(status == 0, f"fuzz {name} (input kept in {finds})")
     executed = re.search(r"number_of_executed_units: +(\d+)\n.*average_exec_per_sec: +(\d+)", output)

@@ -3,6 +3,7 @@
 A test is a function `test_..` of a module `test_*.py`; it takes a `Scene`. What it leaves is cleared away by the runner.
 """
 import contextlib
+import functools
 import gzip
 import http.client
 import json
@@ -12,7 +13,7 @@ import socket
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from daemon import ENDLESS, Daemon, wait_until  # noqa: E402, F401
+from daemon import ENDLESS, Daemon, generate, wait_until  # noqa: E402, F401
 
 SANITIZERS = re.compile(r"ERROR: (Address|Leak|Undefined|Memory)\w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|Assertion .* failed")
 
@@ -53,16 +54,20 @@ def write_trace(folder, lines=None, name="rank-0.pfw", packed=False):
     return folder
 
 
+@functools.cache
+def large_file(events, rank):
+    """bytes of a gzip file; many tests want the same"""
+    lines = ('{"id":%d,"name":"read","cat":"POSIX","pid":%d,"tid":1,"ts":%d,"dur":50,"ph":"X","args":{"ret":%d,"step":%d}}\n'
+             % (i, rank, 1_700_000_000_000_000 + i * 100, i % 5000, i // 1000) for i in range(events))
+    return gzip.compress(b"[\n" + "".join(lines).encode(), 1)
+
+
 def write_large(folder, events=400_000, files=4):
     """a trace whose ingest takes a while"""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for number in range(files):
-        with gzip.open(folder / f"rank-{number}.pfw.gz", "wt", compresslevel=1) as out:
-            out.write("[\n")
-            for i in range(events // files):
-                out.write('{"id":%d,"name":"read","cat":"POSIX","pid":%d,"tid":1,"ts":%d,"dur":50,"ph":"X","args":{"ret":%d,"step":%d}}\n'
-                          % (i, number, 1_700_000_000_000_000 + i * 100, i % 5000, i // 1000))
+    for rank in range(files):
+        (folder / f"rank-{rank}.pfw.gz").write_bytes(large_file(events // files, rank))
     return folder
 
 

@@ -1,9 +1,13 @@
 """What holds for every request: health, safety headers, HEAD, OPTIONS, unknown paths and methods, encodings of the path."""
 import json
+import time
 
-from harness import ENDLESS, wait_until, write_large
+from harness import ENDLESS, SMALL_EVENTS, wait_until, write_large, write_trace
 
-SAFETY = ["Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy"]
+SAFETY = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+          "Cross-Origin-Opener-Policy": "same-origin"}
+POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": "'self' data:", "font-src": "'self'", "connect-src": "'self'",
+          "manifest-src": "'self'", "base-uri": "'none'", "form-action": "'self'", "frame-ancestors": "'none'"}
 
 
 def test_healthz(scene):
@@ -18,13 +22,23 @@ def test_version_says_what_it_can(scene):
 
 
 def test_every_answer_carries_safety_headers(scene):
-    for path, method in [("/healthz", "GET"), ("/api/v1/traces", "GET"), ("/nowhere", "GET"), ("/api/v1/traces", "PUT"), ("/api/v1/traces", "OPTIONS")]:
-        _, head, _ = scene.shared.ask(path, method)
-        for name in SAFETY:
-            assert head[name], f"{method} {path}: {name}"
-        policy = head["Content-Security-Policy"]
-        assert "unsafe" not in policy and "default-src 'none'" in policy and "frame-ancestors 'none'" in policy, policy
-        assert head["X-Content-Type-Options"] == "nosniff" and not head["Server"]
+    job = scene.shared.get("/api/v1/jobs")["jobs"][0]["id"]
+    tag = scene.shared.ask(scene.shared.path + "/summary")[1]["ETag"]
+    for path, method, given in [("/healthz", "GET", {}), ("/api/v1/traces", "GET", {}), ("/nowhere", "GET", {}), ("/api/v1/traces", "PUT", {}), ("/api/v1/traces", "OPTIONS", {}),
+                                ("/", "GET", {}), ("/metrics", "GET", {}), (scene.shared.path + "/events?format=csv", "GET", {}), (f"/api/v1/jobs/{job}/events", "GET", {}),
+                                (scene.shared.path + "/summary", "GET", {"If-None-Match": tag}), ("/healthz", "GET", {"Host": "elsewhere"})]:
+        _, head, _ = scene.shared.ask(path, method, headers=given)
+        assert {name: head[name] for name in SAFETY} == SAFETY, f"{method} {path}"
+        assert dict(part.strip().split(" ", 1) for part in head["Content-Security-Policy"].split(";")) == POLICY, f"{method} {path}"
+        assert not head["Server"]
+
+
+def test_answers_say_how_long_they_may_be_kept(scene):
+    for path, caching in [("/healthz", "no-store"), ("/nowhere", "no-store"), ("/metrics", "no-store"), (scene.shared.path + "/summary", "private, no-cache"),
+                          (scene.shared.path + "/events?format=csv", "private, no-cache"), (scene.shared.path + "/summary?format=xml", "no-store")]:
+        _, head, _ = scene.shared.ask(path)
+        assert head["Cache-Control"] == caching, (path, head["Cache-Control"])
+        assert head["Vary"] == "Accept-Encoding, Origin" or caching == "no-store", (path, head["Vary"])
 
 
 def test_head_is_get_without_a_body(scene):
@@ -129,6 +143,31 @@ def test_metrics_count_requests(scene):
         assert name in text, name
     for line in text.splitlines():
         assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0, line
+
+
+def figures(server):
+    """{name with labels: figure} of /metrics"""
+    lines = server.ask("/metrics")[2].decode().splitlines()
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+
+def test_metrics_are_the_numbers_of_what_happened(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = write_trace(root / "a")
+    server.ingest(folder)
+    start = time.monotonic()
+    for path, wanted in [("/api/v1/version", 200)] * 3 + [("/api/v1/version?x=1", 400)] * 2:
+        assert server.ask(path)[0] == wanted
+    wait_until(lambda: figures(server).get('strata_http_request_seconds_count{route="version"}') == 5, what="five requests counted")
+    asked, found = time.monotonic() - start, figures(server)
+    assert found["strata_ingest_events_total"] == SMALL_EVENTS
+    assert found["strata_ingest_bytes_total"] == (folder / "rank-0.pfw").stat().st_size
+    classes = {name: found.get(f'strata_http_requests_total{{route="version",status="{name}"}}') for name in ("gone", "1xx", "2xx", "3xx", "4xx", "5xx")}
+    assert classes == {"gone": None, "1xx": None, "2xx": 3, "3xx": None, "4xx": 2, "5xx": None}
+    buckets = [value for name, value in found.items() if name.startswith('strata_http_request_seconds_bucket{route="version"')]
+    assert buckets == sorted(buckets) and buckets[-1] == 5, buckets
+    assert 0 < found['strata_http_request_seconds_sum{route="version"}'] <= asked, "they took no longer than the client waited"
 
 
 def test_settings_are_listed(scene):
