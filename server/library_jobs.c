@@ -49,6 +49,19 @@ static void tell_published(struct sta_library *library, const char *id)
     uv_mutex_unlock(&library->lock);
 }
 
+/* A job whose trace was removed did not fail: it was stopped. */
+static int end_of_removed(struct sta_library *library, const char *id, int status, struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (status == STA_OK)
+        return STA_OK;
+    if (sta_store_find(library->store, id, &entry, &ignored) == STA_ENOTFOUND)
+        return sta_fail(err, STA_ECANCELLED, "the trace was removed");
+    sta_trace_entry_fini(&entry);
+    return status;
+}
+
 static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
 {
     struct ingest_task *task = context;
@@ -66,6 +79,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     sta_presets_release(presets);
     if (sta_job_leaves_small_slot(job))
         return status;
+    status = end_of_removed(library, task->id, status, err);
     sta_library_forget_version(library, task->id);
     uv_mutex_lock(&library->lock);
     bool stopping = library->stopping;

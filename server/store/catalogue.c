@@ -298,7 +298,7 @@ static int begin_removal(struct sta_store *store, const char *id, struct sta_kno
 
 int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err)
 {
-    struct sta_known_trace *known;
+    struct sta_known_trace *known = NULL;
     bool gone;
     int status = begin_removal(store, id, &known, err);
     if (status != STA_OK)

@@ -1,10 +1,10 @@
 """A trace's files: what may be read of them, what becomes of those that change, vanish or cannot be looked at."""
+import ctypes
 import gzip
 import os
-import pathlib
 import shutil
-import signal
 import threading
+import time
 
 from harness import SMALL_EVENTS, event, small_trace, wait_until, write_trace
 
@@ -303,6 +303,80 @@ def test_a_live_file_is_read_on_where_its_last_line_is_not_whole(scene):
     assert told["totals"]["events"] == 20 and told["totals"]["lines"] == 21 and told["files"][0]["state"] == "complete", told
     server.call("DELETE", f"/api/v1/traces/{trace['id']}")
     assert report(server, server.ingest(folder))["files"] == told["files"]
+
+
+IN_OPEN = 0x20
+
+
+def opens(folder, seconds, during):
+    """how often a folder and its files are opened while @during is called again and again"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watcher = libc.inotify_init1(os.O_NONBLOCK)
+    for path in [folder, *folder.iterdir()]:
+        assert libc.inotify_add_watch(watcher, os.fsencode(path), IN_OPEN) >= 0, path
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        during()
+        time.sleep(0.1)
+    try:
+        return len(os.read(watcher, 1 << 20))
+    except BlockingIOError:
+        return 0
+    finally:
+        os.close(watcher)
+
+
+def test_looking_for_changes_opens_nothing_that_did_not_change(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    for i in range(20):
+        write_trace(root / "a", [event("read", "POSIX", 1_700_000_000_000_000, 5, pid=i)], name=f"rank-{i}.pfw")
+    (root / "a/notes").write_text("no trace")
+    os.utime(root / "a", (1e9, 1e9))
+    path = f"/api/v1/traces/{server.ingest(root / 'a')['id']}"
+    server.get(path)  # lists the folder, and looks into what has no name of a trace
+    wait_until(lambda: opens(root / "a", 3, lambda: server.get(path)) == 0, what="looking without opening")
+    assert server.get(path)["state"] == "ready"
+    kept = (root / "a/rank-1.pfw").read_bytes()
+    for change, undo in [(lambda: (root / "a/rank-1.pfw").write_bytes(kept * 2), lambda: (root / "a/rank-1.pfw").write_bytes(kept)),
+                         (lambda: write_trace(root / "a", name="new.pfw"), lambda: os.unlink(root / "a/new.pfw"))]:
+        change()
+        wait_until(lambda: server.get(path)["state"] == "stale", what="stale")
+        undo()
+        wait_until(lambda: server.get(path)["state"] == "ready", what="as before")
+
+
+def test_names_that_are_no_text_come_back_as_json(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    names = [b"\xff\xfe.pfw", b"line\nend.pfw", b"-x.pfw", b'"q".pfw']
+    folder = write_trace(root / "a")
+    for name in names:
+        shutil.copy(folder / "rank-0.pfw", os.path.join(os.fsencode(folder), name))
+    os.mkfifo(folder / "fifo.pfw")
+    trace = server.ingest(folder)
+    assert trace["events"] == SMALL_EVENTS * 5 and trace["files"] == 5
+    assert "line\nend.pfw" in states(server, trace)
+    again = refresh(server, trace)
+    assert again["version"] == trace["version"]
+    os.unlink(os.path.join(os.fsencode(folder), names[0]))
+    after = refresh(server, trace)
+    assert after["events"] == SMALL_EVENTS * 4 and after["problems"] == 1
+
+
+def test_a_file_that_is_no_trace_does_not_make_it_stale(scene):
+    """what was rejected for its content is not read again and again"""
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = write_trace(root / "a")
+    (folder / "junk.pfw").write_bytes(b"\0junk" * 100)
+    trace = server.ingest(folder)
+    assert trace["problems"] == 1 and states(server, trace)["junk.pfw"] == "rejected"
+    assert trace["state"] == "ready"
+    assert refresh(server, trace)["version"] == trace["version"]
+    (folder / "more.pfw").write_bytes(b"\0junk" * 100)
+    after = refresh(server, trace)  # one bad file more does not fail what is there
+    assert after["problems"] == 2 and after["events"] == SMALL_EVENTS
 
 
 # ---- the second slot
