@@ -13,6 +13,8 @@
 
 #define OPEN_SNAPSHOTS 64
 
+static void on_damage(void *context, const char *trace);
+
 struct sta_library *sta_library_create(const struct sta_library_options *options)
 {
     struct sta_library *library = sta_alloc(sizeof *library);
@@ -28,6 +30,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     uv_mutex_init(&library->changing);
     uv_mutex_init(&library->lock);
     uv_cond_init(&library->told);
+    sta_store_on_damage(library->store, on_damage, library);
     sta_library_start_checker(library);
     return library;
 }
@@ -163,6 +166,7 @@ static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *sna
     shelf->known = true;
     shelf->published = true;
     shelf->damaged = info->damaged > 0;
+    shelf->problems += info->damaged;
     shelf->version = info->version;
     shelf->events = info->events;
     shelf->store_bytes = info->store_bytes;
@@ -174,6 +178,16 @@ static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *sna
     shelf->threads = entities->thread_count;
 }
 
+/* A damaged version is read again from its sources, once.  Return: whether that is to be started now.
+ * Context: under the lock. */
+static bool needs_rebuild(const struct sta_library *library, struct sta_shelf *shelf)
+{
+    bool needs = shelf->damaged && shelf->rebuilt != shelf->version && !library->stopping;
+    if (needs)
+        shelf->rebuilt = shelf->version;
+    return needs;
+}
+
 /* Puts the version that was opened (NULL: there is none to open) on the shelf, unless another has been
  * published meanwhile.  A version published so late that nobody has forgotten the one before yet is forgotten
  * right after. */
@@ -181,12 +195,15 @@ static void shelve(struct sta_library *library, const char *id, uint64_t version
                    struct sta_snapshot *snapshot)
 {
     struct sta_snapshot *unused = NULL;
+    bool rebuild = false;
     uv_mutex_lock(&library->lock);
     struct sta_shelf *shelf = sta_library_shelf(library, id);
     bool current = shelf->version_changes == version_changes;
     shelf->known |= current;
     if (current && snapshot != NULL)
         read_figures(shelf, snapshot);
+    if (current && snapshot != NULL)
+        rebuild = needs_rebuild(library, shelf);
     if (current && snapshot != NULL && shelf->snapshot == NULL) {
         if (library->open_snapshots >= OPEN_SNAPSHOTS)
             unused = take_longest_unused(library);
@@ -195,6 +212,8 @@ static void shelve(struct sta_library *library, const char *id, uint64_t version
     }
     uv_mutex_unlock(&library->lock);
     sta_snapshot_release(unused);
+    if (rebuild)
+        sta_library_start_rebuild(library, id);
 }
 
 /* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the
@@ -215,6 +234,17 @@ static int borrow_snapshot(struct sta_library *library, const char *id, struct s
             *snapshot); /* made when first asked for, which must not be under the lock */
     shelve(library, id, version_changes, status == STA_OK ? *snapshot : NULL);
     return status;
+}
+
+/* The version is opened anew, without what is damaged, and so its rebuild begins. */
+static void on_damage(void *context, const char *trace)
+{
+    struct sta_library *library = context;
+    struct sta_snapshot *snapshot;
+    struct sta_error ignored = STA_ERROR_INIT;
+    sta_library_forget_version(library, trace);
+    if (borrow_snapshot(library, trace, &snapshot, &ignored) == STA_OK)
+        sta_snapshot_release(snapshot);
 }
 
 int sta_library_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,

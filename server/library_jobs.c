@@ -128,6 +128,19 @@ static int ensure_job(struct sta_library *library, const char *id, const char *k
     return STA_OK;
 }
 
+/* Whoever has `changing` may be this thread, which opens the trace to see whether it needs a job. */
+void sta_library_start_rebuild(struct sta_library *library, const char *id)
+{
+    char job[STA_JOB_ID_SIZE];
+    struct sta_error err = STA_ERROR_INIT;
+    bool locked = uv_mutex_trylock(&library->changing) == 0;
+    if (ensure_job(library, id, "ingest", "reads the sources again: store files were damaged", job, &err) !=
+        STA_OK)
+        sta_log(STA_LOG_ERROR, "Cannot read a damaged trace again", "trace", id, "cause", err.text, NULL);
+    if (locked)
+        uv_mutex_unlock(&library->changing);
+}
+
 /* Under `changing`. */
 static int start_first_ingest(struct sta_library *library, const struct sta_trace_entry *entry,
                               struct sta_registration *registration, struct sta_error *err)
@@ -246,14 +259,9 @@ static const char *reason_to_resume(struct sta_library *library, const struct st
     struct sta_error ignored = STA_ERROR_INIT;
     if (entry->failure != NULL || sta_library_describe(library, entry->id, &view, &ignored) != STA_OK)
         return NULL;
-    bool published = view.published;
+    bool published = view.published; /* looking has started the rebuild of a version that is damaged */
     sta_trace_view_fini(&view);
-    uv_mutex_lock(&library->lock);
-    bool damaged = sta_library_shelf(library, entry->id)->damaged;
-    uv_mutex_unlock(&library->lock);
-    if (!published)
-        return "started again: the last ingest was interrupted";
-    return damaged ? "reads the sources again: store files were damaged" : NULL;
+    return published ? NULL : "started again: the last ingest was interrupted";
 }
 
 void sta_library_resume(struct sta_library *library)

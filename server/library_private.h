@@ -26,6 +26,7 @@ struct sta_shelf {
     struct sta_snapshot *snapshot; /* NULL: not open; retained */
     uint64_t used;                 /* turn of the last use, for closing those longest unused */
     uint64_t version_changes;      /* how often what is known was forgotten */
+    uint64_t rebuilt;              /* the damaged version for which an ingest was started */
     bool known;                    /* the figures below are of the published version */
     bool published, damaged;
     uint64_t version, files, bytes, events, store_bytes, problems;
@@ -68,6 +69,8 @@ struct sta_shelf *sta_library_shelf(struct sta_library *library, const char *id)
 void sta_library_forget(struct sta_library *library, const char *id);
 /** Forgets what is known of the published version: it is looked up again when asked. */
 void sta_library_forget_version(struct sta_library *library, const char *id);
+/** Starts the ingest that reads a damaged trace again, unless it has a job. */
+void sta_library_start_rebuild(struct sta_library *library, const char *id);
 /** Compares the sources with the files; true when something was added, changed or removed since the ingest.
  * Reads folders.  What cannot be looked at counts as unchanged. */
 bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry,

@@ -360,7 +360,8 @@ static bool recall_series(void *context, const char *layer, char **bytes, size_t
     struct sta_error ignored = STA_ERROR_INIT;
     char name[KEPT_NAME_SIZE];
     kept_name(view, layer, name);
-    return sta_store_recall(view->server->options.store, view->trace,
+    return sta_snapshot_info(view->snapshot)->damaged == 0 &&
+           sta_store_recall(view->server->options.store, view->trace,
                             sta_snapshot_info(view->snapshot)->version, name, bytes, size,
                             &ignored) == STA_OK;
 }
@@ -370,6 +371,8 @@ static void keep_series(void *context, const char *layer, const void *bytes, siz
     const struct sta_view *view = context;
     struct sta_error err = STA_ERROR_INIT;
     char name[KEPT_NAME_SIZE];
+    if (sta_snapshot_info(view->snapshot)->damaged > 0)
+        return;
     kept_name(view, layer, name);
     if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
                        name, bytes, size, &err) != STA_OK)

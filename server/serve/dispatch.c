@@ -239,8 +239,8 @@ static bool copy_captures(struct sta_call *call, const struct sta_capture captur
 static bool check_parameters(struct sta_call *call, char *query)
 {
     struct sta_error err = STA_ERROR_INIT;
-    return sta_parameters_read(query, call->route->parameters, call->values, &call->repeats, &err) ==
-               STA_OK ||
+    return sta_parameters_read(query, sta_route_parameters(call->route), call->values, &call->repeats,
+                               &err) == STA_OK ||
            fail_call(call, &err);
 }
 

@@ -121,7 +121,7 @@ static void put_parameters(struct sta_buffer *out, const struct sta_route *route
         comma = ",";
     }
     for (unsigned i = 0; i < STA_PARAMETERS; i++)
-        if (route->parameters >> i & 1) {
+        if (sta_route_parameters(route) >> i & 1) {
             sta_put_text(out, comma);
             put_query_parameter(out, &sta_parameters[i]);
             comma = ",";
@@ -138,6 +138,10 @@ static void put_success(struct sta_buffer *out, const struct sta_route *route, i
                            : status == 202 ? "Accepted: work goes on in a job"
                            : status == 204 ? "Done"
                                            : "The answer");
+    if (route->place == STA_QUESTION)
+        sta_put_text(
+            out, ",\"headers\":{\"Strata-Missing\":{\"description\":\"What the answer lacks, which was asked "
+                 "for with partial=true: segments=1, events=65536\",\"schema\":{\"type\":\"string\"}}}");
     if (route->reply != NULL) {
         sta_put_text(out, ",\"content\":{\"application/json\":");
         put_media(out, route->reply);

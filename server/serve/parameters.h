@@ -32,6 +32,9 @@ enum sta_parameter_type {
       "This table is a step of the compatible computation; exact has none like it, and answers 400.")        \
     X(FROM, "from", SECONDS, NULL, NULL, "0", "Start of the window, in seconds from the trace's start.")     \
     X(TO, "to", SECONDS, NULL, NULL, "30", "End of the window, in seconds from the trace's start.")          \
+    X(PARTIAL, "partial", CHOICE, "true|false", "false", "true",                                             \
+      "Whether a trace that lacks events, since its store files were damaged, is answered for without them " \
+      "(header Strata-Missing), in place of 409.")                                                           \
     X(FILTER, "filter", TEXT, NULL, NULL, "size > 4096",                                                     \
       "Only events that satisfy this expression of the filter language.")                                    \
     X(FORMAT, "format", CHOICE, "json|csv|ndjson", "json", "json",                                           \

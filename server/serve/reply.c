@@ -15,7 +15,7 @@
     X(403, "forbidden", "Not allowed")                                                                       \
     X(404, "not-found", "There is no such thing")                                                            \
     X(405, "method-not-allowed", "The method is not allowed here")                                           \
-    X(409, "conflict", "It is there already")                                                                \
+    X(409, "conflict", "What is there does not allow it")                                                    \
     X(410, "outdated", "It was of an earlier version")                                                       \
     X(413, "body-too-large", "The request body is too large")                                                \
     X(417, "unknown-expectation", "An expectation cannot be met")                                            \
@@ -52,7 +52,7 @@ int sta_http_status(int status)
         [STA_STATUS_INDEX_NOMEM] = 503,       [STA_STATUS_INDEX_IO] = 500,
         [STA_STATUS_INDEX_NOSPC] = 507,       [STA_STATUS_INDEX_NOTFOUND] = 404,
         [STA_STATUS_INDEX_EXISTS] = 409,      [STA_STATUS_INDEX_INPUT] = 400,
-        [STA_STATUS_INDEX_CORRUPT] = 500,     [STA_STATUS_INDEX_NEWER] = 500,
+        [STA_STATUS_INDEX_CORRUPT] = 409,     [STA_STATUS_INDEX_NEWER] = 500,
         [STA_STATUS_INDEX_LIMIT] = 422,       [STA_STATUS_INDEX_BUSY] = 503,
         [STA_STATUS_INDEX_CANCELLED] = 503,   [STA_STATUS_INDEX_FORBIDDEN] = 403,
         [STA_STATUS_INDEX_UNSUPPORTED] = 501, [STA_STATUS_INDEX_OUTDATED] = 410,

@@ -39,6 +39,13 @@ struct sta_route {
     const char *audit; /* what is logged of each such request; NULL: it changes nothing */
 };
 
+/** STA_HAS bits of all parameters of a route: every question about traces may be asked of what is left of
+ * them. */
+static inline uint64_t sta_route_parameters(const struct sta_route *route)
+{
+    return route->parameters | (route->place == STA_QUESTION ? STA_HAS(PARTIAL) : 0);
+}
+
 extern const struct sta_route sta_routes[];
 extern const size_t sta_route_count;
 

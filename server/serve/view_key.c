@@ -45,8 +45,10 @@ static void put_key(struct sta_view *view)
     view->identity_size = key->size;
     sta_put_u64(key, sta_presets_fingerprint(view->presets));
     sta_put_text(key, sta_build_id()); /* tags made of the key outlive the program, in browsers */
-    for (size_t i = 0; i < view->trace_count; i++)
+    for (size_t i = 0; i < view->trace_count; i++) {
         sta_put_u64(key, sta_snapshot_info(view->traces[i].snapshot)->version);
+        sta_put_u64(key, sta_snapshot_info(view->traces[i].snapshot)->damaged);
+    }
     view->rows_size = key->size;
     put_names(key, &view->order);
     put_names(key, &view->columns);

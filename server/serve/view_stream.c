@@ -256,13 +256,16 @@ static bool admit(struct sta_server *server)
 
 static void start_stream(struct long_answer *answer, struct sta_buffer *begun)
 {
-    struct sta_header headers[] = {{"Cache-Control", "private, no-cache"},
-                                   {"Vary", "Accept-Encoding, Origin"},
-                                   {"ETag", answer->etag},
-                                   {"Content-Encoding", "gzip"}};
+    char *missing = sta_view_missing(answer->view);
+    struct sta_header headers[5] = {
+        {"Cache-Control", "private, no-cache"}, {"Vary", "Accept-Encoding, Origin"}, {"ETag", answer->etag}};
+    size_t header_count = 3;
+    if (missing != NULL)
+        headers[header_count++] = (struct sta_header){"Strata-Missing", missing};
     answer->packed = sta_accepts_gzip(sta_exchange_header(answer->call.exchange, "Accept-Encoding")) &&
                      deflateInit2(&answer->zip, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     if (answer->packed) {
+        headers[header_count++] = (struct sta_header){"Content-Encoding", "gzip"};
         snprintf(answer->etag + strlen(answer->etag) - 1, 8, "-gzip\"");
         pack(answer, begun, false);
     }
@@ -272,10 +275,11 @@ static void start_stream(struct long_answer *answer, struct sta_buffer *begun)
                                        .release = release_stream,
                                        .context = answer,
                                        .headers = headers,
-                                       .header_count = STA_COUNT_OF(headers) - !answer->packed,
+                                       .header_count = header_count,
                                        .whole = true};
     sta_exchange_finish_stream(answer->call.exchange, sta_format_content_type(answer->view->page.format),
                                &source, &answer->stream);
+    free(missing);
 }
 
 /* ---- the question's side */
@@ -339,6 +343,8 @@ static void finish_short(struct long_answer *answer, int status, struct sta_repl
 {
     struct sta_exchange *exchange = answer->call.exchange;
     sta_running_leave(answer->view->server->running, &answer->running, status, err);
+    if (status == STA_OK)
+        sta_view_note_missing(answer->view, reply);
     if (status != STA_OK || reply->no_store) {
         sta_call_answer(&answer->call, status, reply, err, true);
     } else {

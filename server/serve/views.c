@@ -86,12 +86,54 @@ static int view_prepare(struct sta_view *view, struct sta_error *err)
     return status;
 }
 
+char *sta_view_missing(const struct sta_view *view)
+{
+    uint64_t segments = 0, events = 0;
+    for (size_t i = 0; i < view->trace_count; i++) {
+        segments += sta_snapshot_info(view->traces[i].snapshot)->damaged;
+        events += sta_snapshot_info(view->traces[i].snapshot)->missing_events;
+    }
+    return segments == 0 ? NULL
+                         : sta_sprintf("segments=%llu, events=%llu", (unsigned long long)segments,
+                                       (unsigned long long)events);
+}
+
+void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply)
+{
+    char *missing = sta_view_missing(view);
+    if (missing != NULL)
+        sta_reply_header(reply, "Strata-Missing", missing);
+    free(missing);
+}
+
+/* Numbers that lack events are nobody's answer, unless they are asked for. */
+static int check_whole(const struct sta_view *view, struct sta_error *err)
+{
+    const struct sta_parameter_value *partial = &view->values[STA_PARAMETER_PARTIAL];
+    if (partial->given && strcmp(partial->text, "true") == 0)
+        return STA_OK;
+    for (size_t i = 0; i < view->trace_count; i++) {
+        const struct sta_snapshot_info *info = sta_snapshot_info(view->traces[i].snapshot);
+        if (info->damaged > 0)
+            return sta_fail(
+                err, STA_ECORRUPT,
+                "The trace %s lacks %llu of %llu events: %u of its store files were damaged. They "
+                "are read again from its sources, if these are still there; partial=true asks "
+                "for an answer without them",
+                view->traces[i].id, (unsigned long long)info->missing_events,
+                (unsigned long long)(info->events + info->missing_events), info->damaged);
+    }
+    return STA_OK;
+}
+
 int sta_view_open(struct sta_view *view, struct sta_error *err)
 {
     struct sta_library *library = view->server->options.library;
     int status = STA_OK;
     for (size_t i = 0; i < view->trace_count && status == STA_OK; i++)
         status = sta_library_snapshot(library, view->traces[i].id, &view->traces[i].snapshot, err);
+    if (status == STA_OK)
+        status = check_whole(view, err);
     if (status != STA_OK)
         return status;
     view->presets = sta_library_presets(library);
@@ -150,7 +192,7 @@ static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
 /* Whether this is the question that asks nothing special, but for a preset. */
 static bool is_kept(const struct sta_view *view)
 {
-    if (!view->kind->kept)
+    if (!view->kind->kept || sta_snapshot_info(view->snapshot)->damaged > 0)
         return false;
     for (unsigned i = 0; i < STA_PARAMETERS; i++)
         if (view->kind->key_values >> i & 1 && view->values[i].given)
@@ -226,6 +268,7 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
         return sta_view_say_why(view, &budget, status, err);
     if (reply->body.failed)
         return sta_view_fail_size(view, err);
+    sta_view_note_missing(view, reply);
     if (is_kept(view))
         keep(view, reply);
     return STA_OK;

@@ -113,6 +113,10 @@ struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic boo
 /** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
 int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
                      struct sta_error *err);
+/** What the traces of the view lack because store files were damaged, as the header Strata-Missing says it:
+ * free() it.  NULL: nothing.  Only a view that was asked for with partial=true gets so far. */
+char *sta_view_missing(const struct sta_view *view);
+void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply);
 int sta_view_fail_size(const struct sta_view *view, struct sta_error *err);
 
 /* view_document.c: from a call to document, page, order */

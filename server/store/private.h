@@ -30,7 +30,9 @@ struct sta_known_trace {
 struct sta_store {
     char *path;
     int lock_fd;
-    struct sta_column_shelf *shelf; /* NULL: decoded columns are not kept */
+    struct sta_column_shelf *shelf;                      /* NULL: decoded columns are not kept */
+    void (*on_damage)(void *context, const char *trace); /* NULL: nobody wants to know */
+    void *on_damage_context;
     pthread_mutex_t adding, keeping, lock;
     struct sta_known_trace **traces; /* by creation, then id */
     size_t count, capacity;
@@ -87,7 +89,8 @@ struct sta_snapshot {
     char id[STA_TRACE_ID_SIZE];
     unsigned references; /* guarded by store->lock */
     struct sta_snapshot_info info;
-    int64_t origin; /* ticks since 1970 */
+    atomic_bool damage_found; /* by reading, after it was opened */
+    int64_t origin;           /* ticks since 1970 */
     struct sta_manifest manifest;
     struct sta_tables *tables;
     struct sta_stored_source **sources;
@@ -104,6 +107,9 @@ struct sta_snapshot {
 STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot,
                                     struct sta_error *err);
 void sta_snapshot_destroy(struct sta_snapshot *snapshot);
+/** Sets aside the segment in which a read found damage, and tells who listens. */
+void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
+                              const struct sta_error *why);
 struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot);
 void sta_entities_destroy(struct sta_entities *entities); /* NULL allowed */
 

@@ -56,7 +56,11 @@ int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *
     const struct sta_open_segment *open = segment_of(snapshot, block);
     int status = read_column(snapshot, block, column, values, err);
     if (status != STA_OK)
-        return sta_because(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
+        sta_because(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
+    if (status == STA_ECORRUPT)
+        sta_snapshot_note_damage(snapshot, open, err);
+    if (status != STA_OK)
+        return status;
     if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)
         return STA_OK;
     for (uint32_t i = 0; open->factor != 1 && i < block->rows; i++)

@@ -97,6 +97,7 @@ static int load_segments(struct sta_snapshot *snapshot, const char *folder, stru
             snapshot->segments[snapshot->segment_count++] = open;
         } else if (status == STA_ECORRUPT || status == STA_ENOTFOUND) {
             snapshot->info.damaged++;
+            snapshot->info.missing_events += manifest->segments[i].rows;
         } else {
             *err = why;
             return status;
@@ -248,6 +249,27 @@ void sta_snapshot_release(struct sta_snapshot *snapshot)
     pthread_mutex_unlock(&snapshot->store->lock);
     if (last)
         sta_snapshot_destroy(snapshot);
+}
+
+void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
+                              const struct sta_error *why)
+{
+    struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it finds out */
+    struct sta_store *store = own->store;
+    if (atomic_exchange(&own->damage_found, true))
+        return; /* more of it is found by who reads on without the first */
+    char *folder = sta_trace_folder(store, own->id),
+         *path = sta_trace_file(folder, STA_FILE_SEGMENT, open->named.file);
+    sta_set_aside(path, why);
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_trace(store, own->id);
+    if (known != NULL && known->current == own)
+        known->current = NULL;
+    pthread_mutex_unlock(&store->lock);
+    if (store->on_damage != NULL)
+        store->on_damage(store->on_damage_context, own->id);
+    free(path);
+    free(folder);
 }
 
 /* ---- looks */

@@ -252,6 +252,13 @@ void sta_store_keep_columns(struct sta_store *store, uint64_t room)
     store->shelf = sta_column_shelf_create(room, SECONDS_ON_SHELF);
 }
 
+void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
+                         void *context)
+{
+    store->on_damage = found;
+    store->on_damage_context = context;
+}
+
 void sta_store_close(struct sta_store *store)
 {
     if (store == NULL)

@@ -50,6 +50,11 @@ void sta_store_close(struct sta_store *store);
 /** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first
  * snapshot. */
 void sta_store_keep_columns(struct sta_store *store, uint64_t room);
+/** Calls @found(context, trace) when reading a block finds damage, once for each snapshot, on the thread that
+ * reads.  The segment is set aside by then, and who opens the trace next gets a snapshot without it.
+ * Context: once, before the first snapshot. */
+void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
+                         void *context);
 const char *sta_store_path(const struct sta_store *store);
 
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */
@@ -150,7 +155,8 @@ struct sta_snapshot_info {
                               below */
     int64_t end_ticks;     /* largest te, ticks from the origin.  The origin in ticks is 0. */
     uint64_t store_bytes;
-    unsigned damaged; /* segments that were set aside */
+    unsigned damaged;        /* segments that were set aside */
+    uint64_t missing_events; /* of these; `events` is without them */
 };
 const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot);
 const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot);
