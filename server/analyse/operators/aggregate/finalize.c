@@ -1,8 +1,7 @@
 /* Quantiles, distinct values, unions and exact sums, from sorted lists that may be longer than memory.
  *
  * DESIGN.  Lists are read once, in pieces, ascending.  Quantiles of long lists that lie in memory are the
- * exception: the value of a rank is found by halving the range of values and counting in each list, without
- * merging them. */
+ * exception: such lists are not sorted, and the words of the ranks are selected. */
 #include "analyse/operators/aggregate/finalize.h"
 
 #include <math.h>
@@ -10,8 +9,6 @@
 
 #include "analyse/operators/aggregate/functions.h"
 #include "common/memory.h"
-
-#define LONG_LIST 4096 /* values from which searching beats merging */
 
 void sta_finalizer_init(struct sta_finalizer *finalizer, const struct sta_shape *shape,
                         struct sta_dictionary *lists)
@@ -60,45 +57,95 @@ static void finalize_quantile(const struct sta_agg_call *call, const struct quan
     sta_agg_finalize(call, record, isfinite(value), sta_bits_of(value));
 }
 
-/* Entries of a sorted view that are at most @word. */
-static size_t count_up_to(const struct sta_list_view *view, uint64_t word)
-{
-    size_t low = 0;
-    size_t high = view->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (view->words[middle] <= word)
-            low = middle + 1;
-        else
-            high = middle;
+/* ---- selecting: bits of the word of a rank are found from the top, by counting the words that have those
+ * found so far.  In memory alone; words may lie in any order. */
+
+#define DIGIT 11u
+
+/* All words of a list for the present group. */
+struct words {
+    const struct sta_group_merge *merge;
+    size_t list;
+};
+
+#define FOR_WORDS(all, ...)                                                                                  \
+    for (size_t t_ = 0; t_ < (all)->merge->together_count; t_++) {                                           \
+        const struct sta_list_view *view_ =                                                                  \
+            &(all)->merge->cursors[(all)->merge->together[t_]].lists[(all)->list];                           \
+        const uint64_t *words_ = view_->words;                                                               \
+        for (size_t i_ = 0; i_ < view_->count; i_++) {                                                       \
+            const uint64_t word = words_[i_];                                                                \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
     }
-    return low;
+
+static uint64_t differing_bits(const struct words *all, uint64_t first)
+{
+    uint64_t differing = 0;
+    FOR_WORDS(all, differing |= word ^ first;)
+    return differing;
 }
 
-static uint64_t word_of_rank(const struct sta_group_merge *merge, size_t list, uint64_t rank)
+static uint64_t first_word(const struct words *all)
 {
-    uint64_t low = 0;
-    uint64_t high = UINT64_MAX;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        uint64_t below = 0;
-        for (size_t i = 0; i < merge->together_count; i++)
-            below += count_up_to(&merge->cursors[merge->together[i]].lists[list], middle);
-        if (below > rank)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    FOR_WORDS(all, return word;)
+    return 0;
 }
 
-static bool all_at_hand(const struct sta_group_merge *merge, size_t list)
+/* The word of a rank.  *behind: how many words are at most that. */
+static uint64_t select_word(const struct words *all, uint64_t differing, uint64_t rank, uint64_t *behind)
 {
-    bool all = true;
-    for (size_t i = 0; i < merge->together_count; i++)
-        all = all && merge->cursors[merge->together[i]].lists[list].later == 0;
-    return all;
+    unsigned open = differing == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differing); /* bits to be found */
+    uint64_t prefix = first_word(all) & ~sta_low_bits(open), below = 0, here = 0;
+    if (open == 0)
+        FOR_WORDS(all, here += word == prefix;)
+    while (open > 0) {
+        uint64_t counts[1u << DIGIT] = {0};
+        const unsigned shift = open > DIGIT ? open - DIGIT : 0;
+        const uint64_t known = ~sta_low_bits(open), ones = sta_low_bits(open - shift);
+        uint64_t digit = 0;
+        FOR_WORDS(all, counts[word >> shift & ones] += (word & known) == prefix;)
+        while (below + counts[digit] <= rank)
+            below += counts[digit++];
+        here = counts[digit];
+        prefix |= digit << shift;
+        open = shift;
+    }
+    *behind = below + here;
+    return prefix;
 }
+
+static uint64_t least_above(const struct words *all, uint64_t floor)
+{
+    uint64_t least = UINT64_MAX;
+    FOR_WORDS(all, least = word > floor && word < least ? word : least;)
+    return least;
+}
+
+static void select_quantiles(const struct sta_group_merge *merge, size_t list, struct quantile *quantiles,
+                             size_t quantile_count, uint64_t count)
+{
+    const struct words all = {merge, list};
+    const uint64_t differing = differing_bits(&all, first_word(&all));
+    for (size_t i = 0; i < quantile_count; i++) {
+        struct quantile *quantile = &quantiles[i];
+        uint64_t behind;
+        quantile->words[0] = select_word(&all, differing, quantile->rank, &behind);
+        const bool same = quantile->rank + 1 < behind || quantile->rank + 1 == count;
+        quantile->words[1] = same ? quantile->words[0] : least_above(&all, quantile->words[0]);
+    }
+}
+
+/* Whether a list of the present group was left in any order. */
+static bool is_long(const struct sta_group_merge *merge, size_t list)
+{
+    bool any = false;
+    for (size_t i = 0; merge->order->selects && i < merge->together_count; i++)
+        any = any || merge->cursors[merge->together[i]].lists[list].count >= STA_LONG_LIST;
+    return any;
+}
+
+/* ---- reading */
 
 static void note_piece(struct quantile *quantile, const uint64_t *words, uint64_t first, size_t count)
 {
@@ -124,14 +171,6 @@ static int read_quantiles(struct sta_group_merge *merge, size_t list, struct qua
     return rc;
 }
 
-static void find_quantiles(const struct sta_group_merge *merge, size_t list, struct quantile *quantiles,
-                           size_t quantile_count, uint64_t count)
-{
-    for (size_t i = 0; i < quantile_count; i++)
-        for (unsigned n = 0; n < 2 && quantiles[i].rank + n < count; n++)
-            quantiles[i].words[n] = word_of_rank(merge, list, quantiles[i].rank + n);
-}
-
 static int finalize_values(const struct sta_shape *shape, struct sta_group_merge *merge, size_t number,
                            uint8_t *record, struct sta_error *err)
 {
@@ -143,8 +182,8 @@ static int finalize_values(const struct sta_shape *shape, struct sta_group_merge
     for (uint32_t i = 0; i < list->call_count; i++)
         quantiles[i] = quantile_of(shape->calls[list->calls[i]].primitive.quantile, count);
     int rc = STA_OK;
-    if (merge->together_count > 1 && count >= LONG_LIST && all_at_hand(merge, number))
-        find_quantiles(merge, number, quantiles, list->call_count, count);
+    if (is_long(merge, number))
+        select_quantiles(merge, number, quantiles, list->call_count, count);
     else
         rc = read_quantiles(merge, number, quantiles, list->call_count, err);
     for (uint32_t i = 0; rc == 0 && i < list->call_count; i++) {

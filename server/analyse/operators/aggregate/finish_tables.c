@@ -105,6 +105,7 @@ static void sort_all(struct pipeline *line)
     collect_tables(line);
     line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
     sta_group_order_init(&finish->order, finish->shape);
+    finish->order.selects = true;
     for_tables(line, survey_tables);
     for (size_t t = 0; t < line->table_count; t++)
         for (size_t k = 0; k < finish->shape->key_count; k++)

@@ -158,13 +158,14 @@ static void scatter(const struct sta_list_log *log, const uint32_t *places, cons
 }
 
 static int sort_groups(const struct sta_sorted_list *sorted, uint32_t group_count, uint64_t *scratch,
-                       const _Atomic bool *cancel)
+                       bool leaves_long, const _Atomic bool *cancel)
 {
     int rc = STA_OK;
     for (uint32_t p = 0; rc == 0 && p < group_count; p++) {
         size_t count = sorted->offsets[p + 1] - sorted->offsets[p];
         uint64_t *words = sorted->words + sorted->offsets[p] * sorted->width;
-        rc = sta_radix_sort(words, scratch, count, sorted->width, false, cancel);
+        if (!leaves_long || count < STA_LONG_LIST)
+            rc = sta_radix_sort(words, scratch, count, sorted->width, false, cancel);
     }
     return rc;
 }
@@ -188,7 +189,7 @@ static size_t count_places(const struct sta_list_log *log, const uint32_t *place
 }
 
 int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, uint32_t group_count,
-                      const struct sta_ranks *ranks, const _Atomic bool *cancel,
+                      const struct sta_ranks *ranks, bool leaves_long, const _Atomic bool *cancel,
                       struct sta_sorted_list *sorted, struct sta_error *err)
 {
     *sorted = (struct sta_sorted_list){.width = log->width};
@@ -205,7 +206,7 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     if (rc == 0) {
         memcpy(next, sorted->offsets, group_count * sizeof *next);
         scatter(log, places, ranks, next, sorted->words);
-        rc = sort_groups(sorted, group_count, scratch, cancel);
+        rc = sort_groups(sorted, group_count, scratch, leaves_long, cancel);
     }
     free(scratch);
     free(next);

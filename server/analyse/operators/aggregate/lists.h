@@ -27,6 +27,8 @@ void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count);
 
+#define STA_LONG_LIST 4096u /* values of which selecting a few is faster than sorting all */
+
 /* A log in order: the words of the group at place p are at [offsets[p], offsets[p + 1]) * width,
  * ascending. */
 struct sta_sorted_list {
@@ -38,11 +40,12 @@ struct sta_sorted_list {
  * sta_list_log_sort - bring a log in order
  * @places: by group, 0 .. group_count - 1
  * @ranks: TEXT: settled, and words become ranks; else NULL
+ * @leaves_long: words of groups that have STA_LONG_LIST or more of them are left in any order
  * @cancel: asked now and then; NULL: never
  * Return: 0, STA_ENOMEM or STA_ECANCELLED.  Release with sta_sorted_list_fini also after a failure.
  */
 STA_MUSTCHECK int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places,
-                                    uint32_t group_count, const struct sta_ranks *ranks,
+                                    uint32_t group_count, const struct sta_ranks *ranks, bool leaves_long,
                                     const _Atomic bool *cancel, struct sta_sorted_list *sorted,
                                     struct sta_error *err);
 void sta_sorted_list_fini(struct sta_sorted_list *sorted);

@@ -253,7 +253,8 @@ static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_or
     int rc = STA_OK;
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         const struct sta_ranks *ranks = shape->lists[l].texts != NULL ? &order->list_ranks[l] : NULL;
-        rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks, shape->cancel,
+        rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks,
+                               order->selects && shape->lists[l].kind == STA_LIST_VALUES, shape->cancel,
                                &sorted->lists[l], err);
     }
     return rc;

@@ -11,6 +11,7 @@ struct sta_group_order {
     struct sta_key_layout layout;
     struct sta_ranks *key_ranks;  /* by key; of TEXT alone */
     struct sta_ranks *list_ranks; /* by list; of TEXT alone */
+    bool selects;                 /* long lists of values are selected from, so they need not be sorted */
 };
 
 void sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape);
