@@ -21,8 +21,10 @@ export function gridRows(page) {
 
 async function figuresAreTheApis(page, daemon) {
     const trace = await openLayer(page, daemon);
-    const row = (await daemon.get(`traces/${trace.id}/summary`)).layers.find(({ name }) => name === LAYER);
-    for (const [label, name] of [['Share of job', 'time_share'], ['Busy', 'busy'], ['Exposed', 'exposed_group_sum'], ['Time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Bandwidth', 'bw_busy'], ['Files', 'files']]) {
+    const summary = await daemon.get(`traces/${trace.id}/summary`);
+    const row = summary.layers.find(({ name }) => name === LAYER);
+    assert.equal(await tileNumber(page, 'Share of job'), row.busy / summary.job_time);
+    for (const [label, name] of [['Busy', 'busy'], ['Exposed', 'exposed_group_sum'], ['Time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Bandwidth', 'bw_busy'], ['Files', 'files']]) {
         assert.equal(await tileNumber(page, label), row[name], label);
     }
     const kinds = page.getByRole('table', { name: 'Kinds of calls' });

@@ -115,7 +115,7 @@ function chooser(tree, seen, layer, condition, place) {
 
 function figuresOf(row, { job_time: job }, span) {
     return [
-        { label: span < job ? 'Share of range' : 'Share of job', number: row.busy_process_max / span, unit: 'share', note: `of ${text(span, 's')}`, title: 'Busy time of the busiest process over that time' },
+        { label: span < job ? 'Share of range' : 'Share of job', number: row.busy / span, unit: 'share', note: `of ${text(span, 's')}`, title: 'Part of that time in which at least one event was running, anywhere in the job' },
         { label: 'Busy', number: row.busy, unit: 's', note: 'on the clock', title: 'Length of the union of all events' },
         row.exposed_group_sum === undefined ? { label: 'Busy of ranks', number: row.busy_group_sum, unit: 's', note: 'summed over ranks' }
             : { label: 'Exposed', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} hidden`, title: 'Busy while the same rank was not computing, added up over ranks' },

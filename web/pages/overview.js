@@ -104,7 +104,7 @@ function figuresOf(trace, summary, io, span) {
         { label: 'Files', number: summary.files },
         { label: 'Read', number: io?.read_size, unit: 'B', note: stream(io?.read_bw), title: 'By POSIX and STDIO calls' },
         { label: 'Written', number: io?.write_size, unit: 'B', note: stream(io?.write_bw), title: 'By POSIX and STDIO calls' },
-        { label: 'I/O share', number: io && io.busy_process_max / span, unit: 'share', note: span < summary.job_time ? 'of the time range' : 'of job time', title: 'Busy time of POSIX and STDIO calls in the busiest process over that time' },
+        { label: 'I/O share', number: io && io.busy / span, unit: 'share', note: span < summary.job_time ? 'of the time range' : 'of job time', title: 'Part of that time in which at least one POSIX or STDIO call was running, anywhere in the job' },
     ];
 }
 

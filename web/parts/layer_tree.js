@@ -46,7 +46,7 @@ function groupsOf(columns) {
 }
 
 const exactColumns = (span, jobTime) => [
-    { key: 'share', label: span < jobTime ? 'Share of range' : 'Share of job', class: 'bar-cell', title: 'Busy time of the busiest process over that time; pale: hidden behind compute', cell: (row) => shareCell(row, row.busy_process_max / span, row.hidden_share) },
+    { key: 'share', label: span < jobTime ? 'Share of range' : 'Share of job', class: 'bar-cell', title: 'Part of that time in which at least one event was running, anywhere in the job; pale: hidden behind compute', cell: (row) => shareCell(row, row.busy / span, row.hidden_share) },
     { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
     { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
     { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
