@@ -211,12 +211,17 @@ size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary)
            sta_dictionary_count(dictionary) * sizeof(struct entry);
 }
 
+int sta_text_order(struct sta_text a, struct sta_text b)
+{
+    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
 static int compare_by_text(const void *left, const void *right, void *context)
 {
     struct sta_text a = sta_dictionary_text(context, *(const uint32_t *)left);
     struct sta_text b = sta_dictionary_text(context, *(const uint32_t *)right);
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+    return sta_text_order(a, b);
 }
 
 uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, uint32_t *count)

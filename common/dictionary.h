@@ -21,6 +21,10 @@ struct sta_text {
     uint32_t length;
 };
 
+/** Below, equal to or above 0 as @a goes before, with or after @b in the order of bytes, which is that of
+ * code points. */
+int sta_text_order(struct sta_text a, struct sta_text b);
+
 struct sta_dictionary *sta_dictionary_create(void);
 void sta_dictionary_destroy(struct sta_dictionary *dictionary); /* NULL allowed */
 uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length);

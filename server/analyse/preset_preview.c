@@ -83,20 +83,14 @@ struct function {
     uint64_t count;
 };
 
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int compare_functions(const void *a, const void *b)
 {
     const struct function *x = a;
     const struct function *y = b;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
-    int order = compare_texts(x->cat, y->cat);
-    return order != 0 ? order : compare_texts(x->name, y->name);
+    int order = sta_text_order(x->cat, y->cat);
+    return order != 0 ? order : sta_text_order(x->name, y->name);
 }
 
 /* Adds all workers' counts into those of the first. */

@@ -45,9 +45,7 @@ static int compare_cells(const struct sta_table_column *a, uint32_t row_a, const
         return (a->numbers[row_a] > b->numbers[row_b]) - (a->numbers[row_a] < b->numbers[row_b]);
     if (a->texts == NULL || b->texts == NULL)
         return (int)a->type - (int)b->type; /* a key that is no text everywhere: its types keep apart */
-    struct sta_text left = a->texts[row_a], right = b->texts[row_b];
-    int order = memcmp(left.bytes, right.bytes, STA_MIN(left.length, right.length));
-    return order != 0 ? order : (left.length > right.length) - (left.length < right.length);
+    return sta_text_order(a->texts[row_a], b->texts[row_b]);
 }
 
 static int compare_keys(const struct sta_comparison *asked, struct row a, struct row b)

@@ -161,9 +161,7 @@ static int compare_values(const struct sta_table_column *column, uint32_t a, uin
         return (column->numbers[a] > column->numbers[b]) - (column->numbers[a] < column->numbers[b]);
     if (column->texts == NULL)
         return 0;
-    struct sta_text left = column->texts[a], right = column->texts[b];
-    int order = memcmp(left.bytes, right.bytes, STA_MIN(left.length, right.length));
-    return order != 0 ? order : (left.length > right.length) - (left.length < right.length);
+    return sta_text_order(column->texts[a], column->texts[b]);
 }
 
 static int compare_rows(const void *left, const void *right, void *context)

@@ -16,12 +16,6 @@
                         struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
                         struct sta_error *err)
 
-int sta_text_order(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 bool sta_relation_holds(enum sta_relation relation, int order)
 {
     switch (relation) {

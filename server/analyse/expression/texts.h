@@ -24,8 +24,6 @@ int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struc
                    struct sta_text_result *result, struct sta_error *err);
 /** The failure for a text that outgrew the buffer's limit; the buffer is usable again. */
 int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err);
-/** Order by code point. */
-int sta_text_order(struct sta_text a, struct sta_text b);
 bool sta_relation_holds(enum sta_relation relation, int order);
 /** Lower case of ASCII letters, into the buffer from its start. */
 struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer);

@@ -17,12 +17,6 @@ uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code)
     return scope->unit_of_thread != NULL ? scope->unit_of_thread[code] : 0;
 }
 
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static double number_of(struct sta_key_value value)
 {
     double number;
@@ -36,8 +30,8 @@ static int compare_values(const struct sta_scope_key *key, struct sta_key_value 
         return (int)a.missing - (int)b.missing;
     if (key->type == STA_TYPE_TEXT)
         return a.bits == b.bits ? 0
-                                : compare_texts(sta_dictionary_text(key->texts, (uint32_t)a.bits),
-                                                sta_dictionary_text(key->texts, (uint32_t)b.bits));
+                                : sta_text_order(sta_dictionary_text(key->texts, (uint32_t)a.bits),
+                                                 sta_dictionary_text(key->texts, (uint32_t)b.bits));
     if (key->type == STA_TYPE_FLOAT)
         return (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));
     return ((int64_t)a.bits > (int64_t)b.bits) - ((int64_t)a.bits < (int64_t)b.bits);
