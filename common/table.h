@@ -30,7 +30,8 @@ struct sta_table_column {
     double *numbers;   /* FLOAT */
     struct sta_text
         *texts; /* TEXT, LIST; the bytes belong to the table's arena or to what the maker of the table says */
-    uint8_t *missing; /* 1 where there is no value; always there */
+    uint8_t *missing;   /* 1 where there is no value; always there */
+    uint64_t too_large; /* of the missing ones: sums that do not fit 64 bits */
 };
 
 struct sta_table {

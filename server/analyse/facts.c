@@ -24,6 +24,15 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
     fact->unit = unit;
 }
 
+void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table)
+{
+    uint64_t cells = 0;
+    for (size_t c = 0; c < table->column_count; c++)
+        cells += table->columns[c].too_large;
+    if (cells > 0)
+        sta_facts_int(facts, "sums_too_large", (int64_t)cells);
+}
+
 double sta_seconds(int64_t ticks, int64_t ticks_per_us)
 {
     return (double)ticks / (1e6 * (double)ticks_per_us);

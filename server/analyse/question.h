@@ -37,6 +37,9 @@ struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
 /** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
  * question. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
+/** sums_too_large: cells of an answer that are missing since a sum does not fit 64 bits; not said when there
+ * are none. */
+void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table);
 /** Largest te less smallest ts of the trace, in ticks. */
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
 /** Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range.  @seconds:

@@ -5,7 +5,7 @@ import io
 import json
 import pathlib
 
-from harness import SMALL_EVENTS, small_trace, write_trace
+from harness import SMALL_EVENTS, event, small_trace, write_trace
 
 
 def summary(scene, query=""):
@@ -263,6 +263,81 @@ def test_series_refuse_what_they_cannot_give(scene):
                                          ("max_points=2000000", 422, "/max_points", "rows")]:
         problem = scene.shared.problem(scene.shared.path + "/timeseries?" + query, status)
         assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
+
+
+# ---- sparse time, sums that do not fit
+
+
+def frugal(scene, lines):
+    """a daemon whose questions may hold little, and a trace of its own"""
+    root = scene.new("root")
+    server = scene.server([root], {"query_memory": "64MiB"})
+    server.path = "/api/v1/traces/" + server.ingest(write_trace(root / "a", lines))["id"]
+    return server
+
+
+def table(server, query):
+    """rows as objects, and the answer"""
+    status, _, value = server.ask(server.path + query)
+    assert status == 200, (query, status, value)
+    return [dict(zip(value["columns"], row)) for row in value["data"]], value
+
+
+def read_at(ts, dur, pid=1, ret=4096):
+    return event("read", "POSIX", ts, dur, pid, pid, ret=ret, fname=f"/data/{pid}")
+
+
+def test_an_empty_time_between_two_events_costs_nothing(scene):
+    late = 1_690_000_000_000_000
+    server = frugal(scene, ["[", read_at(0, 10), read_at(late, 20, 2)])
+    wanted = [0, late // 1_000_000]
+    for query in ["/hlm?preset=posix", "/views/main?preset=posix", "/views/layer?preset=posix&by=time_range&semantics=compatible",
+                  "/views/flat?preset=posix&by=time_range&semantics=compatible", "/views/layer?preset=posix&by=time_range", "/views/flat?preset=posix&by=time_range"]:
+        rows, value = table(server, query)
+        assert sorted(row["time_range"] for row in rows) == wanted, (query, rows)
+        assert sum(row.get("count", row.get("count_sum", row.get("posix_count", row.get("posix_count_sum")))) for row in rows) == 2, (query, rows)
+    sets, _ = table(server, "/views/main?preset=posix&views=file_name")
+    assert sorted(row["time_range"] for row in sets) == [[0], [wanted[1]]]
+    status, _, problem = server.ask(server.path + "/timeseries?preset=posix&metrics=count&granularity=1")
+    assert status == 422 and problem["parameter"] == "/granularity", problem
+
+
+def test_bins_of_microseconds_over_hours(scene):
+    server = frugal(scene, ["[", *(read_at(i * 126_000_000 + 3, 5, 1 + i % 2) for i in range(100)), read_at(12_600_000_000, 30)])
+    hlm, _ = table(server, "/hlm?preset=posix&granularity=7e-6&limit=1000")
+    assert len(hlm) == 101 and hlm[0]["count"] == 1 and sum(row["count"] for row in hlm) == 101
+    assert {row["time_range"] for row in hlm} == {(i * 126_000_000) // 7 for i in range(100)} | {(12_600_000_000 - 3) // 7}
+    for query in ["/views/layer?preset=posix&layer=posix&by=time_range", "/views/flat?preset=posix&by=time_range"]:
+        rows, _ = table(server, query + "&granularity=7e-6&limit=1000")
+        prefix = "posix_" if "flat" in query else ""
+        assert len(rows) == 105, len(rows)  # the last event touches five bins
+        total = server.get(server.path + "/summary?preset=posix")["layers"][0]
+        for name in ("count", "time", "size", "busy", "busy_process_sum"):
+            assert abs(sum(row[prefix + name] for row in rows) - total[name]) < 1e-9, (query, name)
+        assert [row["time_range"] for row in rows] == sorted(row["time_range"] for row in rows)
+
+
+def test_a_sum_that_does_not_fit_is_missing_and_said(scene):
+    huge = 1 << 62
+    server = frugal(scene, ["[", read_at(0, 10, 1, huge), read_at(20, 10, 1, huge), read_at(2_000_000, 10, 2, 7)])
+    value = server.get(server.path + "/summary?preset=posix")
+    layer = value["layers"][0]
+    assert layer["count"] == 3 and layer["size"] is None and layer["read_size"] is None and layer["bw"] is None and layer["time"] == 3e-5, layer
+    assert value["sums_too_large"] >= 2, value
+    for semantics in ("exact", "compatible"):
+        rows, value = table(server, f"/timeseries?preset=posix&layer=posix&metrics=size,count&granularity=1&semantics={semantics}")
+        assert [row["size"] for row in rows] == [None, None, 7] and rows[0]["count"] == 2 and value["sums_too_large"] > 0, (semantics, rows)
+        rows, value = table(server, f"/timeseries?preset=posix&layer=posix&metrics=count&granularity=1&filter=size+%3C+8&semantics={semantics}")
+        assert "sums_too_large" not in value
+    rows, value = table(server, "/views/layer?preset=posix&by=process")
+    assert [row["size"] for row in rows] == [None, 7] and value["sums_too_large"] > 0
+    for query, name in [("/hlm?preset=posix", "size"), ("/views/main?preset=posix", "size"), ("/views/layer?preset=posix&by=proc_name&semantics=compatible", "size_sum"),
+                        ("/views/flat?preset=posix&by=proc_name&semantics=compatible", "posix_size_sum")]:
+        rows, value = table(server, query)
+        assert sorted((row[name] is None, row[name]) for row in rows) == [(False, 7), (True, None)] and value["sums_too_large"] > 0, (query, rows)
+    compatible = server.get(server.path + "/summary?preset=posix&semantics=compatible")
+    assert compatible["layers"][0]["size"] is None and compatible["layers"][0]["bandwidth"] is None and compatible["sums_too_large"] > 0
+    assert compatible["layers"][0]["count"] == 3
 
 
 # ---- how answers are kept

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compatible/sort.h"
 #include "analyse/layers/conditions.h"
+#include "analyse/operators/radix.h"
 #include "common/buffer.h"
 #include "common/map.h"
 #include "common/memory.h"
@@ -204,46 +204,56 @@ void sta_by_fini(struct sta_by *by)
 
 /* ---- rows */
 
-/* Rows by value, then process; those of one process keep the order of the main view. */
-static size_t sort_rows(const struct sta_by *by, const struct sta_main_rows *rows,
-                        struct sta_sort_item *items)
+/* Rows as (value, process and row): those of one process keep the order of the main view. */
+static size_t list_rows(const struct sta_by *by, const struct sta_main_rows *rows,
+                        struct sta_word_pair *items)
 {
     const struct sta_axes *axes = rows->hlm->axes;
     size_t count = 0;
     for (size_t row = 0; row < rows->count; row++) {
         uint32_t value = sta_by_value(by, axes, rows->keys[row]);
-        if (value == STA_NO_CODE)
-            continue;
-        items[count++] = (struct sta_sort_item){
-            .key = value, .minor = sta_axes_rank(axes, STA_AXIS_PROC, rows->keys[row]), .at = (uint32_t)row};
+        uint64_t process = sta_axes_rank(axes, STA_AXIS_PROC, rows->keys[row]);
+        if (value != STA_NO_CODE)
+            items[count++] = (struct sta_word_pair){value, process << 32 | row};
     }
-    struct sta_sort_item *spare = sta_alloc_array(count + 1, sizeof *spare);
-    sta_sort_items(items, spare, count, NULL);
-    free(spare);
     return count;
 }
 
-void sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const struct sta_main_rows *rows)
+/* Groups rows that are in order. */
+static void group_rows(struct sta_by_rows *by_rows, const struct sta_by *by,
+                       const struct sta_word_pair *items, size_t count)
 {
-    struct sta_sort_item *items = sta_alloc_array(rows->count + 1, sizeof *items);
-    size_t count = sort_rows(by, rows, items);
     *by_rows = (struct sta_by_rows){.order = sta_alloc_array(count + 1, sizeof *by_rows->order),
                                     .unit_start = sta_alloc_array(count + 1, sizeof *by_rows->unit_start),
                                     .value_start = sta_alloc_array(count + 1, sizeof *by_rows->value_start),
                                     .values = sta_alloc_array(count + 1, sizeof *by_rows->values)};
     for (size_t i = 0; i < count; i++) {
-        bool new_value = i == 0 || items[i].key != items[i - 1].key;
-        by_rows->order[i] = items[i].at;
-        if (new_value || sta_by_units_are_rows(by) || items[i].minor != items[i - 1].minor)
+        bool new_value = i == 0 || items[i].major != items[i - 1].major;
+        by_rows->order[i] = (uint32_t)items[i].minor;
+        if (new_value || sta_by_units_are_rows(by) || items[i].minor >> 32 != items[i - 1].minor >> 32)
             by_rows->unit_start[by_rows->unit_count++] = (uint32_t)i;
         if (!new_value)
             continue;
         by_rows->value_start[by_rows->count] = (uint32_t)by_rows->unit_count - 1;
-        by_rows->values[by_rows->count++] = (uint32_t)items[i].key;
+        by_rows->values[by_rows->count++] = (uint32_t)items[i].major;
     }
     by_rows->unit_start[by_rows->unit_count] = (uint32_t)count;
     by_rows->value_start[by_rows->count] = (uint32_t)by_rows->unit_count;
+}
+
+int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const struct sta_main_rows *rows,
+                     const _Atomic bool *cancel)
+{
+    struct sta_word_pair *items = sta_alloc_array(rows->count + 1, sizeof *items);
+    struct sta_word_pair *scratch = sta_alloc_array(rows->count + 1, sizeof *scratch);
+    size_t count = list_rows(by, rows, items);
+    int rc = sta_radix_sort_pairs(items, scratch, count, cancel);
+    free(scratch);
+    *by_rows = (struct sta_by_rows){0};
+    if (rc == 0)
+        group_rows(by_rows, by, items, count);
     free(items);
+    return rc;
 }
 
 void sta_by_rows_fini(struct sta_by_rows *by_rows)

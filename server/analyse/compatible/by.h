@@ -39,7 +39,9 @@ struct sta_by_rows {
     uint32_t *value_start; /* by value that occurs, and one more: into units */
     uint32_t *values;      /* ascending */
 };
-void sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const struct sta_main_rows *rows);
+/** Return: 0 or STA_ECANCELLED.  @cancel: NULL, or what ends it soon when it becomes true. */
+STA_MUSTCHECK int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by,
+                                   const struct sta_main_rows *rows, const _Atomic bool *cancel);
 void sta_by_rows_fini(struct sta_by_rows *by_rows);
 
 /** Whether units are rows: V = proc_name of metrics.md section 6. */

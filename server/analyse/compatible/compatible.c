@@ -185,6 +185,7 @@ static int answer(const struct sta_view_question *question, const struct sta_vie
     if (rc == 0) {
         say_counts(&basis->hlm, wish.layer, facts);
         rc = make_table(question, &basis->hlm, &by, wish.layer, budget, table, facts, err);
+        sta_facts_of_sums(facts, table);
     }
     sta_by_fini(&by);
     return rc;

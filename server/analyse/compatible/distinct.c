@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "analyse/compatible/layer_view.h"
+#include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 /* ---- sets */
@@ -44,7 +45,7 @@ static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis, c
 static void count_sets(double *out, const struct sta_layer_view *view, enum sta_axis axis,
                        const uint8_t *kinds)
 {
-    uint32_t *mark = sta_alloc_array((size_t)view->rows->hlm->axes->count[axis] + 1, sizeof *mark);
+    uint32_t *mark = sta_alloc_array((size_t)view->rows->hlm->members[axis].value_count + 1, sizeof *mark);
     for (size_t at = 0; at < view->by_rows.count; at++)
         out[at] = (double)count_set(view, axis, kinds, at, mark);
     free(mark);
@@ -52,23 +53,17 @@ static void count_sets(double *out, const struct sta_layer_view *view, enum sta_
 
 /* ---- grouped view types */
 
-static int compare_words(const void *a, const void *b)
+static int count_distinct(uint64_t *words, uint64_t *scratch, size_t count, const _Atomic bool *cancel,
+                          double *distinct)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static size_t count_distinct(uint64_t *words, size_t count)
-{
-    size_t distinct = count > 0;
     bool ascending = true;
     for (size_t i = 1; i < count && ascending; i++)
         ascending = words[i] >= words[i - 1];
-    if (!ascending)
-        qsort(words, count, sizeof *words, compare_words);
+    int rc = ascending ? 0 : sta_radix_sort(words, scratch, count, 1, false, cancel);
+    *distinct = count > 0;
     for (size_t i = 1; i < count; i++)
-        distinct += words[i] != words[i - 1];
-    return distinct;
+        *distinct += words[i] != words[i - 1];
+    return rc;
 }
 
 /* What a unit's values of an axis come to. */
@@ -107,7 +102,7 @@ static int count_values(double *out, const struct sta_layer_view *view, enum sta
                         struct sta_error *err)
 {
     const struct sta_by_rows *by_rows = &view->by_rows;
-    uint64_t *words = sta_try_alloc_array(by_rows->unit_count + 1, sizeof *words);
+    uint64_t *words = sta_try_alloc_array(by_rows->unit_count + 1, 2 * sizeof *words);
     XXH3_state_t *state = XXH3_createState();
     int rc = words == NULL || state == NULL
                  ? sta_fail(err, STA_ENOMEM, "no memory for %zu values", by_rows->unit_count)
@@ -116,7 +111,9 @@ static int count_values(double *out, const struct sta_layer_view *view, enum sta
         size_t count = 0;
         for (uint32_t unit = by_rows->value_start[at]; unit < by_rows->value_start[at + 1]; unit++)
             words[count++] = value_of(view, axis, unit, state);
-        out[at] = (double)count_distinct(words, count);
+        rc = sta_radix_failed(
+            count_distinct(words, words + by_rows->unit_count, count, view->budget->cancel, &out[at]),
+            "values", count, err);
     }
     XXH3_freeState(state);
     free(words);

@@ -10,7 +10,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/compatible/pass.h"
-#include "analyse/compatible/sort.h"
+#include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 bool sta_layer_has_files(const struct sta_layer *layer)
@@ -27,19 +27,13 @@ struct met_kind {
     uint32_t number;
 };
 
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int compare_kinds(const struct sta_hlm_kind *a, const struct sta_hlm_kind *b)
 {
-    int order = compare_texts(a->cat, b->cat);
+    int order = sta_text_order(a->cat, b->cat);
     if (order == 0)
         order = (int)a->io_cat - (int)b->io_cat;
     if (order == 0)
-        order = compare_texts(a->func, b->func);
+        order = sta_text_order(a->func, b->func);
     return order != 0 ? order : memcmp(a->class.members, b->class.members, sizeof a->class.members);
 }
 
@@ -118,11 +112,11 @@ static void count_events(struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
 struct merge {
     struct sta_hlm *hlm;
     const struct sta_pass *pass;
-    uint32_t **common;   /* by worker: numbers of its kinds */
-    uint32_t **group_of; /* by worker and group: the group of all */
-    size_t *first;       /* by worker: number of its first group among those of all */
-    struct sta_sort_item *items, *spare;
-    size_t count; /* of items */
+    uint32_t **common;                     /* by worker: numbers of its kinds */
+    uint32_t **group_of;                   /* by worker and group: the group of all */
+    size_t *first;                         /* by worker: number of its first group among those of all */
+    struct sta_word_pair *items, *scratch; /* key; kind and number among the groups of all */
+    size_t count;                          /* of items */
 };
 
 static void add_sizes(struct sta_hlm *hlm, struct sta_group *to, const struct sta_group_sizes *sizes,
@@ -134,7 +128,7 @@ static void add_sizes(struct sta_hlm *hlm, struct sta_group *to, const struct st
         return;
     }
     struct sta_group_sizes *sum = &hlm->sizes[to->sizes];
-    sum->size = sta_add_capped(sum->size, sizes->size);
+    sum->size = sta_bounded_add(sum->size, sizes->size);
     for (int b = 0; b < STA_SIZE_BINS; b++)
         sum->bins[b] += sizes->bins[b];
 }
@@ -146,9 +140,8 @@ static void list_groups(struct merge *merge)
         const struct sta_pass_worker *worker = &merge->pass->workers[w];
         merge->first[w] = n;
         for (size_t g = 0; g < worker->group_count; g++, n++)
-            merge->items[n] = (struct sta_sort_item){.key = worker->groups[g].key,
-                                                     .minor = merge->common[w][worker->groups[g].kind],
-                                                     .at = (uint32_t)n};
+            merge->items[n] = (struct sta_word_pair){
+                worker->groups[g].key, (uint64_t)merge->common[w][worker->groups[g].kind] << 32 | n};
     }
 }
 
@@ -162,15 +155,16 @@ static int unite_groups(struct merge *merge, struct sta_error *err)
     for (size_t i = 0; i < merge->count; i++) {
         if (i % ITEMS_AT_ONCE == 0 && sta_budget_check(merge->pass->budget, err) != 0)
             return err->status;
-        const struct sta_sort_item *item = &merge->items[i];
+        const struct sta_word_pair *item = &merge->items[i];
+        const uint32_t number = (uint32_t)item->minor, kind = (uint32_t)(item->minor >> 32);
         unsigned w = merge->pass->worker_count - 1;
-        while (item->at < merge->first[w])
+        while (number < merge->first[w])
             w--;
         const struct sta_pass_worker *worker = &merge->pass->workers[w];
-        const struct sta_pass_group *from = &worker->groups[item->at - merge->first[w]];
-        if (i == 0 || item[-1].key != item->key || item[-1].minor != item->minor) {
+        const struct sta_pass_group *from = &worker->groups[number - merge->first[w]];
+        if (i == 0 || item[-1].major != item->major || item[-1].minor >> 32 != kind) {
             hlm->groups[hlm->count++] =
-                (struct sta_group){.key = item->key, .kind = item->minor, .sizes = STA_NO_SIZES};
+                (struct sta_group){.key = item->major, .kind = kind, .sizes = STA_NO_SIZES};
             time = 0;
         }
         struct sta_group *to = &hlm->groups[hlm->count - 1];
@@ -179,7 +173,7 @@ static int unite_groups(struct merge *merge, struct sta_error *err)
         to->count += from->count;
         if (from->sizes != STA_NO_SIZES)
             add_sizes(hlm, to, &worker->sizes[from->sizes], &size_count);
-        merge->group_of[w][item->at - merge->first[w]] = (uint32_t)hlm->count - 1;
+        merge->group_of[w][number - merge->first[w]] = (uint32_t)hlm->count - 1;
     }
     return 0;
 }
@@ -208,7 +202,7 @@ static int gather_members(struct merge *merge, struct sta_error *err)
         if (rc != 0)
             break;
         rc = sta_members_gather(lists, merge->pass->worker_count, (const uint32_t *const *)merge->group_of,
-                                hlm->count, hlm->axes->count[axis], &hlm->members[axis], err);
+                                hlm->count, hlm->axes->texts[axis], &hlm->members[axis], err);
         if (rc == 0)
             drop_missing(merge, axis, &hlm->members[axis]);
     }
@@ -228,7 +222,7 @@ static void merge_begin(struct merge *merge)
         merge->group_of[w] = sta_alloc_array(pass->workers[w].group_count + 1, sizeof *merge->group_of[w]);
     }
     merge->items = sta_alloc_array(merge->count + 1, sizeof *merge->items);
-    merge->spare = sta_alloc_array(merge->count + 1, sizeof *merge->spare);
+    merge->scratch = sta_alloc_array(merge->count + 1, sizeof *merge->scratch);
     hlm->groups = sta_alloc_array(merge->count + 1, sizeof *hlm->groups);
     hlm->sizes = sta_alloc_array(sizes + 1, sizeof *hlm->sizes);
 }
@@ -254,9 +248,11 @@ static int merge_groups(struct sta_hlm *hlm, const struct sta_pass *pass, uint32
         return rc;
     merge_begin(&merge);
     list_groups(&merge);
-    sta_sort_items(merge.items, merge.spare, merge.count, pass->budget->cancel);
-    rc = unite_groups(&merge, err);
-    free(merge.spare);
+    rc = sta_radix_failed(sta_radix_sort_pairs(merge.items, merge.scratch, merge.count, pass->budget->cancel),
+                          "groups", merge.count, err);
+    if (rc == 0)
+        rc = unite_groups(&merge, err);
+    free(merge.scratch);
     free(merge.items);
     if (rc == 0)
         rc = gather_members(&merge, err);
@@ -303,18 +299,16 @@ uint64_t sta_hlm_bytes(const struct sta_hlm *hlm)
         const struct sta_members *members = &hlm->members[axis];
         if (members->start != NULL)
             bytes += hlm->count * (sizeof *members->start + sizeof *members->missing) +
-                     members->start[hlm->count] * sizeof *members->items;
+                     members->start[hlm->count] * sizeof *members->items +
+                     members->value_count * sizeof *members->values;
     }
     return bytes;
 }
 
 void sta_hlm_fini(struct sta_hlm *hlm)
 {
-    for (int axis = 0; axis < STA_AXES; axis++) {
-        free(hlm->members[axis].start);
-        free(hlm->members[axis].items);
-        free(hlm->members[axis].missing);
-    }
+    for (int axis = 0; axis < STA_AXES; axis++)
+        sta_members_fini(&hlm->members[axis]);
     free(hlm->groups);
     free(hlm->sizes);
     free(hlm->kinds);

@@ -9,6 +9,7 @@
 #define STA_ANALYSE_COMPATIBLE_HLM_H
 
 #include "analyse/compatible/axes.h"
+#include "analyse/bounded_sum.h"
 #include "analyse/compatible/sum.h"
 #include "analyse/size_bins.h"
 
@@ -26,18 +27,22 @@ struct sta_group {
     uint32_t kind;
     uint32_t sizes; /* index of its struct sta_group_sizes, or STA_NO_SIZES when no event has a size */
     int64_t count;
-    double time; /* s */
+    double time; /* s; infinite: too large */
 };
 
 struct sta_group_sizes {
-    int64_t size, bins[STA_SIZE_BINS];
+    int64_t size; /* a bounded sum */
+    int64_t bins[STA_SIZE_BINS];
 };
 
-/* The distinct values that the events of each group have of a view type which is not grouped by. */
+/* The distinct values that the events of each group have of a view type which is not grouped by.  The values
+ * that occur at all are numbered in their order: bins by time, files by name. */
 struct sta_members {
     size_t *start;   /* by group, and one more: its items are start[g] .. start[g + 1]; NULL: not collected */
-    uint32_t *items; /* codes of files, numbers of bins; in no order */
-    uint8_t *missing; /* by group: one of its events has none, so it has no set (quirk); no items then */
+    uint32_t *items; /* numbers of values, ascending */
+    uint8_t *missing; /* by group: one of its events has none, so it has no set (quirk) */
+    uint32_t *values; /* by number: bin, or code of the file */
+    uint32_t value_count;
 };
 
 /* Events of the trace by what became of them. */

@@ -1,4 +1,5 @@
 /* The high-level metrics as a table. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +78,9 @@ static void add_kinds(struct sta_table *table, const struct rows *rows)
 
 static void set_count(struct sta_table_column *column, size_t row, int64_t value)
 {
-    if (value != 0)
+    if (value > 0)
         sta_table_set_int(column, row, value);
+    column->too_large += value == STA_TOO_LARGE;
 }
 
 static void add_sums(struct sta_table *table, const struct rows *rows)
@@ -89,7 +91,8 @@ static void add_sums(struct sta_table *table, const struct rows *rows)
         for (size_t g = rows->start[row]; g < rows->start[row + 1]; g++)
             sta_sum_add(&sum, rows->hlm->groups[g].time);
         if (sum.sum != 0)
-            sta_table_set_number(time, row, sum.sum);
+            sta_table_set_number(time, row, sum.sum); /* which leaves an infinite one missing */
+        time->too_large += isinf(sum.sum) != 0;
     }
     struct sta_table_column *count = sta_table_add(table, "count", STA_TYPE_INT, NULL);
     for (size_t row = 0; row < rows->count; row++) {
@@ -112,7 +115,7 @@ static void add_size(struct sta_table *table, const struct rows *rows, int bin)
             if (hlm->groups[g].sizes == STA_NO_SIZES)
                 continue;
             const struct sta_group_sizes *sizes = &hlm->sizes[hlm->groups[g].sizes];
-            sum = sta_add_capped(sum, bin < 0 ? sizes->size : sizes->bins[bin]);
+            sum = sta_bounded_add(sum, bin < 0 ? sizes->size : sizes->bins[bin]);
         }
         set_count(column, row, sum);
     }
@@ -145,7 +148,7 @@ int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget, st
                   struct sta_error *err)
 {
     struct rows rows;
-    struct sta_lists lists = {.table = table, .axes = hlm->axes, .budget = budget};
+    struct sta_lists lists = {.table = table, .hlm = hlm, .budget = budget};
     find_rows(&rows, hlm);
     sta_table_init(table, rows.count);
     int rc =

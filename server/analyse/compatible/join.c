@@ -7,8 +7,8 @@
 
 #include "analyse/budget.h"
 #include "analyse/compatible/scores.h"
-#include "analyse/compatible/sort.h"
-#include "analyse/compatible/tasks.h"
+#include "analyse/exec/tasks.h"
+#include "analyse/operators/radix.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -19,36 +19,37 @@ static int prepare_layer(void *context, unsigned worker, size_t task, struct sta
     struct sta_join *join = context;
     struct sta_join_layer *layer = &join->layers[task];
     sta_main_rows_init(&layer->rows, join->hlm, layer->layer);
-    layer->view =
-        (struct sta_layer_view){.by = join->by, .rows = &layer->rows, .quantiles = join->options.quantiles};
-    sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows);
-    return 0;
+    layer->view = (struct sta_layer_view){
+        .by = join->by, .rows = &layer->rows, .budget = join->budget, .quantiles = join->options.quantiles};
+    int rc = sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows, join->budget->cancel);
+    return sta_radix_failed(rc, "rows", layer->rows.count, err);
 }
 
 /* The values that some layer has, ascending, and where each layer's rows are among them. */
-static void join_rows(struct sta_join *join)
+static int join_rows(struct sta_join *join, struct sta_error *err)
 {
     size_t most = 0, count = 0;
     for (uint32_t l = 0; l < join->layer_count; l++)
         most += join->layers[l].view.by_rows.count;
-    struct sta_sort_item *items = sta_alloc_array(most + 1, sizeof *items);
-    struct sta_sort_item *spare = sta_alloc_array(most + 1, sizeof *spare);
+    struct sta_word_pair *items = sta_alloc_array(most + 1, sizeof *items); /* value, layer and row */
+    struct sta_word_pair *scratch = sta_alloc_array(most + 1, sizeof *scratch);
     for (uint32_t l = 0; l < join->layer_count; l++) {
         const struct sta_by_rows *by_rows = &join->layers[l].view.by_rows;
         join->layers[l].row_of = sta_alloc_array(by_rows->count + 1, sizeof *join->layers[l].row_of);
         for (size_t row = 0; row < by_rows->count; row++)
-            items[count++] =
-                (struct sta_sort_item){.key = by_rows->values[row], .minor = l, .at = (uint32_t)row};
+            items[count++] = (struct sta_word_pair){by_rows->values[row], (uint64_t)l << 32 | row};
     }
-    sta_sort_items(items, spare, count, NULL);
-    free(spare);
+    int rc = sta_radix_failed(sta_radix_sort_pairs(items, scratch, count, join->budget->cancel), "rows",
+                              count, err);
+    free(scratch);
     join->values = sta_alloc_array(count + 1, sizeof *join->values);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || items[i].key != items[i - 1].key)
-            join->values[join->count++] = (uint32_t)items[i].key;
-        join->layers[items[i].minor].row_of[items[i].at] = join->count - 1;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (i == 0 || items[i].major != items[i - 1].major)
+            join->values[join->count++] = (uint32_t)items[i].major;
+        join->layers[items[i].minor >> 32].row_of[(uint32_t)items[i].minor] = join->count - 1;
     }
     free(items);
+    return rc;
 }
 
 /* ---- columns */
@@ -77,11 +78,11 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
     for (uint32_t l = 0; l < join->layer_count; l++)
         join->layers[l].layer = options->layer == STA_NO_LAYER ? l : options->layer;
     int rc = sta_tasks_run(budget, join->layer_count, prepare_layer, join, err);
-    if (rc != 0)
-        return rc;
-    join_rows(join);
-    list_columns(join);
-    return 0;
+    if (rc == 0)
+        rc = join_rows(join, err);
+    if (rc == 0)
+        list_columns(join);
+    return rc;
 }
 
 void sta_join_fini(struct sta_join *join)
@@ -141,13 +142,24 @@ static void add_columns(struct sta_join *join, const struct sta_join_extra *extr
 
 /* ---- cells */
 
+/* Whether a sum, or what is taken of sums, goes beyond 64 bits. */
+static bool is_too_large(const struct sta_view_column *meant, double value)
+{
+    if (meant->measure != STA_MEASURE_SIZE && meant->measure != STA_MEASURE_TIME)
+        return false;
+    return isinf(value) || (sta_view_column_type(meant) == STA_TYPE_INT && value >= 0x1p63);
+}
+
 static void put_numbers(const struct sta_join *join, const struct sta_join_layer *layer,
-                        struct sta_table_column *column, const double *cells, size_t rows)
+                        const struct sta_view_column *meant, struct sta_table_column *column,
+                        const double *cells, size_t rows)
 {
     bool finite = join->options.layer == STA_NO_LAYER;
     for (size_t row = 0; row < rows; row++) {
         size_t at = layer->row_of[row];
-        if (isnan(cells[row]) || (finite && isinf(cells[row])))
+        bool too_large = is_too_large(meant, cells[row]);
+        column->too_large += too_large;
+        if (isnan(cells[row]) || too_large || (finite && isinf(cells[row])))
             continue;
         column->missing[at] = 0;
         if (column->type == STA_TYPE_INT)
@@ -230,7 +242,7 @@ static int put_column(struct sta_join *join, const struct sta_join_layer *layer,
     if (meant->score)
         put_scores(join, layer, meant, column, cells, metric->rows);
     else
-        put_numbers(join, layer, column, cells, metric->rows);
+        put_numbers(join, layer, meant, column, cells, metric->rows);
     return 0;
 }
 

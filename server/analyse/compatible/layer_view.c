@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
 #include "common/memory.h"
 
 /* ---- columns */
@@ -110,7 +111,7 @@ static void add_entry(struct sta_sum *sums, const struct sta_main_entry *entry)
     sta_sum_add(&sums[STA_MEASURE_COUNT], (double)entry->count);
     sta_sum_add(&sums[STA_MEASURE_INTENSITY], ratios.intensity);
     sta_sum_add(&sums[STA_MEASURE_OPS], ratios.ops);
-    sta_sum_add(&sums[STA_MEASURE_SIZE], (double)entry->size);
+    sta_sum_add(&sums[STA_MEASURE_SIZE], entry->size == STA_TOO_LARGE ? INFINITY : (double)entry->size);
     sta_sum_add(&sums[STA_MEASURE_TIME], entry->time);
 }
 
@@ -185,36 +186,45 @@ static void describe(struct sta_layer_metric *out, const struct sta_layer_view *
     sta_layer_statistics(out->cells[measure], &of);
 }
 
-static void describe_all(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                         const struct units *units)
+static int describe_all(struct sta_layer_metric *out, const struct sta_layer_view *view,
+                        const struct units *units, struct sta_error *err)
 {
+    int rc = 0;
     double *values = sta_alloc_array(units->start[out->rows] + 1, sizeof *values);
     size_t *start = sta_alloc_array(out->rows + 1, sizeof *start);
-    for (int measure = 0; measure < STA_MEASURE_NUMBERS; measure++)
+    for (int measure = 0; rc == 0 && measure < STA_MEASURE_NUMBERS; measure++) {
         if (out->cells[measure][STA_STAT_SUM] != NULL)
             describe(out, view, units, (enum sta_measure)measure, values, start);
+        rc = sta_budget_check(view->budget, err);
+    }
     free(values);
     free(start);
     for (int b = 0; units->bins != NULL && b < STA_SIZE_BINS; b++)
         for (size_t row = 0; row < out->rows; row++)
             if (units->bins[row][b] != 0)
                 out->cells[STA_MEASURE_BINS + b][STA_STAT_SUM][row] = (double)units->bins[row][b];
+    return rc;
 }
 
 /* ---- all of it */
 
-static void fill(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
-                 const uint8_t *kinds)
+static int fill(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
+                const uint8_t *kinds, struct sta_error *err)
 {
     const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
     struct sta_main_metric main_metric;
     struct units units;
     sta_main_metric_init(&main_metric, view->rows, kinds, sta_metric_has_sizes(layer, metric));
     units_init(&units, view, &main_metric);
-    describe_all(out, view, &units);
-    sta_layer_shares(out, view->by->axis == STA_AXIS_PROC, metric != STA_LAYER_ITSELF);
+    int rc = describe_all(out, view, &units, err);
+    if (rc == 0) {
+        sta_layer_shares(out, view->by->axis == STA_AXIS_PROC, metric != STA_LAYER_ITSELF,
+                         view->budget->cancel);
+        rc = sta_budget_check(view->budget, err);
+    }
     units_fini(&units);
     sta_main_metric_fini(&main_metric);
+    return rc;
 }
 
 int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
@@ -224,8 +234,9 @@ int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_v
     if (rc != 0)
         return rc;
     uint8_t *kinds = sta_metric_kinds(view->rows->hlm, view->rows->layer, metric);
-    fill(out, view, metric, kinds);
-    rc = sta_layer_distinct(out, view, kinds, metric != STA_LAYER_ITSELF, err);
+    rc = fill(out, view, metric, kinds, err);
+    if (rc == 0)
+        rc = sta_layer_distinct(out, view, kinds, metric != STA_LAYER_ITSELF, err);
     free(kinds);
     return rc;
 }

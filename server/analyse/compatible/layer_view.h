@@ -1,6 +1,7 @@
 /* layer_view.h - statistics of one metric of a layer, by the values of a view (private to compatible).
  *
- * metrics.md section 6.  Cells are doubles, missing ones NaN. */
+ * metrics.md section 6.  Cells are doubles, missing ones NaN; sizes and times that are too large are
+ * infinite. */
 #ifndef STA_ANALYSE_COMPATIBLE_LAYER_VIEW_H
 #define STA_ANALYSE_COMPATIBLE_LAYER_VIEW_H
 
@@ -54,6 +55,7 @@ struct sta_layer_view {
     const struct sta_by *by;
     const struct sta_main_rows *rows;
     struct sta_by_rows by_rows;
+    const struct sta_budget *budget;
     bool quantiles;
 };
 
@@ -77,8 +79,10 @@ struct sta_layer_values {
 };
 /** Fills the columns _max _mean _min _std _sum, and the quantiles where there are columns for them. */
 void sta_layer_statistics(double *const *cells, const struct sta_layer_values *values);
-/** Fills the columns _per, then _slope and _pct.  @derived: the metric is a derived one. */
-void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived);
+/** Fills the columns _per, then _slope and _pct.  @derived: the metric is a derived one.  @cancel: NULL, or
+ * what ends it soon; then the cells are of no use */
+void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
+                      const _Atomic bool *cancel);
 /** Fills the _nunique columns.  Return: 0 or STA_ENOMEM. */
 STA_MUSTCHECK int sta_layer_distinct(struct sta_layer_metric *out, const struct sta_layer_view *view,
                                      const uint8_t *kinds, bool derived, struct sta_error *err);

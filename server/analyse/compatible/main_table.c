@@ -53,12 +53,20 @@ static int by_name(const void *a, const void *b)
 
 static void put_int(struct sta_table_column *column, size_t row, int64_t value)
 {
-    if (value != 0)
+    if (value > 0)
         sta_table_set_int(column, row, value);
+    column->too_large += value == STA_TOO_LARGE;
+}
+
+static void put_time(struct sta_table_column *column, size_t row, double value)
+{
+    if (value != 0)
+        sta_table_set_number(column, row, value);
+    column->too_large += isinf(value) != 0;
 }
 
 /* Infinite stays infinite. */
-static void put_number(struct sta_table_column *column, size_t row, double value)
+static void put_ratio(struct sta_table_column *column, size_t row, double value)
 {
     if (value == 0)
         return;
@@ -78,16 +86,16 @@ static void put_entry(struct sta_table_column *column, enum sta_measure measure,
         put_int(column, entry->row, entry->size);
         break;
     case STA_MEASURE_TIME:
-        put_number(column, entry->row, entry->time);
+        put_time(column, entry->row, entry->time);
         break;
     case STA_MEASURE_BW:
-        put_number(column, entry->row, sta_main_ratios(entry).bw);
+        put_ratio(column, entry->row, sta_main_ratios(entry).bw);
         break;
     case STA_MEASURE_INTENSITY:
-        put_number(column, entry->row, sta_main_ratios(entry).intensity);
+        put_ratio(column, entry->row, sta_main_ratios(entry).intensity);
         break;
     case STA_MEASURE_OPS:
-        put_number(column, entry->row, sta_main_ratios(entry).ops);
+        put_ratio(column, entry->row, sta_main_ratios(entry).ops);
         break;
     default:
         put_int(column, entry->row, metric->bins[at][measure - STA_MEASURE_BINS]);
@@ -166,7 +174,7 @@ int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_b
 {
     struct columns columns = {0};
     struct sta_main_rows rows;
-    struct sta_lists lists = {.table = table, .axes = hlm->axes, .budget = budget};
+    struct sta_lists lists = {.table = table, .hlm = hlm, .budget = budget};
     list_metric(&columns, hlm, layer, STA_LAYER_ITSELF);
     for (uint32_t m = 0; m < hlm->bound->preset->layers[layer].metric_count; m++)
         list_metric(&columns, hlm, layer, m);

@@ -69,7 +69,7 @@ static void add_sizes(struct sta_main_metric *metric, const struct sta_hlm *hlm,
     if (group->sizes == STA_NO_SIZES)
         return;
     const struct sta_group_sizes *sizes = &hlm->sizes[group->sizes];
-    entry->size = sta_add_capped(entry->size, sizes->size);
+    entry->size = sta_bounded_add(entry->size, sizes->size);
     for (int b = 0; b < STA_SIZE_BINS; b++)
         bins[b] += sizes->bins[b];
 }

@@ -31,8 +31,9 @@ uint8_t *sta_metric_kinds(const struct sta_hlm *hlm, uint32_t layer, uint32_t me
 /* A metric in one row. */
 struct sta_main_entry {
     uint32_t row;
-    int64_t count, size; /* size 0 where it is missing or not shown */
-    double time;         /* s */
+    int64_t count;
+    int64_t size; /* a bounded sum; 0 where it is missing or not shown */
+    double time;  /* s; infinite: too large */
 };
 
 struct sta_main_metric {

@@ -125,7 +125,7 @@ static void add_size(struct sta_pass_worker *worker, struct sta_pass_group *grou
         group->sizes = (uint32_t)worker->sizes_count++;
     }
     struct sta_group_sizes *sizes = &worker->sizes[group->sizes];
-    sizes->size = sta_add_capped(sizes->size, size);
+    sizes->size = sta_bounded_add(sizes->size, size);
     sizes->bins[sta_size_bin(size)]++;
 }
 
@@ -240,25 +240,11 @@ static inline void take_row(const struct sta_axes *axes, struct sta_pass_worker 
 }
 
 /* Removes repeated pairs once the list has doubled. */
-static int compact(const struct sta_pass *pass, struct sta_pass_worker *worker, enum sta_axis axis,
-                   struct sta_error *err)
+static int compact(struct sta_pass_worker *worker, enum sta_axis axis, struct sta_error *err)
 {
     struct sta_pairs *pairs = &worker->pairs[axis];
-    if (pairs->count < COMPACT_FROM || pairs->count < 2 * pairs->distinct)
-        return 0;
-    struct sta_members members;
-    int rc =
-        sta_members_gather(pairs, 1, NULL, worker->group_count, pass->hlm->axes->count[axis], &members, err);
-    if (rc != 0)
-        return rc;
-    pairs->count = 0;
-    for (size_t g = 0; g < worker->group_count; g++)
-        for (size_t i = members.start[g]; i < members.start[g + 1]; i++)
-            pairs->items[pairs->count++] = (uint64_t)g << 32 | members.items[i];
-    pairs->distinct = pairs->count;
-    free(members.start);
-    free(members.items);
-    return 0;
+    bool doubled = pairs->count >= COMPACT_FROM && pairs->count >= 2 * pairs->distinct;
+    return doubled ? sta_pairs_compact(pairs, err) : 0;
 }
 
 static double bytes_of(const struct sta_pass_worker *worker)
@@ -298,7 +284,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
             take_row(axes, worker, &rows, row, kind, bin_of(&walk, rows.ts[row]));
     }
     for (int axis = 0; rc == 0 && axis < STA_AXES; axis++)
-        rc = compact(pass, worker, axis, err);
+        rc = compact(worker, axis, err);
     if (rc != 0)
         return rc;
     return sta_budget_memory(pass->budget, bytes_of(worker) * pass->worker_count, "the high-level metrics",
@@ -306,17 +292,6 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *fr
 }
 
 /* ---- all of it */
-
-/* A mark for each value that a group may have, by worker: what sets of bins and files need, now and in the
- * tables. */
-static int check_marks(const struct sta_pass *pass, struct sta_error *err)
-{
-    double values = 0;
-    for (int axis = 0; axis < STA_AXES; axis++)
-        values += pass->hlm->axes->grouped[axis] ? 0 : pass->hlm->axes->count[axis];
-    return sta_budget_memory(pass->budget, values * sizeof(uint32_t) * pass->worker_count,
-                             "telling apart the files and bins of this granularity", err);
-}
 
 int sta_pass_run(struct sta_pass *pass, struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
                  const struct sta_budget *budget, struct sta_error *err)
@@ -328,9 +303,6 @@ int sta_pass_run(struct sta_pass *pass, struct sta_hlm *hlm, const struct sta_hl
         sta_combos_init(&pass->workers[w].combos);
         enlarge(&pass->workers[w]);
     }
-    int rc = check_marks(pass, err);
-    if (rc != 0)
-        return rc;
     struct sta_accumulator accumulator = {pass, take_rows};
     struct sta_scan scan = sta_question_scan(hlm->bound);
     scan.accumulators = &accumulator;

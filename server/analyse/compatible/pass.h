@@ -5,7 +5,7 @@
  * worker in the order of first sight: a memory over (function, category, class) finds them without touching a
  * text.  Values of view types that are not grouped by are noted as pairs (group, value); a group remembers
  * its last one, and when the list has doubled its repetitions are removed, so it stays within twice what is
- * distinct. */
+ * distinct.  Memory follows the values that occur, not those that a bin or a file could have. */
 #ifndef STA_ANALYSE_COMPATIBLE_PASS_H
 #define STA_ANALYSE_COMPATIBLE_PASS_H
 
@@ -67,13 +67,19 @@ void sta_pass_fini(struct sta_pass *pass);
 /** Bytes that all workers hold. */
 double sta_pass_bytes(const struct sta_pass *pass);
 
+/** Puts the pairs in order, each once. */
+STA_MUSTCHECK int sta_pairs_compact(struct sta_pairs *pairs, struct sta_error *err);
+
 /**
- * sta_members_gather - from pairs to lists by group, each value once
- * @group_of: what the group of a pair is called from now on; NULL: as it is
- * @limit: values are below
+ * sta_members_gather - from pairs to sets by group
+ * @group_of: by list and group of a pair: the group of the members
+ * @texts: whose codes the values are: the order is that of the texts; NULL: values are numbers
+ * @members: sta_members_fini it also after a failure
  */
 STA_MUSTCHECK int sta_members_gather(const struct sta_pairs *pairs, size_t list_count,
-                                     const uint32_t *const *group_of, size_t group_count, uint32_t limit,
-                                     struct sta_members *members, struct sta_error *err);
+                                     const uint32_t *const *group_of, size_t group_count,
+                                     const struct sta_dictionary *texts, struct sta_members *members,
+                                     struct sta_error *err);
+void sta_members_fini(struct sta_members *members);
 
 #endif

@@ -1,9 +1,10 @@
 /* Minima, means, deviations, quantiles, shares and ranks of the values of a number. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/compatible/layer_view.h"
+#include "analyse/operators/keys.h"
+#include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 /* 0 becomes missing. */
@@ -72,21 +73,17 @@ static const struct {
     double low;
 } quantiles[] = {{STA_STAT_Q1, 0.01}, {STA_STAT_Q5, 0.05}, {STA_STAT_Q10, 0.10}, {STA_STAT_Q25, 0.25}};
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear interpolation, from the nearer neighbour: as numpy rounds, so that the ends fall in or out alike. */
-static double quantile(const double *sorted, size_t count, double share)
+/* Linear interpolation, from the nearer neighbour: as numpy rounds, so that the ends fall in or out alike.
+ * @sorted: by order number */
+static double quantile(const uint64_t *sorted, size_t count, double share)
 {
     double at = share * (double)(count - 1);
     size_t below = (size_t)at;
     size_t above = STA_MIN(below + 1, count - 1);
     double part = at - (double)below;
-    double step = sorted[above] - sorted[below];
-    return part >= 0.5 ? sorted[above] - step * (1 - part) : sorted[below] + step * part;
+    double low = sta_unorder_number(sorted[below]), high = sta_unorder_number(sorted[above]);
+    double step = high - low;
+    return part >= 0.5 ? high - step * (1 - part) : low + step * part;
 }
 
 /* @kept: room for all values */
@@ -107,13 +104,15 @@ static void describe_between(double *out, const struct sample *sample, double fr
     out[2] = (double)count;
 }
 
-static void describe_quantiles(double *const *cells, size_t row, const struct sample *sample, double *sorted,
-                               double *kept)
+/* @sorted, @scratch, @kept: room for all values */
+static void describe_quantiles(double *const *cells, size_t row, const struct sample *sample,
+                               uint64_t *sorted, uint64_t *scratch, double *kept)
 {
     if (sample->count == 0)
         return;
-    memcpy(sorted, sample->values, sample->count * sizeof *sorted);
-    qsort(sorted, sample->count, sizeof *sorted, compare_numbers);
+    for (size_t i = 0; i < sample->count; i++)
+        sorted[i] = sta_order_number(sample->values[i]);
+    STA_ASSERT(sta_radix_sort(sorted, scratch, sample->count, 1, false, NULL) == 0);
     for (size_t q = 0; q < STA_COUNT_OF(quantiles); q++)
         describe_between(cells[quantiles[q].stat] + row * STA_QUANTILE_NUMBERS, sample,
                          quantile(sorted, sample->count, quantiles[q].low),
@@ -123,7 +122,7 @@ static void describe_quantiles(double *const *cells, size_t row, const struct sa
 void sta_layer_statistics(double *const *cells, const struct sta_layer_values *values)
 {
     size_t most = cells[STA_STAT_Q1] != NULL ? values->start[values->rows] : 0;
-    double *sorted = sta_alloc_array(most + 1, sizeof *sorted);
+    uint64_t *sorted = sta_alloc_array(most + 1, 2 * sizeof *sorted);
     double *kept = sta_alloc_array(most + 1, sizeof *kept);
     for (size_t row = 0; row < values->rows; row++) {
         struct sample sample = {.values = values->values + values->start[row],
@@ -132,7 +131,7 @@ void sta_layer_statistics(double *const *cells, const struct sta_layer_values *v
         sample.sum = add_up(sample.values, sample.count);
         describe(cells, row, &sample);
         if (cells[STA_STAT_Q1] != NULL)
-            describe_quantiles(cells, row, &sample, sorted, kept);
+            describe_quantiles(cells, row, &sample, sorted, sorted + most + 1, kept);
     }
     free(kept);
     free(sorted);
@@ -146,51 +145,45 @@ static void share(double *out, const double *of, size_t rows)
         out[row] = isnan(of[row]) ? 0 : of[row];
     double total = sta_sum_pairwise(out, rows);
     for (size_t row = 0; row < rows; row++)
-        out[row] = of[row] / total;
+        out[row] = isinf(total) ? NAN : of[row] / total;
 }
 
-struct ranked {
-    double value;
-    size_t row;
-};
-
-static int compare_ranked(const void *a, const void *b)
+/* Average rank of ties, as a share of all that have a value.  @ranked: order numbers and rows, with room for
+ * as many behind them */
+static void rank(double *out, struct sta_word_pair *ranked, size_t count, const _Atomic bool *cancel)
 {
-    return compare_numbers(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
-}
-
-/* Average rank of ties, as a share of all that have a value. */
-static void rank(double *out, struct ranked *ranked, size_t count)
-{
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    if (sta_radix_sort_pairs(ranked, ranked + count, count, cancel) != 0)
+        return;
     for (size_t from = 0, to; from < count; from = to) {
-        for (to = from + 1; to < count && ranked[to].value == ranked[from].value; to++)
+        for (to = from + 1; to < count && ranked[to].major == ranked[from].major; to++)
             ;
         for (size_t i = from; i < to; i++)
-            out[ranked[i].row] = (double)(from + 1 + to) / 2 / (double)count;
+            out[ranked[i].minor] = (double)(from + 1 + to) / 2 / (double)count;
     }
 }
 
-static void rank_slopes(struct sta_layer_metric *metric, bool derived)
+static void rank_slopes(struct sta_layer_metric *metric, bool derived, const _Atomic bool *cancel)
 {
     const double *slope = metric->cells[STA_MEASURE_OPS][STA_STAT_SLOPE];
     const double *count_per = metric->cells[STA_MEASURE_COUNT][STA_STAT_PER];
-    struct ranked *ranked = sta_alloc_array(metric->rows + 1, sizeof *ranked);
+    struct sta_word_pair *ranked = sta_alloc_array(metric->rows + 1, 2 * sizeof *ranked);
     size_t count = 0;
     bool any = false;
     for (size_t row = 0; row < metric->rows; row++)
         any |= !isnan(slope[row]);
     for (size_t row = 0; row < metric->rows; row++) {
         if (!isnan(slope[row]))
-            ranked[count++] = (struct ranked){slope[row], row};
+            ranked[count++] = (struct sta_word_pair){sta_order_number(slope[row]), row};
         else if (derived && any && !isnan(count_per[row]))
-            ranked[count++] = (struct ranked){0, row}; /* calls that took no time (quirk) */
+            ranked[count++] =
+                (struct sta_word_pair){sta_order_number(0), row}; /* calls that took no time (quirk) */
     }
-    rank(metric->cells[STA_MEASURE_OPS][STA_STAT_PCT], ranked, count);
+    rank(metric->cells[STA_MEASURE_OPS][STA_STAT_PCT], ranked, count, cancel);
     free(ranked);
 }
 
-void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived)
+void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
+                      const _Atomic bool *cancel)
 {
     double *(*cells)[STA_STATS] = metric->cells;
     share(cells[STA_MEASURE_COUNT][STA_STAT_PER], cells[STA_MEASURE_COUNT][STA_STAT_SUM], metric->rows);
@@ -201,5 +194,5 @@ void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool der
     for (size_t row = 0; row < metric->rows; row++)
         cells[STA_MEASURE_OPS][STA_STAT_SLOPE][row] =
             cells[STA_MEASURE_TIME][STA_STAT_PER][row] / cells[STA_MEASURE_COUNT][STA_STAT_PER][row];
-    rank_slopes(metric, derived);
+    rank_slopes(metric, derived, cancel);
 }

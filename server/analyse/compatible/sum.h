@@ -7,9 +7,12 @@
 #ifndef STA_ANALYSE_COMPATIBLE_SUM_H
 #define STA_ANALYSE_COMPATIBLE_SUM_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "common/memory.h"
 
 /* Seconds in units of 2^-82, which divides every double from 2^-30 (more than a nanosecond) on. */
 typedef __int128 sta_fixed;
@@ -28,26 +31,20 @@ static inline sta_fixed sta_fixed_of(double seconds)
     return bits >> 63 ? -value : value;
 }
 
-/** The nearest double. */
+/* What stands for a sum beyond 2^44 seconds, which does not fit. */
+#define STA_FIXED_TOO_LARGE ((sta_fixed)1 << 126)
+
+/** The nearest double; infinite when it is too large. */
 static inline double sta_fixed_number(sta_fixed value)
 {
-    return (double)value * 0x1p-82;
+    return value >= STA_FIXED_TOO_LARGE ? INFINITY : (double)value * 0x1p-82;
 }
 
-/* Sums stay at the ends of their range instead of wrapping around. */
+/** A sum of what is not below 0, whatever the order; too large it stays. */
 static inline sta_fixed sta_fixed_add(sta_fixed a, sta_fixed b)
 {
     sta_fixed sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return a < 0 ? -((sta_fixed)1 << 126) : (sta_fixed)1 << 126;
-    return sum;
-}
-static inline int64_t sta_add_capped(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return a < 0 ? INT64_MIN : INT64_MAX;
-    return sum;
+    return __builtin_add_overflow(a, b, &sum) ? STA_FIXED_TOO_LARGE : STA_MIN(sum, STA_FIXED_TOO_LARGE);
 }
 
 /* A sum of doubles with Kahan's compensation. */

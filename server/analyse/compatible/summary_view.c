@@ -38,10 +38,10 @@ static int64_t integer(const struct cells *cells, size_t row)
 
 static int64_t add_up(const struct cells *cells, const struct cells *where)
 {
-    int64_t sum = 0;
+    int64_t sum = cells->column != NULL && cells->column->too_large > 0 ? STA_TOO_LARGE : 0;
     for (size_t row = 0; row < cells->rows; row++)
         if (where == NULL || (there(where, row) && where->column->numbers[row] > 0))
-            sum = sta_add_capped(sum, integer(cells, row));
+            sum = sta_bounded_add(sum, integer(cells, row));
     return sum;
 }
 
@@ -54,10 +54,12 @@ static int64_t largest(const struct cells *cells)
 }
 
 /* Times: the largest by process, else the sum.  Return: false when there is no value to take the largest
- * of. */
+ * of, or one is too large. */
 static bool fold_time(const struct cells *cells, bool by_process, bool above_zero, double *out)
 {
     size_t count = 0;
+    if (cells->column != NULL && cells->column->too_large > 0)
+        return false;
     double *values = sta_alloc_array(cells->rows + 1, sizeof *values);
     for (size_t row = 0; row < cells->rows; row++) {
         values[count] = there(cells, row) ? cells->column->numbers[row] : 0;
@@ -79,7 +81,11 @@ struct row {
 
 static void put_int(const struct row *row, const char *name, int64_t value)
 {
-    sta_table_set_int(sta_table_find(row->table, name), row->at, value);
+    struct sta_table_column *column = sta_table_find(row->table, name);
+    if (value == STA_TOO_LARGE)
+        column->too_large++;
+    else
+        sta_table_set_int(column, row->at, value);
 }
 
 static void put_number(const struct row *row, const char *name, double value)
@@ -90,7 +96,7 @@ static void put_number(const struct row *row, const char *name, double value)
 /* 1 - part / whole, never below 0; missing where the whole is 0. */
 static void put_overlap(const struct row *row, const char *name, double part, double whole)
 {
-    if (whole != 0)
+    if (whole > 0 && part >= 0)
         put_number(row, name, STA_MAX(0.0, 1 - part / whole));
 }
 
@@ -108,7 +114,8 @@ static void put_beyond_compute(const struct row *row, const struct sta_table *fl
     double time;
     if (beyond.column == NULL)
         return;
-    fold_time(&beyond, by_process, true, &time);
+    if (!fold_time(&beyond, by_process, true, &time))
+        time = 0;
     put_number(row, "u_time", time);
     put_int(row, "u_count", add_up(&count, &beyond));
     if (sums->has_time)
@@ -131,6 +138,7 @@ static void put_layer(const struct row *row, const struct sta_table *flat, const
     struct layer_sums sums = {
         .has_size = sta_layer_has_files(layer), .count = add_up(&count, NULL), .size = add_up(&size, NULL)};
     sums.has_time = fold_time(&time, by_process, false, &sums.time);
+    sta_table_find(row->table, "time")->too_large += time.column != NULL && time.column->too_large > 0;
     sta_table_set_text(row->table, sta_table_find(row->table, "name"), row->at, layer->name,
                        strlen(layer->name));
     put_int(row, "count", sums.count);
@@ -141,7 +149,7 @@ static void put_layer(const struct row *row, const struct sta_table *flat, const
     }
     if (sums.has_size)
         put_int(row, "size", sums.size);
-    if (sums.has_size && sums.has_time && sums.time != 0)
+    if (sums.has_size && sums.size != STA_TOO_LARGE && sums.has_time && sums.time != 0)
         put_number(row, "bandwidth", (double)sums.size / sums.time);
     put_int(row, "num_files", largest(&files));
     put_int(row, "num_processes", largest(&processes));

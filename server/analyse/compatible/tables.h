@@ -17,7 +17,7 @@ STA_MUSTCHECK int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, cons
 
 /** Adds the key columns of grouped view types.  @keys: by row of the table */
 void sta_table_add_keys(struct sta_table *table, const struct sta_axes *axes, const uint64_t *keys);
-/* Values of a view type: of files their codes. */
+/* Values of a view type by their numbers among the members. */
 struct sta_values {
     uint32_t *items;
     size_t count, capacity;
@@ -28,7 +28,7 @@ void sta_values_add(struct sta_values *values, const struct sta_members *members
 /* Where sets go as JSON lists. */
 struct sta_lists {
     struct sta_table *table;
-    const struct sta_axes *axes;
+    const struct sta_hlm *hlm;
     const struct sta_budget *budget;
     size_t bytes; /* of the lists so far */
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyse/bounded_sum.h"
 #include "common/memory.h"
 
 #define SIZE_BIN(index, name, limits)                                                                        \
@@ -110,6 +111,11 @@ void sta_exact_put(const struct sta_exact_column *column, const struct sta_field
                    double ticks_per_second, struct sta_table_column *to, size_t row)
 {
     int64_t value = fields->values[column->field][at];
+    bool quotient = column->form != STA_FORM_NUMBER && column->form != STA_FORM_SECONDS;
+    if (value == STA_TOO_LARGE || (quotient && fields->values[column->other][at] == STA_TOO_LARGE)) {
+        to->too_large += !quotient; /* a quotient is missing for want of what it is made of */
+        return;
+    }
     switch (column->form) {
     case STA_FORM_NUMBER:
         sta_table_set_int(to, row, value);

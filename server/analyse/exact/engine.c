@@ -5,6 +5,7 @@
 
 #include "analyse/budget.h"
 #include "analyse/exact/intake.h"
+#include "analyse/exact/occupied.h"
 #include "analyse/exact/sweep.h"
 #include "common/memory.h"
 
@@ -55,16 +56,22 @@ static size_t slice_rows(const struct sta_snapshot *snapshot)
     return STA_MIN(STA_MAX(threads * 4, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
 }
 
-static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
-                struct sta_error *err)
+struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask)
 {
-    struct sta_accumulator unordered = {pass, take_unordered};
-    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure, 0};
     struct sta_scan scan = sta_question_scan(ask->bound);
     scan.from = INT64_MIN; /* events that began before the window reach into it */
     scan.to = INT64_MAX;
     scan.skip = is_outside;
     scan.skip_context = (void *)&ask->bins;
+    return scan;
+}
+
+static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
+                struct sta_error *err)
+{
+    struct sta_accumulator unordered = {pass, take_unordered};
+    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure, 0};
+    struct sta_scan scan = sta_exact_scan(ask);
     scan.slice_rows = ask->slice_rows != 0 ? ask->slice_rows : slice_rows(ask->bound->question->snapshot);
     if (ask->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
@@ -81,8 +88,8 @@ static int make_fields(struct sta_exact_result *result, const struct sta_exact_a
                        const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_leaf_counts counts = sta_leaves_count(result->leaves);
-    size_t places = counts.places * ask->bins.count;
-    size_t metrics = counts.metric_places * ask->bins.count;
+    size_t places = counts.places * result->bins.count;
+    size_t metrics = counts.metric_places * result->bins.count;
     result->place_count = counts.places;
     int rc = sta_budget_memory(
         budget, sta_fields_bytes(places, ask->wants, false) + sta_fields_bytes(metrics, ask->wants, true),
@@ -98,11 +105,12 @@ static int make_fields(struct sta_exact_result *result, const struct sta_exact_a
 static int make_known_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
                              const struct sta_budget *budget, struct sta_error *err)
 {
-    if ((double)result->shape.layer_count * (double)ask->bins.count >= UINT32_MAX)
-        return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer", ask->bins.count,
-                        result->shape.layer_count);
+    if ((double)result->shape.wanted_count * (double)result->bins.count >= UINT32_MAX)
+        return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer",
+                        result->bins.count, result->shape.wanted_count);
     for (uint32_t l = 0; l < result->shape.layer_count; l++)
-        sta_leaves_add_place(result->leaves, l, 0);
+        if (result->shape.layers[l].wanted)
+            sta_leaves_add_place(result->leaves, l, 0);
     return make_fields(result, ask, budget, err);
 }
 
@@ -125,17 +133,15 @@ static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct 
         return rc;
     sta_tallies_set_fields(tallies, &result->places, &result->metrics);
     sta_tallies_finish(tallies);
-    sta_intake_fold(&pass->intake, result);
-    return 0;
+    return sta_intake_fold(&pass->intake, result, err);
 }
 
-static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
-                           const struct sta_budget *budget, struct sta_exact_result *result,
-                           struct sta_error *err)
+static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
+                          struct sta_kinds *kinds, const struct sta_budget *budget,
+                          struct sta_exact_result *result, struct sta_error *err)
 {
     const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
-    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units);
     struct sta_leaves_options options = {&result->shape, sta_snapshot_entities(snapshot), groups, ask->wants};
     result->leaves = sta_leaves_create(&options);
     struct sta_tallies *tallies = sta_tallies_create(result->leaves, &result->bins);
@@ -160,6 +166,23 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
     sta_intake_fini(&pass.intake);
     sta_exact_sweep_destroy(pass.sweep);
     sta_tallies_destroy(tallies);
+    return rc;
+}
+
+/* With so many bins it is worth a pass over the events to know which have any. */
+#define BINS_TO_LOOK_FOR 64
+
+static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
+                           const struct sta_budget *budget, struct sta_exact_result *result,
+                           struct sta_error *err)
+{
+    bool units = (ask->wants & STA_WANT_UNITS) != 0;
+    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units);
+    int rc = 0;
+    if (ask->rows_only && ask->bins.count >= BINS_TO_LOOK_FOR)
+        rc = sta_exact_occupied(ask, kinds, budget, &result->bins, &result->runs, err);
+    if (rc == 0)
+        rc = run_with_kinds(ask, groups, kinds, budget, result, err);
     sta_kinds_destroy(kinds);
     return rc;
 }
@@ -187,6 +210,7 @@ void sta_exact_result_fini(struct sta_exact_result *result)
     sta_exact_keys_destroy(result->keys);
     sta_exact_shape_fini(&result->shape);
     free(result->counts_by_bin);
+    free(result->runs);
 }
 
 /* ---- what every question needs */

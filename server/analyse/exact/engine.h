@@ -25,6 +25,7 @@ struct sta_exact_ask {
     unsigned wants;
     size_t slice_rows; /* 0: as many as is good */
     bool count_bins;   /* also counts by bin */
+    bool rows_only;    /* bins that no event of a wanted layer touches may be left out of the result's */
 };
 
 /* How many events became what: of those that start in the bins.  Integers of 64 bits, nothing else. */
@@ -34,14 +35,18 @@ struct sta_exact_counts {
 
 struct sta_exact_result {
     struct sta_exact_bins bins;
+    struct sta_bin_run *runs; /* of the bins; NULL: all that were asked for */
     struct sta_exact_shape shape;
     struct sta_exact_keys *keys;
     struct sta_leaves *leaves;
     struct sta_fields places, metrics; /* at place * bins + bin */
     struct sta_exact_counts counts;
     struct sta_exact_counts *counts_by_bin; /* NULL unless asked for */
-    uint32_t place_count;                   /* of one row or of bins: the layers, in their order */
+    uint32_t place_count;                   /* of one row or of bins: the wanted layers, in their order */
 };
+
+/** The scan that serves an ask, but for what it feeds. */
+struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask);
 
 /** Return: 0, STA_EINPUT (parameter /by), or what a scan returns.  Fini in any case. */
 STA_MUSTCHECK int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,

@@ -21,7 +21,10 @@ static const struct definition exact_facts[] = {
     {"unmatched", "answer", NULL, "number of events", "Events that no filter drops and no layer takes."},
     {"multiple", "answer", NULL, "number of events", "Events that more than one layer takes."},
     {"time_share", "summary", NULL, "busy_process_max / job_time",
-     "Share of the job in which the layer's busiest process was at it."},
+     "Share of the job in which the layer's busiest process was at it: not that of the layer, which is busy "
+     "/ job_time."},
+    {"sums_too_large", "answer", NULL, "number of cells",
+     "Cells that are missing since their sum does not fit 64 bits. Not said when there are none."},
 };
 
 static const struct definition compatible[] = {

@@ -1,7 +1,8 @@
 /* fields.h - the integers that every column of an exact table is made of (private to exact).
  *
- * A place is a row's part of one layer, or of one derived metric.  The pass fills an array per field, with a
- * value per place: ticks, bytes or numbers of things; columns.h turns them into what is shown. */
+ * All are bounded sums: what does not fit is STA_TOO_LARGE.  A place is a row's part of one layer, or of one
+ * derived metric.  The pass fills an array per field, with a value per place: ticks, bytes or numbers of
+ * things; columns.h turns them into what is shown. */
 #ifndef STA_ANALYSE_EXACT_FIELDS_H
 #define STA_ANALYSE_EXACT_FIELDS_H
 

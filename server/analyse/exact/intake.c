@@ -11,6 +11,8 @@
 #include "analyse/budget.h"
 #include "common/memory.h"
 
+#define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
+
 /* The columns that the question needs; NULL where it does not. */
 struct rows {
     uint32_t count;
@@ -37,7 +39,7 @@ void sta_intake_init(struct sta_intake *intake)
 {
     intake->workers = sta_alloc_array(intake->worker_count, sizeof *intake->workers);
     for (unsigned w = 0; w < intake->worker_count; w++) {
-        sta_sums_init(&intake->workers[w].sums, intake->bins, intake->ask->wants);
+        sta_sums_init(&intake->workers[w].sums, intake->bins, intake->ask->wants, intake->budget);
         sta_files_init(&intake->workers[w].files);
         sta_map_init(&intake->workers[w].leaf_of_key);
         if (intake->ask->count_bins)
@@ -55,6 +57,7 @@ void sta_intake_fini(struct sta_intake *intake)
         free(worker->of_kind);
         free(worker->classes);
         free(worker->streams);
+        free(worker->last);
         free(worker->by_bin);
         sta_map_fini(&worker->leaf_of_key);
         sta_files_fini(&worker->files);
@@ -240,16 +243,38 @@ static int64_t size_of(const struct rows *rows, uint32_t row)
     return rows->sizes[row];
 }
 
-static void take_row(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
-                     uint32_t row, uint32_t leaf, const struct sta_kind *kind,
-                     const struct sta_exact_part *part)
+static int take_row(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
+                    uint32_t row, uint32_t leaf, const struct sta_kind *kind,
+                    const struct sta_exact_part *part, struct sta_error *err)
 {
-    const struct sta_sums_event event = {rows->ts[row], rows->dur[row], size_of(rows, row)};
-    if (kind->layer_count == 0)
-        return;
-    sta_sums_add(&worker->sums, by_kind(intake) ? kind->number : leaf, &event, part);
-    if (rows->files != NULL && rows->files[row] != STA_NO_CODE)
+    const struct sta_sums_event event = {rows->ts[row], STA_MAX(rows->dur[row], 0), size_of(rows, row)};
+    int rc = part->high - part->low > MANY_BINS ? sta_budget_check(intake->budget, err) : 0;
+    if (rc == 0)
+        rc = sta_sums_add(&worker->sums, by_kind(intake) ? kind->number : leaf, &event, part, err);
+    if (rc == 0 && rows->files != NULL && rows->files[row] != STA_NO_CODE)
         add_file(intake, worker, leaf, rows->files[row], part);
+    return rc;
+}
+
+/* Adds a span, in the order of ts.  Only the union of a leaf's spans counts, so that one which goes on where
+ * the last one of the leaf ends, or begins inside it, lengthens that. */
+static void add_span(struct sta_intake_worker *worker, struct sta_span *spans, uint32_t *count,
+                     struct sta_span span)
+{
+    size_t before = worker->last_capacity;
+    STA_GROW(worker->last, worker->last_capacity, (size_t)span.cell + 1);
+    zero_from(worker->last, before, worker->last_capacity, sizeof *worker->last);
+    struct sta_intake_span *last = &worker->last[span.cell];
+    if (last->round == worker->round) {
+        struct sta_span *known = &spans[last->at];
+        bool touches = span.ts == known->te && span.te > span.ts; /* an instant there lies behind it */
+        if (span.ts < known->te || span.ts == known->ts || touches) {
+            known->te = STA_MAX(known->te, span.te);
+            return;
+        }
+    }
+    *last = (struct sta_intake_span){worker->round, *count};
+    spans[(*count)++] = span;
 }
 
 /* Whether all that is held fits what the question may hold. */
@@ -259,6 +284,7 @@ static int charge(const struct sta_intake *intake, const struct sta_intake_worke
     const struct sta_leaf_counts counts = sta_leaves_count(intake->leaves);
     double own = worker->bytes + sta_sums_bytes(&worker->sums) + sta_files_bytes(&worker->files) +
                  (double)worker->stream_capacity * sizeof *worker->streams +
+                 (double)worker->last_capacity * sizeof *worker->last +
                  16.0 * (double)worker->leaf_of_key.capacity;
     double leaves = (double)counts.leaves * (sizeof(struct sta_leaf) + 64) +
                     (double)counts.slots * (sizeof(struct sta_exact_slot) + 24 + intake->bytes_per_slot);
@@ -273,6 +299,7 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     struct rows rows;
     uint32_t made = 0;
     int rc = read_rows(intake, number, from, &rows, err);
+    worker->round++;
     for (uint32_t i = 0; rc == 0 && i < rows.count; i++) {
         uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
         uint32_t class_code = rows.classes[row];
@@ -284,13 +311,18 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
             meet_class(intake, worker, class_code);
         const struct sta_intake_class class = worker->classes[class_code];
         if (part.starts)
-            count_fate(worker->by_bin != NULL ? &worker->by_bin[part.low] : &worker->counts, class.kind);
+            count_fate(worker->by_bin != NULL ? &worker->by_bin[sta_bin_of(intake->bins, ts)]
+                                              : &worker->counts,
+                       class.kind);
         if (class.of_thread == NULL)
             continue;
         uint32_t leaf = find_leaf(intake, worker, &rows, row, &class);
-        take_row(intake, worker, &rows, row, leaf, class.kind, &part);
+        if (class.kind->layer_count > 0) {
+            sta_exact_part_bins(intake->bins, &part);
+            rc = take_row(intake, worker, &rows, row, leaf, class.kind, &part, err);
+        }
         if (spans != NULL)
-            spans[made++] = (struct sta_span){.ts = ts, .te = part.to, .cell = leaf};
+            add_span(worker, spans, &made, (struct sta_span){.ts = ts, .te = part.to, .cell = leaf});
     }
     if (spans != NULL)
         *span_count = made;
@@ -306,17 +338,21 @@ static void fold_kinds(const struct sta_intake *intake, struct sta_exact_result 
         for (unsigned w = 0; w < intake->worker_count; w++) {
             const struct sta_sums *sums = &intake->workers[w].sums;
             for (uint32_t i = 0; i < kind->layer_count; i++)
-                sta_sums_fold(sums, k, &result->places, kind->layers[i]);
+                sta_sums_fold(sums, k, &result->places, result->shape.layers[kind->layers[i]].place);
             for (uint32_t i = 0; result->metrics.places > 0 && i < kind->metric_count; i++)
                 sta_sums_fold(sums, k, &result->metrics, kind->metrics[i]);
         }
     }
 }
 
-static void fold_leaves(const struct sta_intake *intake, struct sta_exact_result *result)
+#define LEAVES_AT_ONCE 16384 /* between two looks at whether it is cancelled */
+
+static int fold_leaves(const struct sta_intake *intake, struct sta_exact_result *result,
+                       struct sta_error *err)
 {
     uint32_t count = sta_leaves_count(intake->leaves).leaves;
-    for (uint32_t number = 0; number < count; number++) {
+    int rc = 0;
+    for (uint32_t number = 0; rc == 0 && number < count; number++) {
         const struct sta_leaf *leaf = sta_leaves_at(intake->leaves, number);
         uint32_t layers = leaf->kind->layer_count;
         uint32_t metrics = intake->ask->wants & STA_WANT_METRICS ? leaf->kind->metric_count : 0;
@@ -326,7 +362,10 @@ static void fold_leaves(const struct sta_intake *intake, struct sta_exact_result
             for (unsigned w = 0; w < intake->worker_count; w++)
                 sta_sums_fold(&intake->workers[w].sums, number, fields, place);
         }
+        if (number % LEAVES_AT_ONCE == 0)
+            rc = sta_budget_check(intake->budget, err);
     }
+    return rc;
 }
 
 static void add_counts(struct sta_exact_counts *to, const struct sta_exact_counts *from)
@@ -352,14 +391,15 @@ static void fold_counts(const struct sta_intake *intake, struct sta_exact_result
     }
 }
 
-void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result)
+int sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result, struct sta_error *err)
 {
+    int rc = 0;
     if (by_kind(intake))
         fold_kinds(intake, result);
     else
-        fold_leaves(intake, result);
+        rc = fold_leaves(intake, result, err);
     fold_counts(intake, result);
-    if (intake->ask->wants & STA_WANT_FILES) {
+    if (rc == 0 && intake->ask->wants & STA_WANT_FILES) {
         struct sta_files *files = sta_alloc_array(intake->worker_count, sizeof *files);
         for (unsigned w = 0; w < intake->worker_count; w++)
             files[w] = intake->workers[w].files;
@@ -368,4 +408,5 @@ void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result)
             intake->workers[w].files = files[w];
         free(files);
     }
+    return rc;
 }

@@ -25,6 +25,12 @@ struct sta_intake_worker {
     } * streams;
     size_t stream_count, stream_capacity;
     struct sta_map leaf_of_key; /* (stream, key) -> leaf */
+    /* By leaf: its last span in the block of that round. */
+    struct sta_intake_span {
+        uint32_t round, at;
+    } * last;
+    size_t last_capacity;
+    uint32_t round; /* counts the blocks, from 1 */
     struct sta_sums sums;
     struct sta_files files;
     struct sta_exact_counts counts;
@@ -51,7 +57,8 @@ void sta_intake_fini(struct sta_intake *intake);
 STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
                                   const struct sta_scan_rows *rows, struct sta_span *spans,
                                   uint32_t *span_count, struct sta_error *err);
-/** After the pass: adds all workers' sums to the fields. */
-void sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result);
+/** After the pass: adds all workers' sums to the fields.  Return: 0, STA_ECANCELLED, STA_ELIMIT. */
+STA_MUSTCHECK int sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result,
+                                  struct sta_error *err);
 
 #endif

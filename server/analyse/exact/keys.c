@@ -295,12 +295,6 @@ static double number_of(const struct sta_exact_keys *keys, uint32_t code)
     return value;
 }
 
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int compare_values(const struct sta_exact_keys *keys, uint32_t a, uint32_t b)
 {
     if (keys->type == STA_TYPE_FLOAT) {
@@ -313,7 +307,7 @@ static int compare_values(const struct sta_exact_keys *keys, uint32_t a, uint32_
         int64_t y = integer_of(keys, b);
         return (x > y) - (x < y);
     }
-    return compare_texts(sta_dictionary_text(keys->values, a), sta_dictionary_text(keys->values, b));
+    return sta_text_order(sta_dictionary_text(keys->values, a), sta_dictionary_text(keys->values, b));
 }
 
 static int compare_keys(const void *a, const void *b, void *context)
@@ -327,7 +321,7 @@ static int compare_keys(const void *a, const void *b, void *context)
         return compare_values(keys, x, y);
     if (keys->entity == ENTITY_HOST) {
         const struct sta_dictionary *hosts = sta_snapshot_entities(keys->bound->question->snapshot)->hosts;
-        return compare_texts(sta_dictionary_text(hosts, x), sta_dictionary_text(hosts, y));
+        return sta_text_order(sta_dictionary_text(hosts, x), sta_dictionary_text(hosts, y));
     }
     return (x > y) - (x < y); /* entities are numbered in their order */
 }

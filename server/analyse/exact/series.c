@@ -190,7 +190,8 @@ static void put_column(const struct series *series, const struct sta_exact_resul
 {
     size_t bins = result->bins.count;
     const struct sta_fields *fields = &result->places;
-    size_t place = layer;
+    const size_t own = result->shape.layers[layer].place;
+    size_t place = own;
     if (choice->metric != NULL) {
         long metric = metric_of(&series->bound->preset->layers[layer], choice->metric);
         if (metric < 0)
@@ -201,7 +202,7 @@ static void put_column(const struct series *series, const struct sta_exact_resul
         return;
     }
     for (size_t b = 0; b < bins; b++)
-        if (result->places.values[STA_FIELD_EVENTS][layer * bins + b] > 0)
+        if (result->places.values[STA_FIELD_EVENTS][own * bins + b] > 0)
             sta_exact_put(choice->column, fields, place * bins + b, 1e6 * (double)series->bound->ticks_per_us,
                           to, b);
 }
@@ -280,6 +281,7 @@ static int run(struct series *series, const struct sta_budget *budget, struct st
         sta_facts_of_trace(facts, series->bound->question->snapshot);
         sta_facts_number(facts, "granularity", "s", sta_seconds(ask.bins.g, series->bound->ticks_per_us));
         sta_exact_facts(&result.counts, facts);
+        sta_facts_of_sums(facts, table);
     }
     sta_exact_result_fini(&result);
     return rc;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/bounded_sum.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -94,7 +95,7 @@ static bool add_array(struct sta_cursor in, uint64_t count, const struct coarser
             int64_t value = unzigzag(sta_get_varint(&in));
             uint64_t bin = at >= coarser->first ? (at - coarser->first) / coarser->per_bin : coarser->bins;
             if (bin < coarser->bins)
-                to[bin * stride] += value;
+                to[bin * stride] = sta_bounded_add(to[bin * stride], value);
         }
     }
     return !in.failed && in.at == in.end;
@@ -129,7 +130,7 @@ static void put_layer(struct sta_buffer *out, const struct sta_exact_result *res
 {
     const struct sta_exact_shape_layer *shape = &result->shape.layers[layer];
     put_head(out, &result->bins);
-    put_fields(out, 0, &result->places, layer, result->bins.count);
+    put_fields(out, 0, &result->places, shape->place, result->bins.count);
     for (uint32_t m = 0; m < shape->metric_count; m++)
         put_fields(out, m + 1, &result->metrics, shape->first_metric + m, result->bins.count);
 }
@@ -148,7 +149,7 @@ static bool take_array(struct sta_exact_result *result, uint32_t layer, uint32_t
     const struct sta_exact_shape_layer *shape = &result->shape.layers[layer];
     uint32_t metric = name / STA_FIELDS;
     struct sta_fields *fields = metric == 0 ? &result->places : &result->metrics;
-    size_t place = metric == 0 ? layer : shape->first_metric + metric - 1;
+    size_t place = metric == 0 ? shape->place : shape->first_metric + metric - 1;
     int64_t *to = fields->values[name % STA_FIELDS];
     if (metric > shape->metric_count)
         return false;
@@ -185,7 +186,7 @@ static void result_init(struct sta_exact_result *result, const struct sta_exact_
 {
     *result = (struct sta_exact_result){.bins = ask->bins};
     sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
-    sta_fields_init(&result->places, result->shape.layer_count * ask->bins.count, ask->wants, false);
+    sta_fields_init(&result->places, result->shape.wanted_count * ask->bins.count, ask->wants, false);
     if (ask->wants & STA_WANT_METRICS)
         sta_fields_init(&result->metrics, result->shape.metric_count * ask->bins.count, ask->wants, true);
     result->counts_by_bin = sta_alloc_array(ask->bins.count + 1, sizeof *result->counts_by_bin);

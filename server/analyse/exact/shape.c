@@ -32,8 +32,10 @@ void sta_exact_shape_init(struct sta_exact_shape *shape, const struct sta_preset
         layer->wanted = wanted == NULL || wanted[l];
         layer->parent = layer_named(preset, preset->layers[l].parent);
         layer->first_metric = shape->metric_count;
-        layer->metric_count = (uint32_t)preset->layers[l].metric_count;
+        layer->place = shape->wanted_count;
+        layer->metric_count = layer->wanted ? (uint32_t)preset->layers[l].metric_count : 0;
         shape->metric_count += layer->metric_count;
+        shape->wanted_count += layer->wanted;
     }
     for (uint32_t l = 0; l < shape->layer_count; l++) {
         if (shape->layers[l].parent != STA_NO_LAYER)

@@ -12,7 +12,8 @@ struct sta_exact_shape_layer {
     bool wanted;                         /* the question is about this layer */
     bool exposed;                        /* has exposed and hidden columns */
     bool has_children;                   /* has self_group_sum */
-    uint32_t first_metric, metric_count; /* in the numbering of all layers' metrics */
+    uint32_t place;                      /* number among the wanted layers */
+    uint32_t first_metric, metric_count; /* in the numbering of all wanted layers' metrics */
 };
 
 /* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of
@@ -20,8 +21,9 @@ struct sta_exact_shape_layer {
 struct sta_exact_shape {
     const struct sta_preset *preset;
     struct sta_exact_shape_layer *layers;
-    uint32_t layer_count, metric_count;
-    uint32_t compute; /* the layer that overlap_with names, or STA_NO_LAYER */
+    uint32_t layer_count;
+    uint32_t wanted_count, metric_count; /* layers that are wanted, and their metrics */
+    uint32_t compute;                    /* the layer that overlap_with names, or STA_NO_LAYER */
 };
 
 /** @wanted: by layer; NULL: all are. */

@@ -125,6 +125,7 @@ int sta_exact_summary(const struct sta_question *question, size_t slice_rows, co
             make_table(&result, &bound, table);
             sta_facts_of_trace(facts, question->snapshot);
             sta_exact_facts(&result.counts, facts);
+            sta_facts_of_sums(facts, table);
         }
         sta_exact_result_fini(&result);
     }

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/bounded_sum.h"
+#include "analyse/budget.h"
 #include "common/memory.h"
 
-void sta_sums_init(struct sta_sums *sums, const struct sta_exact_bins *bins, unsigned wants)
+void sta_sums_init(struct sta_sums *sums, const struct sta_exact_bins *bins, unsigned wants,
+                   const struct sta_budget *budget)
 {
-    *sums = (struct sta_sums){.bins = bins, .wants = wants};
+    *sums = (struct sta_sums){.bins = bins, .wants = wants, .budget = budget};
 }
 
 void sta_sums_fini(struct sta_sums *sums)
@@ -23,13 +26,19 @@ void sta_sums_fini(struct sta_sums *sums)
     *sums = (struct sta_sums){0};
 }
 
-double sta_sums_bytes(const struct sta_sums *sums)
+/* Bytes of so many buckets, and of so many of them with bytes. */
+static double bytes_of(const struct sta_sums *sums, size_t buckets, size_t sized)
 {
     double arrays = sums->bins->count > 1 ? 4 : 3;
-    double sized =
+    double of_sized =
         (sums->wants & STA_WANT_SIZES ? 1 : 0) + (sums->wants & STA_WANT_SIZE_BINS ? STA_SIZE_BINS : 0);
     return (double)sums->bins->count * sizeof(int64_t) *
-           (arrays * (double)sums->buckets + sized * (double)sums->sized_capacity);
+           (arrays * (double)buckets + of_sized * (double)sized);
+}
+
+double sta_sums_bytes(const struct sta_sums *sums)
+{
+    return bytes_of(sums, sums->buckets, sums->sized_capacity);
 }
 
 /* ---- room */
@@ -48,9 +57,21 @@ static size_t doubled(size_t now, size_t need)
     return room;
 }
 
-static void make_room(struct sta_sums *sums, uint32_t bucket)
+/* Every worker may come to need as much. */
+static int check_room(const struct sta_sums *sums, size_t buckets, size_t sized, struct sta_error *err)
+{
+    if (sums->budget == NULL)
+        return 0;
+    return sta_budget_memory(sums->budget, bytes_of(sums, buckets, sized) * sta_budget_workers(sums->budget),
+                             "the sums of this view's rows", err);
+}
+
+static int make_room(struct sta_sums *sums, uint32_t bucket, struct sta_error *err)
 {
     size_t room = doubled(sums->buckets, (size_t)bucket + 1);
+    int rc = check_room(sums, room, sums->sized_capacity, err);
+    if (rc != 0)
+        return rc;
     size_t from = sums->buckets * sums->bins->count;
     size_t to = room * sums->bins->count;
     widen(&sums->events, from, to);
@@ -61,14 +82,18 @@ static void make_room(struct sta_sums *sums, uint32_t bucket)
     sums->sized = sta_realloc_array(sums->sized, room, sizeof *sums->sized);
     memset(sums->sized + sums->buckets, 0xff, (room - sums->buckets) * sizeof *sums->sized);
     sums->buckets = room;
+    return 0;
 }
 
-static void make_sized(struct sta_sums *sums, uint32_t bucket)
+static int make_sized(struct sta_sums *sums, uint32_t bucket, struct sta_error *err)
 {
     sums->sized[bucket] = sums->sized_count++;
     if (sums->sized_count <= sums->sized_capacity)
-        return;
+        return 0;
     size_t room = doubled(sums->sized_capacity, sums->sized_count);
+    int rc = check_room(sums, sums->buckets, room, err);
+    if (rc != 0)
+        return rc;
     size_t from = sums->sized_capacity * sums->bins->count;
     size_t to = room * sums->bins->count;
     if (sums->wants & STA_WANT_SIZES)
@@ -78,6 +103,7 @@ static void make_sized(struct sta_sums *sums, uint32_t bucket)
         memset(sums->size_bins + from, 0, (to - from) * sizeof *sums->size_bins);
     }
     sums->sized_capacity = room;
+    return 0;
 }
 
 /* ---- adding */
@@ -90,18 +116,21 @@ static void add_run(int64_t *changes, size_t bin_count, size_t low, size_t high)
         changes[high + 1]--;
 }
 
+static void add_to(int64_t *sum, int64_t value)
+{
+    *sum = sta_bounded_add(*sum, value);
+}
+
 static void add_time(struct sta_sums *sums, size_t base, const struct sta_sums_event *event,
                      const struct sta_exact_part *part)
 {
     const struct sta_exact_bins *bins = sums->bins;
     int64_t *time = sums->time + base;
-    if (event->dur < 0) /* covers nothing, but adds up as it was traced */
-        time[part->low] += event->dur;
-    else if (part->low == part->high)
-        time[part->low] += part->to - part->from;
-    else {
-        time[part->low] += sta_bin_to(bins, part->low) - part->from;
-        time[part->high] += part->to - sta_bin_from(bins, part->high);
+    if (part->low == part->high) {
+        add_to(&time[part->low], part->to - part->from);
+    } else {
+        add_to(&time[part->low], sta_bin_to(bins, part->low) - part->from);
+        add_to(&time[part->high], part->to - sta_bin_from(bins, part->high));
         if (part->low + 1 < part->high)
             add_run(sums->whole + base, bins->count, part->low + 1, part->high - 1);
     }
@@ -110,13 +139,11 @@ static void add_time(struct sta_sums *sums, size_t base, const struct sta_sums_e
 static void add_size(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
                      const struct sta_exact_part *part)
 {
-    if (sums->sized[bucket] == STA_NO_SIZES)
-        make_sized(sums, bucket);
     size_t base = (size_t)sums->sized[bucket] * sums->bins->count;
     if (sums->sizes != NULL) {
-        int64_t te = event->ts + STA_MAX(event->dur, 0);
+        int64_t te = event->ts + event->dur;
         if (part->low == part->high && part->to - part->from == te - event->ts)
-            sums->sizes[base + part->low] += event->size;
+            add_to(&sums->sizes[base + part->low], event->size);
         else
             sta_spread_size(sums->sizes + base, sums->bins, part, event->ts, te, event->size);
     }
@@ -124,11 +151,15 @@ static void add_size(struct sta_sums *sums, uint32_t bucket, const struct sta_su
         sums->size_bins[base + part->low][sta_size_bin(event->size)]++;
 }
 
-void sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
-                  const struct sta_exact_part *part)
+int sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_event *event,
+                 const struct sta_exact_part *part, struct sta_error *err)
 {
-    if (bucket >= sums->buckets)
-        make_room(sums, bucket);
+    bool sized = event->size > 0 && sums->wants & (STA_WANT_SIZES | STA_WANT_SIZE_BINS);
+    int rc = bucket >= sums->buckets ? make_room(sums, bucket, err) : 0;
+    if (rc == 0 && sized && sums->sized[bucket] == STA_NO_SIZES)
+        rc = make_sized(sums, bucket, err);
+    if (rc != 0)
+        return rc;
     size_t base = (size_t)bucket * sums->bins->count;
     sums->count[base + part->low] += part->starts;
     if (sums->bins->count > 1)
@@ -136,8 +167,9 @@ void sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_
     else
         sums->events[base]++;
     add_time(sums, base, event, part);
-    if (event->size > 0 && sums->wants & (STA_WANT_SIZES | STA_WANT_SIZE_BINS))
+    if (sized)
         add_size(sums, bucket, event, part);
+    return 0;
 }
 
 /* ---- after the pass */
@@ -145,7 +177,7 @@ void sta_sums_add(struct sta_sums *sums, uint32_t bucket, const struct sta_sums_
 static void add_array(int64_t *to, const int64_t *from, size_t count)
 {
     for (size_t i = 0; to != NULL && i < count; i++)
-        to[i] += from[i];
+        add_to(&to[i], from[i]);
 }
 
 /* Adds what changes from bin to bin amount to; @worth of one in each bin: 1, or the bin's width when NULL. */
@@ -154,7 +186,7 @@ static void add_changes(int64_t *to, const int64_t *changes, const struct sta_ex
     int64_t now = 0;
     for (size_t b = 0; b < bins->count; b++) {
         now += changes[b];
-        to[b] += widths ? now * (sta_bin_to(bins, b) - sta_bin_from(bins, b)) : now;
+        add_to(&to[b], widths ? sta_bounded_multiply(now, sta_bin_to(bins, b) - sta_bin_from(bins, b)) : now);
     }
 }
 

@@ -317,6 +317,9 @@ void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, con
     size_t next = 0;
     while (from < end) {
         size_t bin = sta_bin_of(bins, from);
+        from = bin < bins->count ? STA_MAX(from, sta_bin_from(bins, bin)) : end;
+        if (from >= end) /* nothing but bins without events */
+            break;
         int64_t to = STA_MIN(end, sta_bin_to(bins, bin));
         if (bin != worker->bin)
             hand_in(sweep, worker);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "analyse/bounded_sum.h"
 #include "common/memory.h"
 
 /* A bin that is put together from parts. */
@@ -71,10 +72,15 @@ void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *plac
 
 /* ---- what a measure means */
 
+static void add_to(int64_t *sum, int64_t value)
+{
+    *sum = sta_bounded_add(*sum, value);
+}
+
 static void settle_process(int64_t *const *values, size_t at, int64_t busy)
 {
     int64_t known = values[STA_FIELD_PROCESSES][at]++;
-    values[STA_FIELD_PROCESS_SUM][at] += busy;
+    add_to(&values[STA_FIELD_PROCESS_SUM][at], busy);
     values[STA_FIELD_PROCESS_MAX][at] = STA_MAX(values[STA_FIELD_PROCESS_MAX][at], busy);
     if (known == 0 || busy < values[STA_FIELD_PROCESS_MIN][at])
         values[STA_FIELD_PROCESS_MIN][at] = busy;
@@ -83,10 +89,10 @@ static void settle_process(int64_t *const *values, size_t at, int64_t busy)
 static void settle_group(int64_t *const *values, size_t at, const struct sta_exact_measure *measure)
 {
     int64_t exposed = measure->total - measure->covered;
-    values[STA_FIELD_GROUP_SUM][at] += measure->total;
-    values[STA_FIELD_EXPOSED_SUM][at] += exposed;
+    add_to(&values[STA_FIELD_GROUP_SUM][at], measure->total);
+    add_to(&values[STA_FIELD_EXPOSED_SUM][at], exposed);
     values[STA_FIELD_EXPOSED_MAX][at] = STA_MAX(values[STA_FIELD_EXPOSED_MAX][at], exposed);
-    values[STA_FIELD_SELF_SUM][at] += measure->total - measure->inner;
+    add_to(&values[STA_FIELD_SELF_SUM][at], measure->total - measure->inner);
 }
 
 static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,

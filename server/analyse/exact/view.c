@@ -17,18 +17,14 @@ struct rows {
     size_t count;
     uint32_t *keys; /* by row; NULL by time */
     size_t *bins;   /* by row; NULL by key */
-    size_t *places; /* by layer * count + row: index in the fields; NO_PLACE: the layer has no row there */
+    size_t *places; /* by place of the layer * count + row: index in the fields; NO_PLACE: the layer has no
+                       row there */
     double ticks_per_second;
 };
 
 #define NO_PLACE SIZE_MAX
 
 /* ---- which rows there are */
-
-static bool has_layer(const struct sta_exact_result *result, uint32_t layer)
-{
-    return result->shape.layers[layer].wanted;
-}
 
 static void find_bins(struct rows *rows)
 {
@@ -38,13 +34,13 @@ static void find_bins(struct rows *rows)
     rows->bins = sta_alloc_array(bins + 1, sizeof *rows->bins);
     for (size_t b = 0; b < bins; b++) {
         bool any = false;
-        for (uint32_t l = 0; l < result->shape.layer_count; l++)
-            any |= has_layer(result, l) && events[l * bins + b] > 0;
+        for (uint32_t l = 0; l < result->shape.wanted_count; l++)
+            any |= events[l * bins + b] > 0;
         if (any)
             rows->bins[rows->count++] = b;
     }
-    rows->places = sta_alloc_array(rows->count * result->shape.layer_count + 1, sizeof *rows->places);
-    for (uint32_t l = 0; l < result->shape.layer_count; l++)
+    rows->places = sta_alloc_array(rows->count * result->shape.wanted_count + 1, sizeof *rows->places);
+    for (uint32_t l = 0; l < result->shape.wanted_count; l++)
         for (size_t r = 0; r < rows->count; r++) {
             size_t at = l * bins + rows->bins[r];
             rows->places[l * rows->count + r] = events[at] > 0 ? at : NO_PLACE;
@@ -79,12 +75,13 @@ static void find_keys(struct rows *rows)
     sta_map_fini(&seen);
     sta_exact_keys_sort(result->keys, rows->keys, rows->count);
     uint32_t *row_of = number_rows(rows);
-    size_t cells = rows->count * result->shape.layer_count;
+    size_t cells = rows->count * result->shape.wanted_count;
     rows->places = sta_alloc_array(cells + 1, sizeof *rows->places);
     memset(rows->places, 0xff, cells * sizeof *rows->places);
     for (uint32_t p = 0; p < result->place_count; p++) {
         const struct sta_place *place = sta_leaves_place(result->leaves, p);
-        rows->places[place->layer * rows->count + row_of[place->key + 1]] = p;
+        uint32_t of_layer = result->shape.layers[place->layer].place;
+        rows->places[of_layer * rows->count + row_of[place->key + 1]] = p;
     }
     free(row_of);
 }
@@ -107,14 +104,19 @@ static void put_key(const struct rows *rows, struct sta_table *table)
     }
     struct sta_table_column *column = sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
     for (size_t r = 0; r < rows->count; r++)
-        sta_table_set_int(column, r, bins->first + (int64_t)rows->bins[r]);
+        sta_table_set_int(column, r, sta_bin_number(bins, rows->bins[r]));
+}
+
+static const size_t *places_of(const struct rows *rows, uint32_t layer)
+{
+    return rows->places + rows->result->shape.layers[layer].place * rows->count;
 }
 
 static void put_column(const struct rows *rows, uint32_t layer, const struct sta_exact_column *column,
                        const char *name, struct sta_table *table)
 {
     struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
-    const size_t *places = rows->places + layer * rows->count;
+    const size_t *places = places_of(rows, layer);
     for (size_t r = 0; r < rows->count; r++)
         if (places[r] != NO_PLACE)
             sta_exact_put(column, &rows->result->places, places[r], rows->ticks_per_second, to, r);
@@ -127,7 +129,7 @@ static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t 
 {
     const struct sta_exact_result *result = rows->result;
     struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
-    const size_t *places = rows->places + layer * rows->count;
+    const size_t *places = places_of(rows, layer);
     size_t bins = result->bins.count;
     for (size_t r = 0; r < rows->count; r++) {
         if (places[r] == NO_PLACE)
@@ -139,18 +141,21 @@ static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t 
 }
 
 /* @prefix: "" or "<layer>_". */
-static void put_layer(const struct rows *rows, uint32_t l, const char *prefix, struct sta_table *table)
+static int put_layer(const struct rows *rows, uint32_t l, const char *prefix, const struct sta_budget *budget,
+                     struct sta_table *table, struct sta_error *err)
 {
     const struct sta_exact_shape *shape = &rows->result->shape;
-    for (size_t i = 0; i < sta_exact_column_count; i++) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sta_exact_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_columns[i];
         if (!sta_exact_layer_has(shape, l, column))
             continue;
         char *name = sta_sprintf("%s%s", prefix, column->name);
         put_column(rows, l, column, name, table);
         free(name);
+        rc = sta_budget_check(budget, err);
     }
-    for (uint32_t m = 0; m < shape->layers[l].metric_count; m++) {
+    for (uint32_t m = 0; rc == 0 && m < shape->layers[l].metric_count; m++) {
         const char *metric = shape->preset->layers[l].metrics[m].name;
         for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
             const struct sta_exact_column *column = &sta_exact_metric_columns[i];
@@ -160,29 +165,36 @@ static void put_layer(const struct rows *rows, uint32_t l, const char *prefix, s
             put_metric_column(rows, l, m, column, name, table);
             free(name);
         }
+        rc = sta_budget_check(budget, err);
     }
+    return rc;
 }
 
-static void make_table(const struct rows *rows, bool flat, struct sta_table *table)
+static int make_table(const struct rows *rows, bool flat, const struct sta_budget *budget,
+                      struct sta_table *table, struct sta_error *err)
 {
     const struct sta_exact_shape *shape = &rows->result->shape;
     sta_table_init(table, rows->count);
     table->row_count = rows->count;
     put_key(rows, table);
-    for (uint32_t l = 0; l < shape->layer_count; l++) {
-        if (!has_layer(rows->result, l))
+    int rc = 0;
+    for (uint32_t l = 0; rc == 0 && l < shape->layer_count; l++) {
+        if (!shape->layers[l].wanted)
             continue;
         char *prefix = flat ? sta_sprintf("%s_", shape->preset->layers[l].name) : sta_strdup("");
-        put_layer(rows, l, prefix, table);
+        rc = put_layer(rows, l, prefix, budget, table, err);
         free(prefix);
     }
+    if (rc != 0)
+        sta_table_fini(table);
+    return rc;
 }
 
 /* A table takes 9 bytes a cell. */
 static int check_table(const struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_exact_shape *shape = &rows->result->shape;
-    double columns = 3 + (double)shape->layer_count * (double)sta_exact_column_count +
+    double columns = 3 + (double)shape->wanted_count * (double)sta_exact_column_count +
                      (double)shape->metric_count * (double)sta_exact_metric_column_count;
     return sta_budget_memory(budget, columns * 9 * (double)rows->count, "the table", err);
 }
@@ -232,12 +244,13 @@ static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budg
             find_keys(&rows);
         rc = check_table(&rows, budget, err);
         if (rc == 0)
-            make_table(&rows, flat, table);
+            rc = make_table(&rows, flat, budget, table, err);
         rows_fini(&rows);
     }
     if (rc == 0) {
         sta_facts_of_trace(facts, ask->bound->question->snapshot);
         sta_exact_facts(&result.counts, facts);
+        sta_facts_of_sums(facts, table);
     }
     sta_exact_result_fini(&result);
     return rc;
@@ -272,8 +285,11 @@ int sta_exact_view(const struct sta_view_question *question, size_t slice_rows,
     if (rc == 0) {
         bool flat = question->table == STA_VIEW_FLAT;
         bool *wanted = sta_alloc_array(bound.preset->layer_count + 1, sizeof *wanted);
-        struct sta_exact_ask ask = {
-            .bound = &bound, .by = question->by, .wants = STA_WANT_ALL, .slice_rows = slice_rows};
+        struct sta_exact_ask ask = {.bound = &bound,
+                                    .by = question->by,
+                                    .wants = STA_WANT_ALL,
+                                    .slice_rows = slice_rows,
+                                    .rows_only = true};
         if (!flat) {
             rc = choose_layer(&bound, question->layer, wanted, err);
             ask.layers = wanted;

@@ -8,6 +8,11 @@
 #include <stdint.h>
 #include "common/error.h"
 
+/* A record of two words, as others sort them too. */
+struct sta_word_pair {
+    uint64_t major, minor;
+};
+
 /**
  * sta_radix_sort - records ascending by their words, the first word the major one
  * @records, @scratch: @count records of @words words each; both are written to
@@ -18,6 +23,14 @@
  */
 STA_MUSTCHECK int sta_radix_sort(uint64_t *records, uint64_t *scratch, size_t count, unsigned words,
                                  bool into_scratch, const _Atomic bool *cancel);
+
+/** The same of pairs, ascending in place. */
+STA_MUSTCHECK static inline int sta_radix_sort_pairs(struct sta_word_pair *pairs,
+                                                     struct sta_word_pair *scratch, size_t count,
+                                                     const _Atomic bool *cancel)
+{
+    return sta_radix_sort(&pairs->major, &scratch->major, count, 2, false, cancel);
+}
 
 /** What a sort returned as a failure with its sentence.  @what, @count: "no memory to sort 5 values". */
 STA_MUSTCHECK int sta_radix_failed(int status, const char *what, size_t count, struct sta_error *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/bounded_sum.h"
 #include "analyse/budget.h"
 #include "analyse/overlap/tables.h"
 #include "common/memory.h"
@@ -17,7 +18,7 @@
 /* Of one ordered pair. */
 struct exposed {
     int64_t hidden, partial, exposed, instant;
-    int64_t time, time_exposed; /* ticks */
+    int64_t time, time_exposed; /* ticks; bounded sums */
     __int128 size, size_exposed;
 };
 
@@ -67,8 +68,8 @@ static void add_event(const struct measuring *measuring, struct exposed *pair, c
     pair->hidden += inside == time;
     pair->partial += inside > 0 && inside < time;
     pair->exposed += inside == 0;
-    pair->time += time;
-    pair->time_exposed += time - inside;
+    pair->time = sta_bounded_add(pair->time, time);
+    pair->time_exposed = sta_bounded_add(pair->time_exposed, time - inside);
     pair->size_exposed += share_of(event, time - inside);
 }
 
@@ -115,8 +116,8 @@ static void add_pair(struct exposed *sum, const struct exposed *part)
     sum->partial += part->partial;
     sum->exposed += part->exposed;
     sum->instant += part->instant;
-    sum->time += part->time;
-    sum->time_exposed += part->time_exposed;
+    sum->time = sta_bounded_add(sum->time, part->time);
+    sum->time_exposed = sta_bounded_add(sum->time_exposed, part->time_exposed);
     sum->size += part->size;
     sum->size_exposed += part->size_exposed;
 }
@@ -126,16 +127,20 @@ static void put_row(const struct sta_overlap_request *request, struct sta_table 
 {
     const char *names[] = {request->sets[a].name, request->sets[b].name};
     const int64_t counts[] = {sum->hidden, sum->partial, sum->exposed, sum->instant};
-    const double numbers[] = {sta_overlap_seconds(request, sum->time),
-                              sta_overlap_seconds(request, sum->time_exposed),
-                              (double)sum->size / PARTS_OF_BYTE, (double)sum->size_exposed / PARTS_OF_BYTE};
+    const int64_t times[] = {sum->time, sum->time_exposed};
+    const double sizes[] = {(double)sum->size / PARTS_OF_BYTE, (double)sum->size_exposed / PARTS_OF_BYTE};
     struct sta_table_column *column = table->columns;
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
         sta_table_set_text(table, column++, row, names[i], strlen(names[i]));
     for (size_t i = 0; i < STA_COUNT_OF(counts); i++)
         sta_table_set_int(column++, row, counts[i]);
-    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++)
-        sta_table_set_number(column++, row, numbers[i]);
+    for (size_t i = 0; i < STA_COUNT_OF(times); i++, column++)
+        if (times[i] == STA_TOO_LARGE)
+            column->too_large++;
+        else
+            sta_table_set_number(column, row, sta_overlap_seconds(request, times[i]));
+    for (size_t i = 0; i < STA_COUNT_OF(sizes); i++)
+        sta_table_set_number(column++, row, sizes[i]);
 }
 
 static void put_table(const struct measuring *measuring, unsigned workers, struct sta_table *table)

@@ -152,11 +152,19 @@ Test(compatible_answers, mistakes_name_what_is_allowed)
 
 Test(compatible_answers, memory_is_limited)
 {
-    /* Readers last a second: a million bins of which a set might consist. */
-    expect_mistake(
-        &(struct asked){.table = STA_VIEW_FLAT, .by = "proc_name", .granularity_us = 1, .memory = 1 << 20},
-        STA_ELIMIT, "", "bins of this granularity");
     expect_mistake(&(struct asked){.table = STA_VIEW_HLM, .memory = 1000}, STA_ELIMIT, "", "query_memory");
+}
+
+Test(compatible_answers, bins_without_events_take_no_memory)
+{
+    struct asked asked = {.table = STA_VIEW_HLM,
+                          .granularity_us = 1, /* of a second: a million bins */
+                          .memory = 1 << 20};
+    expect_view(readers, &asked, "proc_name func_name count time_range",
+                "app#n#1#1 read 2 [0, 1000000]|app#n#1#1 write 1 [0]|app#n#2#1 read 1 [0]|");
+    asked.views[0] = "time_range";
+    expect_view(readers, &asked, "proc_name time_range func_name count",
+                "app#n#1#1 0 read 1|app#n#1#1 0 write 1|app#n#1#1 1000000 read 1|app#n#2#1 0 read 1|");
 }
 
 Test(compatible_answers, a_trace_without_events_of_the_layers_gives_headers)

@@ -1,7 +1,10 @@
 /* Sums by bin of time against sums over single ticks. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyse/analyse.h"
+#include "analyse/bounded_sum.h"
 #include "analyse/exact/sums.h"
 #include "common/memory.h"
 
@@ -71,6 +74,7 @@ static struct sta_exact_bins some_bins(void)
 
 Test(exact_sums, equal_sums_over_single_ticks)
 {
+    struct sta_error err = STA_ERROR_INIT;
     struct wanted *wanted = sta_alloc(sizeof *wanted);
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         state = seed;
@@ -78,7 +82,7 @@ Test(exact_sums, equal_sums_over_single_ticks)
         const struct sta_exact_bins bins = some_bins();
         struct sta_sums sums;
         struct sta_fields fields;
-        sta_sums_init(&sums, &bins, STA_WANT_SIZES);
+        sta_sums_init(&sums, &bins, STA_WANT_SIZES, NULL);
         sta_fields_init(&fields, bins.count, STA_WANT_SIZES, false);
         for (int i = 0; i < 30; i++) {
             int64_t ts = below(HORIZON);
@@ -86,8 +90,10 @@ Test(exact_sums, equal_sums_over_single_ticks)
             int64_t size = below(3) == 0 ? 0 : (int64_t)below(1000) << below(45);
             struct sta_sums_event event = {ts, te - ts, size};
             struct sta_exact_part part;
-            if (sta_exact_part_of(&bins, ts, te, &part))
-                sta_sums_add(&sums, 3, &event, &part);
+            if (sta_exact_part_of(&bins, ts, te, &part)) {
+                sta_exact_part_bins(&bins, &part);
+                cr_assert_eq(sta_sums_add(&sums, 3, &event, &part, &err), 0);
+            }
             add_slowly(wanted, &bins, ts, te, size);
         }
         sta_sums_fold(&sums, 3, &fields, 0);
@@ -96,6 +102,67 @@ Test(exact_sums, equal_sums_over_single_ticks)
         sta_sums_fini(&sums);
     }
     free(wanted);
+}
+
+Test(exact_sums, bins_in_runs_are_found)
+{
+    static const struct sta_bin_run runs[] = {{2, 0}, {5, 3}, {1000000, 4}};
+    static const int64_t numbers[] = {2, 3, 4, 5, 1000000, 1000001};
+    const struct sta_exact_bins bins = {
+        .g = 10, .count = 6, .from = 23, .to = 10000015, .runs = runs, .run_count = 3};
+    for (size_t b = 0; b < bins.count; b++) {
+        cr_expect_eq(sta_bin_number(&bins, b), numbers[b]);
+        cr_expect_eq(sta_bin_of(&bins, STA_MAX(bins.from, numbers[b] * 10)), b);
+        cr_expect_eq(sta_bin_of(&bins, STA_MIN(bins.to, numbers[b] * 10 + 10) - 1), b);
+    }
+    cr_expect_eq(sta_bin_from(&bins, 0), 23, "cut by the window");
+    cr_expect_eq(sta_bin_to(&bins, 5), 10000015);
+    cr_expect_eq(sta_bin_to(&bins, 3), 60);
+    cr_expect_eq(sta_bin_of(&bins, 60), 4, "the next one that there is");
+    cr_expect_eq(sta_bin_of(&bins, 9999999), 4);
+    cr_expect_eq(sta_bin_of(&bins, 10000020), 6, "there is none");
+}
+
+Test(exact_sums, room_is_asked_for_before_it_is_taken)
+{
+    const struct sta_exact_bins bins = {.g = 1, .count = (size_t)1 << 36, .to = INT64_C(1) << 36};
+    struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 30};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_sums sums;
+    struct sta_sums_event event = {5, 1, 1};
+    struct sta_exact_part part;
+    sta_sums_init(&sums, &bins, STA_WANT_SIZES, &budget);
+    cr_assert(sta_exact_part_of(&bins, 5, 6, &part));
+    sta_exact_part_bins(&bins, &part);
+    cr_expect_eq(sta_sums_add(&sums, 0, &event, &part, &err), STA_ELIMIT);
+    cr_expect_not_null(strstr(err.text, "query_memory"), "%s", err.text);
+    sta_sums_fini(&sums);
+}
+
+Test(exact_sums, what_does_not_fit_is_too_large_in_any_order)
+{
+    const struct sta_exact_bins bins = {.g = 100, .count = 2, .to = 200};
+    struct sta_error err = STA_ERROR_INIT;
+    static const int64_t sizes[] = {INT64_C(1) << 62, INT64_C(1) << 62, 1};
+    for (int first = 0; first < 3; first++) {
+        struct sta_sums sums;
+        struct sta_fields fields;
+        sta_sums_init(&sums, &bins, STA_WANT_SIZES, NULL);
+        sta_fields_init(&fields, bins.count, STA_WANT_SIZES, false);
+        for (int i = 0; i < 3; i++) {
+            struct sta_sums_event event = {5, 10, sizes[(first + i) % 3]};
+            struct sta_exact_part part;
+            cr_assert(sta_exact_part_of(&bins, 5, 15, &part));
+            sta_exact_part_bins(&bins, &part);
+            cr_assert_eq(sta_sums_add(&sums, 0, &event, &part, &err), 0);
+        }
+        sta_sums_fold(&sums, 0, &fields, 0);
+        cr_expect_eq(fields.values[STA_FIELD_SIZE][0], STA_TOO_LARGE);
+        cr_expect_eq(fields.values[STA_FIELD_SIZE][1], 0);
+        cr_expect_eq(fields.values[STA_FIELD_COUNT][0], 3);
+        sta_fields_fini(&fields);
+        sta_sums_fini(&sums);
+    }
 }
 
 Test(exact_sums, no_byte_of_a_huge_transfer_is_lost_between_bins)
@@ -107,6 +174,7 @@ Test(exact_sums, no_byte_of_a_huge_transfer_is_lost_between_bins)
     struct sta_exact_bins bins = {.g = g, .count = BINS, .to = g * BINS};
     struct sta_exact_part part;
     cr_assert(sta_exact_part_of(&bins, 5, g * BINS - 3, &part));
+    sta_exact_part_bins(&bins, &part);
     sta_spread_size(sizes, &bins, &part, 5, g * BINS - 3, size);
     int64_t sum = 0;
     for (int b = 0; b < BINS; b++) {

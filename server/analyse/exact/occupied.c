@@ -1,0 +1,149 @@
+/* Bins with events, as runs: each worker lists those of its events, and joins what touches now and then.
+ *
+ * Events come nearly in order of time, so most of them lengthen the run before. */
+#include "analyse/exact/occupied.h"
+
+#include <stdlib.h>
+
+#include "analyse/budget.h"
+#include "analyse/operators/radix.h"
+#include "common/memory.h"
+
+#define JOIN_FROM ((size_t)1 << 16) /* runs, below which repetitions are no burden */
+
+struct worker {
+    struct sta_word_pair *runs; /* number of the first bin, number of the last */
+    size_t count, capacity;
+    size_t joined;                 /* of the first ones, which are in order and do not touch */
+    const struct sta_kind **kinds; /* by class; NULL: not yet met */
+    size_t class_capacity;
+};
+
+struct occupied {
+    const struct sta_exact_ask *ask;
+    struct sta_kinds *kinds;
+    const struct sta_budget *budget;
+    struct worker *workers;
+};
+
+/* ---- runs */
+
+/* Adds a run; ones that touch the last become part of it. */
+static void append(struct sta_word_pair *runs, size_t *count, struct sta_word_pair run)
+{
+    struct sta_word_pair *last = *count > 0 ? &runs[*count - 1] : NULL;
+    if (last != NULL && run.major >= last->major && run.major <= last->minor + 1)
+        last->minor = STA_MAX(last->minor, run.minor);
+    else
+        runs[(*count)++] = run;
+}
+
+static int join(struct worker *worker, const struct sta_budget *budget, struct sta_error *err)
+{
+    struct sta_word_pair *scratch = sta_try_alloc_array(worker->count + 1, sizeof *scratch);
+    if (scratch == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for %zu stretches of time with events", worker->count);
+    int rc = sta_radix_failed(sta_radix_sort_pairs(worker->runs, scratch, worker->count, budget->cancel),
+                              "stretches of time", worker->count, err);
+    free(scratch);
+    if (rc != 0)
+        return rc;
+    size_t count = worker->count;
+    worker->count = 0;
+    for (size_t i = 0; i < count; i++)
+        append(worker->runs, &worker->count, worker->runs[i]);
+    worker->joined = worker->count;
+    return 0;
+}
+
+/* ---- rows */
+
+static bool is_wanted(struct occupied *occupied, struct worker *worker, uint32_t class)
+{
+    size_t before = worker->class_capacity;
+    STA_GROW(worker->kinds, worker->class_capacity, (size_t) class + 1);
+    for (size_t i = before; i < worker->class_capacity; i++)
+        worker->kinds[i] = NULL;
+    if (worker->kinds[class] == NULL)
+        worker->kinds[class] = sta_kinds_of(occupied->kinds, class);
+    return worker->kinds[class]->layer_count > 0;
+}
+
+static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct occupied *occupied = self;
+    struct worker *worker = &occupied->workers[number];
+    const struct sta_exact_bins *bins = &occupied->ask->bins;
+    const struct sta_column_values *ts, *dur;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_TS, &ts, err);
+    if (rc == 0)
+        rc = sta_column_reader_physical(rows->reader, STA_COLUMN_DUR, &dur, err);
+    if (rc != 0)
+        return rc;
+    STA_GROW(worker->runs, worker->capacity, worker->count + rows->count);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i);
+        int64_t at = ts->integers[row];
+        struct sta_exact_part part;
+        if (!sta_exact_part_of(bins, at, at + STA_MAX(dur->integers[row], 0), &part) ||
+            !is_wanted(occupied, worker, rows->classes[row]))
+            continue;
+        uint64_t low = (uint64_t)(part.from / bins->g);
+        uint64_t high = part.to > part.from ? (uint64_t)((part.to - 1) / bins->g) : low;
+        append(worker->runs, &worker->count, (struct sta_word_pair){low, high});
+    }
+    if (worker->count >= JOIN_FROM && worker->count >= 2 * worker->joined)
+        rc = join(worker, occupied->budget, err);
+    return rc;
+}
+
+/* ---- all of them */
+
+static int collect(struct occupied *occupied, unsigned workers, struct sta_error *err)
+{
+    struct worker *all = &occupied->workers[0];
+    for (unsigned w = 1; w < workers; w++) {
+        const struct worker *worker = &occupied->workers[w];
+        STA_GROW(all->runs, all->capacity, all->count + worker->count);
+        for (size_t i = 0; i < worker->count; i++)
+            all->runs[all->count++] = worker->runs[i];
+    }
+    return join(all, occupied->budget, err);
+}
+
+static struct sta_bin_run *number_bins(const struct worker *all, struct sta_exact_bins *bins)
+{
+    struct sta_bin_run *runs = sta_alloc_array(all->count + 1, sizeof *runs);
+    bins->runs = runs;
+    bins->run_count = all->count;
+    bins->count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        runs[i] = (struct sta_bin_run){(int64_t)all->runs[i].major, bins->count};
+        bins->count += (size_t)(all->runs[i].minor - all->runs[i].major) + 1;
+    }
+    return runs;
+}
+
+int sta_exact_occupied(const struct sta_exact_ask *ask, struct sta_kinds *kinds,
+                       const struct sta_budget *budget, struct sta_exact_bins *bins,
+                       struct sta_bin_run **runs, struct sta_error *err)
+{
+    unsigned workers = sta_budget_workers(budget);
+    struct occupied occupied = {.ask = ask, .kinds = kinds, .budget = budget};
+    struct sta_accumulator accumulator = {&occupied, take_rows};
+    struct sta_scan scan = sta_exact_scan(ask);
+    scan.accumulators = &accumulator;
+    scan.accumulator_count = 1;
+    occupied.workers = sta_alloc_array(workers, sizeof *occupied.workers);
+    int rc = sta_scan_run(&scan, budget, err);
+    if (rc == 0)
+        rc = collect(&occupied, workers, err);
+    if (rc == 0)
+        *runs = number_bins(&occupied.workers[0], bins);
+    for (unsigned w = 0; w < workers; w++) {
+        free(occupied.workers[w].runs);
+        free(occupied.workers[w].kinds);
+    }
+    free(occupied.workers);
+    return rc;
+}
