@@ -52,6 +52,9 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
 /* Working memory of the calling thread: made at its first use, freed when the thread ends. */
 struct sta_scratch {
     struct sta_decoder *decoder;
+    unsigned char *payload; /* a copy of the one in work */
+    size_t payload_room;
+    bool short_of_memory; /* there was no room for it */
     int64_t wide[STA_BLOCK_ROWS];
     uint8_t present[STA_BLOCK_ROWS];
     uint16_t present_name[STA_BLOCK_ROWS],
@@ -66,6 +69,8 @@ struct sta_scratch {
     } name, thread;
 };
 struct sta_scratch *sta_scratch_of_thread(void);
+/** Room for a payload, the one before is gone.  NULL, and short_of_memory: there is no memory for it. */
+unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size);
 
 /** Decodes a payload of @rows rows.  Values of missing rows are 0 (STA_NO_CODE for codes).  False:
  * damaged. */

@@ -18,6 +18,7 @@ static void scratch_destroy(void *argument)
 {
     struct sta_scratch *scratch = argument;
     sta_decoder_destroy(scratch->decoder);
+    free(scratch->payload);
     free(scratch);
 }
 
@@ -36,6 +37,17 @@ struct sta_scratch *sta_scratch_of_thread(void)
     scratch->decoder = sta_decoder_create();
     STA_ASSERT(pthread_setspecific(scratch_key, scratch) == 0);
     return scratch;
+}
+
+unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size)
+{
+    if (size <= scratch->payload_room && scratch->payload != NULL)
+        return scratch->payload;
+    free(scratch->payload);
+    scratch->payload_room = STA_MAX(size, (size_t)STA_BLOCK_ROWS);
+    scratch->payload = sta_try_alloc(scratch->payload_room);
+    scratch->short_of_memory = scratch->payload == NULL;
+    return scratch->payload;
 }
 
 /* ---- presence */

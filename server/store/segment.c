@@ -6,11 +6,13 @@
 #include "store/segment.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 #include "common/buffer.h"
 #include "common/memory.h"
 #include "store/column.h"
+#include "store/mapped.h"
 
 static _Atomic uint64_t next_serial = 1;
 
@@ -26,8 +28,7 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
     const struct sta_disk_header *header = &segment->header;
     if (memcmp(header->magic, STA_DISK_SEGMENT_MAGIC, sizeof header->magic) != 0)
         return damaged(err, "beginning");
-    if (header->header_checksum !=
-        XXH3_64bits(segment->bytes, offsetof(struct sta_disk_header, header_checksum)))
+    if (header->header_checksum != XXH3_64bits(header, offsetof(struct sta_disk_header, header_checksum)))
         return damaged(err, "header");
     if (header->version > STA_DISK_VERSION || header->features != 0)
         return sta_fail(err, STA_ENEWER, "the segment is of format %u, newer than this program's %u",
@@ -46,7 +47,7 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
 
 static void find_tables(struct sta_segment *segment)
 {
-    const unsigned char *at = segment->bytes + segment->header.directory_at;
+    const unsigned char *at = segment->directory;
     segment->blocks = (const void *)at;
     at += segment->header.block_count * sizeof *segment->blocks;
     segment->entries = (const void *)at;
@@ -190,22 +191,41 @@ static int check_blocks(struct sta_segment *segment, const struct sta_tables *ta
     return rows == segment->header.rows ? STA_OK : damaged(err, "directory");
 }
 
+static int copy_directory(struct sta_segment *segment, struct sta_error *err)
+{
+    const struct sta_disk_header *header = &segment->header;
+    segment->directory = sta_try_alloc(header->directory_size);
+    if (segment->directory == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for the %llu bytes of the segment's directory",
+                        (unsigned long long)header->directory_size);
+    if (!sta_copy_mapped(segment->directory, segment->bytes + header->directory_at, header->directory_size) ||
+        header->directory_checksum != XXH3_64bits(segment->directory, header->directory_size))
+        return damaged(err, "directory");
+    find_tables(segment);
+    return STA_OK;
+}
+
 int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, size_t size,
                        const struct sta_tables *tables, struct sta_error *err)
 {
     *segment =
         (struct sta_segment){.bytes = bytes, .size = size, .serial = atomic_fetch_add(&next_serial, 1)};
-    if (size < sizeof segment->header)
+    if (size < sizeof segment->header || !sta_copy_mapped(&segment->header, bytes, sizeof segment->header))
         return damaged(err, "header");
-    memcpy(&segment->header, bytes, sizeof segment->header);
     int status = check_header(segment, err);
+    if (status == STA_OK)
+        status = copy_directory(segment, err);
+    if (status == STA_OK)
+        status = check_blocks(segment, tables, err);
     if (status != STA_OK)
-        return status;
-    if (segment->header.directory_checksum !=
-        XXH3_64bits(bytes + segment->header.directory_at, segment->header.directory_size))
-        return damaged(err, "directory");
-    find_tables(segment);
-    return check_blocks(segment, tables, err);
+        sta_segment_detach(segment);
+    return status;
+}
+
+void sta_segment_detach(struct sta_segment *segment)
+{
+    free(segment->directory);
+    segment->directory = NULL;
 }
 
 const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t block,
@@ -246,11 +266,15 @@ bool sta_segment_mark_used(const struct sta_segment *segment, uint8_t *files, ui
 
 /* ---- reading */
 
+/* A copy of the payload in the thread's memory, until the next.  NULL: damaged, or no memory for it. */
 static const unsigned char *checked_payload(const struct sta_segment *segment,
-                                            const struct sta_disk_entry *entry)
+                                            const struct sta_disk_entry *entry, struct sta_scratch *scratch)
 {
-    const unsigned char *payload = segment->bytes + entry->payload_at;
-    return (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum ? payload : NULL;
+    unsigned char *payload = sta_scratch_payload(scratch, entry->payload_size);
+    bool good = payload != NULL &&
+                sta_copy_mapped(payload, segment->bytes + entry->payload_at, entry->payload_size) &&
+                (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum;
+    return good ? payload : NULL;
 }
 
 /* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are
@@ -261,7 +285,7 @@ static const struct sta_cached_keys *get_keys(const struct sta_segment *segment,
     struct sta_cached_keys *cached = column == STA_COLUMN_NAME ? &scratch->name : &scratch->thread;
     if (cached->segment_serial != segment->serial || cached->block != block) {
         const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
-        const unsigned char *payload = entry ? checked_payload(segment, entry) : NULL;
+        const unsigned char *payload = entry ? checked_payload(segment, entry, scratch) : NULL;
         cached->segment_serial = 0;
         if (payload == NULL ||
             !sta_decode_column_keys(scratch, entry, payload, segment->blocks[block].rows, cached))
@@ -291,7 +315,7 @@ static bool read_entry(const struct sta_segment *segment, uint32_t block, const 
         (entry->flags & STA_ENTRY_NEEDS_THREAD &&
          !need_keys(segment, block, STA_COLUMN_THREAD, scratch, &keys.thread)))
         return false;
-    const unsigned char *payload = checked_payload(segment, entry);
+    const unsigned char *payload = checked_payload(segment, entry, scratch);
     return payload != NULL &&
            sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
 }
@@ -344,12 +368,16 @@ int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t
         values->any_missing = true;
         return STA_OK;
     }
+    struct sta_scratch *scratch = sta_scratch_of_thread();
+    scratch->short_of_memory = false;
     bool keyed = column == STA_COLUMN_NAME || column == STA_COLUMN_THREAD;
     bool good = keyed ? read_codes(segment, block, entry, values) : read_entry(segment, block, entry, values);
     if (good && column == STA_COLUMN_TS)
         good = is_ascending(values->integers, segment->blocks[block].rows);
     if (good && column == STA_COLUMN_DUR)
         good = sums_are_good(segment, block, entry, values->integers);
+    if (!good && scratch->short_of_memory)
+        return sta_fail(err, STA_ENOMEM, "no memory for block %u of the segment in column %u", block, column);
     if (!good)
         return sta_fail(err, STA_ECORRUPT, "block %u of the segment is damaged in column %u", block, column);
     return STA_OK;

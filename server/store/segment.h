@@ -1,5 +1,5 @@
 /* segment.h - one segment's bytes, checked and readable.  Knows no files: the bytes are mapped (or made) by
- * others. */
+ * others, and each is copied before it is believed, since a mapped file may change or end. */
 #ifndef STA_STORE_SEGMENT_H
 #define STA_STORE_SEGMENT_H
 
@@ -13,6 +13,7 @@
 
 struct sta_segment {
     const unsigned char *bytes; /* borrowed */
+    unsigned char *directory;   /* a copy, which the following point into */
     size_t size;
     uint64_t serial; /* of this attachment, unique in the process */
     struct sta_disk_header header;
@@ -25,14 +26,16 @@ struct sta_segment {
 };
 
 /**
- * sta_segment_attach - check header and directory
- * @bytes: aligned to 8; borrowed while the segment is used
+ * sta_segment_attach - check header and directory, and copy them
+ * @bytes: borrowed while the segment is used
  * @tables: what its codes stand for; every code of the segment is below these tables' counts, or it is
  * damaged
- * Return: 0, STA_ECORRUPT, STA_ENEWER.  Context: any thread; reading an attached segment takes no lock.
+ * Return: 0, STA_ECORRUPT, STA_ENEWER, STA_ENOMEM; nothing to detach on failure.  Context: any thread;
+ * reading an attached segment takes no lock.
  */
 STA_MUSTCHECK int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, size_t size,
                                      const struct sta_tables *tables, struct sta_error *err);
+void sta_segment_detach(struct sta_segment *segment);
 /** NULL: no row of the block has a value in the column. */
 const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t block,
                                                uint32_t column);

@@ -59,6 +59,7 @@ static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segm
 
 static void close_segment(struct sta_open_segment *open)
 {
+    sta_segment_detach(&open->segment);
     sta_unmap_file(&open->mapping);
     free(open->chunks);
 }

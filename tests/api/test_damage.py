@@ -70,3 +70,20 @@ def test_damage_found_while_reading_is_mended_from_the_sources(scene):
     assert server.get(path + "/query?group_by=pid&aggregate=n:count()&aggregate=s:sum(size)")["data"] == expected
     jobs = [job for job in server.get("/api/v1/jobs")["jobs"] if "damaged" in (job.get("note") or "")]
     assert len(jobs) == 1, jobs
+
+
+def test_a_segment_that_is_cut_while_it_is_open_is_damaged(scene):
+    server, trace, _ = ingested(scene)
+    path = "/api/v1/traces/" + trace["id"]
+    asked = "/query?group_by=pid&aggregate=n:count()"
+    assert sum(n for _, n in server.get(path + asked)["data"]) == EVENTS
+    server.stop()
+    server.start()
+    assert server.get(path)["state"] == "ready"
+    server.get(path + "/query?aggregate=n:count()")  # opens it, and reads no more than it must
+    segment = max((server.folder / "store/traces" / trace["id"]).glob("*.segment"), key=lambda p: p.stat().st_size)
+    with open(segment, "r+b") as file:
+        file.truncate(100)
+    assert server.ask(path + asked)[0] == 409
+    wait_until(lambda: server.get(path)["job"] is None and server.get(path)["state"] == "ready", what="the rebuild")
+    assert sum(n for _, n in server.get(path + asked)["data"]) == EVENTS

@@ -158,8 +158,10 @@ static void try_segment(const unsigned char *bytes, size_t size)
 {
     struct sta_segment segment;
     struct sta_error err = STA_ERROR_INIT;
-    if (sta_segment_attach(&segment, bytes, size, tables, &err) == STA_OK)
-        read_all(&segment);
+    if (sta_segment_attach(&segment, bytes, size, tables, &err) != STA_OK)
+        return;
+    read_all(&segment);
+    sta_segment_detach(&segment);
 }
 
 /* Pairs of (offset, byte) change the good segment. */

@@ -300,6 +300,49 @@ Test(durability, a_damaged_block_fails_its_read_with_a_sentence)
     sample_fini(&sample);
 }
 
+/* How many of the trace's blocks can be read. */
+static unsigned read_blocks(const struct sta_snapshot *snapshot)
+{
+    unsigned good = 0;
+    int64_t *times = sta_alloc_array(STA_BLOCK_ROWS, sizeof *times);
+    for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++) {
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_column_values values = {.integers = times};
+        int status = sta_block_read(snapshot, sta_snapshot_block(snapshot, b), STA_COLUMN_TS, &values, &err);
+        cr_assert(status == STA_OK || status == STA_ECORRUPT, "%s", err.text);
+        good += status == STA_OK;
+    }
+    free(times);
+    return good;
+}
+
+Test(durability, a_segment_that_is_cut_while_it_is_open_is_damaged)
+{
+    static const off_t sizes[] = {0, 100, 4096};
+    struct sample sample;
+    sample_init(&sample, &(struct sample_shape){.seed = 8, .rows = 60000, .sources = 2, .chunk_rows = 30000});
+    for (size_t i = 0; i < STA_COUNT_OF(sizes); i++) {
+        struct scratch_store scratch;
+        scratch_open(&scratch);
+        scratch_publish(&scratch, &sample, 1, 0);
+        struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
+        unsigned all = read_blocks(snapshot);
+        char *segment = scratch_file(&scratch, ".segment", 0);
+        cr_assert_eq(truncate(segment, sizes[i]), 0);
+        unsigned left = read_blocks(snapshot);
+        cr_assert(0 < left && left < all, "%u of %u", left, all);
+        sta_snapshot_release(snapshot);
+        snapshot = scratch_snapshot(&scratch);
+        cr_assert_eq(sta_snapshot_info(snapshot)->damaged, 1);
+        cr_assert_eq(sta_snapshot_info(snapshot)->events + sta_snapshot_info(snapshot)->missing_events,
+                     sample.count);
+        sta_snapshot_release(snapshot);
+        free(segment);
+        scratch_close(&scratch);
+    }
+    sample_fini(&sample);
+}
+
 Test(durability, damaged_tables_sources_or_manifest_fail_the_open)
 {
     static const char *const suffixes[] = {".tables", ".sources", "manifest"};
