@@ -42,7 +42,7 @@ struct sta_answers {
 struct sta_answers *sta_answers_create(uint64_t limit)
 {
     struct sta_answers *answers = sta_alloc(sizeof *answers);
-    answers->limit = limit;
+    answers->limit = answers->figures.limit = limit;
     uv_mutex_init(&answers->lock);
     return answers;
 }

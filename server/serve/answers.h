@@ -49,7 +49,7 @@ bool sta_waiter_leave(struct sta_answers *answers, struct sta_waiter *waiter);
 void sta_answers_cancel(struct sta_answers *answers);
 
 struct sta_answers_figures {
-    uint64_t bytes, entries, hits, misses, joins, dropped;
+    uint64_t limit, bytes, entries, hits, misses, joins, dropped;
 };
 struct sta_answers_figures sta_answers_figures(struct sta_answers *answers);
 

@@ -9,7 +9,6 @@
 int sta_api_health(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
 {
     sta_put_text(&reply->body, "{\"status\":\"ok\"}");
-    reply->no_store = true;
     return STA_OK;
 }
 
@@ -29,10 +28,14 @@ int sta_api_version(struct sta_call *call, struct sta_reply *reply, struct sta_e
     sta_put_member_bool(out, "optimized", false);
 #endif
     sta_put_char(out, '}');
-    sta_put_member(out, "features");
-    sta_put_text(out, "[\"traces\",\"jobs\",\"report\",\"summary\",\"timeseries\",\"presets\",\"browse\"]");
+    sta_put_member(out, "features"); /* every call is one */
+    for (size_t i = 0; i < sta_route_count; i++) {
+        sta_put_char(out, i > 0 ? ',' : '[');
+        sta_put_json_text(out, sta_routes[i].id);
+    }
+    sta_put_char(out, ']');
     sta_put_member(out, "semantics");
-    sta_put_text(out, "[\"exact\"]}");
+    sta_put_text(out, "[\"exact\",\"compatible\"]}");
     return STA_OK;
 }
 
@@ -49,7 +52,6 @@ int sta_api_settings(struct sta_call *call, struct sta_reply *reply, struct sta_
         sta_put_char(out, '}');
     }
     sta_put_text(out, "]}");
-    reply->no_store = true;
     return STA_OK;
 }
 
@@ -108,7 +110,7 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     uint64_t running, waiting;
     sta_workers_count(server->questions, &running, &waiting);
     put_gauge(out, "strata_cache_bytes", "Memory that kept answers take.", figures.bytes);
-    put_gauge(out, "strata_cache_limit_bytes", "Memory that kept answers may take.", server->options.cache);
+    put_gauge(out, "strata_cache_limit_bytes", "Memory that kept answers may take.", figures.limit);
     put_gauge(out, "strata_cache_entries", "Kept answers.", figures.entries);
     put_counter(out, "strata_cache_hits_total", "Questions whose answer was kept.", figures.hits);
     put_counter(out, "strata_cache_misses_total", "Questions whose answer was computed.", figures.misses);
@@ -118,8 +120,10 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     struct sta_kept_results_figures results = sta_kept_results_figures(server->results);
     put_gauge(out, "strata_results_bytes", "Memory that kept results take, of which pages are cut.",
               results.bytes);
+    put_gauge(out, "strata_results_limit_bytes", "Memory that kept results may take.", results.limit);
     put_gauge(out, "strata_results_entries", "Kept results.", results.entries);
-    put_gauge(out, "strata_streams_open", "Long answers on their way.", atomic_load(&server->open_streams));
+    put_gauge(out, "strata_streams_open", "Long answers on their way.",
+              sta_shares_taken(server->stream_places));
     put_gauge(out, "strata_questions_running", "Questions being worked on.", running);
     put_gauge(out, "strata_questions_waiting", "Questions that wait for a thread.", waiting);
 }
@@ -151,6 +155,5 @@ int sta_api_metrics(struct sta_call *call, struct sta_reply *reply, struct sta_e
     put_traces(out, server->options.library);
     put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
     reply->content_type = call->route->content_type;
-    reply->no_store = true;
     return STA_OK;
 }

@@ -167,6 +167,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
 }
 
 const struct sta_view_kind sta_view_preset_preview = {.name = "preset_preview",
+                                                      .has_own_preset = true,
                                                       .document_values =
                                                           STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS),
                                                       .check = check,

@@ -14,7 +14,6 @@ static void put_session(struct sta_call *call, struct sta_reply *reply, const st
     sta_put_member_text(out, "name", identity->name[0] ? identity->name : NULL);
     sta_put_member_text(out, "role", identity->role == STA_ROLE_NONE ? NULL : sta_role_name(identity->role));
     sta_put_char(out, '}');
-    reply->no_store = true;
 }
 
 int sta_api_session(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)

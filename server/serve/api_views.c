@@ -30,11 +30,29 @@ static int blame(const struct sta_view *view, int status, struct sta_error *err)
 
 /* ---- what makes a difference */
 
-/* A parameter that this question does not depend on: who gives it shares the answer with who does not. */
+/* A parameter that this question does not depend on: who gives its default shares the answer with who does
+ * not give it. */
 static void forget(struct sta_view *view, enum sta_parameter_id parameter)
 {
     view->values[parameter].given = false;
     view->values[parameter].text = NULL;
+}
+
+/* What would make no difference is refused, unless it is the default. */
+static int refuse_unused(struct sta_view *view, enum sta_parameter_id id, const char *why,
+                         struct sta_error *err)
+{
+    char pointer[64];
+    const struct sta_parameter *parameter = &sta_parameters[id];
+    const struct sta_parameter_value *value = &view->values[id];
+    bool usual = value->text == NULL || strcmp(value->text, parameter->fallback) == 0;
+    if (!value->given || usual) {
+        forget(view, id);
+        return STA_OK;
+    }
+    snprintf(pointer, sizeof pointer, "/%s", parameter->name);
+    sta_fail(err, STA_EINPUT, "%s makes no difference here: %s", parameter->name, why);
+    return sta_at(err, pointer, -1);
 }
 
 static int check_views(struct sta_view *view, struct sta_error *err)
@@ -63,7 +81,8 @@ static int check_quantiles(struct sta_view *view, struct sta_error *err)
     return sta_at(err, "/quantile_stats", -1);
 }
 
-/* Of exact tables only those by time depend on the granularity, and none on the view types. */
+/* Exact tables do not depend on view types.  The granularity is the width of the bins of whatever table has
+ * some, which clients set once for all: with exact tables that are not by time it shares the answer. */
 static int check_table(struct sta_view *view, struct sta_error *err)
 {
     const char *by = view->values[STA_PARAMETER_BY].text;
@@ -72,21 +91,24 @@ static int check_table(struct sta_view *view, struct sta_error *err)
         status = check_quantiles(view, err);
     if (status != STA_OK || !is_exact(view))
         return status;
-    forget(view, STA_PARAMETER_VIEWS);
     forget(view, STA_PARAMETER_QUANTILE_STATS);
     if (by == NULL || strcmp(by, "time_range") != 0)
         forget(view, STA_PARAMETER_GRANULARITY);
-    return STA_OK;
+    return refuse_unused(view, STA_PARAMETER_VIEWS,
+                         "exact tables group by nothing before; it is of semantics=compatible", err);
 }
 
 static int check_summary(struct sta_view *view, struct sta_error *err)
 {
-    int status = check_table(view, err);
-    forget(view, STA_PARAMETER_QUANTILE_STATS); /* they are no part of the summary */
+    int status = STA_OK;
     if (is_exact(view)) {
-        forget(view, STA_PARAMETER_BY);
         forget(view, STA_PARAMETER_GRANULARITY);
+        status =
+            refuse_unused(view, STA_PARAMETER_BY,
+                          "the exact summary has a row for each layer; it is of semantics=compatible", err);
     }
+    if (status == STA_OK)
+        status = check_table(view, err);
     view->values[STA_PARAMETER_SEMANTICS].given &= !is_exact(view);
     return status;
 }

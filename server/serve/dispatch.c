@@ -59,6 +59,7 @@ static void run_at_once(struct sta_call *call)
     struct sta_reply reply;
     struct sta_error err = STA_ERROR_INIT;
     sta_reply_init(&reply);
+    reply.no_store = call->route->no_store;
     int status = call->route->handle(call, &reply, &err);
     sta_call_answer(call, status, &reply, &err, false);
 }
@@ -69,6 +70,7 @@ static void run_errand(void *context, bool dropped)
     struct sta_reply reply;
     struct sta_error err = STA_ERROR_INIT;
     sta_reply_init(&reply);
+    reply.no_store = call->route->no_store;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : call->route->handle(call, &reply, &err);
     sta_call_answer(call, status, &reply, &err, true);

@@ -38,7 +38,7 @@ struct sta_kept_results {
 struct sta_kept_results *sta_kept_results_create(uint64_t limit)
 {
     struct sta_kept_results *kept = sta_alloc(sizeof *kept);
-    kept->limit = limit;
+    kept->limit = kept->figures.limit = limit;
     uv_mutex_init(&kept->lock);
     uv_cond_init(&kept->changed);
     return kept;

@@ -28,7 +28,7 @@ void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *
 void sta_kept_results_forget(struct sta_kept_results *kept, const char *text);
 
 struct sta_kept_results_figures {
-    uint64_t bytes, entries;
+    uint64_t limit, bytes, entries;
 };
 struct sta_kept_results_figures sta_kept_results_figures(struct sta_kept_results *kept);
 

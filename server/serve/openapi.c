@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/routes.h"
+#include "serve/openapi.h"
 #include "serve/schemas.h"
 
 static const struct sta_schema_text *schema_named(const char *name)
@@ -15,8 +15,7 @@ static const struct sta_schema_text *schema_named(const char *name)
     return NULL;
 }
 
-/* {"schema": {"$ref": ..}, "example": ..} */
-static void put_media(struct sta_buffer *out, const char *schema)
+void sta_openapi_put_media(struct sta_buffer *out, const char *schema)
 {
     const struct sta_schema_text *text = schema_named(schema);
     sta_put_format(out, "{\"schema\":{\"$ref\":\"#/components/schemas/%s\"},\"example\":", schema);
@@ -75,7 +74,7 @@ static void put_query_parameter(struct sta_buffer *out, const struct sta_paramet
     sta_put_char(out, '{');
     sta_put_member_text(out, "name", parameter->name);
     sta_put_member_text(out, "in", "query");
-    sta_put_member_bool(out, "required", false);
+    sta_put_member_bool(out, "required", parameter->required);
     sta_put_member_text(out, "description", parameter->text);
     sta_put_member(out, "schema");
     put_parameter_schema(out, parameter);
@@ -131,45 +130,6 @@ static void put_parameters(struct sta_buffer *out, const struct sta_route *route
 
 /* ---- operations */
 
-static void put_success(struct sta_buffer *out, const struct sta_route *route, int status)
-{
-    sta_put_format(out, "\"%d\":{\"description\":", status);
-    sta_put_json_text(out, status == 201   ? "Created"
-                           : status == 202 ? "Accepted: work goes on in a job"
-                           : status == 204 ? "Done"
-                                           : "The answer");
-    if (route->place == STA_QUESTION)
-        sta_put_text(
-            out, ",\"headers\":{\"Strata-Missing\":{\"description\":\"What the answer lacks, which was asked "
-                 "for with partial=true: segments=1, events=65536\",\"schema\":{\"type\":\"string\"}}}");
-    if (route->reply != NULL) {
-        sta_put_text(out, ",\"content\":{\"application/json\":");
-        put_media(out, route->reply);
-        if (route->tabular)
-            sta_put_text(out, ",\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
-                              "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}");
-        sta_put_char(out, '}');
-    } else if (route->content_type != NULL) {
-        size_t length = strcspn(route->content_type, ";");
-        sta_put_text(out, ",\"content\":{");
-        sta_put_json_string(out, route->content_type, length);
-        sta_put_text(out, ":{\"schema\":{\"type\":\"string\"}}}");
-    }
-    sta_put_char(out, '}');
-}
-
-static void put_responses(struct sta_buffer *out, const struct sta_route *route)
-{
-    sta_put_member(out, "responses");
-    sta_put_char(out, '{');
-    put_success(out, route, route->status ? route->status : 200);
-    if (route->other_status != 0) {
-        sta_put_char(out, ',');
-        put_success(out, route, route->other_status);
-    }
-    sta_put_text(out, ",\"default\":{\"$ref\":\"#/components/responses/problem\"}}");
-}
-
 static void put_operation(struct sta_buffer *out, const struct sta_route *route)
 {
     char method[16] = "";
@@ -187,10 +147,10 @@ static void put_operation(struct sta_buffer *out, const struct sta_route *route)
     put_parameters(out, route);
     if (route->body != NULL) {
         sta_put_text(out, ",\"requestBody\":{\"required\":true,\"content\":{\"application/json\":");
-        put_media(out, route->body);
+        sta_openapi_put_media(out, route->body);
         sta_put_text(out, "}}");
     }
-    put_responses(out, route);
+    sta_openapi_put_responses(out, route);
     sta_put_char(out, '}');
 }
 
@@ -222,11 +182,9 @@ static void put_components(struct sta_buffer *out, const char *cookie)
         sta_put_member(out, sta_schemas[i].name);
         sta_put_text(out, sta_schemas[i].schema);
     }
-    sta_put_text(out,
-                 "},\"responses\":{\"problem\":{\"description\":\"What went wrong (RFC 9457)\",\"content\":{"
-                 "\"application/problem+json\":");
-    put_media(out, "problem");
-    sta_put_text(out, "}}},\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
+    sta_put_text(out, "},");
+    sta_openapi_put_shared_responses(out);
+    sta_put_text(out, ",\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
                       "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":");
     sta_put_json_text(out, cookie);
     sta_put_text(out, "}}}");

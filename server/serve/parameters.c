@@ -11,9 +11,11 @@
 
 #define WIDTH_LIMIT 1e9 /* seconds */
 
+#define IS_REQUIRED(id) (STA_PARAMETER_##id == STA_PARAMETER_TRACES)
+
 const struct sta_parameter sta_parameters[STA_PARAMETERS] = {
 #define X(id, name, type, words, fallback, example, text)                                                    \
-    [STA_PARAMETER_##id] = {name, STA_PARAMETER_##type, words, fallback, example, text},
+    [STA_PARAMETER_##id] = {name, STA_PARAMETER_##type, words, fallback, example, text, IS_REQUIRED(id)},
     STA_PARAMETER_LIST(X)
 #undef X
 };

@@ -40,17 +40,18 @@ enum sta_parameter_type {
     X(FORMAT, "format", CHOICE, "json|csv|ndjson", "json", "json",                                           \
       "json: one document. csv: the table with a header line. ndjson: one object a line.")                   \
     X(GRANULARITY, "granularity", WIDTH, NULL, "1", "5",                                                     \
-      "Width of time bins in seconds, rounded to microseconds. Exact tables that are not by time do not "    \
-      "depend on it.")                                                                                       \
+      "Width of time bins in seconds, rounded to microseconds; of whatever table has bins. Exact tables "    \
+      "that "                                                                                                \
+      "are not by time have none, and are the same for all.")                                                \
     X(LAYER, "layer", TEXT, NULL, NULL, "app",                                                               \
       "Name of a layer of the preset. Default: its first; of hlm: all.")                                     \
-    X(BY, "by", TEXT, NULL, "time_range", "process",                                                         \
+    X(BY, "by", TEXT, NULL, "time_range", "proc_name",                                                       \
       "What rows are: time_range, proc_name, file_name or a logical view of the preset; exact also has "     \
-      "process, thread, host_name, file_dir, file_pattern, cat, func_name, epoch and step. The exact "       \
-      "summary does not depend on it.")                                                                      \
+      "process, thread, host_name, file_dir, file_pattern, cat, func_name, epoch and step. With the exact "  \
+      "summary it is refused.")                                                                              \
     X(VIEWS, "views", NAMES, NULL, "time_range,proc_name", "time_range,proc_name",                           \
-      "View types that compatible groups events by first: time_range, proc_name, file_name. Exact tables "   \
-      "do not depend on it.")                                                                                \
+      "View types that compatible groups events by first: time_range, proc_name, file_name. With exact "     \
+      "tables it is refused.")                                                                               \
     X(QUANTILE_STATS, "quantile_stats", CHOICE, "true|false", "false", "false",                              \
       "Adds statistics between quantiles to each number; compatible only.")                                  \
     X(LAYERS, "layer", NAMES, NULL, NULL, "app", "Layers, with commas between. Default: all of the preset.") \
@@ -68,7 +69,7 @@ enum sta_parameter_type {
       "Name of the preset whose filters and refined categories the events are seen with. Default: none, "    \
       "all events as they are.")                                                                             \
     X(TRACED_FILTERS, "filters", CHOICE, "on|off", NULL, "off",                                              \
-      "Whether the preset's dropping filters apply. Default: on.")                                           \
+      "Whether the dropping filters of the preset that is named apply. Default: on.")                        \
     X(GROUP_BY, "group_by", LIST, NULL, NULL, "func_name",                                                   \
       "Expressions to group by. Repeat it for several; plain names may have commas between.")                \
     X(AGGREGATE, "aggregate", PAIRS, NULL, NULL, "total:sum(time)",                                          \
@@ -135,6 +136,7 @@ struct sta_parameter {
     const char *name;
     enum sta_parameter_type type;
     const char *words, *fallback, *example, *text;
+    bool required;
 };
 extern const struct sta_parameter sta_parameters[STA_PARAMETERS];
 

@@ -46,6 +46,11 @@ static const struct problem_kind *kind_of(int status)
     return kind_of(500);
 }
 
+const char *sta_problem_title(int http_status)
+{
+    return kind_of(http_status)->title;
+}
+
 int sta_http_status(int status)
 {
     static const short statuses[] = {

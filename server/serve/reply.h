@@ -23,6 +23,8 @@ struct sta_problem {
 int sta_http_status(int status);
 /** The problem that an error is; borrows its texts. */
 struct sta_problem sta_problem_of(const struct sta_error *err);
+/** What the status means, in some words. */
+const char *sta_problem_title(int http_status);
 void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem);
 
 /* ---- what a handler fills */

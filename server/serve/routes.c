@@ -42,14 +42,14 @@
     .place = STA_QUESTION, .view = &view_
 
 const struct sta_route sta_routes[] = {
-    {CALL(GET, "/healthz", "health", "daemon", NONE, AT_ONCE, sta_api_health), .reply = "health",
+    {CALL(GET, "/healthz", "health", "daemon", NONE, AT_ONCE, sta_api_health), .no_store = true, .reply = "health",
      .summary = "Liveness", .text = "Answers at once whatever the daemon is working on."},
-    {CALL(GET, "/metrics", "metrics", "daemon", VIEWER, ERRAND, sta_api_metrics),
+    {CALL(GET, "/metrics", "metrics", "daemon", VIEWER, ERRAND, sta_api_metrics), .no_store = true,
      .content_type = "text/plain; version=0.0.4; charset=utf-8", .summary = "Figures for Prometheus",
      .text = "Requests, latencies, cache, jobs, traces, ingest and memory in the Prometheus text format."},
     {CALL(GET, "/api/v1/version", "version", "daemon", NONE, AT_ONCE, sta_api_version), .reply = "version",
      .summary = "Version, build and features", .text = "What this daemon is and can do."},
-    {CALL(GET, "/api/v1/settings", "settings", "daemon", ADMIN, AT_ONCE, sta_api_settings),
+    {CALL(GET, "/api/v1/settings", "settings", "daemon", ADMIN, AT_ONCE, sta_api_settings), .no_store = true,
      .reply = "settings", .summary = "Settings in force",
      .text = "Every setting with its value and what it is for; secrets are left out."},
     {.method = STA_GET,
@@ -62,7 +62,7 @@ const struct sta_route sta_routes[] = {
      .reply = "openapi",
      .summary = "This document",
      .text = "The OpenAPI 3.1 description of the API."},
-    {CALL(GET, "/api/v1/session", "session", "session", NONE, AT_ONCE, sta_api_session), .reply = "session",
+    {CALL(GET, "/api/v1/session", "session", "session", NONE, AT_ONCE, sta_api_session), .no_store = true, .reply = "session",
      .summary = "Who is signed in", .text = "The role of the caller, and whether a sign-in is needed here."},
     {CALL(POST, "/api/v1/session", "sign_in", "session", NONE, AT_ONCE, sta_api_session_create),
      .audit = "Sign-in", .body = "session_create", .reply = "session", .summary = "Sign in",
@@ -104,6 +104,7 @@ const struct sta_route sta_routes[] = {
      .role = STA_ROLE_VIEWER,
      .place = STA_ARRANGES,
      .arrange = sta_api_job_events,
+     .no_store = true,
      .content_type = "text/event-stream",
      .summary = "Follow a job",
      .text = "Server-sent events named progress, each with the job as its data, at every change; ends after "
@@ -141,8 +142,7 @@ const struct sta_route sta_routes[] = {
      .reply = "metric", .summary = "One column of layered tables",
      .text = "What it is under each semantics, with or without the layer before its name."},
     {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary),
-     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) |
-                   STA_HAS(QUANTILE_STATS),
+     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
      .reply = "summary", .tabular = true, .summary = "Summary by layer",
      .text = "Totals of the trace and a row for each layer of the preset."},
     {VIEW(GET, "/api/v1/traces/{id}/hlm", "hlm", "views", sta_view_hlm),

@@ -22,6 +22,7 @@ struct sta_route {
     uint64_t parameters; /* STA_HAS bits */
     int status;          /* of the success; 0: 200 */
     int other_status;    /* of a success that had less or more to do, or 0 */
+    bool no_store;       /* secrets or moments: without an ETag, not to be kept by anyone */
     bool tabular;        /* the success may be CSV and NDJSON too */
     const char *path;    /* pattern */
     const char *id;      /* operationId */

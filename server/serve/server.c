@@ -127,6 +127,8 @@ static void server_free(struct sta_server *server)
         sta_workers_destroy(server->errands);
     if (server->streams != NULL)
         sta_workers_destroy(server->streams);
+    if (server->stream_places != NULL)
+        sta_shares_destroy(server->stream_places);
     if (server->answers != NULL)
         sta_answers_destroy(server->answers);
     if (server->results != NULL)
@@ -157,6 +159,7 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
         server->running = sta_running_create(options->jobs);
         server->streams = sta_workers_create((unsigned)options->running_queries, options->connections);
+        server->stream_places = sta_shares_create(STA_STREAMS_PER_THREAD * options->running_queries);
         server->errands = sta_workers_create(ERRAND_THREADS, ERRANDS_WAITING);
         status = sta_http_run(server->http, err);
     }

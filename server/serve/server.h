@@ -14,6 +14,7 @@
 #include "serve/request.h"
 #include "serve/running.h"
 #include "serve/serve.h"
+#include "serve/shares.h"
 #include "serve/workers.h"
 
 struct sta_server {
@@ -28,7 +29,7 @@ struct sta_server {
     struct sta_metrics *metrics;
     struct sta_workers *questions; /* what scans traces */
     struct sta_workers *streams;   /* what writes long answers, piece by piece */
-    _Atomic uint64_t open_streams;
+    struct sta_shares *stream_places;
     struct sta_workers *errands; /* what may touch a disk: register, browse, list, .. */
     struct sta_content *openapi; /* made once */
     _Atomic bool stopping;

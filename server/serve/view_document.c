@@ -293,6 +293,17 @@ int sta_view_read_order(struct sta_view *view, const struct sta_call *call, stru
 
 /* ---- the whole */
 
+/* Without a preset there are no filters that could apply. */
+static int check_filters(const struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+{
+    const struct sta_parameter_value *filters = &call->values[STA_PARAMETER_TRACED_FILTERS];
+    if (!filters->given || strcmp(filters->text, "off") == 0 || view->kind->has_own_preset ||
+        sta_document_member(view->document, "preset") != NULL)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "filters=on needs preset: the filters are those of a preset");
+    return sta_at(err, "/filters", -1);
+}
+
 static int parse_document(struct sta_view *view, const char *bytes, size_t size, const char *what,
                           struct sta_error *err)
 {
@@ -314,7 +325,8 @@ int sta_view_read_document(struct sta_view *view, const struct sta_call *call, s
     view->document = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     if (query != NULL && parse_document(view, query, strlen(query), "q", err) != STA_OK)
         return sta_at(err, "/q", err->position);
-    return add_parameters(view, call, err);
+    int status = add_parameters(view, call, err);
+    return status == STA_OK ? check_filters(view, call, err) : status;
 }
 
 int sta_view_blame(const struct sta_view *view, struct sta_error *err)

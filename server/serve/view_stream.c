@@ -25,7 +25,6 @@
 #define PIECE_BYTES (UINT64_C(1) << 18) /* about, of one piece */
 #define READY_PIECES 2
 #define SPARE_PIECES (READY_PIECES + 2) /* all there are: those ready, one sent, one written */
-#define STREAMS_PER_THREAD 8
 
 struct long_answer {
     _Atomic unsigned references;
@@ -33,6 +32,7 @@ struct long_answer {
     struct sta_view *view;
     struct sta_running_question running;
     _Atomic bool cancel;
+    uint64_t client; /* number */
     char etag[64];
     struct sta_result *result;
     struct sta_page_writer *writer; /* of the one who writes a piece */
@@ -63,6 +63,7 @@ static struct long_answer *answer_create(const struct sta_call *call, struct sta
     answer->references = 1;
     answer->call = *call;
     answer->view = view;
+    answer->client = sta_exchange_client(call->exchange)->number;
     uv_mutex_init(&answer->lock);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_init(&answer->ready[i]);
@@ -240,18 +241,9 @@ static void release_stream(void *context)
     int status = whole ? STA_OK : sta_fail(&err, STA_ECANCELLED, "The client did not take the whole answer");
     sta_running_leave(answer->view->server->running, &answer->running, status, &err);
     atomic_store(&answer->cancel, true);
-    atomic_fetch_sub(&answer->view->server->open_streams, 1);
+    sta_shares_give_back(answer->view->server->stream_places, answer->client);
     if (sta_workers_submit(answer->view->server->streams, release_late, answer, &err) != STA_OK)
         answer_release(answer);
-}
-
-static bool admit(struct sta_server *server)
-{
-    uint64_t most = STREAMS_PER_THREAD * server->options.running_queries;
-    bool admitted = atomic_fetch_add(&server->open_streams, 1) < most;
-    if (!admitted)
-        atomic_fetch_sub(&server->open_streams, 1);
-    return admitted;
 }
 
 static void start_stream(struct long_answer *answer, struct sta_buffer *begun)
@@ -319,8 +311,8 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
     int status = find_result(answer, &budget, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
-    budget.deadline_ns = 0;              /* from here on it takes as long as the client takes */
-    budget.memory /= STREAMS_PER_THREAD; /* all streams together: what as many questions may hold */
+    budget.deadline_ns = 0;                  /* from here on it takes as long as the client takes */
+    budget.memory /= STA_STREAMS_PER_THREAD; /* all streams together: what as many questions may hold */
     reply->content_type = sta_format_content_type(view->page.format);
     status = sta_page_writer_create(answer->result, &view->page, &budget, &answer->writer, err);
     while (status == STA_OK && !*ended && !reply->body.failed &&
@@ -389,12 +381,12 @@ static void run_long(void *context, bool dropped)
         if (!ended)
             status = begin(answer, &reply, &ended, &err);
     }
-    if (status == STA_OK && !ended && !admit(view->server))
-        status =
-            sta_fail(&err, STA_EBUSY,
-                     "As many answers are streamed as may be, %d for each of the setting running_queries; "
-                     "ask again in a moment",
-                     STREAMS_PER_THREAD);
+    if (status == STA_OK && !ended && !sta_shares_take(view->server->stream_places, answer->client))
+        status = sta_fail(&err, STA_EBUSY,
+                          "As many long answers are on their way to this client as its share is of %d for "
+                          "each of the setting "
+                          "running_queries; ask again in a moment",
+                          STA_STREAMS_PER_THREAD);
     if (status != STA_OK || ended) {
         finish_short(answer, status, &reply, &err);
         return;

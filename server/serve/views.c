@@ -239,9 +239,11 @@ struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic boo
 int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
                      struct sta_error *err)
 {
-    if (status == STA_ELIMIT && budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns)
+    if (status == STA_ELIMIT && budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns) {
         sta_because(err, "The question took longer than %llu s (setting query_timeout)",
                     (unsigned long long)view->server->options.query_timeout);
+        return err->status = STA_EBUSY; /* with less to do the daemon may be fast enough */
+    }
     if (status == STA_ECANCELLED)
         sta_because(err, "The question was ended before its answer was there");
     return status;

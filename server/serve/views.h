@@ -49,6 +49,7 @@ struct sta_view_kind {
     bool layered;        /* has preset, filters, window, filter */
     bool labelled;       /* rows hold the labels of the traces */
     bool arranged;       /* rows are of a table: the parameters sort, order_by and columns arrange them */
+    bool has_own_preset; /* a document that names no preset is about that of the trace */
     bool checks_limit;   /* `result` checks a limit that is none, in its turn among the members */
     uint64_t key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages and
                             documents */
@@ -138,6 +139,7 @@ STA_MUSTCHECK int sta_view_take_trace(struct sta_view *view, const char *id, str
 void sta_view_make_key(struct sta_view *view);
 
 /* view_stream.c */
+#define STA_STREAMS_PER_THREAD 16 /* long answers on their way; of these one client can have half */
 /** Whether the answer could be too long to be held, so that its question is asked for one client alone. */
 bool sta_view_may_be_long(const struct sta_view *view);
 /** Answers the call; takes over the view.  Context: HTTP thread. */

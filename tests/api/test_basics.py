@@ -18,7 +18,12 @@ def test_healthz(scene):
 
 def test_version_says_what_it_can(scene):
     status, _, value = scene.shared.ask("/api/v1/version")
-    assert status == 200 and value["name"] == "strata" and value["version"] and "summary" in value["features"]
+    assert status == 200 and value["name"] == "strata" and value["version"]
+    operations = [o["operationId"] for item in scene.shared.get("/api/v1/openapi.json")["paths"].values() for o in item.values()]
+    assert sorted(value["features"]) == sorted(operations) and len(operations) > 40
+    assert value["semantics"] == ["exact", "compatible"]
+    for semantics in value["semantics"]:
+        assert scene.shared.get(scene.shared.path + "/summary?semantics=" + semantics)["semantics"] == semantics
 
 
 def test_every_answer_carries_safety_headers(scene):

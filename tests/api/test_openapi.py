@@ -88,7 +88,7 @@ NEEDED = {"/api/v1/compare": {"traces": "{trace}", "view": "layer"}, "/api/v1/tr
 
 # Steps of the compatible computation alone, and what a choice cannot do without.
 REFUSED = {("hlm", "exact"), ("main", "exact")}
-NEEDED_WITH = {("quantile_stats", "true"): {"semantics": "compatible"}}
+NEEDED_WITH = {("filters", "on"): {"preset": "dlio"}, ("quantile_stats", "true"): {"semantics": "compatible"}}
 
 
 def needed(server, path, given=()):
@@ -103,6 +103,11 @@ def fill(server, path, name):
         server.ask("/api/v1/queries/mine", "PUT", {"text": "{}"})
     named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name", "/metrics/": "compute_busy"}.items() if k in path), None)
     return re.sub(r"\{(\w+)\}", lambda m: server.trace["id"] if "/traces/" in path and m[1] == "id" else named, path)
+
+
+def of_compatible(path, name):
+    """the exact summary has no use for these, and refuses them"""
+    return {"semantics": "compatible"} if path.endswith("/summary") and name in ("by", "views") else {}
 
 
 def check_answer(server, spec, path, operation, given=()):
@@ -138,7 +143,7 @@ def test_every_documented_parameter_is_understood(scene):
                 continue
             if parameter["name"] in ("columns", "sort", "order_by"):  # the example names columns of events
                 example = server.get(fill(server, path, "") + needed(server, path))["columns"][0]
-            check_answer(server, spec, path, operation, {parameter["name"]: example})
+            check_answer(server, spec, path, operation, {parameter["name"]: example, **of_compatible(path, parameter["name"])})
 
 
 def test_every_choice_is_answered_as_its_schema_says(scene):
@@ -156,6 +161,45 @@ def test_every_path_answers_options_with_its_methods(scene):
         _, head, _ = server.ask(fill(server, path, ""), "OPTIONS")
         allowed = set(head["Allow"].split(", "))
         assert {m.upper() for m in item} <= allowed and allowed - {m.upper() for m in item} <= {"HEAD", "OPTIONS"}, (path, allowed)
+
+
+def test_statuses_and_headers_are_those_of_the_answers(scene):
+    server, spec = scene.shared, document(scene)
+    shown = {"ETag", "Location", "Retry-After", "WWW-Authenticate", "Set-Cookie", "X-Request-Id"}
+
+    def check(path, method, status, head):
+        responses = spec["paths"][path][method.lower()]["responses"]
+        assert str(status) in responses, f"{method} {path} answers {status}, which is not documented"
+        response = responses[str(status)]
+        response = resolve(spec, response["$ref"]) if "$ref" in response else response
+        given = {name for name in shown if head[name]}
+        assert given <= {*response["headers"]} <= given | {"Set-Cookie", "Strata-Missing"}, (method, path, status)  # no cookie where there are no tokens, nothing missing
+
+    for path, method, operation in operations(spec):
+        if method != "get":
+            continue
+        url = fill(server, path, "")
+        status, head, _ = server.ask(url + needed(server, path))
+        check(path, "get", status, head)
+        if head["ETag"]:
+            check(path, "get", *server.ask(url + needed(server, path), headers={"If-None-Match": head["ETag"]})[:2])
+        check(path, "get", *server.ask(url + "?nonsense=1")[:2])
+        check(path, "get", *server.ask(url, headers={"Host": "evil.example"})[:2])
+        if "{id}" in path:
+            check(path, "get", *server.ask(path.replace("{id}", "ffffffffffffffff").replace("{name}", "pid"))[:2])
+    for method, path, body, head in [("POST", "/api/v1/traces", {"path": str(server.root / "small")}, {}), ("POST", "/api/v1/traces", {}, {}), ("POST", "/api/v1/traces", {"path": "/etc"}, {}),
+                                     ("POST", "/api/v1/traces", {"path": str(server.root / "small")}, {"Origin": "https://evil.example"}), ("POST", "/api/v1/traces/{id}/refresh", None, {}),
+                                     ("POST", "/api/v1/traces", b"x" * 2_000_000, {}), ("POST", "/api/v1/traces/{id}/query", {"aggregate": {"n": "count()"}}, {}),
+                                     ("POST", "/api/v1/traces/{id}/query", {"limit": 10 ** 9}, {}), ("POST", "/api/v1/traces/{id}/query", {"cursor": "x"}, {}),
+                                     ("PUT", "/api/v1/presets/{name}", {"yaml": "x"}, {}), ("DELETE", "/api/v1/presets/{name}", None, {}), ("POST", "/api/v1/session", {"token": "x"}, {})]:
+        check(path, method, *server.ask(fill(server, path, ""), method, body, head)[:2])
+
+
+def test_what_a_call_needs_is_required(scene):
+    spec = document(scene)
+    required = [(path, p["name"]) for path, _, operation in operations(spec) for p in operation["parameters"] if p["in"] == "query" and p["required"]]
+    assert required == [("/api/v1/compare", "traces")]
+    assert scene.shared.problem("/api/v1/compare", 400)["parameter"] == "/traces"
 
 
 def test_problems_fit_their_schema(scene):

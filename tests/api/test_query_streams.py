@@ -119,7 +119,7 @@ def test_a_client_that_leaves_ends_its_question(scene):
 
 def test_a_question_that_takes_too_long_says_which_limit(scene):
     server = large(scene, {"query_timeout": 1})
-    problem = server.problem(server.path + "/query", 422, "POST", {"filter": ENDLESS, "aggregate": {"n": "count()"}})
+    problem = server.problem(server.path + "/query", 503, "POST", {"filter": ENDLESS, "aggregate": {"n": "count()"}})
     assert "query_timeout" in problem["detail"]
 
 

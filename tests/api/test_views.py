@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pathlib
+from urllib.parse import urlencode
 
 from harness import SMALL_EVENTS, event, small_trace, write_trace
 
@@ -78,7 +79,7 @@ def test_other_presets_and_windows(scene):
 
 def test_common_parameters_without_effect_are_legal_and_share_the_answer(scene):
     plain = scene.shared.ask(scene.shared.path + "/summary")[1]["ETag"]
-    for query in ["granularity=0.1", "by=process", "views=time_range,file_name", "semantics=exact", "filters=on", "format=json"]:
+    for query in ["granularity=0.1", "by=time_range", "views=time_range,proc_name", "semantics=exact", "filters=on", "format=json"]:
         status, head, value = scene.shared.ask(scene.shared.path + "/summary?" + query)
         assert status == 200 and head["ETag"] == plain, (query, value)
 
@@ -185,10 +186,58 @@ def test_views_refuse_what_they_cannot_give(scene):
     for query, pointer, says in [("views/flat?by=colour", "/by", "file_pattern"), ("views/layer?layer=nope", "/layer", "compute"),
                                  ("views/flat?views=nope", "/views", "proc_name"), ("views/flat?quantile_stats=true", "/quantile_stats", "compatible"),
                                  ("views/flat?granularity=0", "/granularity", "seconds"), ("hlm?semantics=exact", "/semantics", "compatible"),
+                                 ("summary?by=proc_name", "/by", "compatible"), ("summary?views=proc_name", "/views", "compatible"),
+                                 ("summary?quantile_stats=true&semantics=compatible", "/quantile_stats", "granularity"), ("views/flat?views=proc_name", "/views", "compatible"),
                                  ("views/main?layer=app&semantics=exact", "/semantics", "compatible"),
                                  ("views/flat?by=file_name&semantics=compatible", "/by", "time_range")]:
         problem = scene.shared.problem(scene.shared.path + "/" + query, 400)
         assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
+
+
+# A value of each parameter that changes an answer of the small trace, unless the call has no use for it.
+TELLING = {"preset": "posix", "filters": "off", "semantics": "compatible", "from": "1.2", "to": "3.3", "filter": "pid == 1", "format": "csv", "granularity": "0.7", "layer": "compute",
+           "by": "proc_name", "views": "proc_name", "quantile_stats": "true", "metrics": "count", "max_points": "2", "limit": "1", "q": '{"limit": 2}', "group_by": "pid", "aggregate": "n:count()",
+           "derive": "x:pid", "value_counts": "pid", "describe": "pid", "columns": None, "sort": None, "order_by": None, "prefix": "rea", "set": "io:cat == 'posix'", "layers": "compute",
+           "scope": "thread", "variant": "intervals", "exposure": "true", "explain": "true", "where": "not idle", "longest": "1", "events": "1", "baseline": None, "view": "flat"}
+
+def test_no_parameter_is_ignored(scene):
+    """each changes the answer, or is refused; under both semantics"""
+    root = scene.new("root")
+    lines = small_trace()
+    lines.insert(-1, event("read", "POSIX", 1_700_000_003_000_000, 70_000, 1, 1, hhash=77, fhash=9, ret=17))
+    lines.insert(-1, json.dumps({"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": "/proc/stat", "value": 9}}))
+    server = scene.server([root])
+    trace = server.ingest(write_trace(root / "a", lines))["id"]
+    spec = server.get("/api/v1/openapi.json")
+    ignored = []
+    for path, item in spec["paths"].items():
+        named = [p["name"] for p in item.get("get", {}).get("parameters", []) if p["in"] == "query"]
+        if not named or path == "/api/v1/browse":
+            continue
+        base = path.replace("{id}", trace).replace("{name}", "cat") + "?" + (f"traces={trace}" if path.endswith("/compare") else "")
+        for semantics in ["exact", "compatible"] if "semantics" in named else [None]:
+            with_semantics = base + (f"&semantics={semantics}" if semantics else "")
+            for name in sorted(set(named) - {"semantics", "cursor", "traces", "partial"}):
+                asked = with_semantics + ("&layer=reader_posix" if "/views/" in path and name != "layer" and "layer" in named else "")
+                plain = server.ask(asked)
+                if plain[0] == 400:
+                    break  # a table that only the other semantics has
+                value = TELLING[name]
+                if name == "baseline":
+                    continue  # of one trace there is no other
+                if name == "filters" and ("/events" in path or "/query" in path or "/overlap" in path):
+                    value = "on"  # of no preset
+                if name == "granularity" and path.endswith(("/summary", "/compare")) and semantics == "exact":
+                    continue  # of whatever table has bins, as is documented
+                if path.endswith("/intervals") and name in ("sort", "order_by"):
+                    value = "-time"
+                if value is None:
+                    value = ("" if name == "columns" else "-") + plain[2]["columns"][0]
+                status, _, answer = server.ask(asked + "&" + urlencode({name: value}))
+                if status == 200 and answer == plain[2]:
+                    ignored.append((path, semantics, name, value))
+                assert status in (200, 400, 422), (path, name, status, answer)
+    assert not ignored, ignored
 
 
 def test_compatible_steps_are_there(scene):
