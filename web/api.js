@@ -118,14 +118,19 @@ export async function sendForText(path, parameters, body) {
     return (await call(url(path, parameters), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).text();
 }
 
-let asked = null;
+let asked = null, tokenNeeded = false;
+
+/** Whether calls from outside of this page need a token, as far as is known. */
+export function needsToken() {
+    return tokenNeeded;
+}
 
 /**
  * Who is signed in; asked once until that changes.
  * @returns {Promise<{sign_in_needed: boolean, name: string|null, role: 'viewer'|'editor'|'admin'|null}>}
  */
 export function session() {
-    asked ??= get('session').catch((problem) => { asked = null; throw problem; });
+    asked ??= get('session').then((answer) => { tokenNeeded = answer.sign_in_needed; return answer; }, (problem) => { asked = null; throw problem; });
     return asked;
 }
 

@@ -77,6 +77,7 @@ async function signInIsAskedFor(page) {
         await page.getByText('No traces yet').waitFor();
         await page.reload();
         await page.getByText('No traces yet').waitFor();
+        assert.match(await page.locator('.snippet code').innerText(), /^curl -H "Authorization: Bearer \$STRATA_TOKEN" -X POST/, 'what is copied says how to pass a token');
     } finally {
         await page.close();
         await daemon.stop();

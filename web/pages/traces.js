@@ -5,7 +5,7 @@ import { fill, h, icon, refill } from '../dom.js';
 import { grouped, moment, text } from '../format.js';
 import { asked, confirmed } from '../parts/dialog.js';
 import { isReady } from '../parts/compare_runs.js';
-import { copyMenu, copyText } from '../parts/copy.js';
+import { copyMenu, copyText, curlToken } from '../parts/copy.js';
 import { findFolders, foundCard } from '../parts/found.js';
 import { folderDialog, startAdding } from '../parts/folders.js';
 import { jobProgress } from '../parts/job.js';
@@ -227,7 +227,7 @@ function matches(trace, words) {
 }
 
 function noTraces(editor) {
-    const curl = `curl -X POST ${location.origin}/api/v1/traces -H 'Content-Type: application/json' -d '{"path": "/path/to/run"}'`;
+    const curl = `curl ${curlToken()}-X POST ${location.origin}/api/v1/traces -H 'Content-Type: application/json' -d '{"path": "/path/to/run"}'`;
     return empty('No traces yet',
         h('p', {}, 'A trace is the folder of .pfw or .pfw.gz files that DFTracer or DLIO wrote during a run.'),
         editor && [h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')), h('p', {}, 'or from a terminal')],

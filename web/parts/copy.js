@@ -1,6 +1,6 @@
 /* copy.js - whatever is on screen is a call of the public API: copy it as curl or pandas, or take the CSV. */
 
-import { sendForText, url } from '../api.js';
+import { needsToken, sendForText, url } from '../api.js';
 import { h } from '../dom.js';
 import { menu } from './menu.js';
 import { attempt, toast } from './notice.js';
@@ -20,12 +20,28 @@ export async function copyText(text, what) {
     toast(`Copied ${what}`);
 }
 
+/* What is copied runs outside of the page, without its session: where a token is needed it is taken from the environment. */
+
+/** The option of curl that passes the token, and a blank; or nothing. */
+export function curlToken() {
+    return needsToken() ? '-H "Authorization: Bearer $STRATA_TOKEN" ' : '';
+}
+
+const PANDAS_HEADERS = '{"Authorization": "Bearer " + os.environ["STRATA_TOKEN"]}';
+
 export function curlOf(path, parameters) {
-    return `curl '${url(path, parameters).replaceAll("'", '%27')}'`;
+    return `curl ${curlToken()}'${url(path, parameters).replaceAll("'", '%27')}'`;
 }
 
 export function pandasOf(path, parameters) {
-    return `import pandas as pd\nframe = pd.read_csv(${JSON.stringify(url(path, { ...parameters, format: 'csv' }))})`;
+    const address = JSON.stringify(url(path, { ...parameters, format: 'csv' }));
+    if (!needsToken()) return `import pandas as pd\nframe = pd.read_csv(${address})`;
+    return `import os\nimport pandas as pd\nframe = pd.read_csv(${address}, storage_options=${PANDAS_HEADERS})`;
+}
+
+function pandasPostOf(path, request) {
+    const [imports, headers] = needsToken() ? ['import os\n', `, headers=${PANDAS_HEADERS}`] : ['', ''];
+    return `${imports}import pandas as pd, requests\nanswer = requests.post(${JSON.stringify(url(path))}, data=${JSON.stringify(request)}${headers}).json()\nframe = pd.DataFrame(answer["data"], columns=answer["columns"])`;
 }
 
 /**
@@ -54,10 +70,9 @@ export function copyMenu(path, parameters, name, more = []) {
  */
 export function postMenu(path, body, name) {
     const request = JSON.stringify(body), shell = request.replaceAll("'", "'\\''");
-    const pandas = `import pandas as pd, requests\nanswer = requests.post(${JSON.stringify(url(path))}, data=${JSON.stringify(request)}).json()\nframe = pd.DataFrame(answer["data"], columns=answer["columns"])`;
     return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
-        { text: 'Copy as curl', action: () => copyText(`curl -X POST '${url(path)}' -H 'Content-Type: application/json' -d '${shell}'`, 'as curl') },
-        { text: 'Copy as pandas', action: () => copyText(pandas, 'as pandas') },
+        { text: 'Copy as curl', action: () => copyText(`curl ${curlToken()}-X POST '${url(path)}' -H 'Content-Type: application/json' -d '${shell}'`, 'as curl') },
+        { text: 'Copy as pandas', action: () => copyText(pandasPostOf(path, request), 'as pandas') },
         { text: 'Save as CSV', action: () => attempt(async () => saveText(await sendForText(path, { format: 'csv' }, body), `${name}.csv`)) },
     ] });
 }
