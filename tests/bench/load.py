@@ -1,6 +1,7 @@
 """A hundred clients at once, and long streams: how fast, in how much memory, and whether others are served meanwhile."""
 import http.client
 import json
+import socket
 import statistics
 import threading
 import time
@@ -50,6 +51,49 @@ class Watch(threading.Thread):
 
     def text(self):
         return f"median {seconds(statistics.median(self.delays))}, at most {seconds(max(self.delays))}"
+
+
+SLOW_CLIENTS, QUESTIONS, AT_ONCE = 200, 500, 50
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def measure_crowd(table, data, scratch):
+    """how long /healthz takes while slow clients trickle their requests and many questions are asked"""
+    trace, statuses, numbers = data.four_files(), [], iter(range(QUESTIONS))
+    with Daemon(scratch / "store", [trace.path], ["--memory", MEMORY, "--request-timeout", "600"]) as daemon:
+        path = f"/api/v1/traces/{daemon.ingest(trace.path)['id']}/query"
+        host, port = daemon.base.removeprefix("http://").split(":")
+        slow = [socket.create_connection((host, int(port))) for _ in range(SLOW_CLIENTS)]
+        over = threading.Event()
+
+        def trickle():
+            for s in slow:
+                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+            while not over.wait(0.5):
+                for s in slow:
+                    s.sendall(b"a")
+
+        def ask():
+            for number in numbers:  # each number goes to one of those who ask
+                request = json.loads(json.dumps(MIXED[number % len(MIXED)]).replace('I"', f'{number}"'))
+                statuses.append(daemon.request("POST", path, request, timeout=600)[0])
+
+        threads = [threading.Thread(target=trickle), *(threading.Thread(target=ask) for _ in range(AT_ONCE))]
+        with Watch(daemon) as watch:
+            for t in threads:
+                t.start()
+            for t in threads[1:]:
+                t.join()
+            over.set()
+            threads[0].join()
+        for s in slow:
+            s.close()
+    good = sum(s == 200 for s in statuses)
+    table.add(f"/healthz under {SLOW_CLIENTS} slow clients and {QUESTIONS} questions", f"99.9 %: {seconds(percentile(watch.delays, 0.999))}",
+              f"{watch.text()}; answered 200", f"{good} of {QUESTIONS}", "", "<= 50 ms")
 
 
 def measure_concurrent(table, data, scratch):
