@@ -30,7 +30,8 @@ static struct sta_client client_of_six(const struct in6_addr *six)
     struct sta_client client = {.owner = STA_OWNER_UNKNOWN};
     bool four = IN6_IS_ADDR_V4MAPPED(six);
     inet_ntop(four ? AF_INET : AF_INET6, six->s6_addr + (four ? 12 : 0), client.name, sizeof client.name);
-    client.number = four ? XXH3_64bits(six->s6_addr + 12, 4) : XXH3_64bits(six->s6_addr, 8);
+    bool loopback = four && six->s6_addr[12] == 127; /* who has one of these addresses has all */
+    client.number = four ? XXH3_64bits(six->s6_addr + 12, loopback ? 1 : 4) : XXH3_64bits(six->s6_addr, 8);
     return client;
 }
 

@@ -28,7 +28,7 @@ enum sta_owner {
 
 struct sta_client {
     char name[64];   /* "192.0.2.7"; "unix" for a socket in the file system */
-    uint64_t number; /* the same for the same address (IPv6: network of 64 bits) */
+    uint64_t number; /* the same for the same address (IPv6: network of 64 bits; 127.0.0.0/8: one) */
     enum sta_owner owner;
     uid_t uid; /* unless the owner is unknown */
 };

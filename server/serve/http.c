@@ -85,12 +85,7 @@ void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context
 
 void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer)
 {
-    uv_mutex_lock(&exchange->loop->lock);
-    exchange->gone = NULL;
-    exchange->answer = answer;
-    exchange->finished = true;
-    uv_mutex_unlock(&exchange->loop->lock);
-    sta_loop_post(exchange);
+    sta_loop_finish(exchange, answer, NULL);
 }
 
 /* ---- the server */

@@ -76,13 +76,13 @@ static void hand_over(struct sta_http *http, struct sta_exchange *exchange)
     sta_loop_post(exchange);
 }
 
-/* A file system's socket has no address; its clients are told apart by their users. */
+/* Clients on this machine are told apart by their users, as far as those are known. */
 static void find_owner(struct sta_http *http, struct sta_exchange *exchange)
 {
     struct sta_client *peer = &exchange->peer;
     if (http->options.ask_owner || http->socket_path != NULL)
         peer->owner = sta_owner_find(exchange->fd, &http->netlink, &peer->uid);
-    if (http->socket_path != NULL)
+    if (peer->owner != STA_OWNER_UNKNOWN)
         peer->number = XXH3_64bits(&peer->uid, sizeof peer->uid);
 }
 

@@ -24,10 +24,9 @@ static void wake(const struct sta_loop *loop)
         sta_log(STA_LOG_ERROR, "Cannot wake an HTTP thread", "cause", strerror(errno), NULL);
 }
 
-void sta_loop_post(struct sta_exchange *exchange)
+/* Under the lock. */
+static void post(struct sta_loop *loop, struct sta_exchange *exchange)
 {
-    struct sta_loop *loop = exchange->loop;
-    uv_mutex_lock(&loop->lock);
     bool first = loop->first_posted == NULL;
     if (!exchange->posted) {
         exchange->posted = true;
@@ -37,6 +36,26 @@ void sta_loop_post(struct sta_exchange *exchange)
     }
     if (first)
         wake(loop);
+}
+
+void sta_loop_post(struct sta_exchange *exchange)
+{
+    struct sta_loop *loop = exchange->loop;
+    uv_mutex_lock(&loop->lock);
+    post(loop, exchange);
+    uv_mutex_unlock(&loop->lock);
+}
+
+/* In one step: once it can be seen that the exchange is finished it may be sent, and gone. */
+void sta_loop_finish(struct sta_exchange *exchange, struct sta_answer *answer, struct sta_stream *stream)
+{
+    struct sta_loop *loop = exchange->loop;
+    uv_mutex_lock(&loop->lock);
+    exchange->gone = NULL;
+    exchange->answer = answer;
+    exchange->stream = stream;
+    exchange->finished = true;
+    post(loop, exchange);
     uv_mutex_unlock(&loop->lock);
 }
 

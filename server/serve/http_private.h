@@ -126,6 +126,9 @@ STA_MUSTCHECK int sta_loop_start(struct sta_loop *loop, struct sta_http *http, s
 void sta_loop_stop(struct sta_loop *loop); /* closes its connections */
 /** Has the loop look at an exchange.  Context: any thread. */
 void sta_loop_post(struct sta_exchange *exchange);
+/** Gives a parked exchange its response, an answer or a stream (NULL: neither, the client has gone). Context:
+ * any thread, which must not use the exchange after. */
+void sta_loop_finish(struct sta_exchange *exchange, struct sta_answer *answer, struct sta_stream *stream);
 /** Has the loop look at all its streams.  Context: any thread. */
 void sta_loop_wake_streams(struct sta_loop *loop);
 

@@ -58,13 +58,8 @@ void sta_exchange_stream(struct sta_exchange *exchange, const char *content_type
 void sta_exchange_finish_stream(struct sta_exchange *exchange, const char *content_type,
                                 const struct sta_stream_source *source, struct sta_stream **stream)
 {
-    struct sta_stream *created = *stream = stream_create(exchange, content_type, source);
-    uv_mutex_lock(&exchange->loop->lock);
-    exchange->stream = created;
-    exchange->gone = NULL;
-    exchange->finished = true;
-    uv_mutex_unlock(&exchange->loop->lock);
-    sta_loop_post(exchange);
+    *stream = stream_create(exchange, content_type, source);
+    sta_loop_finish(exchange, NULL, *stream);
 }
 
 void sta_stream_wake(struct sta_stream *stream)

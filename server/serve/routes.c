@@ -42,8 +42,8 @@
     .place = STA_QUESTION, .view = &view_
 
 const struct sta_route sta_routes[] = {
-    {CALL(GET, "/healthz", "health", "daemon", NONE, AT_ONCE, sta_api_health), .no_store = true, .reply = "health",
-     .summary = "Liveness", .text = "Answers at once whatever the daemon is working on."},
+    {CALL(GET, "/healthz", "health", "daemon", NONE, AT_ONCE, sta_api_health), .no_store = true,
+     .reply = "health", .summary = "Liveness", .text = "Answers at once whatever the daemon is working on."},
     {CALL(GET, "/metrics", "metrics", "daemon", VIEWER, ERRAND, sta_api_metrics), .no_store = true,
      .content_type = "text/plain; version=0.0.4; charset=utf-8", .summary = "Figures for Prometheus",
      .text = "Requests, latencies, cache, jobs, traces, ingest and memory in the Prometheus text format."},
@@ -62,8 +62,9 @@ const struct sta_route sta_routes[] = {
      .reply = "openapi",
      .summary = "This document",
      .text = "The OpenAPI 3.1 description of the API."},
-    {CALL(GET, "/api/v1/session", "session", "session", NONE, AT_ONCE, sta_api_session), .no_store = true, .reply = "session",
-     .summary = "Who is signed in", .text = "The role of the caller, and whether a sign-in is needed here."},
+    {CALL(GET, "/api/v1/session", "session", "session", NONE, AT_ONCE, sta_api_session), .no_store = true,
+     .reply = "session", .summary = "Who is signed in",
+     .text = "The role of the caller, and whether a sign-in is needed here."},
     {CALL(POST, "/api/v1/session", "sign_in", "session", NONE, AT_ONCE, sta_api_session_create),
      .audit = "Sign-in", .body = "session_create", .reply = "session", .summary = "Sign in",
      .text = "Exchanges a token for a session cookie (HttpOnly, SameSite=Strict) that ends after 12 hours."},

@@ -208,19 +208,19 @@ def test_a_question_past_its_memory_is_422_and_says_which_setting(scene):
 # ---- slow readers
 
 
-def read_slowly(server, path, source="127.0.0.1"):
-    """a connection whose answer has begun and is not read on"""
+def read_slowly(server, path, client="192.0.2.1", source="127.0.0.1"):
+    """a connection, by a proxy for a client, whose answer has begun and is not read on"""
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.bind((source, 0))
     s.connect(server.address)
     s.settimeout(60)
-    s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n\r\n".encode())
     return s, s.recv(1024)
 
 
 def test_slow_readers_of_one_client_leave_room_for_others(scene):
-    server = many(scene, {"running_queries": 1})
+    server = many(scene, {"running_queries": 1, "trusted_proxies": ["127.0.0.1"], "loopback": "anyone"})
     path = server.path + "/events?format=csv"
     held, begun = [], b"HTTP/1.1 200"
     while begun.startswith(b"HTTP/1.1 200"):
@@ -228,7 +228,10 @@ def test_slow_readers_of_one_client_leave_room_for_others(scene):
         held.append(s)
         assert len(held) < 40
     assert begun.startswith(b"HTTP/1.1 503") and len(held) > 4
-    for other in ("127.0.0.2", "127.0.0.3"):
+    s, begun = read_slowly(server, path, "192.0.2.2", "127.0.0.2")
+    assert begun.startswith(b"HTTP/1.1 200"), "not trusted, and so another client than the one that the proxy names"
+    held.append(s)
+    for other in ("192.0.2.2", "192.0.2.3"):
         s, begun = read_slowly(server, path, other)
         assert begun.startswith(b"HTTP/1.1 200"), (other, begun)
         held.append(s)

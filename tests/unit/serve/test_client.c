@@ -168,3 +168,12 @@ Test(client, who_has_closed_is_nobody)
     if (geteuid() == 0)
         expect_owner(AF_INET, 65534, true, STA_OWNER_UNKNOWN);
 }
+
+Test(client, all_of_loopback_is_one_client)
+{
+    union sta_address one = address_of("127.0.0.1"), two = address_of("127.1.2.3"),
+                      other = address_of("128.0.0.1");
+    cr_expect_eq(sta_client_of(&one).number, sta_client_of(&two).number);
+    cr_expect_neq(sta_client_of(&one).number, sta_client_of(&other).number);
+    cr_expect_str_eq(sta_client_of(&two).name, "127.1.2.3");
+}
