@@ -10,10 +10,11 @@ static void read_dropna(struct sta_maker *maker)
     const struct sta_document *dropna = sta_stage_member(maker, "dropna");
     if (dropna == NULL)
         return;
-    if (dropna->type != STA_DOCUMENT_BOOL)
+    if (dropna->type == STA_DOCUMENT_BOOL)
+        maker->stage->keep_missing = !dropna->truth;
+    else
         sta_refuse(maker, STA_EINPUT, sta_point_member(maker, "dropna"), "expected true or false, not %s",
                    sta_document_kind(dropna));
-    maker->stage->keep_missing = !dropna->truth;
 }
 
 void sta_make_keys(struct sta_maker *maker, const struct sta_document *list, const char *pointer, bool single)

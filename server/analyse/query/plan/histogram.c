@@ -76,7 +76,8 @@ static void read_bin_count(struct sta_maker *maker, const struct sta_document *b
         return;
     }
     sta_check_limit(maker, pointer, "bins", (size_t)bins->integer, STA_MOST_BINS);
-    maker->stage->histogram.bins = (uint32_t)bins->integer;
+    if (!maker->failed)
+        maker->stage->histogram.bins = (uint32_t)bins->integer;
 }
 
 static void read_range(struct sta_maker *maker, const struct sta_document *range, const char *pointer)

@@ -115,13 +115,15 @@ void sta_make_limit(struct sta_maker *maker)
     const char *pointer = sta_point_member(maker, "limit");
     if (limit == NULL || limit->type == STA_DOCUMENT_NULL)
         return;
-    if (limit->type != STA_DOCUMENT_INT || limit->integer < 0)
+    if (limit->type != STA_DOCUMENT_INT || limit->integer < 0) {
         sta_refuse(maker, STA_EINPUT, pointer, "expected a whole number of rows, not %s",
                    limit->type == STA_DOCUMENT_INT ? "a negative one" : sta_document_kind(limit));
-    else if (maker->is_last)
+        return;
+    }
+    if (maker->is_last)
         sta_check_limit(maker, pointer, "rows of a page", (size_t)limit->integer, STA_MOST_PAGE_ROWS);
     maker->stage->has_limit = true;
-    maker->stage->limit = maker->failed ? 0 : (uint64_t)limit->integer;
+    maker->stage->limit = (uint64_t)limit->integer;
 }
 
 /* ---- what is read */
