@@ -1,12 +1,14 @@
 /* Functions of one text.  Each runs once per distinct text of a column, not once per row.
  *
- * "Without case" means ASCII letters; only patterns, which PCRE2 compares, fold the other letters as well. */
+ * The functions lower and upper change ASCII letters; what compares without case (the column cat, and
+ * patterns) knows all letters of Unicode. */
 #include "analyse/expression/texts.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/lower_case.h"
 #include "common/number.h"
 
 #define LONGEST_TEXT (16 << 20) /* bytes, as of the lines of a trace */
@@ -64,7 +66,11 @@ static struct sta_text map_letters(struct sta_text text, char (*map)(char), stru
 
 struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer)
 {
-    return map_letters(text, lower_letter, buffer);
+    sta_buffer_clear(buffer);
+    char *out = sta_buffer_reserve(buffer, STA_LOWER_CASE_ROOM((size_t)text.length) + 1);
+    if (out != NULL)
+        buffer->size = sta_lower_case(text.bytes, text.length, out);
+    return in_buffer(buffer); /* a failure is seen where the function was applied */
 }
 
 /* The text as the call compares it; its constants are folded already. */
