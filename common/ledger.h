@@ -7,7 +7,8 @@
 
 /* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
  * repaired lines are also counted where they belong.  unstored_args: values whose key came past
- * STA_ARGS_KEYS_LIMIT.  physical_lines: as the file has them, where glued objects share one. */
+ * STA_ARGS_KEYS_LIMIT, or that are nested deeper than 512.  physical_lines: as the file has them, where glued
+ * objects share one. */
 /* clang-format off */
 #define STA_LEDGER_LIST(X) \
     X(bytes) \

@@ -283,7 +283,23 @@ static int flag_sort(struct sta_column_reader *reader, enum io_only sort, struct
     return status;
 }
 
-/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned. */
+/* Of rows in which the first key has a value, whatever it is, the second does not count. */
+static int drop_where_first(struct sta_column_reader *reader, enum sta_positive first, struct sta_error *err)
+{
+    const struct sta_column_values *values = &absent;
+    uint32_t key = reader->columns->positives[first].key, rows = reader->block->rows;
+    int status =
+        key == STA_NO_CODE ? STA_OK : sta_column_reader_physical(reader, STA_COLUMN_ARGS + key, &values, err);
+    if (status != STA_OK || values->kind == STA_KIND_ABSENT)
+        return status;
+    for (uint32_t row = 0; row < rows; row++)
+        reader->keep[row] &= values->kind == STA_KIND_CODE ? values->codes[row] == STA_NO_CODE
+                                                           : values->any_missing && values->missing[row];
+    return STA_OK;
+}
+
+/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned, and
+ * says that nothing was transferred when it is 0 or less. */
 static const struct rule {
     uint32_t column;
     enum sta_positive first, second;
@@ -306,6 +322,8 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
         status = integers_of(reader, rule->second, &second, err);
     if (status == STA_OK)
         status = flag_sort(reader, rule->of, err);
+    if (status == STA_OK)
+        status = drop_where_first(reader, rule->first, err);
     if (status != STA_OK)
         return status;
     int64_t *out = sta_logical_values(slot);

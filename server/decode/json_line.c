@@ -50,8 +50,8 @@ void sta_line_parser_fini(struct sta_line_parser *parser)
 static void note_item(struct sta_layout *layout, const char *begin, const char *end,
                       const struct sta_json_value *value, enum sta_record_field field, size_t raw)
 {
-    bool in_place =
-        value->kind == STA_JSON_STRING ? value->text == begin + 1 : value->kind != STA_JSON_NESTED;
+    bool nested = value->kind == STA_JSON_NESTED || value->kind == STA_JSON_DEEP;
+    bool in_place = value->kind == STA_JSON_STRING ? value->text == begin + 1 : !nested;
     if (!in_place || layout->count == STA_LAYOUT_ITEMS) {
         layout->plain = false;
         return;
@@ -166,6 +166,16 @@ static bool parse_object(struct sta_line_parser *parser, struct sta_json_text *t
     return true;
 }
 
+/* The event stays without the args that are nested too deep to keep. */
+static void drop_deep(struct sta_record *record)
+{
+    for (size_t i = 0; i < record->arg_count; i++)
+        if (record->args[i].value.kind == STA_JSON_DEEP) {
+            record->args[i].value.kind = STA_JSON_NULL;
+            record->unstored++;
+        }
+}
+
 /* The raw args, each key once, by code. */
 static void resolve_args(struct sta_line_parser *parser, struct sta_record *record)
 {
@@ -186,6 +196,7 @@ static void resolve_args(struct sta_line_parser *parser, struct sta_record *reco
             record->args[record->arg_count++] = (struct sta_record_arg){key, raw->value};
         }
     }
+    drop_deep(record);
 }
 
 static void resolve_layout(struct sta_line_parser *parser, const struct sta_record *record)

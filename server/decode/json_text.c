@@ -290,18 +290,37 @@ static void put_scalar(struct sta_buffer *out, const struct sta_json_value *valu
         sta_put(out, value->text, value->length);
 }
 
+/* The containers that are open, outermost first: of which a buffer holds those past STA_JSON_DEPTH. */
 struct nesting {
     bool object[STA_JSON_DEPTH];
-    unsigned depth;
+    struct sta_buffer deeper;
+    size_t depth;
+    bool deep; /* went past STA_JSON_DEPTH: what has been re-written is of no use */
 };
 
-static bool open_container(struct sta_json_text *text, struct nesting *nesting, struct sta_buffer *out)
+static void open_container(struct sta_json_text *text, struct nesting *nesting, struct sta_buffer *out)
 {
-    if (nesting->depth == STA_JSON_DEPTH)
-        return sta_json_fail(text, "nested too deep");
-    nesting->object[nesting->depth++] = *text->at == '{';
+    bool object = *text->at == '{';
+    if (nesting->depth < STA_JSON_DEPTH) {
+        nesting->object[nesting->depth] = object;
+    } else {
+        sta_put_char(&nesting->deeper, (char)object);
+        nesting->deep = true;
+    }
+    nesting->depth++;
     sta_put_char(out, *text->at++);
-    return true;
+}
+
+static bool is_in_object(const struct nesting *nesting)
+{
+    return nesting->depth <= STA_JSON_DEPTH ? nesting->object[nesting->depth - 1]
+                                            : nesting->deeper.data[nesting->deeper.size - 1] != 0;
+}
+
+static void close_container(struct nesting *nesting)
+{
+    if (nesting->depth-- > STA_JSON_DEPTH)
+        nesting->deeper.size--;
 }
 
 static bool key_and_colon(struct sta_json_text *text, struct sta_buffer *out)
@@ -330,14 +349,14 @@ static bool after_value(struct sta_json_text *text, struct nesting *nesting, str
         sta_json_skip_blanks(text);
         if (text->at == text->end)
             return sta_json_fail(text, "cut off inside a nested value");
-        bool object = nesting->object[nesting->depth - 1];
+        bool object = is_in_object(nesting);
         char c = *text->at;
         if (c != ',' && c != (object ? '}' : ']'))
             return sta_json_fail(text, "no comma between values");
         sta_put_char(out, *text->at++);
         if (c == ',')
             return !object || key_and_colon(text, out);
-        nesting->depth--;
+        close_container(nesting);
     }
     return true;
 }
@@ -346,21 +365,21 @@ static bool after_value(struct sta_json_text *text, struct nesting *nesting, str
 static bool begin_container(struct sta_json_text *text, struct nesting *nesting, struct sta_buffer *out,
                             bool *closed)
 {
-    if (!open_container(text, nesting, out))
-        return false;
-    bool object = nesting->object[nesting->depth - 1];
+    open_container(text, nesting, out);
+    if (nesting->deeper.failed)
+        return sta_json_fail(text, "too large a nested value");
+    bool object = is_in_object(nesting);
     sta_json_skip_blanks(text);
     *closed = text->at < text->end && *text->at == (object ? '}' : ']');
     if (!*closed)
         return !object || key_and_colon(text, out);
     sta_put_char(out, *text->at++);
-    nesting->depth--;
+    close_container(nesting);
     return true;
 }
 
-static bool rewrite(struct sta_json_text *text, struct sta_buffer *out)
+static bool rewrite(struct sta_json_text *text, struct nesting *nesting, struct sta_buffer *out)
 {
-    struct nesting nesting = {.depth = 0};
     struct sta_json_value value;
     do {
         sta_json_skip_blanks(text);
@@ -368,29 +387,34 @@ static bool rewrite(struct sta_json_text *text, struct sta_buffer *out)
             return sta_json_fail(text, "cut off inside a nested value");
         bool ended = true;
         if (*text->at == '{' || *text->at == '[') {
-            if (!begin_container(text, &nesting, out, &ended))
+            if (!begin_container(text, nesting, out, &ended))
                 return false;
         } else if (scalar(text, &value)) {
             put_scalar(out, &value);
         } else {
             return false;
         }
-        if (ended && !after_value(text, &nesting, out))
+        if (ended && !after_value(text, nesting, out))
             return false;
-    } while (nesting.depth > 0);
+    } while (nesting->depth > 0);
     return true;
 }
 
 static bool nested(struct sta_json_text *text, struct sta_json_value *value)
 {
-    struct sta_buffer out;
-    sta_buffer_init(&out);
-    bool good = rewrite(text, &out) && !out.failed;
-    if (good) {
-        value->kind = STA_JSON_NESTED;
-        value->text = sta_arena_copy(text->arena, out.data, out.size);
-        value->length = (uint32_t)out.size;
-    }
+    struct sta_buffer out = {0};
+    struct nesting nesting;
+    nesting.deeper = (struct sta_buffer){0};
+    nesting.depth = 0;
+    nesting.deep = false;
+    bool good = rewrite(text, &nesting, &out) && !out.failed;
+    if (good && nesting.deep)
+        *value = (struct sta_json_value){.kind = STA_JSON_DEEP, .text = ""};
+    else if (good)
+        *value = (struct sta_json_value){.kind = STA_JSON_NESTED,
+                                         .text = sta_arena_copy(text->arena, out.data, out.size),
+                                         .length = (uint32_t)out.size};
+    sta_buffer_fini(&nesting.deeper);
     sta_buffer_fini(&out);
     return good || sta_json_fail(text, "too large a nested value");
 }

@@ -8,7 +8,7 @@
 #include "common/buffer.h"
 #include "decode/record.h"
 
-#define STA_JSON_DEPTH 512 /* containers inside containers */
+#define STA_JSON_DEPTH 512 /* containers inside containers of a value that is kept */
 
 struct sta_json_text {
     const char *at, *end;

@@ -94,17 +94,26 @@ static void malformed(struct scan *scan, const struct line *line, const char *re
 
 /* ---- objects */
 
+/* The bytes of a blank or of a byte order mark, which stands where files that begin with one were joined; 0:
+ * neither is there. */
+static size_t blank_size(const char *at, const char *end)
+{
+    if (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+        return 1;
+    return end - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 static const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
-        at++;
+    for (size_t size; (size = blank_size(at, end)) > 0;)
+        at += size;
     return at;
 }
 
 static const char *skip_blanks_and_commas(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r') || *at == ','))
-        at++;
+    for (size_t size; (size = at < end && *at == ',' ? 1 : blank_size(at, end)) > 0;)
+        at += size;
     return at;
 }
 
@@ -281,8 +290,6 @@ void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_tex
     const char *end = chunk->bytes + chunk->size;
     const char *at = chunk->bytes;
     uint64_t number = chunk->first_line;
-    if (chunk->offset == 0 && chunk->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-        at += 3; /* a byte order mark */
     sta_rows_begin(scanner->rows, batch);
     while (at < end) {
         if ((unsigned char)*at <= ' ')

@@ -18,7 +18,8 @@ enum sta_json_kind {
     STA_JSON_BIG,    /* any other integer; text is its digits as written */
     STA_JSON_NUMBER, /* a number with a fraction or an exponent; text as written */
     STA_JSON_STRING, /* text is the decoded content */
-    STA_JSON_NESTED  /* text is the value re-written compactly */
+    STA_JSON_NESTED, /* text is the value re-written compactly */
+    STA_JSON_DEEP    /* nested deeper than STA_JSON_DEPTH: valid, not re-written */
 };
 
 /* The text belongs to the line or to the parser's scratch memory, and lasts until the next line. */
@@ -75,7 +76,7 @@ struct sta_record {
     /* Where whoever knows the shape keeps its plan; NULL: it is not known.  The fields name, cat and ph of an
      * event whose plan is known are not filled. */
     struct sta_event_plan *plan;
-    uint64_t unstored; /* args whose key is past the limit */
+    uint64_t unstored; /* args whose key is past the limit, or that are nested too deep */
     bool repaired;     /* control characters or bytes that are not UTF-8 in a string */
 };
 

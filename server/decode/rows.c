@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lower_case.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "decode/json_text.h"
@@ -95,6 +96,7 @@ static const char *as_text(const struct sta_json_value *value, uint32_t *length,
     switch (value->kind) {
     case STA_JSON_ABSENT:
     case STA_JSON_NULL:
+    case STA_JSON_DEEP:
         return NULL;
     case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
         return value->integer == 0 ? (*length = 1, "0") : value->text;
@@ -146,10 +148,10 @@ static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *val
         return STA_NO_CODE;
     if (remembers(&rows->last_cat, text, length))
         return rows->last_cat.code;
-    char *lower = length <= NAME_ROOM ? stack : sta_alloc(length);
-    for (uint32_t i = 0; i < length; i++)
-        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
-    uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, length);
+    size_t room_needed = STA_LOWER_CASE_ROOM(length);
+    char *lower = room_needed <= sizeof stack ? stack : sta_alloc(room_needed);
+    size_t lower_length = sta_lower_case(text, length, lower);
+    uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, lower_length);
     if (lower != stack)
         free(lower);
     remember(&rows->last_cat, text, length, code);
@@ -331,7 +333,9 @@ static const char *event_times(const struct sta_record *record, struct sta_time 
     const char *reason = of_ts[sta_time_parse(&record->fields[STA_FIELD_ts], ts)];
     if (reason == NULL)
         reason = of_dur[sta_time_parse(&record->fields[STA_FIELD_dur], dur)];
-    if (reason == NULL && (ts->us + dur->us > STA_TIME_LIMIT - 1 || ts->us + dur->us < -STA_TIME_LIMIT))
+    if (reason == NULL && dur->us < 0)
+        reason = "dur is negative";
+    if (reason == NULL && ts->us + dur->us > STA_TIME_LIMIT - 1)
         reason = "the end, ts + dur, is out of range";
     return reason;
 }

@@ -31,6 +31,9 @@ static const struct {
     {"{\"ph\":\"X\",\"ts\":1,\"dur\":true}", "dur is not a number"},
     {"{\"ph\":\"X\",\"ts\":99999999999999999,\"dur\":1}", "ts is out of range"},
     {"{\"ph\":\"X\",\"ts\":1e300,\"dur\":1}", "ts is out of range"},
+    {"{\"ph\":\"X\",\"ts\":1,\"dur\":-1}", "dur is negative"},
+    {"{\"ph\":\"X\",\"ts\":1,\"dur\":\"-7\"}", "dur is negative"},
+    {"{\"ph\":\"X\",\"ts\":5,\"dur\":-0.5}", "dur is negative"},
     {"{\"id\":1,\"name\":\"bro{\"id\":2,\"ph\":\"X\",\"ts\":1,\"dur\":1}", "no comma between members"},
 };
 
@@ -103,19 +106,64 @@ Test(lines, faults_of_real_traces_are_repaired)
     decoded_fini(&d);
 }
 
-Test(lines, nesting_has_a_limit)
+/* An event whose args hold @before, then "a" with so many lists around nothing, then @after. */
+static struct decoded decode_nested(const char *before, size_t depth, const char *after)
 {
-    size_t depth = 5000;
-    char *text = sta_alloc(2 * depth + 100);
-    strcpy(text, GOOD "{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{\"a\":");
-    memset(text + strlen(text), '[', depth);
-    memset(text + strlen(text), ']', depth);
-    strcat(text, "}}\n");
+    struct sta_buffer text = {0};
+    sta_put_format(&text, GOOD "{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{%s\"a\":", before);
+    for (size_t i = 0; i < 2 * depth; i++)
+        sta_put_char(&text, i < depth ? '[' : ']');
+    sta_put_format(&text, "%s}}\n" GOOD, after);
+    struct decoded d = decode_bytes(text.data, text.size);
+    sta_buffer_fini(&text);
+    return d;
+}
+
+Test(lines, what_is_nested_too_deep_is_left_out_of_its_event)
+{
+    static const struct {
+        const char *before, *after;
+        size_t depth;
+        uint64_t unstored;
+        bool kept; /* "a" has a value */
+    } cases[] = {{"", "", 512, 0, true},          {"", "", 513, 1, false},
+                 {"", "", 200000, 1, false},      {"\"b\":5,", ",\"c\":\"x\"", 600, 1, false},
+                 {"\"a\":5,", "", 600, 1, false}, {"", ",\"a\":5", 600, 0, true}};
+    for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
+        struct decoded d = decode_nested(cases[i].before, cases[i].depth, cases[i].after);
+        cr_assert(d.batch.count == 3 && d.source.counts.malformed == 0, "case %zu", i);
+        cr_assert_eq(d.source.counts.unstored_args, cases[i].unstored, "case %zu", i);
+        cr_assert_eq(args_of(&d, "a") != NULL, cases[i].kept, "case %zu", i);
+        cr_assert_eq(args_of(&d, "b") != NULL, cases[i].before[0] != '\0' && cases[i].before[1] == 'b');
+        decoded_fini(&d);
+    }
+}
+
+Test(lines, what_is_nested_deep_must_still_be_json)
+{
+    static const char *const after[] = {"]", "}", ",", "x"};
+    for (size_t i = 0; i < STA_COUNT_OF(after); i++) {
+        struct decoded d = decode_nested("", 600, after[i]);
+        cr_assert(d.batch.count == 2 && d.source.counts.malformed == 1, "case %zu", i);
+        decoded_fini(&d);
+    }
+}
+
+#define MARK "\xef\xbb\xbf"
+
+/* Files that begin with a byte order mark, joined: by lines, or one glued to the other's last line. */
+Test(lines, a_byte_order_mark_before_an_object_is_a_blank)
+{
+    static const char text[] =
+        MARK GOOD MARK GOOD MARK "[\n" MARK "\n" MARK "{\"ph\":\"X\",\"ts\":1,\"dur\":1}" MARK
+                                 "{\"ph\":\"X\",\"ts\":2,\"dur\":1},\n" MARK "]\n" MARK "{\"x\n";
     struct decoded d = decode_text(text);
-    cr_assert_eq(d.source.counts.malformed, 1);
-    cr_assert_str_eq(d.source.malformed.items[0].reason, "nested too deep");
+    cr_assert_eq(d.batch.count, 4);
+    cr_assert_eq(d.source.counts.lines, 8);
+    cr_assert(d.source.counts.framing == 2 && d.source.counts.blank == 1);
+    cr_assert(d.source.counts.malformed == 1 && d.source.malformed.items[0].line == 7);
+    cr_assert_eq(d.source.malformed.items[0].offset, sizeof text - 1 - strlen(MARK "{\"x\n"));
     decoded_fini(&d);
-    free(text);
 }
 
 Test(lines, a_line_past_the_limit_is_skipped)
