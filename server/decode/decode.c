@@ -356,16 +356,35 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
     return outcome_of(&run, err);
 }
 
-void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
-                       struct sta_source *source, struct sta_batch *batch)
+/* ---- memory */
+
+struct sta_memory_decoder {
+    struct sta_line_scanner *scanner;
+    struct sta_chunk_text chunk;
+};
+
+struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_decode_path path)
 {
-    struct sta_line_scanner *scanner = sta_line_scanner_create(tables, path);
+    struct sta_memory_decoder *decoder = sta_alloc(sizeof *decoder);
+    decoder->scanner = sta_line_scanner_create(tables, path);
+    return decoder;
+}
+
+void sta_memory_decoder_destroy(struct sta_memory_decoder *decoder)
+{
+    sta_chunk_text_fini(&decoder->chunk);
+    sta_line_scanner_destroy(decoder->scanner);
+    free(decoder);
+}
+
+void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text, size_t size,
+                            struct sta_source *source, struct sta_batch *batch)
+{
     struct sta_chunker chunker;
-    struct sta_chunk_text chunk = {0};
     struct sta_chunk_outcome outcome = {0};
     sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, 0, NULL);
-    while (sta_chunker_next(&chunker, &chunk))
-        sta_lines_scan(scanner, &chunk, source->path, batch, NULL, &outcome);
+    while (sta_chunker_next(&chunker, &decoder->chunk))
+        sta_lines_scan(decoder->scanner, &decoder->chunk, source->path, batch, NULL, &outcome);
     sta_ledger_add(&source->counts, &outcome.counts);
     source->counts.json_bytes += chunker.next_offset;
     source->counts.physical_lines += chunker.next_line - 1;
@@ -377,6 +396,12 @@ void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path,
     sta_line_notes_fini(&outcome.malformed);
     sta_line_notes_fini(&outcome.repaired);
     sta_chunker_fini(&chunker);
-    sta_chunk_text_fini(&chunk);
-    sta_line_scanner_destroy(scanner);
+}
+
+void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
+                       struct sta_source *source, struct sta_batch *batch)
+{
+    struct sta_memory_decoder *decoder = sta_memory_decoder_create(tables, path);
+    sta_memory_decoder_run(decoder, text, size, source, batch);
+    sta_memory_decoder_destroy(decoder);
 }

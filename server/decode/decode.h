@@ -155,4 +155,10 @@ enum sta_decode_path { STA_DECODE_BOTH, STA_DECODE_STRICT_ONLY }; /* with or wit
 void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
                        struct sta_source *source, struct sta_batch *batch);
 
+/** The same for one text after the other, with what was learnt from those before.  @tables outlive it. */
+struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_decode_path path);
+void sta_memory_decoder_destroy(struct sta_memory_decoder *decoder);
+void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text, size_t size,
+                            struct sta_source *source, struct sta_batch *batch);
+
 #endif

@@ -28,7 +28,6 @@ struct line {
 /* What a scan of one chunk works with. */
 struct scan {
     struct sta_line_scanner *scanner;
-    const char *path;
     struct sta_batch *batch;
     struct sta_buffer *counters;
     struct sta_chunk_outcome *outcome;
@@ -156,7 +155,7 @@ static void take_object(struct scan *scan, const struct line *line, const char *
     struct sta_ledger_counts *counts = &scan->outcome->counts;
     const struct sta_record *record = &scan->scanner->record;
     const char *reason = NULL;
-    switch (sta_rows_add(scan->scanner->rows, record, scan->path, line->number, scan->batch, &reason)) {
+    switch (sta_rows_add(scan->scanner->rows, record, line->number, scan->batch, &reason)) {
     case STA_RECORD_EVENT:
         counts->events++;
         counts->unstored_args += record->unstored;
@@ -286,11 +285,11 @@ static const char *scan_any_line(struct scan *scan, struct line *line, const cha
 void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
                     struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome)
 {
-    struct scan scan = {scanner, path, batch, counters, outcome};
+    struct scan scan = {scanner, batch, counters, outcome};
     const char *end = chunk->bytes + chunk->size;
     const char *at = chunk->bytes;
     uint64_t number = chunk->first_line;
-    sta_rows_begin(scanner->rows, batch);
+    sta_rows_begin(scanner->rows, batch, path);
     while (at < end) {
         if ((unsigned char)*at <= ' ')
             at = skip_blank_lines(&scan, at, end, &number);

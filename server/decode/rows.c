@@ -31,6 +31,8 @@ struct known_text {
 
 struct sta_rows {
     struct sta_tables *tables;
+    const char *path; /* of the source whose lines these are */
+    uint32_t source;  /* its code */
     struct sta_dictionary_cache names, cats, file_refs, host_refs;
     struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
     unsigned value_caches;
@@ -51,6 +53,7 @@ struct sta_rows *sta_rows_create(struct sta_tables *tables)
     };
     struct sta_rows *rows = sta_alloc(sizeof *rows);
     rows->tables = tables;
+    rows->source = STA_NO_CODE;
     sta_dictionary_cache_init(&rows->names, sta_tables_names(tables));
     sta_dictionary_cache_init(&rows->cats, sta_tables_cats(tables));
     sta_dictionary_cache_init(&rows->file_refs, sta_tables_file_refs(tables));
@@ -70,8 +73,13 @@ void sta_rows_destroy(struct sta_rows *rows)
     free(rows);
 }
 
-void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch)
+void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const char *path)
 {
+    rows->path = path;
+    uint32_t source = sta_dictionary_intern(sta_tables_sources(rows->tables), path, strlen(path));
+    if (source != rows->source) /* what is remembered of hashes is of the source before */
+        rows->last_host.length = rows->last_file.length = 0;
+    rows->source = source;
     memset(rows->column_of_key, 0xff, sizeof rows->column_of_key);
     for (uint32_t i = 0; i < batch->args_count; i++)
         rows->column_of_key[batch->args[i].key] = i;
@@ -163,37 +171,39 @@ static bool is_there(const struct sta_json_value *value)
     return value->kind != STA_JSON_ABSENT && value->kind != STA_JSON_NULL;
 }
 
-/* A reference is its manner, one char, and its text. */
-static uint32_t intern_reference(struct sta_dictionary_cache *cache, enum sta_reference manner,
-                                 const char *text, uint32_t length)
+/* A reference is its manner, one char, and its text; of a hash then the source. */
+static uint32_t intern_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
+                                 enum sta_reference manner, const char *text, uint32_t length)
 {
     char stack[NAME_ROOM];
-    char *whole = length < NAME_ROOM ? stack : sta_alloc((size_t)length + 1);
+    size_t size = 1 + (size_t)length + (manner == STA_REFERENCE_HASH ? STA_REFERENCE_SOURCE : 0);
+    char *whole = size <= sizeof stack ? stack : sta_alloc(size);
     whole[0] = (char)manner;
     memcpy(whole + 1, text, length);
-    uint32_t code = sta_dictionary_cache_intern(cache, whole, (size_t)length + 1);
+    memcpy(whole + 1 + length, &rows->source, size - 1 - length);
+    uint32_t code = sta_dictionary_cache_intern(cache, whole, size);
     if (whole != stack)
         free(whole);
     return code;
 }
 
-static __attribute__((noinline)) uint32_t other_reference_code(struct sta_dictionary_cache *cache,
-                                                               struct known_text *last,
-                                                               const struct sta_json_value *value,
-                                                               enum sta_reference manner)
+static __attribute__((noinline)) uint32_t
+other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache, struct known_text *last,
+                     const struct sta_json_value *value, enum sta_reference manner)
 {
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
     const char *text = as_text(value, &length, room);
-    uint32_t code = intern_reference(cache, manner, text, length);
+    uint32_t code = intern_reference(rows, cache, manner, text, length);
     if (manner == STA_REFERENCE_HASH)
         remember(last, text, length, code);
     return code;
 }
 
 /* @last: the last hash among the references of this cache */
-static inline uint32_t reference_code(struct sta_dictionary_cache *cache, struct known_text *last,
-                                      const struct sta_record *record, struct sta_referring_arg referring)
+static inline uint32_t reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
+                                      struct known_text *last, const struct sta_record *record,
+                                      struct sta_referring_arg referring)
 {
     if (referring.arg == STA_NO_ARG)
         return STA_NO_CODE;
@@ -202,7 +212,7 @@ static inline uint32_t reference_code(struct sta_dictionary_cache *cache, struct
     bool hash = as_is && referring.manner == STA_REFERENCE_HASH;
     return hash && remembers(last, value->text, value->length)
                ? last->code
-               : other_reference_code(cache, last, value, referring.manner);
+               : other_reference_code(rows, cache, last, value, referring.manner);
 }
 
 static __attribute__((noinline)) int64_t unusual_id(const struct sta_json_value *value)
@@ -423,11 +433,11 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
     uint32_t row = batch->count;
     struct sta_event_plan own;
     const struct sta_event_plan *plan = plan_for(rows, record, &own);
-    uint32_t host = reference_code(&rows->host_refs, &rows->last_host, record, plan->host);
+    uint32_t host = reference_code(rows, &rows->host_refs, &rows->last_host, record, plan->host);
     set_times(batch, ts, dur);
     batch->name[row] = plan->name;
     batch->cat[row] = plan->cat;
-    batch->file[row] = reference_code(&rows->file_refs, &rows->last_file, record, plan->file);
+    batch->file[row] = reference_code(rows, &rows->file_refs, &rows->last_file, record, plan->file);
     batch->thread[row] =
         thread_code(rows, id_of(&record->fields[STA_FIELD_pid]), id_of(&record->fields[STA_FIELD_tid]), host);
     add_args(rows, record, plan, batch);
@@ -444,20 +454,19 @@ special_value(const struct sta_record *record, const struct special_args *specia
 }
 
 static void define(struct sta_rows *rows, enum sta_definition_kind kind, const struct sta_json_value *key,
-                   const struct sta_json_value *name, const char *path, uint64_t line)
+                   const struct sta_json_value *name, uint64_t line)
 {
     char key_room[STA_DOUBLE_TEXT];
     char name_room[STA_DOUBLE_TEXT];
     uint32_t key_length;
-    struct sta_definition definition = {.path = path, .line = line};
+    struct sta_definition definition = {.path = rows->path, .line = line};
     const char *text = as_text(key, &key_length, key_room);
     if (name != NULL)
         definition.text = as_text(name, &definition.length, name_room);
     sta_tables_define(rows->tables, kind, text, key_length, &definition);
 }
 
-static void add_metadata(struct sta_rows *rows, const struct sta_record *record, const char *path,
-                         uint64_t line)
+static void add_metadata(struct sta_rows *rows, const struct sta_record *record, uint64_t line)
 {
     const struct sta_json_value *name = &record->fields[STA_FIELD_name];
     if (name->kind != STA_JSON_STRING || name->length != 2 || name->text[1] != 'H')
@@ -467,13 +476,13 @@ static void add_metadata(struct sta_rows *rows, const struct sta_record *record,
     const struct sta_json_value *own = special_value(record, &special, STA_SPECIAL_hhash);
     const struct sta_json_value *text = special_value(record, &special, STA_SPECIAL_name);
     if (name->text[0] == 'F' && value != NULL)
-        define(rows, STA_DEFINES_FILE, value, text, path, line);
+        define(rows, STA_DEFINES_FILE, value, text, line);
     if (name->text[0] == 'H' && (own != NULL || value != NULL))
-        define(rows, STA_DEFINES_HOST, own != NULL ? own : value, text, path, line);
+        define(rows, STA_DEFINES_HOST, own != NULL ? own : value, text, line);
 }
 
-enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, const char *path,
-                                   uint64_t line, struct sta_batch *batch, const char **reason)
+enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, uint64_t line,
+                                   struct sta_batch *batch, const char **reason)
 {
     if (record->plan != NULL && record->plan->known)
         return add_event(rows, record, batch, reason);
@@ -483,7 +492,7 @@ enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_recor
     case 'X':
         return add_event(rows, record, batch, reason);
     case 'M':
-        add_metadata(rows, record, path, line);
+        add_metadata(rows, record, line);
         return STA_RECORD_METADATA;
     case 'C':
         return STA_RECORD_COUNTER;

@@ -17,19 +17,20 @@ struct sta_rows; /* one thread's way from records to rows: caches in front of th
 
 struct sta_rows *sta_rows_create(struct sta_tables *tables);
 void sta_rows_destroy(struct sta_rows *rows);
-/** Before the first record of a batch: learns which args columns it has. */
-void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch);
+/** Before the first record of a batch: learns which args columns it has.  @path: of the source that all its
+ * records are from, borrowed till the end. */
+void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const char *path);
 
 /** After the last: notes in the tables which kinds of values the batch's args have. */
 void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);
 
 /**
  * sta_rows_add - take one record
- * An event becomes the batch's last row; a definition (FH, HH) goes to the tables under (@path, @line).
+ * An event becomes the batch's last row; a definition (FH, HH) goes to the tables under (source, @line).
  * @reason: set for STA_RECORD_MALFORMED: why; static
  */
-enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, const char *path,
-                                   uint64_t line, struct sta_batch *batch, const char **reason);
+enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, uint64_t line,
+                                   struct sta_batch *batch, const char **reason);
 
 /* A time as microseconds and 0..999 nanoseconds above it. */
 struct sta_time {
