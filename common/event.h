@@ -45,20 +45,32 @@ struct sta_args_column {
 
 /* What an event says about its file or host, before any definition resolves it.  The text in the dictionary
  * is the way it was said (one char of enum sta_reference) followed by the text or the hash as decimal / given
- * text. */
+ * text.  Behind a hash stands the source whose event it is, since the same hash may mean something else in
+ * another: four bytes, low ones first, of the code in the tables' sources. */
 enum sta_reference {
-    STA_REFERENCE_HASH = 'h',     /* args.fhash, args.hhash: decimal digits of the integer, or the string */
+    STA_REFERENCE_HASH = 's',     /* args.fhash, args.hhash: decimal digits of the integer, or the string */
+    STA_REFERENCE_ANY_HASH = 'h', /* the same of no known source: in stores from before these were noted */
     STA_REFERENCE_NAME = 'n',     /* args.fname, args.hostname: the text itself */
     STA_REFERENCE_FILENAME = 'f', /* args.filename, when there is no args.fname */
 };
+
+#define STA_REFERENCE_SOURCE 4 /* bytes of the source behind a hash */
+
+struct sta_reference_parts {
+    bool hash;            /* the text is a hash */
+    char manner;          /* enum sta_reference, ANY_HASH as HASH; zero: no reference, a damaged store */
+    struct sta_text text; /* not ended by zero when it is a hash */
+    uint32_t source;      /* of a hash; STA_NO_CODE: not known */
+};
+struct sta_reference_parts sta_reference_split(struct sta_text reference);
 
 struct sta_thread {
     int64_t pid, tid; /* STA_NO_ID when missing */
     uint32_t host;    /* code in sta_tables.host_refs, or STA_NO_CODE */
 };
 
-/* FH and HH metadata: which text a hash stands for.  Kept per hash: the definition that comes first by
- * (path of the source in byte order, line). */
+/* FH and HH metadata: which text a hash stands for.  Kept per hash and source: the definition that comes
+ * first in that source. */
 enum sta_definition_kind { STA_DEFINES_FILE, STA_DEFINES_HOST, STA_DEFINITION_KINDS };
 
 struct sta_definition {
@@ -75,10 +87,15 @@ void sta_tables_destroy(struct sta_tables *tables);
 
 /* The dictionaries.  Owned by the tables. */
 struct sta_dictionary *sta_tables_names(const struct sta_tables *tables);
-struct sta_dictionary *sta_tables_cats(const struct sta_tables *tables); /* lower-cased (ASCII) */
+struct sta_dictionary *sta_tables_cats(const struct sta_tables *tables); /* in lower case */
 struct sta_dictionary *sta_tables_file_refs(const struct sta_tables *tables);
 struct sta_dictionary *sta_tables_host_refs(const struct sta_tables *tables);
 struct sta_dictionary *sta_tables_keys(const struct sta_tables *tables); /* args keys, without "args." */
+/* Paths of the sources that hashes or definitions are from.  A path keeps its code when its file leaves the
+ * trace and comes back. */
+struct sta_dictionary *sta_tables_sources(const struct sta_tables *tables);
+struct sta_dictionary *sta_tables_hashes(const struct sta_tables *tables,
+                                         enum sta_definition_kind kind); /* that some line defines */
 
 /** Code of an args key; STA_NO_CODE once STA_ARGS_KEYS_LIMIT keys exist and this is another.  Context: any
  * thread. */
@@ -95,17 +112,24 @@ uint32_t sta_tables_intern_thread(struct sta_tables *tables, struct sta_thread t
 struct sta_thread sta_tables_thread(const struct sta_tables *tables, uint32_t code);
 uint32_t sta_tables_thread_count(const struct sta_tables *tables);
 
-/** Notes a definition; keeps the first by (path, line).  @key: the hash as in a reference, without the
- * leading char.  Texts are copied.  Context: any thread. */
+/** Notes a definition; keeps the first of its source.  @key: the hash as in a reference, alone.  Texts are
+ * copied.  Context: any thread. */
 void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
                        size_t key_length, const struct sta_definition *definition);
+/** What a hash means to an event of @source (code in sources; STA_NO_CODE: of none): that source's own
+ * definition, else the one that comes first by path in byte order.  *own (NULL allowed) says which.  Return:
+ * false when no line defines the hash. */
 bool sta_tables_find_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
-                                const char *key, size_t key_length, struct sta_definition *definition);
-/** Calls @visit for every definition, in no particular order, holding the tables' lock. */
+                                const char *key, size_t key_length, uint32_t source,
+                                struct sta_definition *definition, bool *own);
+/** Calls @visit for every definition that is kept, in no particular order, holding the tables' lock. */
 void sta_tables_each_definition(const struct sta_tables *tables, enum sta_definition_kind kind,
                                 void (*visit)(void *context, const char *key, size_t key_length,
                                               const struct sta_definition *definition),
                                 void *context);
+/** By code of the hash: 1 where sources differ in what they define it as; free() it. */
+uint8_t *sta_tables_conflicts(const struct sta_tables *tables, enum sta_definition_kind kind,
+                              uint32_t *count);
 size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held, roughly */
 
 /* ---- a batch: the events of one chunk of one source, in line order */

@@ -265,6 +265,13 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
+/* Stores of before sources were noted do not know whose definitions are whose. */
+static bool knows_sources(const struct sta_snapshot *base)
+{
+    return sta_snapshot_source_count(base) == 0 ||
+           sta_dictionary_count(sta_tables_sources(sta_snapshot_tables(base))) > 0;
+}
+
 /* The version to go on from: NULL when there is none yet, or when it is damaged, so that all is to be read.
  * One that cannot be opened for another reason, such as a disk that does not answer, fails. */
 static int open_base(const struct sta_ingest *ingest, const char *trace, struct sta_snapshot **base,
@@ -272,7 +279,7 @@ static int open_base(const struct sta_ingest *ingest, const char *trace, struct 
 {
     *base = NULL;
     int status = sta_snapshot_open(ingest->store, trace, base, err);
-    if (*base != NULL && sta_snapshot_info(*base)->damaged > 0) {
+    if (*base != NULL && (sta_snapshot_info(*base)->damaged > 0 || !knows_sources(*base))) {
         sta_snapshot_release(*base);
         *base = NULL;
     }

@@ -253,9 +253,29 @@ struct sta_preset_ledger {
     const char *preset; /* borrowed from the presets */
     uint64_t kept, dropped_by_file, dropped_by_function;
 };
+
+/* A hash that sources define differently. */
+struct sta_hash_conflict {
+    bool of_host; /* else of a file */
+    char *hash;
+    struct {
+        char *text, *file; /* text NULL: without a name; file: the first that defines it so, by path */
+    } * definitions;       /* by path */
+    size_t count;
+};
+
+#define STA_CONFLICTS_SHOWN 10       /* hashes of each kind */
+#define STA_CONFLICT_DEFINITIONS 10  /* of one */
+#define STA_LARGEST_SIZE (1LL << 53) /* more than a file system transfers in one call */
+
 struct sta_content_report {
     struct sta_preset_ledger *presets;
     size_t preset_count;
+    uint64_t conflicting_hashes;         /* with more than one text */
+    uint64_t ambiguous_events;           /* whose source does not say which of these texts is meant */
+    uint64_t doubtful_sizes;             /* events with a size past STA_LARGEST_SIZE */
+    struct sta_hash_conflict *conflicts; /* the first of each kind by hash, files before hosts */
+    size_t conflict_count;
     struct {
         char *function;
         uint64_t count;

@@ -39,17 +39,20 @@ static const struct sta_dictionary *references_of(const struct sta_columns *colu
 
 /* ---- finding the columns */
 
-/* The values of a manner that are integers, and those that are not, as kinds. */
+/* The values of a manner that are integers, and those that are not, as kinds; of references that events
+ * use. */
 static unsigned kinds_of_references(const struct sta_columns *columns, char manner, bool of_host)
 {
     const struct sta_dictionary *refs = references_of(columns, of_host);
-    uint32_t count = sta_dictionary_count(refs);
+    const struct sta_entities *entities = columns->entities;
+    const uint8_t *used = of_host ? entities->host_refs_used : entities->file_refs_used;
+    uint32_t count = of_host ? entities->host_ref_count : entities->file_ref_count;
     unsigned kinds = 0;
-    for (uint32_t code = 0; code < count && kinds != (KIND(INT) | KIND(TEXT)); code++) {
-        struct sta_text text = sta_dictionary_text(refs, code);
+    for (uint32_t code = 0; manner != 0 && code < count && kinds != (KIND(INT) | KIND(TEXT)); code++) {
+        struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
         int64_t value;
-        if (text.length > 0 && text.bytes[0] == manner)
-            kinds |= sta_parse_int(text.bytes + 1, text.length - 1, &value) ? KIND(INT) : KIND(TEXT);
+        if (used[code] && parts.manner == manner)
+            kinds |= sta_parse_int(parts.text.bytes, parts.text.length, &value) ? KIND(INT) : KIND(TEXT);
     }
     return kinds;
 }
@@ -181,9 +184,9 @@ static int fill_references(const struct sta_columns *columns, struct sta_args_so
         return sta_fail(err, STA_ENOMEM, "no memory for the values of %u references", count);
     }
     for (uint32_t code = 0; code < count; code++) {
-        struct sta_text text = sta_dictionary_text(refs, code);
-        if (text.length > 0 && text.bytes[0] == source->manner)
-            note_reference(source, code, text.bytes + 1, text.length - 1);
+        struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
+        if (parts.manner == source->manner)
+            note_reference(source, code, parts.text.bytes, parts.text.length);
         else if (values->codes != NULL)
             values->codes[code] = STA_NO_CODE;
         else

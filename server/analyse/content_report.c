@@ -1,11 +1,14 @@
-/* What the ledger says beyond the lines: what each preset drops, and which I/O functions nobody classified.
+/* What the ledger says beyond the lines: what each preset drops, which I/O functions nobody classified, which
+ * names and sizes are doubtful.
  *
  * Presets that share their filters share a pass, and those without filters need none. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/class_counts.h"
 #include "analyse/columns_private.h"
+#include "analyse/hash_conflicts.h"
 #include "analyse/presets.h"
 #include "common/memory.h"
 
@@ -90,6 +93,65 @@ static void report_functions(const struct function_counts *counts, struct sta_co
               most_frequent_first);
 }
 
+/* ---- doubtful names and sizes */
+
+struct doubts {
+    const struct sta_columns *columns;
+    _Atomic uint64_t ambiguous_events, doubtful_sizes;
+};
+
+static bool any_set(const uint8_t *flags, uint32_t count)
+{
+    return count > 0 && memchr(flags, 1, count) != NULL;
+}
+
+static int count_ambiguous(struct doubts *doubts, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    const struct sta_entities *entities = doubts->columns->entities;
+    const struct sta_column_values *files = NULL, *threads;
+    uint64_t ambiguous = 0;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &threads, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(rows->reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK)
+        return status;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i), file = files->codes[row], thread = threads->codes[row];
+        ambiguous += (file < entities->file_ref_count && entities->ambiguous_files[file]) ||
+                     (thread < entities->thread_code_count && entities->ambiguous_threads[thread]);
+    }
+    atomic_fetch_add(&doubts->ambiguous_events, ambiguous);
+    return STA_OK;
+}
+
+static int count_sizes(struct doubts *doubts, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    double low, high;
+    struct sta_vector sizes;
+    const struct sta_block *block = sta_column_reader_block(rows->reader);
+    if (sta_columns_range(doubts->columns, block, STA_LOGICAL_size, &low, &high) &&
+        !(high > (double)STA_LARGEST_SIZE))
+        return STA_OK;
+    int status = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
+    if (status != STA_OK)
+        return status;
+    uint64_t doubtful = 0;
+    for (uint32_t i = 0; i < rows->count; i++)
+        doubtful += sizes.integers[sta_scan_row(rows, i)] > STA_LARGEST_SIZE; /* 0 where it is missing */
+    atomic_fetch_add(&doubts->doubtful_sizes, doubtful);
+    return STA_OK;
+}
+
+static int count_doubts(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct doubts *doubts = self;
+    const struct sta_entities *entities = doubts->columns->entities;
+    bool ambiguous = any_set(entities->ambiguous_files, entities->file_ref_count) ||
+                     any_set(entities->ambiguous_threads, entities->thread_code_count);
+    int status = ambiguous ? count_ambiguous(doubts, rows, err) : STA_OK;
+    return status == STA_OK ? count_sizes(doubts, rows, err) : status;
+}
+
 /* ---- filters of presets */
 
 static bool same_texts(char **a, size_t a_count, char **b, size_t b_count)
@@ -149,19 +211,23 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
     struct function_counts functions;
     sta_class_counts_init(&counts, budget);
     function_counts_init(&functions, columns, presets, budget);
-    struct sta_accumulator accumulators[] = {sta_class_counts_accumulator(&counts),
-                                             {&functions, count_functions}};
+    struct doubts doubts = {.columns = columns};
+    struct sta_accumulator accumulators[] = {
+        sta_class_counts_accumulator(&counts), {&functions, count_functions}, {&doubts, count_doubts}};
     struct sta_scan scan = {.columns = columns,
                             .classes = classes,
                             .from = INT64_MIN,
                             .to = INT64_MAX,
                             .accumulators = accumulators,
-                            .accumulator_count = report != NULL ? 2 : 1};
+                            .accumulator_count = report != NULL ? STA_COUNT_OF(accumulators) : 1};
     status = sta_scan_run(&scan, budget, err);
     if (status == STA_OK)
         sum_fates(classes, &counts, ledger);
-    if (status == STA_OK && report != NULL)
+    if (status == STA_OK && report != NULL) {
         report_functions(&functions, report);
+        report->ambiguous_events = doubts.ambiguous_events;
+        report->doubtful_sizes = doubts.doubtful_sizes;
+    }
     function_counts_fini(&functions);
     sta_class_counts_fini(&counts);
     sta_classes_destroy(classes);
@@ -233,6 +299,7 @@ int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *s
 {
     *report = (struct sta_content_report){.preset_count = sta_presets_count(presets)};
     report->presets = sta_alloc_array(report->preset_count, sizeof *report->presets);
+    sta_content_report_conflicts(sta_snapshot_tables(snapshot), report);
     int status = fill_report(presets, snapshot, budget, report, err);
     if (status != STA_OK) {
         sta_content_report_fini(report);
@@ -246,6 +313,7 @@ void sta_content_report_fini(struct sta_content_report *report)
     for (size_t i = 0; i < report->unclassified_count; i++)
         free(report->unclassified[i].function);
     free(report->unclassified);
+    sta_content_report_free_conflicts(report);
     free(report->presets);
     *report = (struct sta_content_report){0};
 }

@@ -81,6 +81,36 @@ static void put_notes(struct sta_buffer *out, const char *name, const struct sta
     sta_put_char(out, ']');
 }
 
+static void put_conflict(struct sta_buffer *out, const struct sta_hash_conflict *conflict)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "of", conflict->of_host ? "host" : "file");
+    sta_put_member_text(out, "hash", conflict->hash);
+    sta_put_member(out, "definitions");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < conflict->count; i++) {
+        sta_put_text(out, i ? ",{" : "{");
+        sta_put_member_text(out, "text", conflict->definitions[i].text);
+        sta_put_member_text(out, "file", conflict->definitions[i].file);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+}
+
+static void put_doubts(struct sta_buffer *out, const struct sta_content_report *content)
+{
+    sta_put_member_uint(out, "conflicting_hashes", content->conflicting_hashes);
+    sta_put_member_uint(out, "ambiguous_events", content->ambiguous_events);
+    sta_put_member(out, "conflicts");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < content->conflict_count; i++) {
+        sta_put_text(out, i ? ",\n" : "\n");
+        put_conflict(out, &content->conflicts[i]);
+    }
+    sta_put_char(out, ']');
+    sta_put_member_uint(out, "doubtful_sizes", content->doubtful_sizes);
+}
+
 static void put_content(struct sta_buffer *out, const struct sta_content_report *content)
 {
     sta_put_member(out, "unclassified");
@@ -126,6 +156,7 @@ static int compute_report(struct sta_view *view, const struct sta_budget *budget
     sta_put_member_uint(out, "file_hashes", entities->unresolved_files);
     sta_put_member_uint(out, "host_hashes", entities->unresolved_hosts);
     sta_put_char(out, '}');
+    put_doubts(out, &content);
     put_content(out, &content);
     sta_put_char(out, '}');
     free(sources);

@@ -35,8 +35,9 @@ STA_MUSTCHECK int sta_manifest_get(const char *bytes, size_t size, struct sta_ma
                                    struct sta_error *err);
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables);
-/** @dropped: a path of a source that leaves: definitions it made stay known, but any other line's comes
- * first; @context is its own.  NULL: none leaves.  Release with sta_tables_destroy. */
+/** @dropped: whether the source of a path leaves, and the definitions it made with it; @context is its own.
+ * The kinds of values that args keys have are then left out.  NULL: none leaves.  Release with
+ * sta_tables_destroy. */
 STA_MUSTCHECK int sta_tables_get(const char *bytes, size_t size,
                                  bool (*dropped)(const void *context, const char *path), const void *context,
                                  struct sta_tables **tables, struct sta_error *err);

@@ -3,7 +3,8 @@
  *
  * DESIGN: the content is a list of sections, each a dictionary or a set of definitions, that fill separate
  * tables.  So large ones are read on several threads: putting a few hundred thousand texts into hash tables
- * is all that opening a trace takes. */
+ * is all that opening a trace takes.  Sources, which definitions name, are read before these; threads, which
+ * name hosts, behind. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void put_definitions(struct sta_buffer *out, const struct sta_tables *tab
 /* What reading needs besides the bytes. */
 struct reading {
     struct sta_tables *tables;
-    bool (*dropped)(const void *context, const char *path);
+    bool (*dropped)(const void *context, const char *path); /* NULL: none */
     const void *context;
 };
 
@@ -101,8 +102,9 @@ static void get_dictionary(struct sta_cursor *in, struct sta_dictionary *diction
     }
 }
 
-static void get_keys(struct sta_cursor *in, struct sta_tables *tables)
+static void get_keys(struct sta_cursor *in, const struct reading *reading)
 {
+    struct sta_tables *tables = reading->tables;
     size_t count = sta_get_count(in);
     for (size_t key = 0; key < count; key++) {
         size_t length;
@@ -113,7 +115,8 @@ static void get_keys(struct sta_cursor *in, struct sta_tables *tables)
             in->failed = true;
         if (in->failed)
             return;
-        sta_tables_note_kinds(tables, (uint32_t)key, (unsigned)kinds);
+        if (reading->dropped == NULL) /* else the values that stay say it */
+            sta_tables_note_kinds(tables, (uint32_t)key, (unsigned)kinds);
         get_dictionary(in, sta_tables_values(tables, (uint32_t)key));
     }
 }
@@ -133,9 +136,6 @@ static void get_threads(struct sta_cursor *in, struct sta_tables *tables)
     }
 }
 
-/* Comes after every path: a definition whose source left gives way to any that a line still makes. */
-#define PATH_OF_DROPPED "\xff"
-
 static void get_definitions(struct sta_cursor *in, const struct reading *reading,
                             enum sta_definition_kind kind)
 {
@@ -151,12 +151,10 @@ static void get_definitions(struct sta_cursor *in, const struct reading *reading
         if (in->failed)
             return;
         char *path = sta_strndup(path_bytes, path_length);
-        bool leaves = reading->dropped != NULL && reading->dropped(reading->context, path);
-        struct sta_definition definition = {.text = text,
-                                            .length = (uint32_t)text_length,
-                                            .path = leaves ? PATH_OF_DROPPED : path,
-                                            .line = line};
-        sta_tables_define(reading->tables, kind, key, key_length, &definition);
+        struct sta_definition definition = {
+            .text = text, .length = (uint32_t)text_length, .path = path, .line = line};
+        if (reading->dropped == NULL || !reading->dropped(reading->context, path))
+            sta_tables_define(reading->tables, kind, key, key_length, &definition);
         free(path);
     }
 }
@@ -173,10 +171,12 @@ static void get_definitions(struct sta_cursor *in, const struct reading *reading
       get_dictionary(in, sta_tables_file_refs(reading->tables)))                                             \
     X(host_refs, put_dictionary(out, sta_tables_host_refs(tables)),                                          \
       get_dictionary(in, sta_tables_host_refs(reading->tables)))                                             \
-    X(keys, put_keys(out, tables), get_keys(in, reading->tables))                                            \
+    X(keys, put_keys(out, tables), get_keys(in, reading))                                                    \
     X(files, put_definitions(out, tables, STA_DEFINES_FILE), get_definitions(in, reading, STA_DEFINES_FILE)) \
     X(hosts, put_definitions(out, tables, STA_DEFINES_HOST), get_definitions(in, reading, STA_DEFINES_HOST)) \
-    X(threads, put_threads(out, tables), get_threads(in, reading->tables))
+    X(threads, put_threads(out, tables), get_threads(in, reading->tables))                                   \
+    X(sources, put_dictionary(out, sta_tables_sources(tables)),                                              \
+      get_dictionary(in, sta_tables_sources(reading->tables)))
 
 #define X(name, put, get)                                                                                    \
     static void put_section_##name(struct sta_buffer *out, const struct sta_tables *tables)                  \
@@ -190,7 +190,7 @@ static void get_definitions(struct sta_cursor *in, const struct reading *reading
 SECTION_LIST(X)
 #undef X
 
-/* In the order of the file.  Threads, which name host references, come last and are read last. */
+/* In the order of the file. */
 static const struct {
     void (*put)(struct sta_buffer *out, const struct sta_tables *tables);
     void (*get)(struct sta_cursor *in, const struct reading *reading);
@@ -199,7 +199,7 @@ static const struct {
     SECTION_LIST(X)
 #undef X
 };
-enum { SECTIONS = STA_COUNT_OF(sections), THREADS_SECTION = SECTIONS - 1 };
+enum { SECTIONS = STA_COUNT_OF(sections), SOURCES_SECTION = SECTIONS - 1, THREADS_SECTION = SECTIONS - 2 };
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
 {
@@ -229,11 +229,13 @@ static void get_some(void *context, unsigned worker)
         sections[s].get(&parallel->cursors[s], &parallel->reading);
 }
 
-/* Return: false when the sizes make no sense. */
+/* Return: false when the sizes make no sense.  Sources are missing in files of before they were kept. */
 static bool find_sections(const char *bytes, size_t size, struct sta_cursor cursors[SECTIONS])
 {
+    static const unsigned char none[] = {0};
     struct sta_cursor in = {.at = (const unsigned char *)bytes, .end = (const unsigned char *)bytes + size};
-    for (size_t s = 0; s < SECTIONS; s++) {
+    cursors[SOURCES_SECTION] = (struct sta_cursor){.at = none, .end = none + sizeof none};
+    for (size_t s = 0; s < SECTIONS && !(s == SOURCES_SECTION && in.at == in.end); s++) {
         uint64_t length = sta_get_u64(&in);
         cursors[s].at = sta_get_bytes(&in, length);
         if (cursors[s].at == NULL)
@@ -249,6 +251,7 @@ int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *c
     struct parallel_reading parallel = {.reading = {sta_tables_create(), dropped, context}};
     bool good = find_sections(bytes, size, parallel.cursors);
     if (good) {
+        sections[SOURCES_SECTION].get(&parallel.cursors[SOURCES_SECTION], &parallel.reading);
         sta_parallel_run(size < WORTH_THREADS ? 1 : STA_MIN(sta_usable_cores(), (unsigned)SECTIONS), get_some,
                          &parallel);
         sections[THREADS_SECTION].get(&parallel.cursors[THREADS_SECTION], &parallel.reading);

@@ -30,28 +30,74 @@ static void find_used(const struct sta_snapshot *snapshot, struct used *used)
     }
 }
 
+/* What resolving the references of one kind needs and gives, by code of the reference. */
+struct resolution {
+    const struct sta_tables *tables;
+    enum sta_definition_kind kind;
+    uint8_t *conflicts; /* by code of the hash */
+    struct sta_dictionary *texts;
+    struct sta_dictionary *undefined; /* hashes */
+    uint32_t *text_of_ref;
+    uint8_t *ambiguous;
+};
+
+static void resolve_hash(struct resolution *resolution, uint32_t code, struct sta_reference_parts parts)
+{
+    struct sta_definition definition;
+    bool own;
+    if (!sta_tables_find_definition(resolution->tables, resolution->kind, parts.text.bytes, parts.text.length,
+                                    parts.source, &definition, &own)) {
+        sta_dictionary_intern(resolution->undefined, parts.text.bytes, parts.text.length);
+        return;
+    }
+    uint32_t hash = sta_dictionary_find(sta_tables_hashes(resolution->tables, resolution->kind),
+                                        parts.text.bytes, parts.text.length);
+    resolution->ambiguous[code] = !own && resolution->conflicts[hash];
+    if (definition.text != NULL)
+        resolution->text_of_ref[code] =
+            sta_dictionary_intern(resolution->texts, definition.text, definition.length);
+}
+
 /* Distinct texts of the used references. */
 static struct sta_dictionary *resolve(const struct sta_tables *tables, const struct sta_dictionary *refs,
                                       enum sta_definition_kind kind, const uint8_t *used,
-                                      uint32_t *text_of_ref, uint64_t *unresolved)
+                                      uint32_t *text_of_ref, uint8_t *ambiguous, uint64_t *unresolved)
 {
-    struct sta_dictionary *texts = sta_dictionary_create();
-    uint32_t count = sta_dictionary_count(refs);
-    *unresolved = 0;
+    uint32_t hashes, count = sta_dictionary_count(refs);
+    struct resolution resolution = {.tables = tables,
+                                    .kind = kind,
+                                    .conflicts = sta_tables_conflicts(tables, kind, &hashes),
+                                    .texts = sta_dictionary_create(),
+                                    .undefined = sta_dictionary_create(),
+                                    .text_of_ref = text_of_ref,
+                                    .ambiguous = ambiguous};
     for (uint32_t code = 0; code < count; code++) {
-        struct sta_text ref = sta_dictionary_text(refs, code);
-        struct sta_definition definition;
+        struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
         text_of_ref[code] = STA_NO_CODE;
-        if (!used[code] || ref.length == 0)
+        if (!used[code] || parts.manner == 0)
             continue;
-        if (ref.bytes[0] != STA_REFERENCE_HASH)
-            text_of_ref[code] = sta_dictionary_intern(texts, ref.bytes + 1, ref.length - 1);
-        else if (!sta_tables_find_definition(tables, kind, ref.bytes + 1, ref.length - 1, &definition))
-            ++*unresolved;
-        else if (definition.text != NULL)
-            text_of_ref[code] = sta_dictionary_intern(texts, definition.text, definition.length);
+        if (parts.hash)
+            resolve_hash(&resolution, code, parts);
+        else
+            text_of_ref[code] = sta_dictionary_intern(resolution.texts, parts.text.bytes, parts.text.length);
     }
-    return texts;
+    *unresolved = sta_dictionary_count(resolution.undefined);
+    sta_dictionary_destroy(resolution.undefined);
+    free(resolution.conflicts);
+    return resolution.texts;
+}
+
+/* A thread's host is part of what its events refer to. */
+static uint8_t *find_ambiguous_threads(const struct sta_tables *tables, const uint8_t *used,
+                                       const uint8_t *ambiguous_hosts)
+{
+    uint32_t count = sta_tables_thread_count(tables);
+    uint8_t *ambiguous = sta_alloc_array(count, 1);
+    for (uint32_t code = 0; code < count; code++) {
+        uint32_t host = sta_tables_thread(tables, code).host;
+        ambiguous[code] = used[code] && host != STA_NO_CODE && ambiguous_hosts[host];
+    }
+    return ambiguous;
 }
 
 /* ---- threads and processes */
@@ -147,10 +193,16 @@ struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot)
     uint32_t *file_of_ref = sta_alloc_array(entities->file_ref_count, sizeof *file_of_ref);
     uint32_t *host_of_ref = sta_alloc_array(entities->host_ref_count, sizeof *host_of_ref);
     uint32_t *thread_of_code = sta_alloc_array(entities->thread_code_count, sizeof *thread_of_code);
-    entities->files =
-        resolve(tables, file_refs, STA_DEFINES_FILE, used.files, file_of_ref, &entities->unresolved_files);
-    entities->hosts =
-        resolve(tables, host_refs, STA_DEFINES_HOST, used.hosts, host_of_ref, &entities->unresolved_hosts);
+    uint8_t *ambiguous_files = sta_alloc_array(entities->file_ref_count, 1);
+    uint8_t *ambiguous_hosts = sta_alloc_array(entities->host_ref_count, 1);
+    entities->files = resolve(tables, file_refs, STA_DEFINES_FILE, used.files, file_of_ref, ambiguous_files,
+                              &entities->unresolved_files);
+    entities->hosts = resolve(tables, host_refs, STA_DEFINES_HOST, used.hosts, host_of_ref, ambiguous_hosts,
+                              &entities->unresolved_hosts);
+    entities->ambiguous_files = ambiguous_files;
+    entities->ambiguous_threads = find_ambiguous_threads(tables, used.threads, ambiguous_hosts);
+    entities->file_refs_used = used.files;
+    entities->host_refs_used = used.hosts;
     uint32_t count;
     struct ranked_thread *ranked = rank_threads(tables, used.threads, entities->hosts, host_of_ref, &count);
     for (uint32_t code = 0; code < entities->thread_code_count; code++)
@@ -161,9 +213,8 @@ struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot)
     entities->host_of_ref = host_of_ref;
     entities->thread_of_code = thread_of_code;
     free(ranked);
-    free(used.files);
     free(used.threads);
-    free(used.hosts);
+    free(ambiguous_hosts);
     return entities;
 }
 
@@ -175,6 +226,10 @@ void sta_entities_destroy(struct sta_entities *entities)
     sta_dictionary_destroy(entities->hosts);
     free((void *)entities->file_of_ref);
     free((void *)entities->host_of_ref);
+    free((void *)entities->file_refs_used);
+    free((void *)entities->host_refs_used);
+    free((void *)entities->ambiguous_files);
+    free((void *)entities->ambiguous_threads);
     free((void *)entities->thread_of_code);
     free((void *)entities->threads);
     free((void *)entities->processes);

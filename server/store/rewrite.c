@@ -243,6 +243,14 @@ static const struct sta_stored_source *kept_source(const struct sta_writer *writ
     return NULL;
 }
 
+static void find_kept(struct rewrite *rewrite, const bool *drop)
+{
+    const struct sta_segment *from = &rewrite->open->segment;
+    for (uint32_t c = 0; c < from->header.chunk_count; c++)
+        if (!drop[rewrite->open->chunks[c].source])
+            rewrite->source_of_chunk[c] = kept_source(rewrite->writer, from->chunks[c].source);
+}
+
 int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t segment,
                        const bool *drop, struct sta_error *err)
 {
@@ -250,15 +258,79 @@ int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *bas
     const struct sta_segment *from = &rewrite.open->segment;
     int status = STA_OK;
     rewrite_init(&rewrite, from->header.chunk_count);
-    for (uint32_t c = 0; c < from->header.chunk_count; c++)
-        if (!drop[rewrite.open->chunks[c].source])
-            rewrite.source_of_chunk[c] = kept_source(writer, from->chunks[c].source);
+    find_kept(&rewrite, drop);
     for (uint32_t b = 0; b < from->header.block_count && status == STA_OK; b++) {
         rewrite.block = b;
         rewrite.rows = from->blocks[b].rows;
         status = writer->cancel != NULL && atomic_load(writer->cancel)
                      ? sta_fail(err, STA_ECANCELLED, "cancelled")
                      : rewrite_block(&rewrite, err);
+    }
+    rewrite_fini(&rewrite, from->header.chunk_count);
+    return status;
+}
+
+/* ---- kinds */
+
+/* Of a column whose values are of one kind, and whose rows all stay, the entry says it. */
+static unsigned kinds_of_entry(const struct sta_disk_entry *entry)
+{
+    static const unsigned kinds[] = {[STA_KIND_INT] = 1U << STA_VALUE_INT,
+                                     [STA_KIND_FLOAT] = 1U << STA_VALUE_FLOAT,
+                                     [STA_KIND_BOOL] = 1U << STA_VALUE_BOOL,
+                                     [STA_KIND_CODE] = 1U << STA_VALUE_TEXT,
+                                     [STA_KIND_MIXED] = 0};
+    return kinds[entry->kind];
+}
+
+static unsigned kinds_of_rows(struct rewrite *rewrite)
+{
+    unsigned kinds = 0;
+    for (uint32_t i = 0; i < rewrite->rows; i++) {
+        enum sta_value_kind kind;
+        union sta_value unused;
+        if (rewrite->source_of_chunk[rewrite->chunk[i]] != NULL && value_at(rewrite, i, &kind, &unused))
+            kinds |= 1U << kind;
+    }
+    return kinds;
+}
+
+static int note_block_kinds(struct rewrite *rewrite, bool all_stay, struct sta_error *err)
+{
+    const struct sta_segment *segment = &rewrite->open->segment;
+    const struct sta_disk_block *block = &segment->blocks[rewrite->block];
+    int status = all_stay ? STA_OK : read_column(rewrite, STA_COLUMN_CHUNK, err);
+    if (status == STA_OK && !all_stay) /* else any chunk does */
+        memcpy(rewrite->chunk, rewrite->values.codes, rewrite->rows * sizeof *rewrite->chunk);
+    for (uint32_t e = 0; e < block->entry_count && status == STA_OK; e++) {
+        const struct sta_disk_entry *entry = &segment->entries[block->first_entry + e];
+        if (entry->column < STA_COLUMN_ARGS)
+            continue;
+        unsigned kinds = all_stay ? kinds_of_entry(entry) : 0;
+        if (kinds == 0) {
+            status = read_column(rewrite, entry->column, err);
+            kinds = status == STA_OK ? kinds_of_rows(rewrite) : 0;
+        }
+        sta_tables_note_kinds(rewrite->writer->tables, entry->column - STA_COLUMN_ARGS, kinds);
+    }
+    return status;
+}
+
+int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t segment,
+                          const bool *drop, struct sta_error *err)
+{
+    struct rewrite rewrite = {.writer = writer, .open = &base->segments[segment]};
+    const struct sta_segment *from = &rewrite.open->segment;
+    int status = STA_OK;
+    rewrite_init(&rewrite, from->header.chunk_count);
+    find_kept(&rewrite, drop);
+    bool all_stay = true;
+    for (uint32_t c = 0; c < from->header.chunk_count; c++)
+        all_stay &= rewrite.source_of_chunk[c] != NULL;
+    for (uint32_t b = 0; b < from->header.block_count && status == STA_OK; b++) {
+        rewrite.block = b;
+        rewrite.rows = from->blocks[b].rows;
+        status = note_block_kinds(&rewrite, all_stay, err);
     }
     rewrite_fini(&rewrite, from->header.chunk_count);
     return status;

@@ -170,6 +170,10 @@ struct sta_entities {
     const uint32_t *file_of_ref;          /* by file_refs code: code in files, or STA_NO_CODE (unresolved) */
     const uint32_t *host_of_ref;          /* by host_refs code */
     uint32_t file_ref_count, host_ref_count;
+    const uint8_t *file_refs_used, *host_refs_used; /* 1: an event of this version has it */
+    /* 1: a hash that its own source does not define, and others differently; by code of file_refs, of the
+     * tables' threads (the thread's host) */
+    const uint8_t *ambiguous_files, *ambiguous_threads;
     uint64_t unresolved_files, unresolved_hosts; /* distinct hashes that events use and no line defines */
     const uint32_t *thread_of_code;              /* by thread code of the tables: index into threads */
     uint32_t thread_code_count;

@@ -81,9 +81,19 @@ static bool holds_dropped(const struct sta_open_segment *open, const bool *drop)
     return false;
 }
 
+static bool drops_any(const struct sta_snapshot *base, const bool *drop)
+{
+    for (size_t i = 0; drop != NULL && i < base->source_count; i++)
+        if (drop[i])
+            return true;
+    return false;
+}
+
 static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop,
                       struct sta_error *err)
 {
+    if (!drops_any(base, drop))
+        drop = NULL;
     if (base->info.version != writer->last_version)
         return sta_fail(err, STA_EBUSY, "trace %s has a newer version than the one to go on from",
                         writer->id);
@@ -96,6 +106,8 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
             status = sta_writer_rewrite(writer, base, s, drop, err);
         else
             note_segment(writer, base->segments[s].named);
+        if (status == STA_OK && drop != NULL)
+            status = sta_writer_note_kinds(writer, base, s, drop, err);
     }
     return status;
 }

@@ -72,6 +72,9 @@ STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned w
 /** Adds the rows of a segment of the base whose sources stay. */
 STA_MUSTCHECK int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base,
                                      uint32_t segment, const bool *drop, struct sta_error *err);
+/** Notes in the tables which kinds of values the args of the sources that stay have. */
+STA_MUSTCHECK int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *base,
+                                        uint32_t segment, const bool *drop, struct sta_error *err);
 void sta_writer_end(struct sta_writer *writer); /* frees; files stay */
 
 #endif

@@ -2,30 +2,48 @@
  * definitions.
  *
  * The text is read twice over in one go, so that the shapes learnt from the first half are tried on the
- * second. */
+ * second.  Tables and shapes serve many inputs, since to make them takes longer than to read a few lines.  So
+ * a find may need the inputs before it: the file that FUZZ_LINES_HISTORY names holds these, one behind the
+ * other, which is an input that shows it alone. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/number.h"
 #include "decode/decode.h"
 
+#define INPUTS 500 /* before all is made anew */
+#define HISTORY_BYTES ((size_t)16 << 20)
+
 struct outcome {
     struct sta_tables *tables;
+    struct sta_memory_decoder *decoder;
     struct sta_source source;
     struct sta_batch batch;
 };
 
-static void outcome_init(struct outcome *outcome, const char *text, size_t size, enum sta_decode_path path)
+static void outcome_init(struct outcome *outcome, enum sta_decode_path path)
 {
-    *outcome = (struct outcome){.tables = sta_tables_create(), .source.path = sta_strdup("a.pfw")};
+    *outcome = (struct outcome){.tables = sta_tables_create()};
+    outcome->decoder = sta_memory_decoder_create(outcome->tables, path);
     sta_batch_init(&outcome->batch);
-    sta_decode_memory(text, size, path, outcome->tables, &outcome->source, &outcome->batch);
+}
+
+static void outcome_run(struct outcome *outcome, const char *text, size_t size)
+{
+    sta_source_fini(&outcome->source);
+    sta_batch_clear(&outcome->batch);
+    outcome->source.path = sta_strdup("a.pfw");
+    sta_memory_decoder_run(outcome->decoder, text, size, &outcome->source, &outcome->batch);
 }
 
 static void outcome_fini(struct outcome *outcome)
 {
+    sta_memory_decoder_destroy(outcome->decoder);
     sta_batch_fini(&outcome->batch);
     sta_source_fini(&outcome->source);
     sta_tables_destroy(outcome->tables);
@@ -121,7 +139,8 @@ static void same_definition(void *context, const char *key, size_t length,
 {
     struct sta_definition other;
     const struct looked_up *in = context;
-    STA_ASSERT(sta_tables_find_definition(in->outcome->tables, in->kind, key, length, &other));
+    STA_ASSERT(
+        sta_tables_find_definition(in->outcome->tables, in->kind, key, length, STA_NO_CODE, &other, NULL));
     STA_ASSERT(definition->line == other.line && (definition->text == NULL) == (other.text == NULL));
     if (definition->text != NULL)
         STA_ASSERT(definition->length == other.length &&
@@ -136,21 +155,21 @@ static void same_definitions(const struct outcome *a, const struct outcome *b)
     }
 }
 
-/* Both runs see the texts in the same order, so even the codes are the same. */
-static void same_dictionary(const struct sta_dictionary *a, const struct sta_dictionary *b)
+/* Both see the texts in the same order, so even the codes are the same.  *same: how many are known to be. */
+static void same_dictionary(const struct sta_dictionary *a, const struct sta_dictionary *b, uint32_t *same)
 {
     STA_ASSERT(sta_dictionary_count(a) == sta_dictionary_count(b));
-    for (uint32_t code = 0; code < sta_dictionary_count(a); code++)
-        same_text(a, code, b, code);
+    for (; *same < sta_dictionary_count(a); ++*same)
+        same_text(a, *same, b, *same);
 }
 
-static void same_tables(const struct sta_tables *a, const struct sta_tables *b)
+static void same_tables(const struct sta_tables *a, const struct sta_tables *b, uint32_t same[5])
 {
-    same_dictionary(sta_tables_names(a), sta_tables_names(b));
-    same_dictionary(sta_tables_cats(a), sta_tables_cats(b));
-    same_dictionary(sta_tables_file_refs(a), sta_tables_file_refs(b));
-    same_dictionary(sta_tables_host_refs(a), sta_tables_host_refs(b));
-    same_dictionary(sta_tables_keys(a), sta_tables_keys(b));
+    same_dictionary(sta_tables_names(a), sta_tables_names(b), &same[0]);
+    same_dictionary(sta_tables_cats(a), sta_tables_cats(b), &same[1]);
+    same_dictionary(sta_tables_file_refs(a), sta_tables_file_refs(b), &same[2]);
+    same_dictionary(sta_tables_host_refs(a), sta_tables_host_refs(b), &same[3]);
+    same_dictionary(sta_tables_keys(a), sta_tables_keys(b), &same[4]);
 }
 
 static void adds_up(const struct outcome *outcome, size_t size)
@@ -161,33 +180,103 @@ static void adds_up(const struct outcome *outcome, size_t size)
     STA_ASSERT(counts->events == outcome->batch.count && counts->json_bytes == size);
 }
 
+/* ---- many inputs */
+
+static struct {
+    struct outcome both, strict;
+    uint32_t same[5];
+    unsigned inputs;
+} state;
+
+/* The inputs since all was made anew: a mapped file, so that it is there whatever ends the process. */
+static struct {
+    char *bytes; /* NULL: not wanted */
+    size_t size;
+} history;
+
+static void open_history(void)
+{
+    const char *path = getenv("FUZZ_LINES_HISTORY");
+    int fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    if (fd < 0)
+        return;
+    void *bytes = MAP_FAILED;
+    if (ftruncate(fd, HISTORY_BYTES) == 0)
+        bytes = mmap(NULL, HISTORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    history.bytes = bytes != MAP_FAILED ? bytes : NULL;
+    history.size = HISTORY_BYTES;
+}
+
+static void keep_history(const char *text, size_t size)
+{
+    if (history.bytes == NULL)
+        return;
+    if (state.inputs == 0) {
+        memset(history.bytes, '\n', history.size);
+        history.size = 0;
+    }
+    if (size < HISTORY_BYTES - history.size) {
+        memcpy(history.bytes + history.size, text, size);
+        history.size += size + 1;
+    }
+}
+
+static void end(void)
+{
+    if (state.inputs == 0)
+        return;
+    same_definitions(&state.both, &state.strict);
+    same_definitions(&state.strict, &state.both);
+    outcome_fini(&state.both);
+    outcome_fini(&state.strict);
+    memset(&state, 0, sizeof state);
+}
+
+static void begin(void)
+{
+    static bool begun;
+    if (!begun) {
+        open_history();
+        atexit(end);
+    }
+    begun = true;
+    outcome_init(&state.both, STA_DECODE_BOTH);
+    outcome_init(&state.strict, STA_DECODE_STRICT_ONLY);
+}
+
+static void run(const char *text, size_t size)
+{
+    outcome_run(&state.both, text, size);
+    outcome_run(&state.strict, text, size);
+    adds_up(&state.both, size);
+    STA_ASSERT(
+        memcmp(&state.both.source.counts, &state.strict.source.counts, sizeof state.both.source.counts) == 0);
+    same_notes(&state.both.source.malformed, &state.strict.source.malformed);
+    same_notes(&state.both.source.repaired, &state.strict.source.repaired);
+    same_rows(&state.both, &state.strict);
+    same_columns(&state.both, &state.strict);
+    same_tables(state.both.tables, state.strict.tables, state.same);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct outcome both;
-    struct outcome strict;
+    if (state.inputs == 0)
+        begin();
     size_t doubled = 2 * size + 1;
-    char *text = malloc(doubled);
+    char *text = malloc(doubled); /* exact, so that reading past the end is seen */
     STA_ASSERT(text != NULL);
     if (size > 0) {
         memcpy(text, data, size);
         memcpy(text + size + 1, data, size);
     }
     text[size] = '\n';
-    outcome_init(&both, text, doubled, STA_DECODE_BOTH);
-    outcome_init(&strict, text, doubled, STA_DECODE_STRICT_ONLY);
-    adds_up(&both, doubled);
-    STA_ASSERT(memcmp(&both.source.counts, &strict.source.counts, sizeof both.source.counts) == 0);
-    same_notes(&both.source.malformed, &strict.source.malformed);
-    same_notes(&both.source.repaired, &strict.source.repaired);
-    same_rows(&both, &strict);
-    same_columns(&both, &strict);
-    same_tables(both.tables, strict.tables);
-    same_definitions(&both, &strict);
-    same_definitions(&strict, &both);
-    outcome_fini(&both);
-    outcome_fini(&strict);
+    keep_history(text, doubled);
+    run(text, doubled);
     free(text);
+    if (++state.inputs == INPUTS)
+        end();
     return 0;
 }

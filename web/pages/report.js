@@ -44,7 +44,7 @@ function reportPicture(trace) {
 
     function draw(report, place) {
         fill(box, flowCard(report, trace), presetCard(report), linesCard('Malformed lines', report.malformed, report.totals.malformed),
-            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), filesCard(report, place.sort));
+            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), doubtsCard(report), filesCard(report, place.sort));
     }
 
     return { boxes: [box], update, close: reading.close };
@@ -118,6 +118,18 @@ function namesCard({ unresolved, unclassified }) {
             ' that no line defines; their names are missing.'),
         unclassified.length > 0 && [h('p', { class: 'hint' }, 'POSIX and STDIO functions that are neither reads, writes nor any other known class: their bytes are counted nowhere. config/functions.yaml says what each function is.'),
             h('div', { class: 'scroll' }, table({ columns, rows: unclassified, caption: 'Functions without a class', class: 'compact' }))]);
+}
+
+/** Hashes that files of the trace define differently, and sizes that cannot be. */
+function doubtsCard({ conflicting_hashes: hashes, ambiguous_events: events, conflicts, doubtful_sizes: sizes }) {
+    if (hashes + sizes === 0) return null;
+    const rows = conflicts.flatMap(({ of, hash, definitions }) => definitions.map(({ text, file }) => ({ of, hash, text, file })));
+    const columns = [{ key: 'hash', label: 'Hash', class: 'head name' }, { key: 'of', label: 'Of' }, { key: 'text', label: 'Name' }, { key: 'file', label: 'Defined in' }];
+    return card('Doubtful', null,
+        sizes > 0 && h('p', { class: 'notice warn' }, `${plural(sizes, 'event has a size', 'events have a size')} past 2^53 bytes, which no file system transfers in one call.`),
+        hashes > 0 && [h('p', { class: 'hint' }, `${plural(hashes, 'hash stands', 'hashes stand')} for different names in different files of the trace; an event takes the name that its own file defines. `,
+            `${plural(events, 'event has', 'events have')} none there and take that of the first file.`),
+            h('div', { class: 'scroll' }, table({ columns, rows, caption: 'Hashes with several names', class: 'compact' }))]);
 }
 
 const FILE_COLUMNS = [

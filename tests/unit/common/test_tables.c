@@ -1,6 +1,7 @@
 /* The tables of a trace: definitions in reading order, keys up to the limit, threads by value. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/event.h"
@@ -20,9 +21,51 @@ Test(tables, the_first_definition_in_reading_order_wins)
     define(tables, "a.pfw", 9, "later line");
     define(tables, "a.pfw", 3, "first");
     define(tables, "a.pfw", 4, "loses");
-    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, &found));
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, STA_NO_CODE, &found, NULL));
     cr_assert_str_eq(found.text, "first");
-    cr_assert_not(sta_tables_find_definition(tables, STA_DEFINES_HOST, "77", 2, &found));
+    cr_assert_not(sta_tables_find_definition(tables, STA_DEFINES_HOST, "77", 2, STA_NO_CODE, &found, NULL));
+    sta_tables_destroy(tables);
+}
+
+static const char *text_for(struct sta_tables *tables, const char *path, bool *own)
+{
+    struct sta_definition found;
+    uint32_t source = sta_dictionary_find(sta_tables_sources(tables), path, strlen(path));
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, source, &found, own));
+    return found.text ? found.text : "-";
+}
+
+Test(tables, a_source_keeps_to_its_own_definition)
+{
+    struct sta_tables *tables = sta_tables_create();
+    uint32_t count;
+    bool own;
+    define(tables, "c.pfw", 7, "of c, later");
+    define(tables, "c.pfw", 5, "of c");
+    define(tables, "a.pfw", 9, "of a");
+    define(tables, "b.pfw", 1, NULL);
+    cr_assert_str_eq(text_for(tables, "a.pfw", &own), "of a");
+    cr_assert_str_eq(text_for(tables, "c.pfw", &own), "of c");
+    cr_assert_str_eq(text_for(tables, "b.pfw", &own), "-");
+    cr_assert(own);
+    cr_assert_str_eq(text_for(tables, "d.pfw", &own), "of a", "what comes first in the trace");
+    cr_assert_not(own);
+    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, &count);
+    cr_assert(count == 1 && conflicts[0] == 1);
+    free(conflicts);
+    sta_tables_destroy(tables);
+}
+
+Test(tables, sources_that_agree_are_no_conflict)
+{
+    struct sta_tables *tables = sta_tables_create();
+    uint32_t count;
+    define(tables, "b.pfw", 7, "other");
+    define(tables, "a.pfw", 9, "same");
+    define(tables, "b.pfw", 2, "same"); /* the line before, read after */
+    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, &count);
+    cr_assert(count == 1 && conflicts[0] == 0);
+    free(conflicts);
     sta_tables_destroy(tables);
 }
 
@@ -31,7 +74,7 @@ Test(tables, a_definition_may_lack_a_name)
     struct sta_tables *tables = sta_tables_create();
     struct sta_definition found;
     define(tables, "a.pfw", 1, NULL);
-    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, &found));
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, STA_NO_CODE, &found, NULL));
     cr_assert_null(found.text);
     sta_tables_destroy(tables);
 }

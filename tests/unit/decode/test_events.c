@@ -12,10 +12,10 @@ Test(events, a_hashed_line_becomes_a_row)
     cr_assert(d.batch.ts[0] == 1700000000000001 && d.batch.dur[0] == 9 && d.batch.ts_ns == NULL);
     cr_assert_str_eq(text_of(sta_tables_names(d.tables), d.batch.name[0]), "read");
     cr_assert_str_eq(text_of(sta_tables_cats(d.tables), d.batch.cat[0]), "posix");
-    cr_assert_str_eq(text_of(sta_tables_file_refs(d.tables), d.batch.file[0]), "hfa03");
+    cr_assert_str_eq(text_of(sta_tables_file_refs(d.tables), d.batch.file[0]), "sfa03");
     struct sta_thread thread = sta_tables_thread(d.tables, d.batch.thread[0]);
     cr_assert(thread.pid == 5 && thread.tid == 6);
-    cr_assert_str_eq(text_of(sta_tables_host_refs(d.tables), thread.host), "h18446744073709551614");
+    cr_assert_str_eq(text_of(sta_tables_host_refs(d.tables), thread.host), "s18446744073709551614");
     const struct sta_args_column *ret = args_of(&d, "ret");
     cr_assert(ret->kinds[0] == STA_VALUE_INT && ret->values[0].integer == 4096);
     cr_assert_null(args_of(&d, "fhash"), "what names the file is no argument besides");
@@ -113,10 +113,10 @@ Test(events, definitions_come_from_metadata)
                     "{\"ph\":\"M\",\"name\":\"PR\",\"args\":{\"name\":\"x\",\"value\":3}}\n");
     struct sta_definition found;
     cr_assert_eq(d.source.counts.metadata, 4);
-    cr_assert(sta_tables_find_definition(d.tables, STA_DEFINES_FILE, "77", 2, &found));
+    cr_assert(sta_tables_find_definition(d.tables, STA_DEFINES_FILE, "77", 2, STA_NO_CODE, &found, NULL));
     cr_assert_str_eq(found.text, "/f");
-    cr_assert(sta_tables_find_definition(d.tables, STA_DEFINES_HOST, "ab", 2, &found));
-    cr_assert_not(sta_tables_find_definition(d.tables, STA_DEFINES_HOST, "3", 1, &found));
+    cr_assert(sta_tables_find_definition(d.tables, STA_DEFINES_HOST, "ab", 2, STA_NO_CODE, &found, NULL));
+    cr_assert_not(sta_tables_find_definition(d.tables, STA_DEFINES_HOST, "3", 1, STA_NO_CODE, &found, NULL));
     decoded_fini(&d);
 }
 
@@ -131,8 +131,8 @@ Test(events, a_null_refers_to_nothing_among_lines_that_refer)
         EVENT_OF("\"fhash\":7,\"fname\":\"/a\"") EVENT_OF("\"fhash\":8,\"fname\":\"/b\"")
             EVENT_OF("\"fhash\":null,\"fname\":\"/c\"") EVENT_OF("\"fhash\":9,\"fname\":\"/d\"")
                 EVENT_OF("\"hhash\":null,\"hostname\":\"n1\"") EVENT_OF("\"hhash\":12,\"hostname\":\"n2\""));
-    static const char *const files[] = {"h7", "h8", "n/c", "h9", "-", "-"};
-    static const char *const hosts[] = {"-", "-", "-", "-", "nn1", "h12"};
+    static const char *const files[] = {"s7", "s8", "n/c", "s9", "-", "-"};
+    static const char *const hosts[] = {"-", "-", "-", "-", "nn1", "s12"};
     cr_assert_eq(decoded.batch.count, 6);
     for (uint32_t i = 0; i < decoded.batch.count; i++) {
         struct sta_thread thread = sta_tables_thread(decoded.tables, decoded.batch.thread[i]);

@@ -186,10 +186,10 @@ Test(versions, ledgers_and_tables_come_back_as_they_were)
     const struct sta_tables *read = sta_snapshot_tables(snapshot);
     struct sta_definition definition;
     cr_assert_eq(sta_tables_kinds(read, 3), 5);
-    cr_assert(sta_tables_find_definition(read, STA_DEFINES_FILE, "12", 2, &definition));
+    cr_assert(sta_tables_find_definition(read, STA_DEFINES_FILE, "12", 2, STA_NO_CODE, &definition, NULL));
     cr_assert(definition.length == 7 && memcmp(definition.text, "/data/x", 7) == 0 && definition.line == 9);
     cr_assert_str_eq(definition.path, "a.pfw");
-    cr_assert(sta_tables_find_definition(read, STA_DEFINES_HOST, "9", 1, &definition));
+    cr_assert(sta_tables_find_definition(read, STA_DEFINES_HOST, "9", 1, STA_NO_CODE, &definition, NULL));
     cr_assert_null(definition.text);
     cr_assert_str_eq(sta_dictionary_text(sta_tables_names(read), 17).bytes, "name17");
     cr_assert_str_eq(sta_dictionary_text(sta_tables_values(read, 2), 4).bytes, "text4");
@@ -274,7 +274,7 @@ Test(versions, entities_resolve_what_events_use)
     scratch_close(&scratch);
 }
 
-Test(versions, definitions_of_a_dropped_source_give_way)
+Test(versions, definitions_of_a_dropped_source_leave_with_it)
 {
     struct scratch_store scratch;
     struct sta_error err = STA_ERROR_INIT;
@@ -301,10 +301,10 @@ Test(versions, definitions_of_a_dropped_source_give_way)
     publish(writer);
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     const struct sta_tables *tables = sta_snapshot_tables(snapshot);
-    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "1", 1, &definition));
+    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "1", 1, STA_NO_CODE, &definition, NULL));
     cr_assert_arr_eq(definition.text, "/new", 4);
-    cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "2", 1, &definition));
-    cr_assert_arr_eq(definition.text, "/other", 6);
+    cr_assert_not(
+        sta_tables_find_definition(tables, STA_DEFINES_FILE, "2", 1, STA_NO_CODE, &definition, NULL));
     sta_snapshot_release(snapshot);
     sta_snapshot_release(base);
     scratch_close(&scratch);
