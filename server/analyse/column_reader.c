@@ -304,85 +304,95 @@ static int derive_count(struct sta_column_reader *reader, struct sta_logical_slo
 
 /* ---- times */
 
-/* Ticks as whole microseconds, towards minus infinity, in place. */
-static void floor_ticks(int64_t *ticks, uint32_t rows, int64_t per_us)
-{
-    for (uint32_t row = 0; row < rows; row++)
-        ticks[row] = ticks[row] / per_us - (ticks[row] % per_us < 0);
-}
-
 /* @first and, when it is not CHUNK, @second summed. */
 static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t first,
                         uint32_t second, struct sta_error *err)
 {
     const struct sta_column_values *a, *b = NULL;
-    int64_t per_us = sta_snapshot_info(reader->columns->snapshot)->ticks_per_us;
+    int64_t scale = reader->columns->scale;
     uint32_t rows = reader->block->rows;
     int status = sta_column_reader_physical(reader, first, &a, err);
     if (status == STA_OK && second != STA_COLUMN_CHUNK)
         status = sta_column_reader_physical(reader, second, &b, err);
     slot->vector.integers = a->integers;
-    if (status != STA_OK || (b == NULL && per_us == 1))
+    if (status != STA_OK || (b == NULL && scale == 1))
         return status;
     int64_t *out = sta_logical_values(slot);
-    memcpy(out, a->integers, rows * sizeof *out);
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = a->integers[row] * scale;
     for (uint32_t row = 0; row < rows && b != NULL; row++)
-        out[row] = (int64_t)((uint64_t)out[row] + (uint64_t)b->integers[row]);
-    if (per_us != 1)
-        floor_ticks(out, rows, per_us);
+        out[row] = (int64_t)((uint64_t)out[row] + (uint64_t)(b->integers[row] * scale));
     slot->vector.integers = out;
     return STA_OK;
 }
 
-static int derive_ts(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+static int derive_ts_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                           struct sta_error *err)
 {
     return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_CHUNK, err);
 }
 
-static int derive_te(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+static int derive_te_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                           struct sta_error *err)
 {
     return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_DUR, err);
 }
 
-static int derive_dur(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+static int derive_dur_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
 {
     return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
 }
 
-static int derive_seconds(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t column,
-                          struct sta_error *err)
+/* @ticks as numbers, of which so many are one. */
+static int derive_number(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t ticks,
+                         double per_unit, struct sta_error *err)
 {
-    struct sta_vector microseconds;
-    int status = sta_column_reader_get(reader, column, &microseconds, err);
+    struct sta_vector whole;
+    int status = sta_column_reader_get(reader, ticks, &whole, err);
     if (status != STA_OK)
         return status;
     double *out = sta_logical_values(slot);
     for (uint32_t row = 0; row < reader->block->rows; row++)
-        out[row] = (double)microseconds.integers[row] / 1e6;
+        out[row] = (double)whole.integers[row] / per_unit;
     slot->vector.numbers = out;
     return STA_OK;
 }
 
-static int derive_time(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+static int derive_microseconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                               uint32_t ticks, struct sta_error *err)
 {
-    return derive_seconds(reader, slot, STA_LOGICAL_dur, err);
+    if (reader->columns->ticks_per_us > 1)
+        return derive_number(reader, slot, ticks, (double)reader->columns->ticks_per_us, err);
+    struct sta_vector whole;
+    int status = sta_column_reader_get(reader, ticks, &whole, err);
+    if (status == STA_OK)
+        slot->vector.integers = whole.integers;
+    return status;
 }
 
-static int derive_time_start(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                             struct sta_error *err)
-{
-    return derive_seconds(reader, slot, STA_LOGICAL_ts, err);
-}
-
-static int derive_time_end(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                           struct sta_error *err)
-{
-    return derive_seconds(reader, slot, STA_LOGICAL_te, err);
-}
+#define DERIVE_TIMES(us, seconds)                                                                            \
+    static int derive_##us(struct sta_column_reader *reader, struct sta_logical_slot *slot,                  \
+                           struct sta_error *err)                                                            \
+    {                                                                                                        \
+        return derive_microseconds(reader, slot, STA_LOGICAL_##us##_ticks, err);                             \
+    }                                                                                                        \
+    static int derive_##seconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,             \
+                                struct sta_error *err)                                                       \
+    {                                                                                                        \
+        double per_second = 1e6 * (double)reader->columns->ticks_per_us;                                     \
+        return derive_number(reader, slot, STA_LOGICAL_##us##_ticks, per_second, err);                       \
+    }
+DERIVE_TIMES(ts, time_start)
+DERIVE_TIMES(te, time_end)
+DERIVE_TIMES(dur, time)
 
 static derive_column *const derivations[STA_LOGICAL_ARGS] = {
 #define X(name, type, unit, caseless, ticks_of) [STA_LOGICAL_##name] = derive_##name,
     STA_LOGICAL_LIST(X)
+#undef X
+#define X(name, text) [STA_LOGICAL_##name] = derive_##name,
+        STA_LOGICAL_TICKS_LIST(X)
 #undef X
 };
 

@@ -150,12 +150,30 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 
 /* ---- the schema */
 
+/* Times with nanoseconds: numbers of microseconds, and seconds, made from integers of nanoseconds. */
+static void use_nanoseconds(struct sta_schema_column *schema)
+{
+    static const struct {
+        enum sta_logical us, s, ticks;
+    } times[] = {{STA_LOGICAL_ts, STA_LOGICAL_time_start, STA_LOGICAL_ts_ticks},
+                 {STA_LOGICAL_te, STA_LOGICAL_time_end, STA_LOGICAL_te_ticks},
+                 {STA_LOGICAL_dur, STA_LOGICAL_time, STA_LOGICAL_dur_ticks}};
+    for (size_t i = 0; i < STA_COUNT_OF(times); i++) {
+        schema[times[i].us].type = STA_TYPE_FLOAT;
+        schema[times[i].us].ticks_of = schema[times[i].s].ticks_of = schema[times[i].ticks].name;
+        schema[times[i].us].ticks_per_unit = 1000;
+        schema[times[i].s].ticks_per_unit = 1000000000;
+    }
+}
+
 static void make_schema(struct sta_columns *columns)
 {
     size_t count = STA_LOGICAL_ARGS + columns->args_count;
     columns->schema_columns = sta_alloc_array(count, sizeof *columns->schema_columns);
     memcpy(columns->schema_columns, sta_standard_schema.columns,
            STA_LOGICAL_ARGS * sizeof *columns->schema_columns);
+    if (columns->ticks_per_us > 1)
+        use_nanoseconds(columns->schema_columns);
     for (size_t i = 0; i < columns->args_count; i++)
         columns->schema_columns[STA_LOGICAL_ARGS + i] =
             (struct sta_schema_column){.name = columns->args_names[i], .type = columns->args[i].type};
@@ -169,6 +187,9 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
     fresh->snapshot = snapshot;
     fresh->tables = sta_snapshot_tables(snapshot);
     fresh->entities = sta_snapshot_entities(snapshot);
+    int64_t traced = sta_snapshot_info(snapshot)->ticks_per_us;
+    fresh->ticks_per_us = options->nanoseconds ? 1000 : traced;
+    fresh->scale = fresh->ticks_per_us / traced;
     fresh->presets = options->presets;
     fresh->key_count = sta_dictionary_count(sta_tables_keys(fresh->tables));
     fresh->trace = sta_dictionary_create();

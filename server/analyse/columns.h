@@ -37,11 +37,18 @@
     X(time_start, FLOAT, "s", false, "ts")                                                                   \
     X(time_end, FLOAT, "s", false, "te")
 
+/* X(name, text): integers behind the columns of times, which requests cannot name: nanoseconds where the
+ * columns have them, else microseconds. */
+#define STA_LOGICAL_TICKS_LIST(X) X(ts_ticks, " ts") X(te_ticks, " te") X(dur_ticks, " dur")
+
 enum sta_logical {
 #define X(name, type, unit, caseless, ticks_of) STA_LOGICAL_##name,
     STA_LOGICAL_LIST(X)
 #undef X
-        STA_LOGICAL_ARGS /* first of the args.<key> columns, ordered by key */
+#define X(name, text) STA_LOGICAL_##name,
+        STA_LOGICAL_TICKS_LIST(X)
+#undef X
+            STA_LOGICAL_ARGS /* first of the args.<key> columns, ordered by key */
 };
 
 struct sta_columns;       /* immutable but for memories that any thread may fill */
@@ -51,6 +58,7 @@ struct sta_columns_options {
     const struct sta_presets *presets; /* function classes; borrowed while the columns live */
     const struct sta_preset *preset; /* cat is refined by its rules; NULL: cat as traced; borrowed likewise */
     const char *trace;               /* value of the column `trace`; NULL: missing */
+    bool nanoseconds; /* of times, also where the trace itself has none: another in the same query does */
 };
 
 /**
@@ -64,7 +72,7 @@ STA_MUSTCHECK int sta_columns_create(struct sta_snapshot *snapshot, const struct
 void sta_columns_destroy(struct sta_columns *columns); /* NULL allowed; after its readers */
 
 /** Standard columns (enum sta_logical is the index), then args.<key> by key: those that some event of the
- * trace has. */
+ * trace has.  ts, te and dur are integers, but numbers where the columns have nanoseconds. */
 const struct sta_schema *sta_columns_schema(const struct sta_columns *columns);
 struct sta_snapshot *sta_columns_snapshot(const struct sta_columns *columns);
 /** Dictionary of a TEXT column's vectors, whole before any row is read except for cat of a preset and texts

@@ -74,6 +74,8 @@ struct sta_columns {
     uint32_t *host_of_thread;
     int64_t *pid_of_thread, *tid_of_thread;
     struct sta_positive_source positives[STA_POSITIVES];
+    int64_t ticks_per_us,
+        scale; /* of the integers behind times; how many of these is a tick of the snapshot */
     struct sta_dictionary *trace;                /* holds the label as code 0, or nothing */
     pthread_mutex_t lock;                        /* over making what follows and args[].ready */
     _Atomic(struct sta_proc_names *) proc_names; /* NULL until first asked for */

@@ -19,28 +19,22 @@ static void unite(struct range *range, struct range other)
 
 /* ---- numbers */
 
-static double floored(int64_t ticks, int64_t per_us)
+/* The integers behind ts, te or dur. */
+static bool range_of_ticks(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
+                           struct range *range)
 {
-    int64_t whole = ticks / per_us - (ticks % per_us < 0);
-    return (double)whole;
-}
-
-/* ts, te or dur in whole microseconds. */
-static bool range_of_time(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                          struct range *range)
-{
-    int64_t per_us = sta_snapshot_info(columns->snapshot)->ticks_per_us;
+    double scale = (double)columns->scale;
     struct sta_column_stats stats;
-    if (column == STA_LOGICAL_ts) {
-        *range = (struct range){floored(block->ts_min, per_us), floored(block->ts_max, per_us)};
+    if (column == STA_LOGICAL_ts_ticks) {
+        *range = (struct range){(double)block->ts_min * scale, (double)block->ts_max * scale};
+        return true;
+    }
+    if (column == STA_LOGICAL_te_ticks) {
+        *range = (struct range){-INFINITY, (double)block->te_max * scale};
         return true;
     }
     sta_block_stats(columns->snapshot, block, STA_COLUMN_DUR, &stats);
-    if (column == STA_LOGICAL_te) {
-        *range = (struct range){-INFINITY, floored(block->te_max, per_us)};
-        return true;
-    }
-    *range = (struct range){floored(stats.min, per_us), floored(stats.max, per_us)};
+    *range = (struct range){(double)stats.min * scale, (double)stats.max * scale};
     return stats.bounded;
 }
 
@@ -105,10 +99,10 @@ static bool range_of(const struct sta_columns *columns, const struct sta_block *
 {
     *range = no_value;
     switch (column) {
-    case STA_LOGICAL_ts:
-    case STA_LOGICAL_te:
-    case STA_LOGICAL_dur:
-        return range_of_time(columns, block, column, range);
+    case STA_LOGICAL_ts_ticks:
+    case STA_LOGICAL_te_ticks:
+    case STA_LOGICAL_dur_ticks:
+        return range_of_ticks(columns, block, column, range);
     case STA_LOGICAL_pid:
     case STA_LOGICAL_tid:
         return range_of_id(columns, block, column == STA_LOGICAL_tid, range);
@@ -128,23 +122,38 @@ static bool range_of(const struct sta_columns *columns, const struct sta_block *
     }
 }
 
-/* The integer column behind one of seconds, else itself. */
-static uint32_t in_microseconds(uint32_t column)
+/* The integers behind a column of times, else the column itself; *per_unit of these make one. */
+static uint32_t in_ticks(const struct sta_columns *columns, uint32_t column, double *per_unit)
 {
-    return column == STA_LOGICAL_time         ? STA_LOGICAL_dur
-           : column == STA_LOGICAL_time_start ? STA_LOGICAL_ts
-           : column == STA_LOGICAL_time_end   ? STA_LOGICAL_te
-                                              : column;
+    double us = (double)columns->ticks_per_us;
+    bool seconds =
+        column == STA_LOGICAL_time || column == STA_LOGICAL_time_start || column == STA_LOGICAL_time_end;
+    *per_unit = seconds ? 1e6 * us : us;
+    switch (column) {
+    case STA_LOGICAL_ts:
+    case STA_LOGICAL_time_start:
+        return STA_LOGICAL_ts_ticks;
+    case STA_LOGICAL_te:
+    case STA_LOGICAL_time_end:
+        return STA_LOGICAL_te_ticks;
+    case STA_LOGICAL_dur:
+    case STA_LOGICAL_time:
+        return STA_LOGICAL_dur_ticks;
+    default:
+        *per_unit = 1;
+        return column;
+    }
 }
 
 bool sta_columns_range(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
                        double *low, double *high)
 {
     struct range range;
-    uint32_t counted = in_microseconds(column);
+    double per_unit;
+    uint32_t counted = in_ticks(columns, column, &per_unit);
     bool known = range_of(columns, block, counted, &range);
-    *low = counted == column ? range.low : range.low / 1e6;
-    *high = counted == column ? range.high : range.high / 1e6;
+    *low = range.low / per_unit;
+    *high = range.high / per_unit;
     return known;
 }
 

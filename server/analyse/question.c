@@ -24,11 +24,9 @@ int sta_question_preset(const struct sta_presets *presets, const char *name, con
 
 int64_t sta_ticks(double seconds, int64_t ticks_per_us)
 {
-    double most = (double)STA_TIME_LIMIT * 1.5;
-    double us = nearbyint(seconds * 1e6);
-    us = us > most / (double)ticks_per_us ? most / (double)ticks_per_us : us;
-    us = us < -most / (double)ticks_per_us ? -most / (double)ticks_per_us : us;
-    return (int64_t)us * ticks_per_us;
+    double most = fmin((double)STA_TIME_LIMIT * (double)ticks_per_us * 1.5, 4.6e18);
+    double ticks = nearbyint(seconds * 1e6 * (double)ticks_per_us);
+    return (int64_t)(ticks > most ? most : ticks < -most ? -most : ticks);
 }
 
 static int read_window(struct sta_bound_question *bound, struct sta_error *err)

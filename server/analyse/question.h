@@ -42,10 +42,10 @@ void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snap
 void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table);
 /** Largest te less smallest ts of the trace, in ticks. */
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
-/** Seconds from the origin as ticks: rounded to microseconds, kept far from the ends of the range.  @seconds:
+/** Seconds from the origin as ticks: rounded to these, kept far from the ends of the range.  @seconds:
  * not NaN. */
 int64_t sta_ticks(double seconds, int64_t ticks_per_us);
-/** Ticks as seconds: whole microseconds / 10^6, the nearest double. */
+/** Ticks as seconds, the nearest double. */
 double sta_seconds(int64_t ticks, int64_t ticks_per_us);
 
 #endif

@@ -5,7 +5,7 @@
  * the arguments of an aggregate are parsed a builder over the schema of rows takes its place, and what it
  * built is kept as expressions of their own.  Arguments are known by a key (the column, or their tokens, and
  * their type), primitives by theirs, so that sum(time), mean(time) and sum(time) / count() gather the
- * microseconds of dur once. */
+ * ticks of dur once. */
 #include "analyse/expression/aggregates.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ enum takes {
     NUMBERS  /* conditions as integers */
 };
 
-/* How an aggregate of microseconds becomes one of seconds. */
+/* How an aggregate of ticks becomes one of times. */
 enum scaling {
-    NOT_TAKEN, /* it is not gathered from microseconds */
+    NOT_TAKEN, /* it is not gathered from ticks */
     AS_IT_IS,
     DIVIDED,
     DIVIDED_TWICE,
@@ -182,7 +182,7 @@ struct call {
     double quantile;
     struct sta_term terms[2];             /* of rows */
     const struct sta_token *start, *stop; /* of the arguments */
-    bool ticks;                           /* terms[0] was seconds and is microseconds */
+    int64_t ticks;                        /* terms[0] was a time and is its ticks: so many; 0: it is not */
     const char *unit;                     /* of the first argument as written */
     uint32_t first_argument;
 };
@@ -244,7 +244,7 @@ static void keep_arguments(struct sta_parser *parser, struct call *call)
     }
 }
 
-/* The arguments as they are gathered: of the right types, and microseconds where they were seconds. */
+/* The arguments as they are gathered: of the right types, and ticks where they were times. */
 static void lower_arguments(struct sta_parser *parser, struct call *call)
 {
     const struct rule *rule = &rules[call->aggregate];
@@ -277,21 +277,43 @@ static void check_quantile(struct sta_parser *parser, struct call *call, struct 
         ;
 }
 
+/* An end of an event, ts or te, in whole ticks.  Return: how many make a second; 0: there is no such column.
+ */
+static int64_t take_end(struct sta_builder *builder, struct sta_text name, uint32_t position,
+                        struct sta_term *end)
+{
+    int column = sta_schema_find(builder->schema, name);
+    if (column < 0)
+        return 0;
+    *end = sta_build_column(builder, (uint32_t)column, position);
+    if (end->type == STA_TYPE_INT)
+        return 1000000;
+    if (end->type != STA_TYPE_FLOAT)
+        return 0;
+    if (sta_build_ticks(builder, end) ==
+        0) { /* microseconds of a stage before, with nanoseconds behind the point */
+        struct sta_scalar thousand = {.integer = 1000};
+        struct sta_term ns = sta_build_arithmetic(
+            builder, '*', position, *end, sta_build_constant(builder, STA_TYPE_INT, thousand, position));
+        *end = sta_build_plain(builder, STA_OP_ROUND_F, STA_TYPE_INT, position, &ns, 1);
+    }
+    return 1000000000;
+}
+
 static void take_measure(struct sta_parser *parser, struct call *call)
 {
     static const struct sta_text ends[] = {{"ts", 2}, {"te", 2}};
     struct sta_builder *builder = &parser->builder;
     for (unsigned i = 0; i < 2; i++) {
-        int column = sta_schema_find(builder->schema, ends[i]);
-        if (!parser->aggregates->events || column < 0 ||
-            builder->schema->columns[column].type != STA_TYPE_INT) {
+        int64_t ticks =
+            parser->aggregates->events ? take_end(builder, ends[i], call->position, &call->terms[i]) : 0;
+        if (ticks == 0 || (i > 0 && ticks != call->ticks)) {
             sta_build_fail(builder, STA_EINPUT, call->position,
                            "busy() needs events; these rows are the result of a stage that grouped them");
             return;
         }
-        call->terms[i] = sta_build_column(builder, (uint32_t)column, call->position);
+        call->ticks = ticks;
     }
-    call->ticks = true;
     call->unit = "s";
 }
 
@@ -316,7 +338,7 @@ static struct sta_term build_value(struct sta_parser *parser, const struct call 
 {
     struct sta_builder *builder = &parser->builder;
     const struct rule *rule = &rules[call->aggregate];
-    bool quotient = call->ticks && rule->scaling == QUOTIENT;
+    bool quotient = call->ticks != 0 && rule->scaling == QUOTIENT;
     struct sta_primitive primitive = {.aggregate = quotient ? STA_AGGREGATE_SUM : call->aggregate,
                                       .types = {call->terms[0].type, call->terms[1].type},
                                       .quantile = call->quantile,
@@ -324,9 +346,10 @@ static struct sta_term build_value(struct sta_parser *parser, const struct call 
     const char *unit = rule->keeps_unit ? call->terms[0].unit : NULL;
     uint32_t column = add_primitive(parser->aggregates, &primitive, unit);
     struct sta_term value = sta_build_column(builder, column, call->position);
-    if (!call->ticks || rule->scaling == AS_IT_IS)
+    if (call->ticks == 0 || rule->scaling == AS_IT_IS)
         return value;
-    struct sta_scalar divisor = {.integer = rule->scaling == DIVIDED_TWICE ? 1000000000000 : 1000000};
+    struct sta_scalar divisor = {.integer = rule->scaling == DIVIDED_TWICE ? call->ticks * call->ticks
+                                                                           : call->ticks};
     struct sta_term seconds = sta_build_constant(builder, STA_TYPE_INT, divisor, call->position);
     if (quotient) {
         primitive.aggregate = STA_AGGREGATE_COUNT;

@@ -4,7 +4,7 @@
  * with arguments that are expressions of a row) and an expression of what was gathered.  The latter's schema
  * is the "grouped" one: keys, then primitives.  Equal primitives of a stage are gathered once.
  *
- * Aggregates of time, time_start, time_end (columns with ticks_of) are gathered from whole microseconds and
+ * Aggregates of time, time_start, time_end (columns with ticks_of) are gathered from whole ticks and
  * divided afterwards, so that they are exact and the same for any number of threads. */
 #ifndef STA_ANALYSE_EXPRESSION_AGGREGATES_H
 #define STA_ANALYSE_EXPRESSION_AGGREGATES_H
@@ -44,8 +44,8 @@ struct sta_primitive {
     enum sta_aggregate aggregate;
     enum sta_type types[2];  /* of its arguments */
     double quantile;         /* of QUANTILE; 0.5 for MEDIAN */
-    uint32_t first_argument; /* among all primitives' arguments.  BUSY: ts and te in whole microseconds; its
-                                result is in microseconds */
+    uint32_t first_argument; /* among all primitives' arguments.  BUSY: ts and te in whole ticks; its
+                                result is in ticks */
 };
 /** Type of the result: COUNT and NUNIQUE INT, SUM INT of integers and conditions, UNIQUE LIST, .. */
 enum sta_type sta_primitive_type(const struct sta_primitive *primitive);

@@ -85,9 +85,9 @@ struct sta_term sta_build_junction(struct sta_builder *builder, enum sta_operati
                                    struct sta_term a, struct sta_term b);
 struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, bool negate);
 
-/** Turns seconds into the integer of microseconds behind them; false, and nothing done, where there is none
- * (ticks.c). */
-bool sta_build_ticks(struct sta_builder *builder, struct sta_term *seconds);
+/** Turns a time into the integer behind it.  Return: how many of these make one of its unit; 0, and nothing
+ * done, where there is none (ticks.c). */
+int64_t sta_build_ticks(struct sta_builder *builder, struct sta_term *time);
 
 /** A literal as a double. */
 double sta_literal_number(const struct sta_builder *builder, struct sta_term term);

@@ -24,19 +24,29 @@ const char *sta_present_name(struct sta_text older)
     return NULL;
 }
 
+bool sta_schema_is_hidden(const struct sta_schema_column *column)
+{
+    return column->name[0] == ' ';
+}
+
 int sta_schema_resolve(const struct sta_schema *schema, struct sta_text name)
 {
     int column = sta_schema_find(schema, name);
+    if (column >= 0 && sta_schema_is_hidden(&schema->columns[column]))
+        return -1;
     const char *present = sta_present_name(name);
     if (column >= 0 || present == NULL)
         return column;
     return sta_schema_find(schema, (struct sta_text){present, (uint32_t)strlen(present)});
 }
 
-int sta_schema_ticks(const struct sta_schema *schema, int column)
+int sta_schema_ticks(const struct sta_schema *schema, int column, int64_t *per_unit)
 {
-    const char *ticks = column >= 0 ? schema->columns[column].ticks_of : NULL;
-    return ticks != NULL ? sta_schema_find(schema, (struct sta_text){ticks, (uint32_t)strlen(ticks)}) : -1;
+    if (column < 0 || schema->columns[column].ticks_of == NULL)
+        return -1;
+    const struct sta_schema_column *of = &schema->columns[column];
+    *per_unit = of->ticks_per_unit != 0 ? of->ticks_per_unit : 1000000;
+    return sta_schema_find(schema, (struct sta_text){of->ticks_of, (uint32_t)strlen(of->ticks_of)});
 }
 
 /* ---- parsers */

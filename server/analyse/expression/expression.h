@@ -32,10 +32,12 @@ struct sta_vector {
 struct sta_schema_column {
     const char *name; /* "func_name", "args.ret", a derived name */
     enum sta_type type;
-    const char *unit;     /* or NULL */
-    bool caseless;        /* cat: compares without case, everywhere */
-    const char *ticks_of; /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds
-                             behind it, else NULL */
+    const char *unit; /* or NULL */
+    bool caseless;    /* cat: compares without case, everywhere */
+    const char
+        *ticks_of;          /* time, time_start, time_end: the integer column (dur, ts, te) in microseconds
+                               behind it.  Where times have nanoseconds: of all six, a column of these.  Else NULL */
+    int64_t ticks_per_unit; /* how many of those make one of its unit; 0: 10^6 */
 };
 
 struct sta_schema {
@@ -44,10 +46,13 @@ struct sta_schema {
 };
 /** Index of the column of that name, or -1. */
 int sta_schema_find(const struct sta_schema *schema, struct sta_text name);
-/** Likewise, or of the column that once had that name. */
+/** Likewise, or of the column that once had that name; none that requests cannot name. */
 int sta_schema_resolve(const struct sta_schema *schema, struct sta_text name);
-/** Index of the integer column behind a column of seconds, or -1.  @column: -1 has none. */
-int sta_schema_ticks(const struct sta_schema *schema, int column);
+/** Index of the integer column behind a column of times, or -1; *per_unit as in the schema.  @column: -1 has
+ * none. */
+int sta_schema_ticks(const struct sta_schema *schema, int column, int64_t *per_unit);
+/** Whether requests cannot name a column: its name begins with a blank. */
+bool sta_schema_is_hidden(const struct sta_schema_column *column);
 /** The present name of what was once called so ("filename": file_name), or NULL. */
 const char *sta_present_name(struct sta_text older);
 

@@ -100,10 +100,10 @@ BUILDER(build_extreme)
     return renamed(extreme, callee->position);
 }
 
-/* Seconds as whole microseconds; false if they aren't whole. */
-static bool microseconds(double seconds, int64_t *whole)
+/* A time as whole ticks; false if they aren't whole. */
+static bool whole_ticks(double time, int64_t per_unit, int64_t *whole)
 {
-    double exact = seconds * 1e6, rounded = rint(exact);
+    double exact = time * (double)per_unit, rounded = rint(exact);
     if (!(fabs(exact) < 0x1p62) || fabs(rounded - exact) >= 1e-6)
         return false;
     *whole = (int64_t)rounded;
@@ -151,9 +151,10 @@ BUILDER(build_bin)
     struct sta_term origin = count > 2 ? arguments[2] : none;
     struct sta_binning binning = {.number_width = sta_literal_number(builder, width),
                                   .number_origin = sta_literal_number(builder, origin)};
-    int ticks = sta_schema_ticks(builder->schema, x.column);
-    if (ticks >= 0 && microseconds(binning.number_width, &binning.width) && binning.width >= 1 &&
-        microseconds(binning.number_origin, &binning.origin))
+    int64_t per_unit;
+    int ticks = sta_schema_ticks(builder->schema, x.column, &per_unit);
+    if (ticks >= 0 && whole_ticks(binning.number_width, per_unit, &binning.width) && binning.width >= 1 &&
+        whole_ticks(binning.number_origin, per_unit, &binning.origin))
         return build_binning(builder, STA_OP_BIN_I,
                              sta_build_column(builder, (uint32_t)ticks, callee->position), binning,
                              callee->position);

@@ -106,9 +106,11 @@ static void fail_column(struct sta_parser *parser, struct sta_text name, uint32_
 {
     const struct sta_schema *schema = parser->builder.schema;
     const char **names = sta_alloc_array(schema->count, sizeof *names);
+    size_t count = 0;
     for (size_t i = 0; i < schema->count; i++)
-        names[i] = schema->columns[i].name;
-    sta_fail_unknown(&parser->builder, "column", name, position, names, schema->count);
+        if (!sta_schema_is_hidden(&schema->columns[i]))
+            names[count++] = schema->columns[i].name;
+    sta_fail_unknown(&parser->builder, "column", name, position, names, count);
     free(names);
 }
 

@@ -9,8 +9,11 @@
 #define UNKNOWN_COLUMNS 6 /* of one condition; each multiplies the types to try by three */
 
 static const struct sta_schema_column standard_columns[] = {
-#define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of},
+#define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of, 0},
     STA_LOGICAL_LIST(X)
+#undef X
+#define X(name, text) {text, STA_TYPE_INT, NULL, false, NULL, 0},
+        STA_LOGICAL_TICKS_LIST(X)
 #undef X
 };
 

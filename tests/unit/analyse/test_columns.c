@@ -203,16 +203,31 @@ Test(columns, times_are_whole_microseconds_and_their_seconds)
 {
     struct fixture f =
         begin("{\"name\":\"a\",\"cat\":\"b\",\"ts\":\"1000\",\"dur\":\"300000\",\"ph\":\"X\"}\n"
-              "{\"name\":\"a\",\"cat\":\"b\",\"pid\":3,\"ts\":1001.9,\"dur\":0.2,\"ph\":\"X\"}\n",
+              "{\"name\":\"a\",\"cat\":\"b\",\"pid\":3,\"ts\":1001,\"dur\":2,\"ph\":\"X\"}\n",
               NULL);
     expect_column(&f, "ts", STA_TYPE_INT, "0 1");
-    expect_column(&f, "te", STA_TYPE_INT, "300000 2");
-    expect_column(&f, "dur", STA_TYPE_INT, "300000 0");
-    expect_column(&f, "time", STA_TYPE_FLOAT, "0.3 0.0");
+    expect_column(&f, "te", STA_TYPE_INT, "300000 3");
+    expect_column(&f, "dur", STA_TYPE_INT, "300000 2");
+    expect_column(&f, "time", STA_TYPE_FLOAT, "0.3 2e-06");
     expect_column(&f, "time_start", STA_TYPE_FLOAT, "0.0 1e-06");
-    expect_column(&f, "time_end", STA_TYPE_FLOAT, "0.3 2e-06");
+    expect_column(&f, "time_end", STA_TYPE_FLOAT, "0.3 3e-06");
     expect_column(&f, "pid", STA_TYPE_INT, "- 3");
     expect_column(&f, "tid", STA_TYPE_INT, "- -");
+    end(&f);
+}
+
+Test(columns, one_fraction_makes_all_times_nanoseconds)
+{
+    struct fixture f =
+        begin("{\"name\":\"a\",\"cat\":\"b\",\"ts\":\"1000\",\"dur\":\"300000\",\"ph\":\"X\"}\n"
+              "{\"name\":\"a\",\"cat\":\"b\",\"pid\":3,\"ts\":1001.9,\"dur\":0.25,\"ph\":\"X\"}\n",
+              NULL);
+    expect_column(&f, "ts", STA_TYPE_FLOAT, "0.0 1.9");
+    expect_column(&f, "te", STA_TYPE_FLOAT, "300000.0 2.15");
+    expect_column(&f, "dur", STA_TYPE_FLOAT, "300000.0 0.25");
+    expect_column(&f, "time", STA_TYPE_FLOAT, "0.3 2.5e-07");
+    expect_column(&f, "time_start", STA_TYPE_FLOAT, "0.0 1.9e-06");
+    expect_column(&f, "time_end", STA_TYPE_FLOAT, "0.3 2.15e-06");
     end(&f);
 }
 

@@ -63,7 +63,7 @@ static void make_scene(struct scene *scene, uint64_t seed)
     scene->events[scene->count++] = (struct made_event){
         .source = "rank-0", .name = "start", .cat = "d", .host = "zero", .pid = 1, .tid = 1}; /* the origin */
     for (int h = 0; h < HOSTS; h++) {
-        snprintf(scene->hosts[h], sizeof scene->hosts[h], "h%03d", h);
+        snprintf(scene->hosts[h], sizeof scene->hosts[h], "h%03u", (unsigned)h % 1000);
         uint32_t horizon = h % 2 ? HORIZON : 12; /* few distinct times: touching, equal and nested events */
         uint32_t count = below(MOST_EVENTS);
         for (uint32_t i = 0; i < count; i++) {

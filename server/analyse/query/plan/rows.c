@@ -134,8 +134,10 @@ struct sta_schema sta_pass_on(struct sta_maker *maker)
                                                             sta_is_caseless_name(result->name)};
         int passed = stage->kind == STA_PLAN_ROWS ? sta_expression_column(stage->outputs[i].expression) : -1;
         const char *ticks = passed >= 0 ? stage->schema.columns[passed].ticks_of : NULL;
-        if (ticks != NULL && keeps(stage, ticks))
+        if (ticks != NULL && keeps(stage, ticks)) {
             columns[i].ticks_of = ticks;
+            columns[i].ticks_per_unit = stage->schema.columns[passed].ticks_per_unit;
+        }
     }
     return (struct sta_schema){columns, stage->result_count};
 }

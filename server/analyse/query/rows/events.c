@@ -89,45 +89,41 @@ static int map_columns(const struct sta_events *events, struct sta_events_trace 
 
 /* ---- the window */
 
-/* The least number of microseconds that is at least @seconds as time_start says it: us / 10^6, the nearest
- * double. */
-static int64_t first_microsecond(double seconds)
+/* The least number of ticks that is at least @seconds as time_start says it: ticks / those of a second, the
+ * nearest double. */
+static int64_t first_tick(double seconds, int64_t per_us)
 {
-    double most = (double)STA_TIME_LIMIT;
-    if (seconds * 1e6 >= most || seconds * 1e6 <= -most)
-        return seconds > 0 ? STA_TIME_LIMIT : -STA_TIME_LIMIT;
-    int64_t us = (int64_t)floor(seconds * 1e6) - 2;
-    while ((double)us / 1e6 < seconds)
-        us++;
-    return us;
+    double per_second = 1e6 * (double)per_us;
+    int64_t farthest = STA_TIME_LIMIT * per_us;
+    if (seconds * per_second >= (double)farthest || seconds * per_second <= -(double)farthest)
+        return seconds > 0 ? farthest : -farthest;
+    int64_t tick = (int64_t)floor(seconds * per_second) - 2;
+    while ((double)tick / per_second < seconds)
+        tick++;
+    return tick;
 }
 
 static void set_window(struct sta_events_trace *trace, const struct sta_events_window *window)
 {
     int64_t per_us = sta_snapshot_info(trace->snapshot)->ticks_per_us;
-    int64_t farthest = INT64_MAX / per_us;
     trace->scan = (struct sta_scan){
         .columns = trace->columns, .classes = trace->classes, .from = INT64_MIN, .to = INT64_MAX};
-    if (window->has_from) {
-        int64_t us = first_microsecond(window->from);
-        trace->scan.from = STA_MAX(STA_MIN(us, farthest), -farthest) * per_us;
-    }
-    if (window->has_to) {
-        int64_t us = first_microsecond(window->to);
-        trace->scan.to = STA_MAX(STA_MIN(us, farthest), -farthest) * per_us;
-    }
+    if (window->has_from)
+        trace->scan.from = first_tick(window->from, per_us);
+    if (window->has_to)
+        trace->scan.to = first_tick(window->to, per_us);
 }
 
 /* ---- binding */
 
 static int bind_trace(struct sta_events *events, const struct sta_query_trace *asked,
-                      const struct sta_preset *preset, bool filters, struct sta_error *err)
+                      const struct sta_preset *preset, bool filters, bool nanoseconds, struct sta_error *err)
 {
     struct sta_events_trace *trace = &events->traces[events->trace_count++];
     trace->label = sta_strdup(asked->label != NULL ? asked->label : "");
     trace->snapshot = sta_snapshot_retain(asked->snapshot);
     struct sta_columns_options options = {
-        .presets = events->presets, .preset = preset, .trace = asked->label};
+        .presets = events->presets, .preset = preset, .trace = asked->label, .nanoseconds = nanoseconds};
     int rc = sta_columns_create(trace->snapshot, &options, &trace->columns, err);
     if (rc == 0 && preset != NULL && filters)
         rc = sta_classes_create(trace->columns, preset, true, &trace->classes, err);
@@ -136,13 +132,21 @@ static int bind_trace(struct sta_events *events, const struct sta_query_trace *a
     return rc;
 }
 
+static bool have_nanoseconds(const struct sta_query *query)
+{
+    for (size_t i = 0; i < query->trace_count; i++)
+        if (sta_snapshot_info(query->traces[i].snapshot)->ticks_per_us > 1)
+            return true;
+    return false;
+}
+
 static int bind_traces(struct sta_events *events, const struct sta_query *query, const char *name,
                        bool filters, struct sta_error *err)
 {
     const struct sta_preset *preset = NULL;
     int rc = name != NULL ? sta_question_preset(events->presets, name, &preset, err) : 0;
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
-        rc = bind_trace(events, &query->traces[i], preset, filters, err);
+        rc = bind_trace(events, &query->traces[i], preset, filters, have_nanoseconds(query), err);
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
         rc = map_columns(events, &events->traces[i], err);
     return rc;

@@ -131,7 +131,8 @@ bool sta_path_range(const struct sta_path *path, size_t number, uint32_t column,
 bool sta_path_never_misses(const struct sta_path *path, uint32_t column)
 {
     uint32_t of_events = event_column(path, column);
-    return of_events == STA_LOGICAL_ts || of_events == STA_LOGICAL_te || of_events == STA_LOGICAL_dur;
+    return of_events == STA_LOGICAL_ts || of_events == STA_LOGICAL_te || of_events == STA_LOGICAL_dur ||
+           (of_events >= STA_LOGICAL_ts_ticks && of_events <= STA_LOGICAL_dur_ticks);
 }
 
 bool sta_path_is_ticks(const struct sta_path *path, uint32_t column)

@@ -113,7 +113,7 @@ static void fill(struct sta_table *table, const struct sta_tallied *tallied)
     for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
         sta_table_add(table, columns[c].name, columns[c].type, NULL);
     for (size_t i = 0; i < tallied->count; i++)
-        set_row(table, i, &schema->columns[i], &tallied->tallies[i], events);
+        set_row(table, i, &schema->columns[tallied->columns[i]], &tallied->tallies[i], events);
 }
 
 int sta_columns_describe(const struct sta_columns_question *question, const struct sta_budget *budget,
@@ -123,10 +123,11 @@ int sta_columns_describe(const struct sta_columns_question *question, const stru
     int status = sta_schema_bind(question, &tallied.all, err);
     if (status != STA_OK)
         return status;
-    tallied.count = sta_columns_schema(tallied.all)->count;
-    tallied.columns = sta_alloc_array(tallied.count, sizeof *tallied.columns);
-    for (size_t i = 0; i < tallied.count; i++)
-        tallied.columns[i] = (uint32_t)i;
+    const struct sta_schema *schema = sta_columns_schema(tallied.all);
+    tallied.columns = sta_alloc_array(schema->count, sizeof *tallied.columns);
+    for (size_t i = 0; i < schema->count; i++)
+        if (!sta_schema_is_hidden(&schema->columns[i]))
+            tallied.columns[tallied.count++] = (uint32_t)i;
     status = sta_tally_columns(&tallied, MOST_INTEGERS, budget, err);
     if (status == STA_OK)
         fill(table, &tallied);

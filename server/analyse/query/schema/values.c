@@ -17,7 +17,8 @@ static int find_column(const struct sta_schema *schema, const char *name, struct
     struct sta_buffer names;
     sta_buffer_init(&names);
     for (size_t i = 0; i < schema->count; i++)
-        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", schema->columns[i].name);
+        if (!sta_schema_is_hidden(&schema->columns[i]))
+            sta_put_format(&names, "%s%s", i > 0 ? ", " : "", schema->columns[i].name);
     sta_put_char(&names, '\0');
     sta_fail(err, STA_ENOTFOUND, "There is no column \"%.60s\"; there are: %s", name, names.data);
     sta_buffer_fini(&names);

@@ -8,10 +8,13 @@
 #include "serve/document_json.h"
 
 static const struct sta_schema_column columns[] = {
-#define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of},
+#define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of, 0},
     STA_LOGICAL_LIST(X)
 #undef X
-        {.name = "args.flag", .type = STA_TYPE_BOOL},
+#define X(name, text) {text, STA_TYPE_INT, NULL, false, NULL, 0},
+        STA_LOGICAL_TICKS_LIST(X)
+#undef X
+            {.name = "args.flag", .type = STA_TYPE_BOOL},
     {.name = "args.ratio", .type = STA_TYPE_FLOAT},
     {.name = "args.epoch", .type = STA_TYPE_TEXT},
     {.name = "args.big", .type = STA_TYPE_TEXT},
