@@ -72,7 +72,7 @@ def test_a_byte_order_mark_before_each_gzip_member_is_skipped(scene):
     server = scene.server([root])
     (root / "t").mkdir()
     mark = b"\xef\xbb\xbf"
-    parts = [mark + event("read", "POSIX", AT + i, 5, n=i).encode() + b"\n" * (i != 1) for i in range(4)] + [mark + b'{"cut']
+    parts = [mark + event("read", "POSIX", AT + i, 5, n=i).encode() + b"\n" * (i != 1) for i in range(4)] + [mark + b'{"cut\n']
     (root / "t" / "a.pfw.gz").write_bytes(b"".join(map(gzip.compress, parts)))
     (root / "t" / "b.pfw").write_bytes(b"".join(parts))
     trace = server.ingest(root / "t")
