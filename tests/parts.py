@@ -10,13 +10,13 @@ STRATA_SHARED (default: ../shared beside the tree; absent: skipped).
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree
 
 from builds import Builds
 from running import ROOT, SUMMARY, Count, kill_all
@@ -26,36 +26,36 @@ FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "5"))
 BUILD_OF = {"checks": None, "browser": "release", "fuzz": "fuzz", "tsan": "tsan"}
 
 
-def count_case(case, name, count):
+def count_test(test, name, count):
     """one program of meson's report; Criterion's say themselves how many tests they ran"""
-    good = case.find("failure") is None and case.find("error") is None
-    said = "".join(case.itertext())
+    said = test.get("stdout", "") + test.get("stderr", "")
     synthesis = re.search(r"Tested: (\d+) \| Passing: (\d+) \| Failing: (\d+) \| Crashing: (\d+)", said)
-    for test, why in re.findall(r"^\[SKIP\] (\S+): (.*)$", said, re.M):
-        count.skip(f"{name} {test}", why)
-    if case.find("skipped") is not None:
+    for skipped, why in re.findall(r"^\[SKIP\] (\S+): (.*)$", said, re.M):
+        count.skip(f"{name} {skipped}", why)
+    if test["result"] == "SKIP":
         why = re.search(r"^skipped: (.*)$", said, re.M)
         count.skip(name, why[1] if why else "it does not say why")
-    elif good and synthesis:
+    elif test["result"] == "OK" and synthesis:
         count.add(int(synthesis[1]))
     else:
-        count.check(good, name)
+        count.check(test["result"] == "OK", f"{name}: {test['result']}")
 
 
 def meson_tests(builds, kind, suites, count, wrapper=()):
-    """runs meson's tests and counts them one by one, out of its JUnit report"""
+    """runs meson's tests and counts them one by one, out of its log"""
     folder = builds.get(kind)
     if not folder:
         return count.check(False, f"build of {kind}")
-    command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"]
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "5"]
     for suite in suites:
         command += ["--suite", suite]
-    report = folder / "meson-logs/testlog.junit.xml"
+    report = folder / "meson-logs/testlog.json"
     report.unlink(missing_ok=True)
     status, _ = count.run([*wrapper, *command], env={"CRITERION_VERBOSITY_LEVEL": "1"}, quiet=True)
     failed_before = count.failed
-    for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else ():
-        count_case(case, f"{kind} {case.get('name', '')}", count)
+    for line in report.read_text().splitlines() if report.exists() else ():
+        test = json.loads(line)
+        count_test(test, f"{kind} {test['name']}", count)
     if status and count.failed == failed_before:
         count.check(False, f"meson test of {kind}")
 

@@ -86,7 +86,7 @@ class Count:
         with printing:
             print("".join(f"{line}\n" for line in self.text), end="", flush=True)
 
-    def run(self, command, env=None, timeout=1500, quiet=False, nice=0):
+    def run(self, command, env=None, timeout=3600, quiet=False, nice=0):
         """(exit status, output) of a program; the output is shown, or if @quiet only when it fails"""
         environment = {**os.environ, **SANITIZERS, **(env or {})}
         command = ["nice", "-n", str(nice), *command] if nice else command

@@ -144,14 +144,15 @@ static int read_folder(struct sta_writer *writer, struct sta_error *err)
     return status == STA_ENOTFOUND || status == STA_ECORRUPT ? STA_OK : status;
 }
 
+/* @known's entry may be replaced by another thread meanwhile, so the id is the caller's. */
 static struct sta_writer *writer_create(struct sta_store *store, struct sta_known_trace *known,
-                                        const struct sta_writer_options *options)
+                                        const char *id, const struct sta_writer_options *options)
 {
     struct sta_writer *writer = sta_alloc(sizeof *writer);
     writer->store = store;
     writer->known = known;
     writer->cancel = options->cancel;
-    memcpy(writer->id, known->entry.id, STA_TRACE_ID_SIZE);
+    snprintf(writer->id, sizeof writer->id, "%s", id);
     writer->folder = sta_trace_folder(store, writer->id);
     writer->worker_count = STA_MAX(options->workers, 1U);
     writer->worker_memory = options->memory / writer->worker_count;
@@ -168,7 +169,7 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
     int status = claim(store, trace, &known, err);
     if (status != STA_OK)
         return status;
-    struct sta_writer *made = writer_create(store, known, options);
+    struct sta_writer *made = writer_create(store, known, trace, options);
     if (base == NULL)
         made->tables = sta_tables_create();
     status = read_folder(made, err);

@@ -75,7 +75,7 @@ def test_three_forms_of_one_table(scene):
     status, head, text = scene.shared.ask(scene.shared.path + "/query?format=csv", "POST", request)
     assert status == 200 and head["Content-Type"].startswith("text/csv")
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
-    assert rows[0] == value["columns"]
+    assert rows[0] == value["columns"] and text.count(b"\n") == text.count(b"\r\n") == len(rows)
     assert rows[1:] == [["" if c is None else str(c).lower() if isinstance(c, bool) else str(c) for c in row] for row in value["data"]]
     status, head, text = scene.shared.ask(scene.shared.path + "/query", "POST", {**request, "format": "ndjson"})
     assert head["Content-Type"] == "application/x-ndjson"

@@ -6,6 +6,14 @@
 
 #include "common/memory.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
 #define PIECE 100000 /* too small to be mapped apart */
 #define PIECES 2000
 
@@ -34,7 +42,7 @@ static char *leave_holes(void)
 
 Test(memory, what_was_freed_is_given_back)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
     cr_skip_test("needs allocator: sanitizers bring their own");
 #endif
     char *last = leave_holes();
