@@ -114,6 +114,11 @@ def part_replay(builds, count):
     meson_tests(builds, "asan", ["fuzz"], count)
 
 
+def part_faults(builds, count):
+    """every file call and allocation of ingest, publish, read and delete fails once"""
+    meson_tests(builds, "asan", ["faults"], count)
+
+
 def part_golden(builds, count):
     """given and generated traces through the daemon, against known results"""
     program(builds, "asan", HERE / "golden/run", count)

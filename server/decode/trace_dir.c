@@ -225,10 +225,10 @@ static int walk_folder(struct walk *walk, const char *inside, struct sta_error *
     int status = open_inside(walk, inside, READ | O_DIRECTORY, &fd, err);
     if (status != STA_OK)
         return status;
-    bool looked = fstat(fd, &st) == 0;
-    DIR *folder = looked && is_new(walk, &st) ? fdopendir(fd) : NULL;
+    bool looked = fstat(fd, &st) == 0, known = looked && !is_new(walk, &st);
+    DIR *folder = looked && !known ? fdopendir(fd) : NULL;
     if (folder == NULL) {
-        status = looked ? STA_OK : sta_fail_file(err, errno, "cannot look at %s", inside);
+        status = known ? STA_OK : sta_fail_file(err, errno, "cannot look at %s", inside);
         close(fd);
         return status;
     }
