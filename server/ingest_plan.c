@@ -204,15 +204,17 @@ bool sta_ingest_names_differ(const struct sta_listing *listing, const struct sta
 }
 
 bool sta_ingest_files_differ(struct sta_roots *roots, const char *trace_path, bool single,
-                             const struct sta_snapshot *snapshot)
+                             const struct sta_snapshot *snapshot, const _Atomic bool *stop)
 {
     const struct sta_listing listing = {.single = single};
     bool differ = false;
-    for (size_t i = 0; i < source_count(snapshot) && !differ; i++) {
+    for (size_t i = 0; i < source_count(snapshot) && !differ && !atomic_load(stop); i++) {
         const struct sta_source *source = sta_snapshot_source(snapshot, i);
         bool identified = source->state != STA_SOURCE_REJECTED || source->mtime_ns != 0;
         struct sta_error ignored = STA_ERROR_INIT;
         enum sta_source_change change = STA_SOURCE_SAME;
+        if (source->state == STA_SOURCE_STALE)
+            return true; /* whether or not it can be looked at now */
         if (source->state == STA_SOURCE_VANISHED || !identified)
             continue;
         char *file = sta_listing_path(&listing, trace_path, source->path);

@@ -50,8 +50,9 @@ bool sta_ingest_plan_differs(const struct sta_ingest_plan *plan);
 /** Whether a listing has other names than the sources of a version. */
 bool sta_ingest_names_differ(const struct sta_listing *listing, const struct sta_snapshot *snapshot);
 /** Whether one of the files that a version was read from is another now.  Opens no file whose size and time
- * are the same.  @single: the trace is one file.  A file that cannot be looked at counts as the same. */
+ * are the same.  @single: the trace is one file.  A file that cannot be looked at counts as the same.  @stop:
+ * ends it early when it becomes true. */
 bool sta_ingest_files_differ(struct sta_roots *roots, const char *trace_path, bool single,
-                             const struct sta_snapshot *snapshot);
+                             const struct sta_snapshot *snapshot, const _Atomic bool *stop);
 
 #endif

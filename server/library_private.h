@@ -53,8 +53,8 @@ struct sta_library {
     struct sta_shelf *shelves;
     uint64_t turn;
     unsigned open_snapshots;
-    bool stopping;
-    uv_thread_t checker; /* compares sources with files: see library_stale.c */
+    _Atomic bool stopping; /* also ends a look at files that is under way */
+    uv_thread_t checker;   /* compares sources with files: see library_stale.c */
     bool has_checker;
     uv_cond_t check_wanted, check_done;
     void (*on_publish)(void *context, const char *trace);

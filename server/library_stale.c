@@ -45,7 +45,7 @@ static int compare_names(struct sta_library *library, const char *path, struct s
     if (check->version == version && now < check->list_due_ns &&
         !sta_listing_names_changed(check->folders, check->folder_count, library->roots, path))
         return STA_OK;
-    int status = sta_listing_create(&listing, library->roots, path, NULL, err);
+    int status = sta_listing_create(&listing, library->roots, path, &library->stopping, err);
     if (status != STA_OK)
         return status;
     check->names_differ = sta_ingest_names_differ(&listing, snapshot);
@@ -64,8 +64,8 @@ static void look(struct sta_library *library, const char *path, struct sta_snaps
     uint64_t begin = uv_hrtime();
     int status = compare_names(library, path, snapshot, check, &err);
     if (status == STA_OK)
-        *stale =
-            check->names_differ || sta_ingest_files_differ(library->roots, path, check->single, snapshot);
+        *stale = check->names_differ ||
+                 sta_ingest_files_differ(library->roots, path, check->single, snapshot, &library->stopping);
     else if (status == STA_ENOTFOUND)
         *stale = true;
     uint64_t now = uv_hrtime();
