@@ -127,7 +127,7 @@ void sta_sort_packer_destroy(struct sta_sort_packer *packer)
 }
 
 static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, const struct sta_vector *vector,
-                      const uint32_t *rows, uint32_t count)
+                      const uint32_t *rows, uint32_t first, uint32_t count)
 {
     const uint32_t *of_code =
         vector->texts != NULL ? ranks->of_code[sta_texts_dictionary(ranks->texts, vector->texts)] : NULL;
@@ -136,7 +136,7 @@ static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, cons
         ranked->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->missing);
     }
     for (uint32_t i = 0; i < (vector->constant ? 1 : count); i++) {
-        const uint32_t row = vector->constant ? 0 : rows != NULL ? rows[i] : i;
+        const uint32_t row = vector->constant ? 0 : rows != NULL ? rows[i] : first + i;
         const uint32_t code = vector->codes[row];
         ranked->missing[row] = code == STA_NO_CODE;
         ranked->ranks[row] = code == STA_NO_CODE || of_code == NULL ? 0 : of_code[code];
@@ -144,13 +144,13 @@ static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, cons
 }
 
 static void rank_texts(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
-                       uint32_t count)
+                       uint32_t first, uint32_t count)
 {
     for (size_t k = 0; k < packer->layout->count; k++) {
         packer->vectors[k] = vectors[k];
         if (vectors[k].type != STA_TYPE_TEXT)
             continue;
-        rank_rows(&packer->ranked[k], packer->layout->keys[k].ranks, &vectors[k], rows, count);
+        rank_rows(&packer->ranked[k], packer->layout->keys[k].ranks, &vectors[k], rows, first, count);
         packer->vectors[k] = (struct sta_vector){.type = STA_TYPE_INT,
                                                  .constant = vectors[k].constant,
                                                  .integers = packer->ranked[k].ranks,
@@ -168,15 +168,15 @@ static void interleave(const uint64_t *words, unsigned width, uint32_t count, ui
 }
 
 int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
-                  uint32_t count, uint64_t *records, size_t stride, struct sta_error *err)
+                  uint32_t first, uint32_t count, uint64_t *records, size_t stride, struct sta_error *err)
 {
     static const uint32_t dictionaries[STA_MOST_KEY_FIELDS];
     const struct sta_sort_layout *layout = packer->layout;
-    rank_texts(packer, vectors, rows, count);
-    for (uint32_t first = 0; first < count; first += STA_MINIBATCH_ROWS) {
-        const struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, count - first),
-                                                .first = first,
-                                                .rows = rows != NULL ? rows + first : NULL};
+    rank_texts(packer, vectors, rows, first, count);
+    for (uint32_t done = 0; done < count; done += STA_MINIBATCH_ROWS) {
+        const struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, count - done),
+                                                .first = first + done,
+                                                .rows = rows != NULL ? rows + done : NULL};
         size_t word = 0;
         for (size_t p = 0; p < layout->part_count; p++) {
             const struct sta_key_layout *part = &layout->parts[p];
@@ -184,7 +184,7 @@ int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vecto
                                               &minibatch, packer->words))
                 return sta_fail(err, STA_ECORRUPT,
                                 "a value lies outside of what the statistics of its rows say");
-            interleave(packer->words, part->words, minibatch.count, records + first * stride + word, stride);
+            interleave(packer->words, part->words, minibatch.count, records + done * stride + word, stride);
             word += part->words;
         }
     }

@@ -39,13 +39,13 @@ void sta_sort_packer_destroy(struct sta_sort_packer *packer); /* NULL allowed */
 /**
  * sta_sort_pack - the records of some rows
  * @vectors: by key
- * @rows: their numbers in the vectors; NULL: 0 .. @count - 1
+ * @rows: their numbers in the vectors; NULL: @first .. @first + @count - 1
  * @records: those of row i at [i * @stride]
  * Return: 0; STA_ECORRUPT when a value lies outside of the range that its key was said to have.
  */
 STA_MUSTCHECK int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vectors,
-                                const uint32_t *rows, uint32_t count, uint64_t *records, size_t stride,
-                                struct sta_error *err);
+                                const uint32_t *rows, uint32_t first, uint32_t count, uint64_t *records,
+                                size_t stride, struct sta_error *err);
 /** The values of an INT that some records hold, each @stride words behind the one before.  @missing: 1 where
  * there is none; NULL when all have one.  Return: whether one has none. */
 bool sta_sort_layout_integers(const struct sta_sort_layout *layout, size_t key, const uint64_t *records,

@@ -1,9 +1,9 @@
 /* The end of a grouping that has spilled: all tables go to runs, and the runs are merged. */
 #include <stdlib.h>
 
+#include "analyse/exec/tasks.h"
 #include "analyse/operators/aggregate/finish.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
 #define LEAST_BUFFER ((size_t)4 << 10) /* of a stream that is read */
 #define MOST_BUFFER ((size_t)1 << 20)
@@ -22,38 +22,10 @@ static void push(struct queue *queue, struct sta_run *run)
 
 /* ---- tables to runs */
 
-struct spilling {
-    struct sta_group_finish *finish;
-    _Atomic unsigned next;
-    int *statuses;            /* by worker */
-    struct sta_error *errors; /* likewise */
-};
-
-static void spill_tables(void *context, unsigned worker)
+static int spill_worker(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
-    struct spilling *spilling = context;
-    struct sta_group_finish *finish = spilling->finish;
-    unsigned t;
-    while ((t = atomic_fetch_add(&spilling->next, 1)) < finish->worker_count)
-        spilling->statuses[t] =
-            sta_group_worker_spill(finish->workers[t], finish->spill_folder, &spilling->errors[t]);
-}
-
-static int spill_rest(struct sta_group_finish *finish, struct sta_error *err)
-{
-    struct spilling spilling = {.finish = finish};
-    spilling.statuses = sta_alloc_array(finish->worker_count, sizeof *spilling.statuses);
-    spilling.errors = sta_alloc_array(finish->worker_count, sizeof *spilling.errors);
-    sta_parallel_run(finish->worker_count, spill_tables, &spilling);
-    int rc = STA_OK;
-    for (unsigned t = 0; rc == 0 && t < finish->worker_count; t++) {
-        rc = spilling.statuses[t];
-        if (rc != 0)
-            *err = spilling.errors[t];
-    }
-    free(spilling.statuses);
-    free(spilling.errors);
-    return rc;
+    struct sta_group_finish *finish = context;
+    return sta_group_worker_spill(finish->workers[number], finish->spill_folder, err);
 }
 
 /* Moves the workers' runs into a queue; what occurs in them goes into the order. */
@@ -192,7 +164,7 @@ int sta_group_finish_runs(struct sta_group_finish *finish, const struct sta_aggr
 {
     struct queue queue = {0};
     struct sta_spill *spill = NULL;
-    int rc = spill_rest(finish, err);
+    int rc = sta_tasks_run(finish->budget, finish->worker_count, spill_worker, finish, err);
     if (rc != 0)
         return rc;
     collect(finish, &queue);

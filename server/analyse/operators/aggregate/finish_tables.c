@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/tasks.h"
 #include "analyse/operators/aggregate/finish.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
@@ -31,8 +32,7 @@ struct pipeline {
     size_t table_count;
     struct sta_sorted_table *tables;
     struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
-    _Atomic size_t next_table;
-    struct task *tasks; /* and one more for where the last one ends */
+    struct task *tasks;                                  /* and one more for where the last one ends */
     size_t task_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -68,52 +68,37 @@ static void collect_tables(struct pipeline *line)
     }
 }
 
-static void survey_tables(void *context, unsigned worker)
+static int survey_table(void *context, unsigned worker, size_t table, struct sta_error *err)
 {
     struct pipeline *line = context;
-    size_t t;
-    while ((t = atomic_fetch_add(&line->next_table, 1)) < line->table_count)
-        sta_group_order_survey(&line->finish->order, line->unsorted[t], line->ranges[t]);
+    sta_group_order_survey(&line->finish->order, line->unsorted[table], line->ranges[table]);
+    return STA_OK;
 }
 
-static void sort_tables(void *context, unsigned worker)
+static int sort_table(void *context, unsigned worker, size_t table, struct sta_error *err)
 {
     struct pipeline *line = context;
-    size_t t;
-    while ((t = atomic_fetch_add(&line->next_table, 1)) < line->table_count) {
-        struct sta_error err = STA_ERROR_INIT;
-        int rc = sta_budget_check(line->finish->budget, &err);
-        if (rc == 0)
-            rc = sta_sorted_table_init(&line->tables[t], line->unsorted[t], &line->finish->order, &err);
-        if (rc != 0)
-            fail(line, rc, &err);
-    }
+    return sta_sorted_table_init(&line->tables[table], line->unsorted[table], &line->finish->order, err);
 }
 
-/* On as many threads as there are tables for. */
-static void for_tables(struct pipeline *line, void (*run)(void *context, unsigned worker))
-{
-    atomic_store(&line->next_table, 0);
-    sta_parallel_run((unsigned)STA_MAX(STA_MIN(line->finish->worker_count, line->table_count), (size_t)1),
-                     run, line);
-}
-
-static void sort_all(struct pipeline *line)
+static int sort_all(struct pipeline *line, struct sta_error *err)
 {
     struct sta_group_finish *finish = line->finish;
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     collect_tables(line);
     line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
+    line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
     sta_group_order_init(&finish->order, finish->shape);
     finish->order.selects = true;
-    for_tables(line, survey_tables);
+    int rc = sta_tasks_run(finish->budget, line->table_count, survey_table, line, err);
     for (size_t t = 0; t < line->table_count; t++)
         for (size_t k = 0; k < finish->shape->key_count; k++)
             sta_key_range_unite(&united[k], &line->ranges[t][k]);
-    sta_group_order_settle(&finish->order, united);
-    line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
-    for_tables(line, sort_tables);
     free(line->ranges);
+    if (rc != 0)
+        return rc;
+    sta_group_order_settle(&finish->order, united);
+    return sta_tasks_run(finish->budget, line->table_count, sort_table, line, err);
 }
 
 /* ---- tasks */
@@ -310,7 +295,7 @@ int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_ag
                             .sink = sink,
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .changed = PTHREAD_COND_INITIALIZER};
-    sort_all(&line);
+    line.status = sort_all(&line, &line.err);
     if (line.status == 0) {
         sta_group_results_init(&finish->results, finish->shape, &finish->order);
         cut_tasks(&line);

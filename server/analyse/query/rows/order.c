@@ -181,8 +181,8 @@ static int record_batch(void *context, unsigned worker, size_t number, struct st
     recorder->vectors[sorting->by_count] =
         (struct sta_vector){.type = STA_TYPE_INT, .integers = recorder->numbers};
     if (rc == 0)
-        rc = sta_sort_pack(recorder->packer, recorder->vectors, NULL, rows, recorder->records, sorting->words,
-                           err);
+        rc = sta_sort_pack(recorder->packer, recorder->vectors, NULL, 0, rows, recorder->records,
+                           sorting->words, err);
     for (uint32_t i = 0; rc == 0 && sorting->travels && i < sorting->columns; i++) {
         rc = sta_materialized_batch_get(recorder->batch, i, &vector, err);
         if (rc == 0)

@@ -1,14 +1,12 @@
 /* Which parts a path has, its programs, and the parallel visit of all parts. */
 #include "analyse/query/rows/path.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <uv.h>
 
 #include "analyse/budget.h"
+#include "analyse/exec/tasks.h"
 #include "analyse/skipping.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
 /* ---- parts */
 
@@ -178,56 +176,29 @@ struct working {
     const struct sta_path *path;
     const struct sta_path_work *work;
     const struct sta_budget *budget;
-    _Atomic size_t next;
-    _Atomic bool stop;
-    uv_mutex_t lock; /* over error */
-    struct sta_error error;
+    struct sta_lane **lanes; /* by worker, made when it has its first piece */
 };
 
-static void stop_working(struct working *working, const struct sta_error *err)
-{
-    uv_mutex_lock(&working->lock);
-    if (!atomic_load(&working->stop))
-        working->error = *err;
-    atomic_store(&working->stop, true);
-    uv_mutex_unlock(&working->lock);
-}
-
-static void run_work(void *context, unsigned worker)
+static int run_piece(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct working *working = context;
-    struct sta_error err = STA_ERROR_INIT;
-    struct sta_lane *lane = sta_lane_create(working->path, working->budget);
-    int rc = 0;
-    while (rc == 0 && !atomic_load_explicit(&working->stop, memory_order_relaxed)) {
-        size_t number = atomic_fetch_add(&working->next, 1);
-        if (number >= working->work->count)
-            break;
-        rc = sta_budget_check(working->budget, &err);
-        if (rc == 0)
-            rc = working->work->run(working->work->self, worker, lane, number, &err);
-        sta_budget_step(working->budget);
-    }
-    if (rc != 0)
-        stop_working(working, &err);
-    sta_lane_destroy(lane);
+    if (working->lanes[worker] == NULL)
+        working->lanes[worker] = sta_lane_create(working->path, working->budget);
+    return working->work->run(working->work->self, worker, working->lanes[worker], number, err);
 }
 
 int sta_path_work(const struct sta_path *path, const struct sta_path_work *work,
                   const struct sta_budget *budget, struct sta_error *err)
 {
+    const unsigned workers = sta_budget_workers(budget);
     struct working working = {.path = path, .work = work, .budget = budget};
-    size_t workers = STA_MIN((size_t)sta_budget_workers(budget), work->count);
-    if (workers == 0)
-        return sta_budget_check(budget, err);
-    STA_ASSERT(uv_mutex_init(&working.lock) == 0);
-    sta_budget_expect(budget, work->count);
-    sta_parallel_run((unsigned)workers, run_work, &working);
-    uv_mutex_destroy(&working.lock);
-    if (!working.stop)
-        return 0;
-    *err = working.error;
-    return err->status;
+    working.lanes = sta_alloc_array(workers, sizeof(struct sta_lane *));
+    int rc = work->count > 0 ? sta_tasks_run(budget, work->count, run_piece, &working, err)
+                             : sta_budget_check(budget, err);
+    for (unsigned w = 0; w < workers; w++)
+        sta_lane_destroy(working.lanes[w]);
+    free(working.lanes);
+    return rc;
 }
 
 /* ---- visiting all parts */

@@ -13,6 +13,8 @@
 #include "analyse/query/rows/top.h"
 #include "common/memory.h"
 
+#define TILE 1024u /* records that are worked on at once */
+
 /* ---- records */
 
 struct recording {
@@ -38,10 +40,11 @@ static struct recorder *recorder_of(struct recording *recording, unsigned worker
     recorder->packer = sta_sort_packer_create(&plain->layout);
     recorder->top = sta_top_local_create(&recording->top);
     recorder->vectors = sta_alloc_array(plain->layout.count, sizeof *recorder->vectors);
-    recorder->records = sta_alloc_array(STA_VECTOR_ROWS, plain->layout.words * sizeof(uint64_t));
+    recorder->records = sta_alloc_array(TILE, plain->layout.words * sizeof(uint64_t));
     recorder->kept = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->kept);
     for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
-        recorder->places[f] = sta_alloc_array(STA_VECTOR_ROWS, sizeof(int64_t));
+        recorder->places[f] = sta_alloc_array(
+            f == STA_PLACE_CHUNK || f == STA_PLACE_ROW ? STA_VECTOR_ROWS : 1, sizeof(int64_t));
     return recorder;
 }
 
@@ -118,12 +121,17 @@ static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_
         rc = fetch_places(plain, recorder, lane, part, err);
     if (rc != 0 || lane->count == 0)
         return rc;
-    rc = sta_sort_pack(recorder->packer, recorder->vectors, lane->selected, lane->count, recorder->records,
-                       plain->layout.words, err);
-    if (rc != 0)
-        return rc;
-    const uint32_t count = drop_given(recording->reader, recorder->records, lane->count);
-    return sta_sorter_consume(recording->sorter, worker, recorder->records, count, err);
+    for (uint32_t first = 0; rc == 0 && first < lane->count; first += TILE) {
+        const uint32_t *rows = lane->selected != NULL ? lane->selected + first : NULL;
+        uint32_t count = STA_MIN(lane->count - first, TILE);
+        rc = sta_sort_pack(recorder->packer, recorder->vectors, rows, first, count, recorder->records,
+                           plain->layout.words, err);
+        if (rc != 0)
+            break;
+        count = drop_given(recording->reader, recorder->records, count);
+        rc = sta_sorter_consume(recording->sorter, worker, recorder->records, count, err);
+    }
+    return rc;
 }
 
 /* Sorts the rows behind the reader, at least the first @most of them. */
@@ -173,8 +181,6 @@ static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_
                        (uint32_t)count);
     return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
 }
-
-#define TILE 1024u /* records that are looked at at once */
 
 /* Where some records' rows lie. */
 struct places {

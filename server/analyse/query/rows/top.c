@@ -158,7 +158,7 @@ int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struc
         sta_lane_keep(lane, kept, keep_integers(top, key, lane, least[0], most[0], kept));
         return STA_OK;
     }
-    int rc = sta_sort_pack(local->packer, key, lane->selected, lane->count, local->records, words, err);
+    int rc = sta_sort_pack(local->packer, key, lane->selected, 0, lane->count, local->records, words, err);
     for (uint32_t i = 0; rc == 0 && i < lane->count; i++) {
         const uint64_t *record = local->records + (size_t)i * words;
         kept[count] = lane->selected != NULL ? lane->selected[i] : i;
