@@ -136,6 +136,17 @@ static int publish(const struct sta_library *library, const struct sta_preset_ch
     return status == STA_OK ? STA_OK : sta_because(err, "Cannot keep the preset");
 }
 
+/* Puts in force what stands in the folders after a change.  Also after one that failed: the file may have
+ * been changed and only its folder not synced. */
+static int reload_after(struct sta_library *library, int status, struct sta_error *err)
+{
+    struct sta_error why = STA_ERROR_INIT;
+    int reloaded = reload(library, &why);
+    if (status == STA_OK && reloaded != STA_OK)
+        *err = why;
+    return status == STA_OK ? reloaded : status;
+}
+
 int sta_library_put_preset(struct sta_library *library, const struct sta_preset_change *change, bool *created,
                            struct sta_preset_mistakes *mistakes, struct sta_error *err)
 {
@@ -144,10 +155,8 @@ int sta_library_put_preset(struct sta_library *library, const struct sta_preset_
     int status = sta_library_try_preset(library, change, &tried, mistakes, err);
     if (status == STA_OK) {
         sta_presets_release(tried);
-        status = publish(library, change, created, err);
+        status = reload_after(library, publish(library, change, created, err), err);
     }
-    if (status == STA_OK)
-        status = reload(library, err);
     uv_mutex_unlock(&library->editing);
     return status;
 }
@@ -213,9 +222,7 @@ int sta_library_delete_preset(struct sta_library *library, const char *name, str
             sta_because(err, "Without preset %s others make no sense", name);
     }
     if (status == STA_OK)
-        status = remove_file(library, name, err);
-    if (status == STA_OK)
-        status = reload(library, err);
+        status = reload_after(library, remove_file(library, name, err), err);
     uv_mutex_unlock(&library->editing);
     if (status == STA_OK)
         choose_again(library, name);

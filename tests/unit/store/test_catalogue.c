@@ -318,3 +318,52 @@ Test(catalogue, permissions_of_a_folder_that_was_there_stay)
     cr_assert_eq(st.st_mode & 0777, 0750);
     scratch_close(&scratch);
 }
+
+/* ---- a trace that is about to go */
+
+Test(catalogue, a_retired_trace_is_there_for_its_removal_alone)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_trace_entry entry;
+    struct sta_snapshot *snapshot;
+    struct sta_writer *second;
+    struct sta_writer_options options = {.workers = 1, .memory = 1 << 20};
+    scratch_open(&scratch);
+    sample_init(&sample, &small);
+    struct sta_writer *writer = scratch_begin(&scratch, 1, 0);
+    sample_write(&sample, writer, 1, NULL);
+    cr_assert_eq(sta_store_retire(scratch.store, scratch.trace, &err), STA_OK);
+    cr_assert_eq(sta_store_retire(scratch.store, scratch.trace, &err), STA_ENOTFOUND);
+    cr_assert_eq(sta_store_find(scratch.store, scratch.trace, &entry, &err), STA_ENOTFOUND);
+    cr_assert_eq(sta_store_update(scratch.store, scratch.trace, rename_and_tag, NULL, &err), STA_ENOTFOUND,
+                 "a change does not bring it back");
+    cr_assert_eq(sta_snapshot_open(scratch.store, scratch.trace, &snapshot, &err), STA_ENOTFOUND);
+    cr_assert_eq(sta_writer_begin(scratch.store, scratch.trace, NULL, NULL, &options, &second, &err),
+                 STA_ENOTFOUND);
+    cr_assert_eq(sta_writer_publish(writer, &err), STA_ENOTFOUND, "what was at work on it comes too late");
+    cr_assert_eq(scratch_file_count(&scratch), 1, "the entry alone");
+    cr_assert_eq(sta_store_remove(scratch.store, scratch.trace, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(scratch_reopen(&scratch), 0);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}
+
+Test(catalogue, a_trace_that_is_written_is_not_removed)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    scratch_open(&scratch);
+    sample_init(&sample, &small);
+    struct sta_writer *writer = scratch_begin(&scratch, 1, 0);
+    sample_write(&sample, writer, 1, NULL);
+    cr_assert_eq(sta_store_remove(scratch.store, scratch.trace, &err), STA_EBUSY);
+    cr_assert_eq(sta_writer_publish(writer, &err), STA_OK, "%s", err.text);
+    struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
+    sample_check(&sample, snapshot, NULL);
+    sta_snapshot_release(snapshot);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}

@@ -309,3 +309,26 @@ Test(versions, definitions_of_a_dropped_source_leave_with_it)
     sta_snapshot_release(base);
     scratch_close(&scratch);
 }
+
+Test(versions, writing_rows_of_the_base_again_obeys_cancel)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_writer *writer;
+    const _Atomic bool cancel = true;
+    const bool drop[] = {true, false};
+    scratch_open(&scratch);
+    sample_init(&sample, &(struct sample_shape){.seed = 4, .rows = 4000, .sources = 2, .chunk_rows = 500});
+    scratch_publish(&scratch, &sample, 1, 64 << 20);
+    unsigned files = scratch_file_count(&scratch);
+    struct sta_snapshot *base = scratch_snapshot(&scratch);
+    struct sta_writer_options options = {.workers = 1, .memory = 1 << 20, .cancel = &cancel};
+    cr_assert_eq(sta_writer_begin(scratch.store, scratch.trace, base, drop, &options, &writer, &err),
+                 STA_ECANCELLED);
+    cr_assert_eq(scratch_file_count(&scratch), files);
+    sample_check(&sample, base, NULL);
+    sta_snapshot_release(base);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}
