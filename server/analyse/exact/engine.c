@@ -169,8 +169,15 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
     return rc;
 }
 
-/* With so many bins it is worth a pass over the events to know which have any. */
-#define BINS_TO_LOOK_FOR 64
+#define MANY_BINS 4096
+
+/* Whether it is worth a pass over the events to know which bins have any: with fewer events than bins some
+ * have none, and what is kept of very many bins is more than a pass costs. */
+static bool should_look(const struct sta_exact_ask *ask)
+{
+    uint64_t events = sta_snapshot_info(ask->bound->question->snapshot)->events;
+    return ask->rows_only && ask->bins.count >= STA_MIN(events, (uint64_t)MANY_BINS);
+}
 
 static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
                            const struct sta_budget *budget, struct sta_exact_result *result,
@@ -179,7 +186,7 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
     struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units);
     int rc = 0;
-    if (ask->rows_only && ask->bins.count >= BINS_TO_LOOK_FOR)
+    if (should_look(ask))
         rc = sta_exact_occupied(ask, kinds, budget, &result->bins, &result->runs, err);
     if (rc == 0)
         rc = run_with_kinds(ask, groups, kinds, budget, result, err);
