@@ -60,6 +60,10 @@ static size_t excerpt(const struct line *line, char out[NOTE_CHARACTERS * 4])
     const char *at = line->begin;
     size_t size = 0;
     for (unsigned i = 0; i < NOTE_CHARACTERS && at < line->end; i++) {
+        if ((unsigned char)(*at - 1) < 0x7f) { /* ASCII but for zero */
+            out[size++] = *at++;
+            continue;
+        }
         size_t left = (size_t)(line->end - at);
         size_t length = 1;
         while (length < 4 && length < left && ((unsigned char)at[length] & 0xc0) == 0x80)

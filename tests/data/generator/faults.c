@@ -153,7 +153,7 @@ static const struct {
     [FAULT_BAD_ESCAPE] = {.malformed = 1},
     [FAULT_NOT_OBJECT] = {.malformed = 1},
     [FAULT_WRONG_TYPE] = {.malformed = 1},
-    [FAULT_DEEP] = {.malformed = 1},
+    [FAULT_DEEP] = {.events = 1}, /* without the value */
     [FAULT_LONG] = {.malformed = 1},
     [FAULT_CONTROL] = {.events = 1, .repaired = 1},
     [FAULT_BAD_UTF8] = {.events = 1, .repaired = 1},

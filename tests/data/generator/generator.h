@@ -32,7 +32,7 @@ enum gzip_mode { GZIP_NONE, GZIP_ONE, GZIP_MANY };
     X(BAD_ESCAPE, "bad-escape", "an escape that JSON does not know: malformed")                              \
     X(NOT_OBJECT, "not-object", "a line that is no object: malformed")                                       \
     X(WRONG_TYPE, "wrong-type", "a ts that is no number: malformed")                                         \
-    X(DEEP, "deep", "a value nested 5,000 deep: malformed")                                                  \
+    X(DEEP, "deep", "a value nested 5,000 deep: left out")                                                   \
     X(LONG, "long", "a line of more than 16 MiB: malformed")                                                 \
     X(CONTROL, "control", "a raw control character in a string: repaired")                                   \
     X(BAD_UTF8, "bad-utf8", "bytes that are not UTF-8 in a string: repaired")                                \
