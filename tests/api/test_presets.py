@@ -1,4 +1,7 @@
 """Presets: written, checked, tried, deleted."""
+import signal
+import threading
+
 from harness import SMALL_EVENTS, write_trace
 
 MINE = """description: mine
@@ -169,3 +172,24 @@ def test_damaged_presets_of_ones_own_do_not_stop_the_start(scene):
         "good.yaml", "mistaken.yaml.damaged", "orphan.yaml.damaged", "torn.yaml.damaged", "zeros.yaml.damaged"]
     log = (server.folder / "log").read_text()
     assert all(f"{name}.yaml.damaged" in log for name in ("torn", "zeros", "mistaken", "orphan")), log
+
+
+def test_a_hangup_meanwhile_does_not_bring_old_presets_back(scene):
+    """what was written is in force once it is answered, however often the folder is read again"""
+    server = scene.server([])
+    over = threading.Event()
+
+    def hang_up():
+        while not over.wait(0.04):
+            server.process.send_signal(signal.SIGHUP)
+
+    hanging = threading.Thread(target=hang_up)
+    hanging.start()
+    try:
+        for number in range(25):
+            put(server, "mine", MINE.replace("description: mine", f"description: number {number}"), 201 if number == 0 else 200)
+            for _ in range(5):
+                assert server.get("/api/v1/presets/mine")["description"] == f"number {number}"
+    finally:
+        over.set()
+        hanging.join()
