@@ -3,13 +3,13 @@
 #include "common/parallel.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/cgroup.h"
 #include "common/memory.h"
 
 struct helper {
@@ -60,37 +60,13 @@ void sta_thread_be_prompt(void)
     (void)syscall(SYS_sched_setattr, 0, &own, 0);
 }
 
-/* Reads up to two numbers of a cgroup file; "max" counts as absent.  Return: how many. */
-static int read_numbers(const char *path, long long numbers[2])
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    int count = fscanf(file, "%lld %lld", &numbers[0], &numbers[1]);
-    fclose(file);
-    return count < 0 ? 0 : count;
-}
-
-static double quota_cores(void)
-{
-    long long both[2];
-    if (read_numbers("/sys/fs/cgroup/cpu.max", both) == 2 && both[1] > 0)
-        return (double)both[0] / (double)both[1];
-    long long quota[2];
-    long long period[2];
-    if (read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota) > 0 && quota[0] > 0 &&
-        read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period) > 0 && period[0] > 0)
-        return (double)quota[0] / (double)period[0];
-    return 0;
-}
-
 unsigned sta_usable_cores(void)
 {
     cpu_set_t set;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         cores = CPU_COUNT(&set);
-    double quota = quota_cores();
+    double quota = sta_cgroup_limits_read("").cores;
     if (quota > 0 && quota < (double)cores)
         cores = (long)(quota + 0.999);
     return cores < 1 ? 1 : (unsigned)cores;
@@ -100,12 +76,5 @@ unsigned long long sta_usable_memory(void)
 {
     unsigned long long bytes =
         (unsigned long long)sysconf(_SC_PHYS_PAGES) * (unsigned long long)sysconf(_SC_PAGESIZE);
-    static const char *const limits[] = {"/sys/fs/cgroup/memory.max",
-                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    for (size_t i = 0; i < STA_COUNT_OF(limits); i++) {
-        long long limit[2];
-        if (read_numbers(limits[i], limit) > 0 && limit[0] > 0 && (unsigned long long)limit[0] < bytes)
-            bytes = (unsigned long long)limit[0];
-    }
-    return bytes;
+    return STA_MIN(bytes, sta_cgroup_limits_read("").memory);
 }

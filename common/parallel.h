@@ -20,9 +20,10 @@ void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned work
  */
 void sta_thread_be_prompt(void);
 
-/** Cores that this process may use: affinity and cgroup quota. */
+/** Cores that this process may use: affinity, and the quotas of its control group and those above it. */
 unsigned sta_usable_cores(void);
-/** Bytes of memory that this process may use: machine and cgroup limit. */
+/** Bytes of memory that this process may use: the machine's, and the limits of its control group and those
+ * above it. */
 unsigned long long sta_usable_memory(void);
 
 #endif
