@@ -2,19 +2,34 @@
 #include "common/account.h"
 
 #include <malloc.h>
+#include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/memory.h"
+
+#define LARGE                                                                                                \
+    ((size_t)1 << 20) /* charges from here on look at what the process holds, however lately it was */
 
 void sta_account_init(struct sta_account *account, size_t limit, const char *setting,
                       struct sta_account *parent)
 {
     *account = (struct sta_account){.setting = setting, .limit = limit, .parent = parent};
+    if (parent != NULL)
+        atomic_fetch_add(&parent->children, 1);
 }
 
 void sta_account_fini(struct sta_account *account)
 {
     STA_ASSERT(atomic_load(&account->used) == 0);
+    sta_account_close(account);
+}
+
+void sta_account_close(struct sta_account *account)
+{
+    sta_account_release(account, atomic_load(&account->used));
+    if (account->parent != NULL)
+        atomic_fetch_sub(&account->parent->children, 1);
 }
 
 static void note_peak(struct sta_account *account, size_t used)
@@ -23,6 +38,23 @@ static void note_peak(struct sta_account *account, size_t used)
     while (used > peak && !atomic_compare_exchange_weak_explicit(&account->peak, &peak, used,
                                                                  memory_order_relaxed, memory_order_relaxed))
         ;
+}
+
+static void add(struct sta_account *account, size_t bytes)
+{
+    note_peak(account, atomic_fetch_add_explicit(&account->used, bytes, memory_order_relaxed) + bytes);
+}
+
+static void subtract(struct sta_account *account, size_t bytes)
+{
+    size_t before = atomic_fetch_sub_explicit(&account->used, bytes, memory_order_relaxed);
+    STA_ASSERT(before >= bytes);
+}
+
+static bool fits(const struct sta_account *account, size_t bytes)
+{
+    size_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
+    return bytes <= account->limit && used <= account->limit - bytes;
 }
 
 /* Adds the bytes if they fit below the limit. */
@@ -38,39 +70,82 @@ static bool take(struct sta_account *account, size_t bytes)
     return true;
 }
 
-static bool take_or_reclaim(struct sta_account *account, size_t bytes)
+/* ---- what the process holds */
+
+/* Read at most once per tick of the coarse clock (some milliseconds), unless it must be @fresh. */
+static uint64_t bytes_resident(bool fresh)
 {
-    while (!take(account, bytes))
-        if (bytes > account->limit || account->reclaim == NULL ||
-            !account->reclaim(account->reclaim_context, bytes))
-            return false;
-    return true;
+    static _Atomic uint64_t last_tick, last_bytes;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    uint64_t tick = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    if (fresh || atomic_exchange_explicit(&last_tick, tick, memory_order_relaxed) != tick)
+        atomic_store_explicit(&last_bytes, sta_memory_resident(), memory_order_relaxed);
+    return atomic_load_explicit(&last_bytes, memory_order_relaxed);
 }
 
-static void subtract(struct sta_account *account, size_t bytes)
+static bool process_fits(const struct sta_account *account, size_t bytes, bool fresh)
 {
-    size_t before = atomic_fetch_sub_explicit(&account->used, bytes, memory_order_relaxed);
-    STA_ASSERT(before >= bytes);
+    if (account->margin == 0)
+        return true;
+    size_t most = account->limit + account->margin;
+    return bytes <= most && bytes_resident(fresh || bytes >= LARGE) <= most - bytes;
 }
 
-static int refuse(const struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
+/* ---- charging */
+
+static bool reclaim(struct sta_account *account, size_t bytes)
 {
-    return sta_fail(err, STA_ELIMIT,
-                    "memory for %s: %.1f MiB more are needed, %.1f of %.1f MiB are in use (setting %s)", what,
-                    (double)bytes / 1048576, (double)atomic_load(&account->used) / 1048576,
-                    (double)account->limit / 1048576, account->setting);
+    return bytes <= account->limit && account->reclaim != NULL &&
+           account->reclaim(account->reclaim_context, bytes);
+}
+
+/* Refused by the limit of @at, whether or not @account could hold the bytes if nobody else held any. */
+static int refuse(const struct sta_account *account, const struct sta_account *at, size_t bytes,
+                  const char *what, struct sta_error *err)
+{
+    bool others = at != account && atomic_load(&at->children) > 1 &&
+                  bytes <= at->limit - STA_MIN(at->limit, atomic_load(&account->used));
+    size_t used = atomic_load(&at->used);
+    if (at->margin > 0)
+        used = STA_MAX(used, (size_t)bytes_resident(false));
+    return sta_fail(err, others ? STA_EBUSY : STA_ELIMIT,
+                    "memory for %s: %.1f MiB more are needed, %.1f of %.1f MiB are in use%s (setting %s)",
+                    what, (double)bytes / 1048576, (double)used / 1048576, (double)at->limit / 1048576,
+                    others ? ", also by other requests" : "", at->setting);
 }
 
 int sta_account_charge(struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
 {
     for (struct sta_account *at = account; at != NULL; at = at->parent) {
-        if (take_or_reclaim(at, bytes))
+        bool taken = process_fits(at, bytes, false) && take(at, bytes);
+        while (!taken && reclaim(at, bytes))
+            taken = process_fits(at, bytes, true) && take(at, bytes);
+        if (taken)
             continue;
         for (struct sta_account *undo = account; undo != at; undo = undo->parent)
             subtract(undo, bytes);
-        return refuse(at, bytes, what, err);
+        return refuse(account, at, bytes, what, err);
     }
     return STA_OK;
+}
+
+bool sta_account_try_charge(struct sta_account *account, size_t bytes)
+{
+    for (struct sta_account *at = account; at != NULL; at = at->parent) {
+        if (take(at, bytes))
+            continue;
+        for (struct sta_account *undo = account; undo != at; undo = undo->parent)
+            subtract(undo, bytes);
+        return false;
+    }
+    return true;
+}
+
+void sta_account_overdraw(struct sta_account *account, size_t bytes)
+{
+    for (struct sta_account *at = account; at != NULL; at = at->parent)
+        add(at, bytes);
 }
 
 void sta_account_release(struct sta_account *account, size_t bytes)
@@ -79,12 +154,27 @@ void sta_account_release(struct sta_account *account, size_t bytes)
         subtract(at, bytes);
 }
 
-/* The allocator may hand out a little more than was asked for; that is counted without a check. */
-static void count_rest(struct sta_account *account, size_t bytes)
+int sta_account_check(struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
 {
-    for (struct sta_account *at = account; at != NULL; at = at->parent)
-        note_peak(at, atomic_fetch_add_explicit(&at->used, bytes, memory_order_relaxed) + bytes);
+    for (struct sta_account *at = account; at != NULL; at = at->parent) {
+        bool fine = fits(at, bytes) && process_fits(at, bytes, false);
+        while (!fine && reclaim(at, bytes))
+            fine = fits(at, bytes) && process_fits(at, bytes, true);
+        if (!fine)
+            return refuse(account, at, bytes, what, err);
+    }
+    return STA_OK;
 }
+
+size_t sta_account_room(const struct sta_account *account)
+{
+    size_t room = SIZE_MAX;
+    for (const struct sta_account *at = account; at != NULL; at = at->parent)
+        room = STA_MIN(room, at->limit - STA_MIN(at->limit, atomic_load(&at->used)));
+    return room;
+}
+
+/* ---- allocating */
 
 void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, const char *what,
                         struct sta_error *err)
@@ -102,7 +192,8 @@ void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, 
         sta_fail(err, STA_ENOMEM, "memory for %s: the system has no %.1f MiB", what, (double)bytes / 1048576);
         return NULL;
     }
-    count_rest(account, malloc_usable_size(memory) - bytes);
+    /* The allocator may hand out a little more than was asked for. */
+    sta_account_overdraw(account, malloc_usable_size(memory) - bytes);
     return memory;
 }
 
@@ -130,4 +221,20 @@ void sta_account_free(struct sta_account *account, void *memory)
         return;
     sta_account_release(account, malloc_usable_size(memory));
     free(memory);
+}
+
+int sta_account_grow_(struct sta_account *account, void *array, size_t *capacity, size_t need, size_t size,
+                      const char *what, struct sta_error *err)
+{
+    size_t grown = *capacity > 0 ? *capacity * 2 : 16;
+    while (grown < need)
+        grown *= 2;
+    void *old;
+    memcpy(&old, array, sizeof old);
+    void *memory = sta_account_realloc(account, old, grown, size, what, err);
+    if (memory == NULL)
+        return err->status;
+    memcpy(array, &memory, sizeof memory);
+    *capacity = grown;
+    return STA_OK;
 }

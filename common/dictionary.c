@@ -15,8 +15,8 @@
 
 #include "common/memory.h"
 
-#define FIRST_CHUNK 1024u
-#define CHUNKS 23 /* 1024 * (2^23 - 1) entries: past 32-bit codes */
+#define FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts */
+#define CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
 
 struct entry {
     uint64_t hash;
@@ -207,8 +207,10 @@ uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary)
 size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary)
 {
     size_t capacity = atomic_load_explicit(&dictionary->table, memory_order_acquire)->capacity;
-    return atomic_load_explicit(&dictionary->bytes, memory_order_relaxed) + capacity * 2 * sizeof(uint32_t) +
-           sta_dictionary_count(dictionary) * sizeof(struct entry);
+    uint32_t inside, count = sta_dictionary_count(dictionary);
+    size_t entries = count > 0 ? (size_t)FIRST_CHUNK * ((2u << chunk_of(count - 1, &inside)) - 1) : 0;
+    return sizeof *dictionary + atomic_load_explicit(&dictionary->bytes, memory_order_relaxed) +
+           capacity * 2 * sizeof(uint32_t) + entries * sizeof(struct entry);
 }
 
 int sta_text_order(struct sta_text a, struct sta_text b)

@@ -2,6 +2,7 @@
  * giving back. */
 #include "common/memory.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "common/account.h"
 
 static void *checked(void *memory, size_t size)
 {
@@ -78,31 +81,68 @@ void *sta_try_alloc_array(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &bytes) ? NULL : sta_try_alloc(bytes);
 }
 
-/* Bytes of memory that are the process's own, not of a file; 0 when that cannot be known. */
-static uint64_t bytes_held(void)
+#define WORTH_TRIMMING ((uint64_t)1 << 20)
+
+static int statm = -1;
+
+/* Open from the start to the end of the program: it is read some hundred times a second. */
+__attribute__((constructor)) static void open_statm(void)
 {
+    statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+}
+
+uint64_t sta_memory_resident(void)
+{
+    char text[128];
     unsigned long long resident = 0, of_files = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL)
+    ssize_t size = statm >= 0 ? pread(statm, text, sizeof text - 1, 0) : 0;
+    if (size <= 0)
         return 0;
-    bool known = fscanf(file, "%*u %llu %llu", &resident, &of_files) == 2 && resident >= of_files;
-    fclose(file);
+    text[size] = '\0';
+    bool known = sscanf(text, "%*u %llu %llu", &resident, &of_files) == 2 && resident >= of_files;
     return known ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 void sta_memory_give_back(uint64_t keep)
 {
     static _Atomic uint64_t in_use; /* about: what was left the last time, or less since */
-    uint64_t held = bytes_held(), last = atomic_load(&in_use);
+    uint64_t held = sta_memory_resident(), last = atomic_load(&in_use);
     if (held > keep && held > last + last / 8) {
         malloc_trim(0);
-        held = last = bytes_held();
+        held = last = sta_memory_resident();
     }
     atomic_store(&in_use, held < last ? held : last);
 }
 
+bool sta_memory_trim(uint64_t keep)
+{
+    uint64_t held = sta_memory_resident();
+    if (held <= keep)
+        return false;
+    malloc_trim(0);
+    return sta_memory_resident() + WORTH_TRIMMING <= held;
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#endif
+
+bool sta_memory_can_be_measured(void)
+{
+#ifdef UNDER_SANITIZER
+    return false;
+#else
+    return sta_memory_resident() > 0;
+#endif
+}
+
 struct sta_arena_block {
     struct sta_arena_block *next;
+    size_t size;
     _Alignas(max_align_t) char bytes[];
 };
 
@@ -115,6 +155,9 @@ void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align)
         size_t total = STA_MAX(size, (size_t)ARENA_BLOCK);
         struct sta_arena_block *block = checked(malloc(sizeof *block + total), total);
         block->next = arena->head;
+        block->size = sizeof *block + total;
+        arena->bytes += block->size;
+        sta_account_overdraw(arena->account, block->size);
         arena->head = block;
         arena->total = total;
         at = 0;
@@ -137,8 +180,9 @@ void sta_arena_fini(struct sta_arena *arena)
     struct sta_arena_block *block = arena->head;
     while (block != NULL) {
         struct sta_arena_block *next = block->next;
+        sta_account_release(arena->account, block->size);
         free(block);
         block = next;
     }
-    *arena = (struct sta_arena){0};
+    *arena = (struct sta_arena){.account = arena->account};
 }

@@ -6,9 +6,12 @@
 #define STA_COMMON_MEMORY_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "common/error.h"
+
+struct sta_account;
 
 /* Memory of so many bytes and more is aligned to them, and lies in huge pages. */
 #define STA_HUGE_PAGE ((size_t)2 << 20)
@@ -33,6 +36,18 @@ void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on ove
  */
 void sta_memory_give_back(uint64_t keep);
 
+/** Gives memory that was freed back to the system when the process holds more than @keep bytes.  Return:
+ * whether that made a difference.  Takes some milliseconds per 100 MiB. */
+bool sta_memory_trim(uint64_t keep);
+
+/** Whether what the process holds says how much memory is in use: not under a sanitizer, which holds much
+ * more. */
+bool sta_memory_can_be_measured(void);
+
+/** Bytes of memory that the process holds, without pages of files; 0 when that cannot be known.  Takes about
+ * a microsecond. */
+uint64_t sta_memory_resident(void);
+
 /* Grows an array so that it can hold `need` items: doubles, aborts when memory is short. */
 #define STA_GROW(array, capacity, need)                                                                      \
     do {                                                                                                     \
@@ -52,7 +67,9 @@ void sta_memory_give_back(uint64_t keep);
 /* Memory that is freed all at once; pieces never move.  Not thread-safe. */
 struct sta_arena {
     struct sta_arena_block *head;
-    size_t used, total;
+    size_t used, total;          /* of the head */
+    size_t bytes;                /* of all blocks */
+    struct sta_account *account; /* its blocks are overdrawn from this; NULL: not counted.  Set before use */
 };
 void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align);
 char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size); /* adds a terminating zero */

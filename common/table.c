@@ -1,9 +1,12 @@
 /* Typed, named columns with units. */
 #include "common/table.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/account.h"
 
 const char *sta_type_name(enum sta_type type)
 {
@@ -25,8 +28,37 @@ void sta_table_init(struct sta_table *table, size_t rows)
     *table = (struct sta_table){.rows = rows, .row_count = rows};
 }
 
+static size_t column_bytes(const struct sta_table_column *column)
+{
+    return malloc_usable_size(column->integers) + malloc_usable_size(column->numbers) +
+           malloc_usable_size(column->texts) + malloc_usable_size(column->missing);
+}
+
+static size_t columns_bytes(const struct sta_table *table)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        bytes += column_bytes(&table->columns[i]);
+    return bytes;
+}
+
+size_t sta_table_bytes(const struct sta_table *table)
+{
+    return columns_bytes(table) + table->arena.bytes;
+}
+
+void sta_table_count_in(struct sta_table *table, struct sta_account *account)
+{
+    size_t bytes = sta_table_bytes(table);
+    sta_account_overdraw(account, bytes);
+    sta_account_release(table->account, bytes);
+    table->account = account;
+    table->arena.account = account;
+}
+
 void sta_table_fini(struct sta_table *table)
 {
+    sta_account_release(table->account, columns_bytes(table));
     for (size_t i = 0; i < table->column_count; i++) {
         free(table->columns[i].name);
         free(table->columns[i].integers);
@@ -54,6 +86,7 @@ struct sta_table_column *sta_table_add(struct sta_table *table, const char *name
         column->texts = sta_alloc_array(table->rows, sizeof *column->texts);
     column->missing = sta_alloc_array(table->rows, sizeof *column->missing);
     memset(column->missing, 1, table->rows);
+    sta_account_overdraw(table->account, column_bytes(column));
     return column;
 }
 

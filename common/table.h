@@ -41,10 +41,16 @@ struct sta_table {
     uint64_t row_count; /* of the whole answer, of which this may be a page */
     char *next;         /* cursor of the next page, or NULL */
     struct sta_arena arena;
+    struct sta_account *account; /* columns and texts are overdrawn from it; NULL: not counted */
 };
 
 /** @rows is fixed for all columns that are added. */
 void sta_table_init(struct sta_table *table, size_t rows);
+/** What the table holds and will hold is counted in @account from now on (NULL: nowhere), and no longer in
+ * the one before. */
+void sta_table_count_in(struct sta_table *table, struct sta_account *account);
+/** Bytes of memory that it holds. */
+size_t sta_table_bytes(const struct sta_table *table);
 void sta_table_fini(struct sta_table *table);
 /** Adds a column whose values are all missing; valid until the next one is added. */
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,

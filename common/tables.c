@@ -305,13 +305,16 @@ static size_t definitions_bytes(const struct definitions *all)
 
 size_t sta_tables_bytes(const struct sta_tables *tables)
 {
-    struct sta_dictionary *all[] = {tables->names,     tables->cats,    tables->file_refs,
-                                    tables->host_refs, tables->threads, tables->sources};
+    struct sta_dictionary *all[] = {tables->names, tables->cats,    tables->file_refs, tables->host_refs,
+                                    tables->keys,  tables->threads, tables->sources};
     size_t sum = sizeof *tables;
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sum += sta_dictionary_bytes(all[i]);
+    pthread_mutex_t *lock = (pthread_mutex_t *)&tables->lock;
+    pthread_mutex_lock(lock);
     for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++)
         sum += definitions_bytes(&tables->definitions[kind]);
+    pthread_mutex_unlock(lock);
     uint32_t keys = sta_dictionary_count(tables->keys);
     for (uint32_t key = 0; key < keys; key++)
         sum += sta_dictionary_bytes(sta_tables_values(tables, key));

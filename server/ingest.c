@@ -160,8 +160,10 @@ static int write_version(const struct sta_ingest *ingest, const char *trace, str
 {
     struct sta_writer *writer;
     size_t memory = ingest->memory / (sta_job_in_small_slot(job) ? 8 : 2);
-    struct sta_writer_options options = {
-        .workers = ingest->workers, .memory = memory, .cancel = sta_job_cancel_flag(job)};
+    struct sta_writer_options options = {.workers = ingest->workers,
+                                         .memory = memory,
+                                         .account = ingest->account,
+                                         .cancel = sta_job_cancel_flag(job)};
     int status =
         sta_writer_begin(ingest->store, trace, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
@@ -186,7 +188,10 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
     int status = sta_snapshot_open(ingest->store, entry->id, &snapshot, err);
     if (status != STA_OK)
         return status;
-    struct sta_budget budget = {.workers = ingest->workers, .memory = ingest->memory / 2, .cancel = cancel};
+    struct sta_budget budget = {.workers = ingest->workers,
+                                .memory = ingest->memory / 2,
+                                .account = ingest->account,
+                                .cancel = cancel};
     status = sta_preset_choose(ingest->presets, snapshot, &budget, &name, &why, err);
     if (status == STA_OK) {
         free(entry->preset);

@@ -17,6 +17,7 @@ struct sta_ingest {
     uint64_t json_bytes_per_file; /* past which a file is truncated; 0: no limit */
     bool accept_rewritten; /* a file that is rewritten while it is read is taken as it comes, and marked stale
                             */
+    struct sta_account *account; /* what the ingest holds is charged to it */
 };
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or

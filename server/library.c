@@ -22,6 +22,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->jobs = options->jobs;
     library->workers = options->workers;
     library->memory = options->memory;
+    library->account = options->account;
     library->presets = sta_presets_retain(options->presets);
     library->roots = options->roots;
     library->json_bytes_per_file = options->json_bytes_per_file;

@@ -40,6 +40,7 @@ struct sta_library_options {
     unsigned workers;
     size_t memory;
     uint64_t json_bytes_per_file; /* past which a file is truncated */
+    struct sta_account *account;  /* of the daemon: what jobs hold is charged to it; borrowed */
 };
 
 struct sta_library *sta_library_create(const struct sta_library_options *options);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/account.h"
 #include "common/memory.h"
 #include "decode/decode.h"
 #include "server/ingest.h"
@@ -67,15 +68,19 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     struct ingest_task *task = context;
     struct sta_library *library = task->library;
     struct sta_presets *presets = sta_library_presets(library);
+    struct sta_account account;
+    sta_account_init(&account, library->memory, "memory", library->account);
     struct sta_ingest ingest = {
         .store = library->store,
         .presets = presets,
         .roots = library->roots,
         .workers = library->workers,
         .memory = library->memory,
+        .account = &account,
         .json_bytes_per_file = library->json_bytes_per_file,
     };
     int status = sta_ingest_run(&ingest, task->id, job, err);
+    sta_account_close(&account);
     sta_presets_release(presets);
     if (sta_job_leaves_small_slot(job))
         return status;

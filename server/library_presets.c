@@ -192,8 +192,11 @@ static void choose_again(struct sta_library *library, const char *gone)
 {
     size_t count;
     struct sta_presets *presets = sta_library_presets(library);
-    struct sta_ingest ingest = {
-        .store = library->store, .presets = presets, .workers = library->workers, .memory = library->memory};
+    struct sta_ingest ingest = {.store = library->store,
+                                .presets = presets,
+                                .workers = library->workers,
+                                .memory = library->memory,
+                                .account = library->account};
     struct sta_trace_entry *entries = sta_store_list(library->store, &count);
     bool built_in = sta_presets_find(presets, gone) != NULL; /* which the one that is gone had overridden */
     for (size_t i = 0; i < count; i++) {

@@ -44,6 +44,7 @@ struct sta_library {
     unsigned workers;
     size_t memory;
     uint64_t json_bytes_per_file;
+    struct sta_account *account;
     struct sta_preset_folders folders;
     uv_mutex_t editing;  /* held while presets change; taken before `changing` */
     uv_mutex_t changing; /* held while a trace is added, gets a job or is retired, so that it has one job at

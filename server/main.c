@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "analyse/analyse.h"
+#include "common/account.h"
 #include "common/files.h"
 #include "common/log.h"
 #include "common/memory.h"
@@ -25,6 +26,7 @@
 
 #define EXIT_USAGE 2
 #define GRACE_MS 10000
+#define MARGIN ((size_t)64 << 20) /* code, stacks, buffers of connections, what the allocator keeps */
 
 struct daemon {
     struct sta_settings settings;
@@ -42,6 +44,9 @@ struct daemon {
     uv_loop_t loop;
     bool has_loop;
     uv_signal_t signals[3];
+    struct sta_account memory; /* all that input sizes */
+    uv_mutex_t caches_lock;    /* held while caches give way, so that they are not closed meanwhile */
+    bool caches_open;
     uv_async_t stopped;
     uv_thread_t stopper;
     bool stopping;
@@ -121,6 +126,8 @@ static int open_store(struct daemon *daemon, struct sta_error *err)
         sta_log(STA_LOG_INFO, "Removed what an interruption had left in the store", "files",
                 sta_log_int(cleaned), NULL);
     if (status == STA_OK)
+        sta_store_count_in(daemon->store, &daemon->memory);
+    if (status == STA_OK)
         sta_store_keep_columns(daemon->store, daemon->settings.columns);
     return status;
 }
@@ -133,6 +140,7 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
         .library = daemon->library,
         .jobs = daemon->jobs,
         .store = daemon->store,
+        .account = &daemon->memory,
         .web = settings->web,
         .store_path = settings->store,
         .tokens = settings->tokens,
@@ -163,8 +171,42 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
     return sta_server_start(&options, &daemon->server, err);
 }
 
+/* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
+ * allocator goes first. */
+static bool make_room(void *context, size_t bytes)
+{
+    struct daemon *daemon = context;
+    if (sta_memory_trim(daemon->memory.limit))
+        return true;
+    size_t freed = 0;
+    uv_mutex_lock(&daemon->caches_lock);
+    if (daemon->caches_open)
+        freed = sta_server_shrink(daemon->server, bytes);
+    if (daemon->caches_open && freed < bytes)
+        freed += sta_store_shrink(daemon->store, bytes - freed);
+    uv_mutex_unlock(&daemon->caches_lock);
+    return freed > 0;
+}
+
+static void open_caches(struct daemon *daemon, bool open)
+{
+    uv_mutex_lock(&daemon->caches_lock);
+    daemon->caches_open = open;
+    uv_mutex_unlock(&daemon->caches_lock);
+}
+
+static void open_account(struct daemon *daemon)
+{
+    sta_account_init(&daemon->memory, daemon->settings.memory, "memory", NULL);
+    daemon->memory.reclaim = make_room;
+    daemon->memory.reclaim_context = daemon;
+    STA_ASSERT(uv_mutex_init(&daemon->caches_lock) == 0);
+    daemon->memory.margin = sta_memory_can_be_measured() ? MARGIN : 0;
+}
+
 static int start(struct daemon *daemon, struct sta_error *err)
 {
+    open_account(daemon);
     int status = open_store(daemon, err);
     if (status == STA_OK) /* what is damaged is set aside only by who has the store */
         status = sta_preset_folders_recover(&daemon->folders, &daemon->presets, err);
@@ -181,9 +223,13 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .workers = (unsigned)settings->workers,
         .memory = settings->memory,
         .json_bytes_per_file = settings->json_bytes_per_file,
+        .account = &daemon->memory,
     };
     daemon->library = sta_library_create(&options);
-    return start_server(daemon, err);
+    status = start_server(daemon, err);
+    if (status == STA_OK)
+        open_caches(daemon, true);
+    return status;
 }
 
 static void register_traces(struct daemon *daemon)
@@ -202,6 +248,7 @@ static void register_traces(struct daemon *daemon)
 
 static void stop(struct daemon *daemon)
 {
+    open_caches(daemon, false);
     if (daemon->library != NULL)
         sta_library_stop(daemon->library);
     if (daemon->server != NULL)

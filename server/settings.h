@@ -27,10 +27,13 @@
       "program")                                                                                             \
     X(COUNT, workers, "0", "threads that work on one ingest or question; 0: the cores this process may use") \
     X(SIZE, memory, "0",                                                                                     \
-      "bytes that ingest and questions may hold; 0: a quarter of what this process may use, at least 256 "   \
-      "MiB")                                                                                                 \
-    X(SIZE, cache, "0", "bytes of answers to keep in memory; 0: an eighth of memory")                        \
-    X(SIZE, columns, "0", "bytes of decoded columns to keep in memory; 0: a quarter of memory")              \
+      "bytes that the daemon may hold for traces, ingest, questions and caches together; 0: a quarter of "   \
+      "what this process may use, at least 256 MiB")                                                         \
+    X(SIZE, cache, "0",                                                                                      \
+      "bytes of answers to keep in memory, at most; part of memory, and they give way; 0: an eighth of it")  \
+    X(SIZE, columns, "0",                                                                                    \
+      "bytes of decoded columns to keep in memory, at most; part of memory, and they give way; 0: a "        \
+      "quarter of it")                                                                                       \
     X(TEXT, tokens, "",                                                                                      \
       "file of access tokens; empty: no sign-in, and then only loopback addresses are served")               \
     X(TEXT, loopback, "own",                                                                                 \
@@ -62,7 +65,7 @@
     X(COUNT, running_queries, "4", "questions worked on at the same time")                                   \
     X(COUNT, queued_queries, "200",                                                                          \
       "questions that may wait; past that clients are told to try again later")                              \
-    X(SIZE, query_memory, "0", "bytes one question may hold; 0: a quarter of memory")                        \
+    X(SIZE, query_memory, "0", "bytes one question may hold; part of memory; 0: a quarter of it")            \
     X(SECONDS, query_timeout, "120", "seconds one question may take")
 
 struct sta_text_list {

@@ -135,9 +135,14 @@ struct sta_progress {
     _Atomic uint64_t steps, done; /* of the passes that have begun; what follows them is not known yet */
 };
 
+struct sta_account;
+
 struct sta_budget {
     unsigned workers;
-    size_t memory;                 /* bytes that the computation may hold */
+    size_t memory; /* bytes that the computation may hold: what takes more is spilled or refused */
+    /* What it holds is charged to this; NULL: nothing is counted.  The account ends with the request: of what
+     * outlives the call, a table is handed over by sta_table_count_in, the rest is only overdrawn from it. */
+    struct sta_account *account;
     const _Atomic bool *cancel;    /* becomes true when nobody waits for the answer; NULL: never */
     uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
     struct sta_progress *progress; /* counts along; NULL: nobody looks on */
@@ -267,6 +272,7 @@ struct sta_hash_conflict {
 #define STA_CONFLICTS_SHOWN 10       /* hashes of each kind */
 #define STA_CONFLICT_DEFINITIONS 10  /* of one */
 #define STA_LARGEST_SIZE (1LL << 53) /* more than a file system transfers in one call */
+#define STA_UNCLASSIFIED 1000        /* functions without a class that a report lists */
 
 struct sta_content_report {
     struct sta_preset_ledger *presets;
@@ -279,8 +285,10 @@ struct sta_content_report {
     struct {
         char *function;
         uint64_t count;
-    } * unclassified; /* posix and stdio functions of no class; most frequent first, then by name */
+    } * unclassified; /* posix and stdio functions of no class: the STA_UNCLASSIFIED most frequent first, then
+                         by name */
     size_t unclassified_count;
+    uint64_t unclassified_functions; /* how many there are */
 };
 STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
                                      const struct sta_budget *budget, struct sta_content_report *report,
@@ -289,6 +297,7 @@ void sta_content_report_fini(struct sta_content_report *report);
 
 /* ---- queries, overlap, layered tables */
 
+#include "analyse/exec/sort.h"
 #include "analyse/facade/overlap.h"
 #include "analyse/facade/query.h"
 #include "analyse/facade/views.h"

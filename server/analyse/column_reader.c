@@ -19,20 +19,32 @@ struct sta_column_reader *sta_column_reader_create(const struct sta_columns *col
     return reader;
 }
 
+static void free_values(struct sta_column_values *values)
+{
+    free(values->integers);
+    free(values->codes);
+    free(values->kinds);
+    free(values->missing);
+    *values = (struct sta_column_values){0};
+}
+
+static void free_slot(struct sta_logical_slot *slot)
+{
+    free(slot->values);
+    free(slot->missing);
+    *slot = (struct sta_logical_slot){0};
+}
+
 void sta_column_reader_destroy(struct sta_column_reader *reader)
 {
     if (reader == NULL)
         return;
-    for (size_t i = 0; i < STA_COLUMN_ARGS + (size_t)reader->columns->key_count; i++) {
-        free(reader->physical[i].values.integers);
-        free(reader->physical[i].values.codes);
-        free(reader->physical[i].values.kinds);
-        free(reader->physical[i].values.missing);
-    }
-    for (size_t i = 0; i < reader->columns->schema.count; i++) {
-        free(reader->logical[i].values);
-        free(reader->logical[i].missing);
-    }
+    for (size_t i = 0; i < STA_COLUMN_ARGS + (size_t)reader->columns->key_count; i++)
+        free_values(&reader->physical[i].values);
+    for (size_t i = 0; i < reader->columns->schema.count; i++)
+        free_slot(&reader->logical[i]);
+    free_values(&reader->spare_values);
+    free_slot(&reader->spare);
     sta_combos_fini(&reader->refined);
     for (size_t i = 0; i < STA_POSITIVES; i++)
         free(reader->positives[i]);
@@ -56,9 +68,14 @@ const struct sta_block *sta_column_reader_block(const struct sta_column_reader *
 
 /* ---- columns of the store */
 
-static void make_room(struct sta_column_values *values, uint32_t column)
+static void make_room(struct sta_column_reader *reader, struct sta_column_values *values, uint32_t column)
 {
     bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
+    if (args && reader->spare_values.integers != NULL) {
+        *values = reader->spare_values;
+        reader->spare_values = (struct sta_column_values){0};
+        return;
+    }
     if (times || args) {
         values->integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->integers);
         values->numbers = (double *)values->integers;
@@ -90,13 +107,31 @@ int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column
     if (slot->block == reader->serial)
         return STA_OK;
     if (slot->values.integers == NULL && slot->values.codes == NULL)
-        make_room(&slot->values, column);
+        make_room(reader, &slot->values, column);
     int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
     if (status != STA_OK)
         return status;
     fill_absent(reader, column, &slot->values);
     slot->block = reader->serial;
     return STA_OK;
+}
+
+void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
+{
+    if (column < STA_LOGICAL_ARGS)
+        return;
+    struct sta_logical_slot *logical = &reader->logical[column];
+    uint32_t key = reader->columns->args[column - STA_LOGICAL_ARGS].key;
+    free_slot(&reader->spare);
+    reader->spare = *logical;
+    reader->spare.block = 0;
+    *logical = (struct sta_logical_slot){0};
+    if (key == STA_NO_CODE)
+        return;
+    struct sta_physical_slot *physical = &reader->physical[STA_COLUMN_ARGS + key];
+    free_values(&reader->spare_values);
+    reader->spare_values = physical->values;
+    *physical = (struct sta_physical_slot){0};
 }
 
 /* ---- room for derived values */
@@ -403,6 +438,10 @@ int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vec
     STA_ASSERT(reader->block != NULL && column < columns->schema.count);
     struct sta_logical_slot *slot = &reader->logical[column];
     if (slot->block != reader->serial) {
+        if (column >= STA_LOGICAL_ARGS && slot->values == NULL && slot->missing == NULL) {
+            *slot = reader->spare;
+            reader->spare = (struct sta_logical_slot){0};
+        }
         enum sta_type type = columns->schema_columns[column].type;
         slot->vector = (struct sta_vector){.type = type};
         if (type == STA_TYPE_TEXT)

@@ -104,6 +104,10 @@ STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct st
 STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
                                              const struct sta_column_values **values, struct sta_error *err);
 
+/** Lets the memory of an args column go to the next one that is read: for who reads a column of each row
+ * group once, and thousands of columns.  Its vector is not valid any more. */
+void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column);
+
 /* ---- what the statistics of a block say, without decoding it */
 
 /** Least and largest value that a numeric column may have in a block; *low > *high when no row has a value.

@@ -109,12 +109,14 @@ struct sta_logical_slot {
 struct sta_column_reader {
     struct sta_columns *columns; /* only its memories change */
     const struct sta_block *block;
-    uint64_t serial;                    /* counts seeks, from 1 */
-    struct sta_physical_slot *physical; /* by enum sta_column_id */
-    struct sta_logical_slot *logical;   /* by schema index */
-    struct sta_combos refined;          /* (0, cat, file class) -> refined cat */
-    int64_t *positives[STA_POSITIVES];  /* room for STA_BLOCK_ROWS values, made when first needed */
-    uint8_t *keep;                      /* STA_BLOCK_ROWS flags */
+    uint64_t serial;                       /* counts seeks, from 1 */
+    struct sta_physical_slot *physical;    /* by enum sta_column_id */
+    struct sta_logical_slot *logical;      /* by schema index */
+    struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */
+    struct sta_logical_slot spare;
+    struct sta_combos refined;         /* (0, cat, file class) -> refined cat */
+    int64_t *positives[STA_POSITIVES]; /* room for STA_BLOCK_ROWS values, made when first needed */
+    uint8_t *keep;                     /* STA_BLOCK_ROWS flags */
 };
 
 /** io_cat of a row from its codes. */

@@ -8,40 +8,49 @@
 
 #include "analyse/class_counts.h"
 #include "analyse/columns_private.h"
+#include "analyse/budget.h"
 #include "analyse/hash_conflicts.h"
 #include "analyse/presets.h"
 #include "common/memory.h"
 
 /* ---- functions of no class */
 
+static const char WHAT[] = "counting functions";
+
 struct function_counts {
+    const struct sta_budget *budget;
     const struct sta_columns *columns;
     uint64_t **events; /* by worker, then by function; NULL until the worker has one */
     unsigned workers;
     uint8_t *unclassified; /* by function */
 };
 
-static void function_counts_init(struct function_counts *counts, const struct sta_columns *columns,
-                                 const struct sta_presets *presets, const struct sta_budget *budget)
+static int function_counts_init(struct function_counts *counts, const struct sta_columns *columns,
+                                const struct sta_presets *presets, const struct sta_budget *budget,
+                                struct sta_error *err)
 {
     const struct sta_dictionary *names = sta_tables_names(columns->tables);
     counts->columns = columns;
-    counts->workers = STA_MAX(budget->workers, 1u);
+    counts->budget = budget;
+    counts->workers = sta_budget_workers(budget);
     counts->events = sta_alloc_array(counts->workers, sizeof *counts->events);
-    counts->unclassified = sta_alloc_array(columns->name_count, 1);
+    counts->unclassified = sta_account_calloc(budget->account, (size_t)columns->name_count + 1, 1, WHAT, err);
+    if (counts->unclassified == NULL)
+        return err->status;
     for (uint32_t code = 0; code < columns->name_count; code++) {
         struct sta_text name = sta_dictionary_text(names, code);
         counts->unclassified[code] =
             sta_functions_class(&presets->functions, name.bytes, name.length) == STA_FUNCTION_UNCLASSIFIED;
     }
+    return STA_OK;
 }
 
 static void function_counts_fini(struct function_counts *counts)
 {
     for (unsigned worker = 0; worker < counts->workers; worker++)
-        free(counts->events[worker]);
+        sta_account_free(counts->budget->account, counts->events[worker]);
     free(counts->events);
-    free(counts->unclassified);
+    sta_account_free(counts->budget->account, counts->unclassified);
 }
 
 static int count_functions(void *self, unsigned worker, const struct sta_scan_rows *rows,
@@ -56,7 +65,10 @@ static int count_functions(void *self, unsigned worker, const struct sta_scan_ro
         return status;
     uint64_t **events = &counts->events[worker];
     if (*events == NULL)
-        *events = sta_alloc_array(counts->columns->name_count, sizeof **events);
+        *events = sta_account_calloc(counts->budget->account, (size_t)counts->columns->name_count + 1,
+                                     sizeof **events, WHAT, err);
+    if (*events == NULL)
+        return err->status;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i), name = names->codes[row];
         if (counts->columns->has_classes[cats->codes[row] + 1] && name != STA_NO_CODE &&
@@ -66,31 +78,53 @@ static int count_functions(void *self, unsigned worker, const struct sta_scan_ro
     return STA_OK;
 }
 
-typedef typeof(*((struct sta_content_report *)0)->unclassified) unclassified_function;
+struct counted_function {
+    uint64_t events;
+    struct sta_text name;
+};
 
-static int most_frequent_first(const void *a, const void *b)
+static int most_frequent_first(const void *a, const void *b, void *context)
 {
-    const unclassified_function *x = a, *y = b;
-    return x->count != y->count ? (x->count > y->count ? -1 : 1) : strcmp(x->function, y->function);
+    const struct counted_function *x = a, *y = b;
+    return x->events != y->events ? (x->events > y->events ? -1 : 1) : strcmp(x->name.bytes, y->name.bytes);
 }
 
-static void report_functions(const struct function_counts *counts, struct sta_content_report *report)
+/* Those that have events. */
+static size_t list_functions(const struct function_counts *counts, struct counted_function *list)
 {
-    size_t capacity = 0;
+    size_t count = 0;
     for (uint32_t name = 0; name < counts->columns->name_count; name++) {
         uint64_t events = 0;
         for (unsigned worker = 0; worker < counts->workers; worker++)
             events += counts->events[worker] != NULL ? counts->events[worker][name] : 0;
-        if (events == 0)
-            continue;
-        STA_GROW(report->unclassified, capacity, report->unclassified_count + 1);
-        struct sta_text text = sta_dictionary_text(sta_tables_names(counts->columns->tables), name);
-        report->unclassified[report->unclassified_count].function = sta_strndup(text.bytes, text.length);
-        report->unclassified[report->unclassified_count++].count = events;
+        if (events > 0)
+            list[count++] = (struct counted_function){
+                events, sta_dictionary_text(sta_tables_names(counts->columns->tables), name)};
     }
-    if (report->unclassified_count > 0)
-        qsort(report->unclassified, report->unclassified_count, sizeof *report->unclassified,
-              most_frequent_first);
+    return count;
+}
+
+static int report_functions(const struct function_counts *counts, struct sta_content_report *report,
+                            struct sta_error *err)
+{
+    const struct sta_budget *budget = counts->budget;
+    struct counted_function *list =
+        sta_account_alloc(budget->account, (size_t)counts->columns->name_count + 1, sizeof *list, WHAT, err);
+    if (list == NULL)
+        return err->status;
+    size_t count = list_functions(counts, list);
+    int status = sta_sort(budget, list, count, sizeof *list, most_frequent_first, NULL, err);
+    if (status == STA_OK) {
+        report->unclassified_functions = count;
+        report->unclassified_count = STA_MIN(count, (size_t)STA_UNCLASSIFIED);
+        report->unclassified = sta_alloc_array(report->unclassified_count, sizeof *report->unclassified);
+        for (size_t i = 0; i < report->unclassified_count; i++) {
+            report->unclassified[i].function = sta_strndup(list[i].name.bytes, list[i].name.length);
+            report->unclassified[i].count = list[i].events;
+        }
+    }
+    sta_account_free(budget->account, list);
+    return status;
 }
 
 /* ---- doubtful names and sizes */
@@ -210,7 +244,7 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
     struct sta_class_counts counts;
     struct function_counts functions;
     sta_class_counts_init(&counts, budget);
-    function_counts_init(&functions, columns, presets, budget);
+    status = function_counts_init(&functions, columns, presets, budget, err);
     struct doubts doubts = {.columns = columns};
     struct sta_accumulator accumulators[] = {
         sta_class_counts_accumulator(&counts), {&functions, count_functions}, {&doubts, count_doubts}};
@@ -220,11 +254,12 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
                             .to = INT64_MAX,
                             .accumulators = accumulators,
                             .accumulator_count = report != NULL ? STA_COUNT_OF(accumulators) : 1};
-    status = sta_scan_run(&scan, budget, err);
+    if (status == STA_OK)
+        status = sta_scan_run(&scan, budget, err);
     if (status == STA_OK)
         sum_fates(classes, &counts, ledger);
     if (status == STA_OK && report != NULL) {
-        report_functions(&functions, report);
+        status = report_functions(&functions, report, err);
         report->ambiguous_events = doubts.ambiguous_events;
         report->doubtful_sizes = doubts.doubtful_sizes;
     }

@@ -12,6 +12,7 @@
 #include <uv.h>
 #include <xxhash.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 #define BUCKETS 4096
@@ -34,21 +35,25 @@ struct sta_flight {
 struct sta_answers {
     uv_mutex_t lock;
     uint64_t limit;
+    struct sta_account *account;
     struct sta_flight *buckets[BUCKETS];
     struct sta_flight *newest, *oldest;
     struct sta_answers_figures figures;
 };
 
-struct sta_answers *sta_answers_create(uint64_t limit)
+struct sta_answers *sta_answers_create(uint64_t limit, struct sta_account *account)
 {
     struct sta_answers *answers = sta_alloc(sizeof *answers);
     answers->limit = answers->figures.limit = limit;
+    answers->account = account;
     uv_mutex_init(&answers->lock);
     return answers;
 }
 
 static void flight_free(struct sta_flight *flight)
 {
+    if (flight->content != NULL)
+        sta_account_release(flight->answers->account, flight->bytes);
     sta_content_release(flight->content);
     free(flight->key);
     free(flight);
@@ -112,11 +117,11 @@ static struct sta_content *use(struct sta_flight *flight)
     return sta_content_retain(flight->content);
 }
 
-/* Takes the one used longest ago out when all exceed the limit; NULL when they fit. */
-static struct sta_flight *take_excess(struct sta_answers *answers)
+/* Takes the one used longest ago out when all exceed @limit; NULL when they fit. */
+static struct sta_flight *take_excess(struct sta_answers *answers, uint64_t limit)
 {
     struct sta_flight *flight = answers->oldest;
-    if (answers->figures.bytes <= answers->limit || flight == NULL)
+    if (answers->figures.bytes <= limit || flight == NULL)
         return NULL;
     unlink_use(flight);
     unchain(flight);
@@ -205,16 +210,24 @@ _Atomic bool *sta_flight_cancel(struct sta_flight *flight)
 /* ---- landing */
 
 /* Freeing what was dropped takes a while, so it is done one by one and without the lock. */
-static void drop_excess(struct sta_answers *answers)
+static void drop_excess(struct sta_answers *answers, uint64_t limit)
 {
     for (;;) {
         uv_mutex_lock(&answers->lock);
-        struct sta_flight *flight = take_excess(answers);
+        struct sta_flight *flight = take_excess(answers, limit);
         uv_mutex_unlock(&answers->lock);
         if (flight == NULL)
             return;
         flight_free(flight);
     }
+}
+
+size_t sta_answers_shrink(struct sta_answers *answers, size_t bytes)
+{
+    uint64_t before = sta_answers_figures(answers).bytes;
+    drop_excess(answers, before - STA_MIN(before, bytes));
+    uint64_t after = sta_answers_figures(answers).bytes;
+    return before > after ? before - after : 0;
 }
 
 static void give(struct sta_waiter *waiters, struct sta_content *content, const struct sta_error *failure)
@@ -235,7 +248,8 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
     flight->waiters = NULL;
     for (struct sta_waiter *waiter = waiters; waiter; waiter = waiter->next)
         waiter->flight = NULL;
-    bool keep = content != NULL && bytes <= answers->limit / SHARE;
+    bool keep =
+        content != NULL && bytes <= answers->limit / SHARE && sta_account_try_charge(answers->account, bytes);
     if (keep) {
         flight->content = sta_content_retain(content);
         flight->bytes = bytes;
@@ -246,7 +260,7 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
         unchain(flight);
     }
     uv_mutex_unlock(&answers->lock);
-    drop_excess(answers); /* first: who is answered may ask at once how much is held */
+    drop_excess(answers, answers->limit); /* first: who is answered may ask at once how much is held */
     give(waiters, content, failure);
     sta_content_release(content);
     if (!keep)

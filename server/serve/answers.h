@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "serve/content.h"
 
+struct sta_account;
 struct sta_answers;
 struct sta_flight; /* one answer being computed, and who waits for it */
 
@@ -23,7 +24,10 @@ struct sta_waiter {
     void (*done)(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure);
 };
 
-struct sta_answers *sta_answers_create(uint64_t limit);
+/** @account: what is kept is charged to it; an answer for which it has no room is not kept. */
+struct sta_answers *sta_answers_create(uint64_t limit, struct sta_account *account);
+/** Drops what was used longest ago until about so many bytes are free.  Return: how many are. */
+size_t sta_answers_shrink(struct sta_answers *answers, size_t bytes);
 /** No flight may be under way. */
 void sta_answers_destroy(struct sta_answers *answers);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/account.h"
 #include "common/build_id.h"
 #include "serve/routes.h"
 
@@ -128,6 +129,14 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     put_gauge(out, "strata_questions_waiting", "Questions that wait for a thread.", waiting);
 }
 
+static void put_memory(struct sta_buffer *out, const struct sta_account *account)
+{
+    put_gauge(out, "strata_memory_bytes", "Memory in use for traces, requests and caches.",
+              atomic_load(&account->used));
+    put_gauge(out, "strata_memory_peak_bytes", "The most that it has been.", atomic_load(&account->peak));
+    put_gauge(out, "strata_memory_limit_bytes", "What it may be (setting memory).", account->limit);
+}
+
 static uint64_t resident_bytes(void)
 {
     unsigned long long total, resident = 0;
@@ -153,6 +162,7 @@ int sta_api_metrics(struct sta_call *call, struct sta_reply *reply, struct sta_e
     put_answers(out, server);
     put_jobs(out, server->options.jobs);
     put_traces(out, server->options.library);
+    put_memory(out, server->options.account);
     put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
     reply->content_type = call->route->content_type;
     return STA_OK;

@@ -113,6 +113,7 @@ static void put_doubts(struct sta_buffer *out, const struct sta_content_report *
 
 static void put_content(struct sta_buffer *out, const struct sta_content_report *content)
 {
+    sta_put_member_uint(out, "unclassified_functions", content->unclassified_functions);
     sta_put_member(out, "unclassified");
     sta_put_char(out, '[');
     for (size_t i = 0; i < content->unclassified_count; i++) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "serve/body.h"
 #include "serve/routes.h"
 
@@ -111,7 +112,9 @@ int sta_api_trace_delete(struct sta_call *call, struct sta_reply *reply, struct 
 {
     reply->status = 204;
     sta_kept_results_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
-    return sta_library_remove(call->server->options.library, call->captures[0], err);
+    int status = sta_library_remove(call->server->options.library, call->captures[0], err);
+    sta_memory_give_back(call->server->options.query_memory);
+    return status;
 }
 
 int sta_api_trace_refresh(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)

@@ -93,14 +93,14 @@ static void put_in(struct sta_kept_results *kept, struct sta_result_claim *entry
     kept->figures.entries += entry->result != NULL;
 }
 
-/* The one used longest ago, when all exceed the limit. */
-static struct sta_result_claim *take_excess(struct sta_kept_results *kept)
+/* The one used longest ago, when all exceed @limit. */
+static struct sta_result_claim *take_excess(struct sta_kept_results *kept, uint64_t limit)
 {
     struct sta_result_claim **oldest = NULL;
     for (struct sta_result_claim **at = &kept->newest; *at != NULL; at = &(*at)->next)
         if ((*at)->result != NULL)
             oldest = at;
-    return kept->figures.bytes > kept->limit && oldest != NULL ? take_out(kept, oldest) : NULL;
+    return kept->figures.bytes > limit && oldest != NULL ? take_out(kept, oldest) : NULL;
 }
 
 /* ---- claims */
@@ -174,6 +174,19 @@ static void hand_out(struct sta_result_claim *claim, struct sta_result *result)
     uv_cond_broadcast(&claim->kept->changed);
 }
 
+/* One by one and without the lock, since freeing takes a while. */
+static void drop_excess(struct sta_kept_results *kept, uint64_t limit)
+{
+    for (;;) {
+        uv_mutex_lock(&kept->lock);
+        struct sta_result_claim *excess = take_excess(kept, limit);
+        uv_mutex_unlock(&kept->lock);
+        if (excess == NULL)
+            return;
+        entry_free(excess);
+    }
+}
+
 void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *result)
 {
     struct sta_kept_results *kept = claim->kept;
@@ -193,14 +206,15 @@ void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *
     uv_mutex_unlock(&kept->lock);
     if (!awaited)
         entry_free(claim);
-    for (;;) {
-        uv_mutex_lock(&kept->lock);
-        struct sta_result_claim *excess = take_excess(kept);
-        uv_mutex_unlock(&kept->lock);
-        if (excess == NULL)
-            return;
-        entry_free(excess);
-    }
+    drop_excess(kept, kept->limit);
+}
+
+size_t sta_kept_results_shrink(struct sta_kept_results *kept, size_t bytes)
+{
+    uint64_t before = sta_kept_results_figures(kept).bytes;
+    drop_excess(kept, before - STA_MIN(before, bytes));
+    uint64_t after = sta_kept_results_figures(kept).bytes;
+    return before > after ? before - after : 0;
 }
 
 void sta_kept_results_forget(struct sta_kept_results *kept, const char *text)

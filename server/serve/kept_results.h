@@ -27,6 +27,9 @@ void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *
 /** Drops the rows whose key holds this text: those of a trace, by its id. */
 void sta_kept_results_forget(struct sta_kept_results *kept, const char *text);
 
+/** Drops what was used longest ago until about so many bytes are free.  Return: how many are. */
+size_t sta_kept_results_shrink(struct sta_kept_results *kept, size_t bytes);
+
 struct sta_kept_results_figures {
     uint64_t limit, bytes, entries;
 };

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 struct sta_result *sta_result_create(const struct sta_result_class *class, void *self)
@@ -13,6 +14,15 @@ struct sta_result *sta_result_create(const struct sta_result_class *class, void 
     result->self = self;
     sta_buffer_init(&result->head);
     return result;
+}
+
+void sta_result_count_in(struct sta_result *result, struct sta_account *account)
+{
+    if (result->account != NULL)
+        return;
+    result->account = account;
+    result->counted = sta_result_bytes(result);
+    sta_account_overdraw(account, result->counted);
 }
 
 struct sta_result *sta_result_retain(struct sta_result *result)
@@ -26,6 +36,7 @@ void sta_result_release(struct sta_result *result)
     if (result == NULL || atomic_fetch_sub(&result->references, 1) != 1)
         return;
     result->class->destroy(result->self);
+    sta_account_release(result->account, result->counted);
     sta_buffer_fini(&result->head);
     free(result);
 }

@@ -32,12 +32,17 @@ struct sta_result {
     _Atomic unsigned references;
     const struct sta_result_class *class;
     void *self;
-    struct sta_buffer head; /* JSON: members that stand before the table, as text without braces */
-    const char *member;     /* JSON: name of the member that holds the table; NULL: its members stand beside
-                               the head.  Static */
+    struct sta_buffer head;      /* JSON: members that stand before the table, as text without braces */
+    struct sta_account *account; /* what the rows hold is counted in it until the last reference goes */
+    size_t counted;              /* bytes */
+    const char *member; /* JSON: name of the member that holds the table; NULL: its members stand beside
+                           the head.  Static */
 };
 
 struct sta_result *sta_result_create(const struct sta_result_class *class, void *self);
+/** Counts what the rows hold in @account from now on, unless they are counted already.  Context: before the
+ * result is shared. */
+void sta_result_count_in(struct sta_result *result, struct sta_account *account);
 struct sta_result *sta_result_retain(struct sta_result *result);
 void sta_result_release(struct sta_result *result); /* NULL allowed */
 uint64_t sta_result_bytes(const struct sta_result *result);
@@ -57,7 +62,8 @@ struct sta_result *sta_result_of_query(struct sta_query_result *result);
  * sta_result_arrange - the same rows in another order, and some of the columns
  * @base: of a table; kept by what is made of it
  * @order: names of columns, -name for descending; stable, missing values last.  @columns: none: all of them
- * Mistakes: STA_EINPUT with a text that lists the columns, and the parameter of the list.
+ * Mistakes: STA_EINPUT with a text that lists the columns, and the parameter of the list.  STA_ECANCELLED,
+ * STA_ELIMIT, STA_EBUSY of the budget.
  */
 struct sta_name_list {
     const char *const *names;
@@ -65,7 +71,7 @@ struct sta_name_list {
     const char *parameter; /* JSON pointer for mistakes */
 };
 STA_MUSTCHECK int sta_result_arrange(struct sta_result *base, const struct sta_name_list *order,
-                                     const struct sta_name_list *columns, struct sta_result **arranged,
-                                     struct sta_error *err);
+                                     const struct sta_name_list *columns, const struct sta_budget *budget,
+                                     struct sta_result **arranged, struct sta_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "serve/result.h"
 
@@ -50,9 +51,7 @@ static uint64_t table_bytes(const void *self)
     const struct arranged *rows = self;
     const struct sta_table *table = &rows->held->table;
     uint64_t bytes = sizeof *rows + (rows->order ? table->rows * sizeof *rows->order : 0);
-    for (size_t c = 0; c < table->column_count; c++)
-        bytes += table->rows * (1 + (table->columns[c].texts ? sizeof(struct sta_text) : sizeof(int64_t)));
-    return bytes + table->arena.total;
+    return rows->base != NULL ? bytes : bytes + sta_table_bytes(table); /* the base counts its own */
 }
 
 static int table_count(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err)
@@ -130,6 +129,7 @@ struct sta_result *sta_result_of_table(struct sta_table *table, void *owner, voi
 {
     struct arranged *rows = sta_alloc(sizeof *rows);
     rows->held = sta_alloc(sizeof *rows->held);
+    sta_table_count_in(table, NULL); /* the result is counted as a whole */
     *rows->held = (struct held){*table, owner, release};
     *table = (struct sta_table){0};
     return sta_result_create(&table_class, rows);
@@ -210,11 +210,14 @@ static int find_keys(const struct sta_table *table, const struct sta_name_list *
     return STA_OK;
 }
 
-static int sort_rows(struct arranged *rows, const struct sta_name_list *order, struct sta_error *err)
+static int sort_rows(struct arranged *rows, const struct sta_name_list *order,
+                     const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_table *table = &rows->held->table;
     struct sort sort = {sta_alloc_array(order->count, sizeof *sort.keys), 0};
     int status = find_keys(table, order, &sort, err);
+    if (status == STA_OK)
+        status = sta_account_check(budget->account, table->rows * sizeof *rows->order, "sorting", err);
     if (status == STA_OK) {
         rows->order = sta_try_alloc_array(STA_MAX(table->rows, 1), sizeof *rows->order);
         if (rows->order == NULL)
@@ -223,7 +226,7 @@ static int sort_rows(struct arranged *rows, const struct sta_name_list *order, s
     if (status == STA_OK) {
         for (size_t i = 0; i < table->rows; i++)
             rows->order[i] = (uint32_t)i;
-        qsort_r(rows->order, table->rows, sizeof *rows->order, compare_rows, &sort);
+        status = sta_sort(budget, rows->order, table->rows, sizeof *rows->order, compare_rows, &sort, err);
     }
     free(sort.keys);
     return status;
@@ -243,7 +246,8 @@ static int choose_columns(struct arranged *rows, const struct sta_name_list *col
 }
 
 int sta_result_arrange(struct sta_result *base, const struct sta_name_list *order,
-                       const struct sta_name_list *columns, struct sta_result **made, struct sta_error *err)
+                       const struct sta_name_list *columns, const struct sta_budget *budget,
+                       struct sta_result **made, struct sta_error *err)
 {
     STA_ASSERT(base->class == &table_class);
     struct arranged *rows = sta_alloc(sizeof *rows);
@@ -251,7 +255,7 @@ int sta_result_arrange(struct sta_result *base, const struct sta_name_list *orde
     rows->held = ((const struct arranged *)base->self)->held;
     int status = STA_OK;
     if (order->count > 0)
-        status = sort_rows(rows, order, err);
+        status = sort_rows(rows, order, budget, err);
     if (status == STA_OK && columns->count > 0)
         status = choose_columns(rows, columns, err);
     if (status != STA_OK) {

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "server/library.h"
 
+struct sta_account;
 struct sta_server;
 
 struct sta_setting_value {
@@ -19,6 +20,7 @@ struct sta_server_options {
     struct sta_library *library; /* borrowed */
     struct sta_jobs *jobs;       /* borrowed */
     struct sta_store *store;     /* borrowed */
+    struct sta_account *account; /* of the daemon: what requests and caches hold is charged to it; borrowed */
     const char *web;             /* folder of the dashboard */
     const char *store_path;      /* folder of the store */
     const char *tokens;          /* file, or "" */
@@ -48,6 +50,9 @@ STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, str
 const char *sta_server_address(const struct sta_server *server);
 /** Reads the tokens file again; on failure the old tokens stay in force. */
 STA_MUSTCHECK int sta_server_reload(struct sta_server *server, struct sta_error *err);
+/** Frees about so many bytes of answers that are kept for whoever asks next.  Return: bytes freed.  Context:
+ * any thread, until the server is stopped. */
+size_t sta_server_shrink(struct sta_server *server, size_t bytes);
 /** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */
 void sta_server_stop(struct sta_server *server, unsigned grace_ms);
 

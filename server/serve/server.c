@@ -154,7 +154,7 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         status = sta_assets_load(options->web, &server->assets, err);
     if (status == STA_OK) {
         make_openapi(server);
-        server->answers = sta_answers_create(options->cache / 2);
+        server->answers = sta_answers_create(options->cache / 2, options->account);
         server->results = sta_kept_results_create(options->cache - options->cache / 2);
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
         server->running = sta_running_create(options->jobs);
@@ -175,6 +175,12 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
 const char *sta_server_address(const struct sta_server *server)
 {
     return sta_http_address(server->http);
+}
+
+size_t sta_server_shrink(struct sta_server *server, size_t bytes)
+{
+    size_t freed = sta_kept_results_shrink(server->results, bytes);
+    return freed < bytes ? freed + sta_answers_shrink(server->answers, bytes - freed) : freed;
 }
 
 int sta_server_reload(struct sta_server *server, struct sta_error *err)

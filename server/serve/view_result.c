@@ -21,6 +21,8 @@ static int base_result(struct sta_view *view, const struct sta_budget *budget, s
     if (claim == NULL)
         return status;
     status = view->kind->result(view, budget, result, err);
+    if (status == STA_OK)
+        sta_result_count_in(*result, view->server->options.account);
     sta_kept_results_settle(claim, *result);
     return status == STA_OK ? STA_OK : sta_view_blame(view, err);
 }
@@ -36,7 +38,7 @@ static int arranged_result(struct sta_view *view, const struct sta_budget *budge
         return status;
     status = base_result(view, budget, &base, err);
     if (status == STA_OK) {
-        status = sta_result_arrange(base, &view->order, &view->columns, result, err);
+        status = sta_result_arrange(base, &view->order, &view->columns, budget, result, err);
         sta_result_release(base);
     }
     sta_kept_results_settle(claim, *result);

@@ -299,7 +299,10 @@ static int find_result(struct long_answer *answer, const struct sta_budget *budg
     if (!view->explain)
         return sta_view_find_result(view, budget, &answer->result, err);
     int status = view->kind->result(view, budget, &answer->result, err);
-    return status == STA_OK ? STA_OK : sta_view_blame(view, err);
+    if (status != STA_OK)
+        return sta_view_blame(view, err);
+    sta_result_count_in(answer->result, view->server->options.account);
+    return STA_OK;
 }
 
 /* Computes the result and writes what a short answer has. */

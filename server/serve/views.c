@@ -35,6 +35,7 @@ void sta_view_destroy(struct sta_view *view)
         sta_presets_release(view->presets);
     sta_arena_fini(&view->memory);
     sta_buffer_fini(&view->key);
+    sta_account_close(&view->account);
     free(view);
 }
 
@@ -224,12 +225,15 @@ static void keep(const struct sta_view *view, const struct sta_reply *reply)
         sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
 }
 
-struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic bool *cancel)
+struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel)
 {
     const struct sta_server_options *options = &view->server->options;
+    STA_ASSERT(view->account.setting == NULL);
+    sta_account_init(&view->account, options->query_memory, "query_memory", options->account);
     return (struct sta_budget){
         .workers = options->workers,
         .memory = options->query_memory,
+        .account = &view->account,
         .cancel = cancel,
         .deadline_ns =
             options->query_timeout ? uv_hrtime() + options->query_timeout * UINT64_C(1000000000) : 0,

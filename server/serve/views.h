@@ -6,6 +6,7 @@
 #ifndef STA_SERVE_VIEWS_H
 #define STA_SERVE_VIEWS_H
 
+#include "common/account.h"
 #include "common/document.h"
 #include "serve/kept_results.h"
 #include "serve/pages.h"
@@ -41,6 +42,7 @@ struct sta_view {
     struct sta_buffer key; /* what is asked, of which versions, in which order, which page */
     size_t identity_size, rows_size, order_size; /* how much of it names these */
     struct sta_flight *flight;
+    struct sta_account account;       /* of the computation, once it has begun */
     const struct sta_view_kind *next; /* prepared when this was; NULL: nothing */
 };
 
@@ -110,7 +112,8 @@ void sta_view_destroy(struct sta_view *view);
 /** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read
  * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
-struct sta_budget sta_view_budget(const struct sta_view *view, const _Atomic bool *cancel);
+/** Opens the view's account, which ends with the view.  Once per view. */
+struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel);
 /** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
 int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
                      struct sta_error *err);

@@ -30,6 +30,7 @@ struct sta_known_trace {
 struct sta_store {
     char *path;
     int lock_fd;
+    struct sta_account *account;                         /* NULL: nothing is counted */
     struct sta_column_shelf *shelf;                      /* NULL: decoded columns are not kept */
     void (*on_damage)(void *context, const char *trace); /* NULL: nobody wants to know */
     void *on_damage_context;
@@ -93,6 +94,7 @@ struct sta_snapshot {
     int64_t origin;           /* ticks since 1970 */
     struct sta_manifest manifest;
     struct sta_tables *tables;
+    size_t counted; /* bytes of the tables, in the account of the store */
     struct sta_stored_source **sources;
     size_t source_count;
     struct sta_open_segment *segments;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
+#include "common/account.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "store/envelope.h"
@@ -47,9 +48,14 @@ static int seal_all(struct sta_writer *writer, struct sta_error *err)
 static int write_tables(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
+    /* Written, the texts are in memory twice more: one behind the other, and packed. */
+    int status = sta_account_check(writer->account, sta_tables_bytes(writer->tables),
+                                   "writing the names of the trace", err);
+    if (status != STA_OK)
+        return status;
     sta_tables_put(&content, writer->tables);
-    int status = sta_writer_create_file(writer, STA_FILE_TABLES, STA_ENVELOPE_TABLES, &content,
-                                        &writer->manifest.tables_file, err);
+    status = sta_writer_create_file(writer, STA_FILE_TABLES, STA_ENVELOPE_TABLES, &content,
+                                    &writer->manifest.tables_file, err);
     sta_buffer_fini(&content);
     return status;
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include "common/account.h"
 #include "common/memory.h"
 #include "store/kernels.h"
 
@@ -40,23 +41,27 @@ struct compartment {
 struct sta_column_shelf {
     uint64_t room; /* of a compartment */
     int64_t seconds;
+    struct sta_account *account;
     struct compartment compartments[COMPARTMENTS];
 };
 
-struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds)
+struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds, struct sta_account *account)
 {
     struct sta_column_shelf *shelf = sta_alloc(sizeof *shelf);
     shelf->room = room / COMPARTMENTS;
     shelf->seconds = seconds;
+    shelf->account = account;
     for (size_t i = 0; i < COMPARTMENTS; i++)
         STA_ASSERT(pthread_mutex_init(&shelf->compartments[i].lock, NULL) == 0);
     return shelf;
 }
 
-static void release(struct item *item)
+static void release(const struct sta_column_shelf *shelf, struct item *item)
 {
-    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
-        free(item);
+    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
+        return;
+    sta_account_release(shelf->account, item->size);
+    free(item);
 }
 
 void sta_column_shelf_destroy(struct sta_column_shelf *shelf)
@@ -66,7 +71,7 @@ void sta_column_shelf_destroy(struct sta_column_shelf *shelf)
     for (size_t i = 0; i < COMPARTMENTS; i++) {
         for (struct item *item = shelf->compartments[i].newest, *older; item != NULL; item = older) {
             older = item->older;
-            release(item);
+            release(shelf, item);
         }
         pthread_mutex_destroy(&shelf->compartments[i].lock);
     }
@@ -113,13 +118,12 @@ static void take_out(struct compartment *compartment, struct item *item)
     *(item->older != NULL ? &item->older->newer : &compartment->oldest) = item->newer;
 }
 
-static void drop_oldest(struct compartment *compartment)
+static void drop(const struct sta_column_shelf *shelf, struct compartment *compartment, struct item *item)
 {
-    struct item *item = compartment->oldest;
     *find(compartment, item->key) = item->next;
     take_out(compartment, item);
     compartment->size -= item->size;
-    release(item);
+    release(shelf, item);
 }
 
 /* Return: false when what is there stays. */
@@ -130,7 +134,7 @@ static bool make_place(const struct sta_column_shelf *shelf, struct compartment 
         const struct item *oldest = compartment->oldest;
         if (oldest == NULL || item->asked - oldest->asked < shelf->seconds)
             return false;
-        drop_oldest(compartment);
+        drop(shelf, compartment, compartment->oldest);
     }
     return true;
 }
@@ -208,7 +212,7 @@ bool sta_column_shelf_get(struct sta_column_shelf *shelf, struct sta_column_shel
     if (item == NULL)
         return false;
     widen(item, rows, values);
-    release(item);
+    release(shelf, item);
     return true;
 }
 
@@ -221,13 +225,60 @@ void sta_column_shelf_put(struct sta_column_shelf *shelf, struct sta_column_shel
     struct item *item = fits ? make_item(key, rows, min, max, values) : NULL;
     if (item == NULL)
         return;
+    bool charged = sta_account_try_charge(shelf->account, item->size);
+    size_t size = item->size;
     pthread_mutex_lock(&compartment->lock);
-    if (*find(compartment, key) == NULL && make_place(shelf, compartment, item)) {
+    if (charged && *find(compartment, key) == NULL && make_place(shelf, compartment, item)) {
         *find(compartment, key) = item;
         put_in_front(compartment, item);
         compartment->size += item->size;
         item = NULL;
     }
     pthread_mutex_unlock(&compartment->lock);
-    free(item); /* no place, or another reader was first */
+    if (item != NULL && charged) /* no place, or another reader was first */
+        sta_account_release(shelf->account, size);
+    free(item);
+}
+
+size_t sta_column_shelf_shrink(struct sta_column_shelf *shelf, size_t bytes)
+{
+    size_t freed = 0, share = bytes / COMPARTMENTS + 1;
+    for (size_t i = 0; i < COMPARTMENTS; i++) {
+        struct compartment *compartment = &shelf->compartments[i];
+        pthread_mutex_lock(&compartment->lock);
+        for (size_t here = 0; here < share && compartment->oldest != NULL;) {
+            here += compartment->oldest->size;
+            freed += compartment->oldest->size;
+            drop(shelf, compartment, compartment->oldest);
+        }
+        pthread_mutex_unlock(&compartment->lock);
+    }
+    return freed;
+}
+
+static bool is_among(const uint64_t *serials, size_t count, uint64_t serial)
+{
+    size_t low = 0;
+    for (size_t high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (serials[middle] < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && serials[low] == serial;
+}
+
+void sta_column_shelf_forget(struct sta_column_shelf *shelf, const uint64_t *serials, size_t count)
+{
+    for (size_t i = 0; i < COMPARTMENTS; i++) {
+        struct compartment *compartment = &shelf->compartments[i];
+        pthread_mutex_lock(&compartment->lock);
+        for (struct item *item = compartment->newest, *older; item != NULL; item = older) {
+            older = item->older;
+            if (is_among(serials, count, item->key.segment))
+                drop(shelf, compartment, item);
+        }
+        pthread_mutex_unlock(&compartment->lock);
+    }
 }

@@ -18,9 +18,15 @@ struct sta_column_shelf_key {
     uint32_t block, column;
 };
 
-/** @room: bytes that it may take; @seconds: what was asked for within them stays. */
-struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds);
+/** @room: bytes that it may take; @seconds: what was asked for within them stays; @account: is charged, and a
+ * column for which it has no room is not kept. */
+struct sta_column_shelf *sta_column_shelf_create(uint64_t room, int64_t seconds, struct sta_account *account);
+/** Drops what was used longest ago, however lately that was, until about so many bytes are free.  Return: how
+ * many are. */
+size_t sta_column_shelf_shrink(struct sta_column_shelf *shelf, size_t bytes);
 void sta_column_shelf_destroy(struct sta_column_shelf *shelf); /* NULL allowed */
+/** Drops the columns of segments that are closed, which nobody can ask for again.  @serials: ascending. */
+void sta_column_shelf_forget(struct sta_column_shelf *shelf, const uint64_t *serials, size_t count);
 /** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
 bool sta_column_shelf_get(struct sta_column_shelf *shelf, struct sta_column_shelf_key key, uint32_t rows,
                           struct sta_column_values *values);

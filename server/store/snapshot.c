@@ -5,6 +5,7 @@
  * of the newest version is shared by all who ask for it. */
 #include <stdlib.h>
 #include <string.h>
+#include "common/account.h"
 #include "common/log.h"
 #include "common/memory.h"
 #include "store/envelope.h"
@@ -208,6 +209,20 @@ static void share(struct sta_store *store, struct sta_known_trace *known, struct
     pthread_mutex_unlock(&store->lock);
 }
 
+/* Frees the snapshot when its dictionaries do not fit. */
+static int count_tables(struct sta_store *store, struct sta_snapshot **snapshot, struct sta_error *err)
+{
+    size_t bytes = sta_tables_bytes((*snapshot)->tables);
+    int status = sta_account_charge(store->account, bytes, "the names of the trace", err);
+    if (status == STA_OK) {
+        (*snapshot)->counted = bytes;
+    } else {
+        sta_snapshot_destroy(*snapshot);
+        *snapshot = NULL;
+    }
+    return status;
+}
+
 int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
                       struct sta_error *err)
 {
@@ -222,6 +237,8 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
     if (*snapshot == NULL) {
         char *folder = sta_trace_folder(store, trace);
         status = sta_snapshot_load(folder, snapshot, err);
+        if (status == STA_OK)
+            status = count_tables(store, snapshot, err);
         if (status == STA_OK)
             share(store, known, *snapshot);
         free(folder);
@@ -238,6 +255,18 @@ struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
     return snapshot;
 }
 
+/* Kept columns are those of open segments; opened again, these have other serials. */
+static void forget_columns(const struct sta_snapshot *snapshot)
+{
+    if (snapshot->store->shelf == NULL)
+        return;
+    uint64_t *serials = sta_alloc_array(snapshot->segment_count, sizeof *serials);
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        serials[s] = snapshot->segments[s].segment.serial;
+    sta_column_shelf_forget(snapshot->store->shelf, serials, snapshot->segment_count);
+    free(serials);
+}
+
 void sta_snapshot_release(struct sta_snapshot *snapshot)
 {
     if (snapshot == NULL)
@@ -248,8 +277,11 @@ void sta_snapshot_release(struct sta_snapshot *snapshot)
     if (last && trace != NULL && trace->current == snapshot)
         trace->current = NULL;
     pthread_mutex_unlock(&snapshot->store->lock);
-    if (last)
+    if (last) {
+        forget_columns(snapshot);
+        sta_account_release(snapshot->store->account, snapshot->counted);
         sta_snapshot_destroy(snapshot);
+    }
 }
 
 void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,

@@ -246,10 +246,20 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
     return STA_OK;
 }
 
+void sta_store_count_in(struct sta_store *store, struct sta_account *account)
+{
+    store->account = account;
+}
+
+size_t sta_store_shrink(struct sta_store *store, size_t bytes)
+{
+    return store->shelf != NULL ? sta_column_shelf_shrink(store->shelf, bytes) : 0;
+}
+
 void sta_store_keep_columns(struct sta_store *store, uint64_t room)
 {
     STA_ASSERT(store->shelf == NULL);
-    store->shelf = sta_column_shelf_create(room, SECONDS_ON_SHELF);
+    store->shelf = sta_column_shelf_create(room, SECONDS_ON_SHELF, store->account);
 }
 
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),

@@ -14,6 +14,7 @@
 #include "common/event.h"
 #include "common/ledger.h"
 
+struct sta_account;
 struct sta_store;    /* one store folder, opened and locked */
 struct sta_snapshot; /* one version of one trace, open for reading; counted references */
 struct sta_writer;   /* the next version of one trace, being written */
@@ -55,6 +56,12 @@ void sta_store_keep_columns(struct sta_store *store, uint64_t room);
  * Context: once, before the first snapshot. */
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
                          void *context);
+/** What open snapshots, kept columns and writers hold is charged to @account.  Context: once, before the
+ * first snapshot and before sta_store_keep_columns. */
+void sta_store_count_in(struct sta_store *store, struct sta_account *account);
+/** Drops kept columns that were used longest ago until about so many bytes are free.  Return: how many are.
+ */
+size_t sta_store_shrink(struct sta_store *store, size_t bytes);
 const char *sta_store_path(const struct sta_store *store);
 
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */
@@ -93,9 +100,10 @@ STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, u
 /* ---- writing a version */
 
 struct sta_writer_options {
-    unsigned workers;           /* how many threads will call sta_writer_add, numbered from 0 */
-    size_t memory;              /* bytes that rows waiting to be sealed may take, all workers together */
-    const _Atomic bool *cancel; /* looked at while rows of the base are written again; NULL: never */
+    unsigned workers;            /* how many threads will call sta_writer_add, numbered from 0 */
+    size_t memory;               /* bytes that rows waiting to be sealed may take, all workers together */
+    const _Atomic bool *cancel;  /* looked at while rows of the base are written again; NULL: never */
+    struct sta_account *account; /* rows, dictionaries and sources are charged to it; NULL: not counted */
 };
 
 /**
@@ -121,8 +129,8 @@ bool sta_writer_find_source(const struct sta_writer *writer, const char *path, u
 /**
  * sta_writer_add - take the rows of a batch (its arrays are swapped out or copied)
  * @source: number of the batch's source in this writer (batch->source is not looked at)
- * Seals a segment when enough rows have come together for this worker.  Context: worker @worker, one call at
- * a time each.
+ * Seals a segment when enough rows have come together for this worker.  STA_ELIMIT, STA_EBUSY when the
+ * writer's account is overdrawn.  Context: worker @worker, one call at a time each.
  */
 STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source,
                                  struct sta_batch *batch, struct sta_error *err);

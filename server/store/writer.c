@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "common/account.h"
 #include "common/memory.h"
 #include "store/envelope.h"
 
@@ -156,6 +157,7 @@ static struct sta_writer *writer_create(struct sta_store *store, struct sta_know
     writer->folder = sta_trace_folder(store, writer->id);
     writer->worker_count = STA_MAX(options->workers, 1U);
     writer->worker_memory = options->memory / writer->worker_count;
+    writer->account = options->account;
     writer->workers = sta_alloc_array(writer->worker_count, sizeof *writer->workers);
     pthread_mutex_init(&writer->lock, NULL);
     return writer;
@@ -247,11 +249,16 @@ int sta_writer_take(struct sta_writer *writer, unsigned worker, const struct sta
     STA_GROW(own->pending, own->pending_capacity, own->pending_count + 1);
     own->pending[own->pending_count++] = (struct sta_pending){
         .batch = *batch, .source = source->id, .path = source->source.path, .first_line = batch->first_line};
-    own->pending_bytes += bytes_held(batch);
+    size_t bytes = bytes_held(batch);
+    own->pending_bytes += bytes;
+    sta_account_overdraw(writer->account, bytes);
     own->pending_rows += batch->count;
     sta_batch_init(batch);
     if (own->spare_count > 0)
         *batch = own->spare[--own->spare_count];
+    int status = sta_account_check(writer->account, 0, "the rows and names of the trace", err);
+    if (status != STA_OK)
+        return status;
     bool full = own->pending_bytes + own->pending_rows * STA_BUILDER_ROW_BYTES >= writer->worker_memory;
     return full ? sta_writer_seal(writer, worker, err) : STA_OK;
 }
@@ -267,8 +274,9 @@ int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source, 
     return sta_writer_take(writer, worker, stored, batch, err);
 }
 
-static void clear_pending(struct sta_writer_worker *own)
+static void clear_pending(const struct sta_writer *writer, struct sta_writer_worker *own)
 {
+    sta_account_release(writer->account, own->pending_bytes);
     for (size_t i = 0; i < own->pending_count; i++) {
         STA_GROW(own->spare, own->spare_capacity, own->spare_count + 1);
         sta_batch_clear(&own->pending[i].batch);
@@ -310,6 +318,15 @@ int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
     return status;
 }
 
+/* Under the lock.  Dictionaries grow with every batch; they are looked at once per segment, since to add up
+ * those of all keys takes a while. */
+static void count_tables(struct sta_writer *writer)
+{
+    size_t bytes = sta_tables_bytes(writer->tables);
+    sta_account_overdraw(writer->account, bytes - STA_MIN(bytes, writer->tables_counted));
+    writer->tables_counted = STA_MAX(bytes, writer->tables_counted);
+}
+
 int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
@@ -332,8 +349,9 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
         free(path);
         return status;
     }
-    clear_pending(own);
+    clear_pending(writer, own);
     pthread_mutex_lock(&writer->lock);
+    count_tables(writer);
     note_segment(writer, segment);
     pthread_mutex_unlock(&writer->lock);
     return sta_writer_note_file(writer, path, fd, err);
@@ -372,9 +390,9 @@ int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const ch
 
 /* ---- ending */
 
-static void worker_fini(struct sta_writer_worker *own)
+static void worker_fini(const struct sta_writer *writer, struct sta_writer_worker *own)
 {
-    clear_pending(own);
+    clear_pending(writer, own);
     for (size_t i = 0; i < own->spare_count; i++)
         sta_batch_fini(&own->spare[i]);
     free(own->spare);
@@ -389,7 +407,7 @@ void sta_writer_end(struct sta_writer *writer)
     writer->known->writing = false;
     pthread_mutex_unlock(&writer->store->lock);
     for (unsigned w = 0; w < writer->worker_count; w++)
-        worker_fini(&writer->workers[w]);
+        worker_fini(writer, &writer->workers[w]);
     free(writer->workers);
     for (size_t i = 0; i < writer->made_count; i++) {
         if (writer->made[i].fd >= 0)
@@ -400,6 +418,7 @@ void sta_writer_end(struct sta_writer *writer)
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_manifest_fini(&writer->manifest);
     sta_tables_destroy(writer->tables);
+    sta_account_release(writer->account, writer->tables_counted);
     pthread_mutex_destroy(&writer->lock);
     free(writer->folder);
     free(writer);

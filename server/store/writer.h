@@ -40,7 +40,9 @@ struct sta_writer {
     const _Atomic bool *cancel; /* NULL: never */
     unsigned worker_count;
     struct sta_writer_worker *workers;
-    pthread_mutex_t lock; /* guards all below */
+    struct sta_account *account;
+    pthread_mutex_t lock;  /* guards all below */
+    size_t tables_counted; /* bytes of the dictionaries that the account knows of */
     struct sta_stored_source **sources;
     size_t source_count, source_capacity;
     uint32_t next_source, next_file;

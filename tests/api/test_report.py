@@ -92,4 +92,13 @@ def test_unclassified_functions_and_unresolved_hashes(scene):
     lines += [event("zread", "STDIO", 1_700_000_000_000_000, 5), event("anything", "app", 1_700_000_000_000_000, 5)]
     _, _, report = ingest(scene, lambda folder: write_trace(folder, lines))
     assert report["unclassified"] == [{"func_name": "pread64", "count": 3}, {"func_name": "zread", "count": 1}]
+    assert report["unclassified_functions"] == 2
     assert report["unresolved"] == {"file_hashes": 1, "host_hashes": 1}
+
+
+def test_the_most_frequent_of_many_unclassified_functions(scene):
+    start = 1_700_000_000_000_000
+    lines = [event(f"f{i:04}", "POSIX", start + i, 5) for i in range(1500)] + [event("f1400", "POSIX", start, 5)]
+    _, _, report = ingest(scene, lambda folder: write_trace(folder, lines))
+    assert report["unclassified_functions"] == 1500
+    assert report["unclassified"] == [{"func_name": "f1400", "count": 2}] + [{"func_name": f"f{i:04}", "count": 1} for i in range(999)]

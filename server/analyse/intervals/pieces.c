@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
+#include "analyse/exec/sort.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "the intervals of an overlap";
 
 #define CHUNK_PIECES 1024
 #define NO_UNIT UINT32_MAX
@@ -221,7 +225,7 @@ struct placed_run {
     const struct list *list;
 };
 
-static int compare_runs(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b, void *context)
 {
     const struct run *x = ((const struct placed_run *)a)->run;
     const struct run *y = ((const struct placed_run *)b)->run;
@@ -230,18 +234,24 @@ static int compare_runs(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static struct placed_run *runs_in_order(const struct sta_pieces *pieces, size_t *count)
+/* NULL when it fails. */
+static struct placed_run *runs_in_order(const struct sta_pieces *pieces, const struct sta_budget *budget,
+                                        size_t *count, struct sta_error *err)
 {
     *count = 0;
     for (unsigned w = 0; w < pieces->options.workers; w++)
         *count += pieces->lists[w].run_count;
-    struct placed_run *placed = sta_alloc_array(*count + 1, sizeof *placed);
+    struct placed_run *placed = sta_account_alloc(budget->account, *count + 1, sizeof *placed, WHAT, err);
+    if (placed == NULL)
+        return NULL;
     size_t put = 0;
     for (unsigned w = 0; w < pieces->options.workers; w++)
         for (size_t r = 0; r < pieces->lists[w].run_count; r++)
             placed[put++] = (struct placed_run){&pieces->lists[w].runs[r], &pieces->lists[w]};
-    qsort(placed, *count, sizeof *placed, compare_runs);
-    return placed;
+    if (sta_sort(budget, placed, *count, sizeof *placed, compare_runs, NULL, err) == 0)
+        return placed;
+    sta_account_free(budget->account, placed);
+    return NULL;
 }
 
 static const struct piece *piece_at(const struct list *list, size_t at)
@@ -250,24 +260,29 @@ static const struct piece *piece_at(const struct list *list, size_t at)
 }
 
 /* Room for each track, as if no pieces touched. */
-static void make_tracks(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
-                        uint32_t units, struct sta_tracks *tracks)
+static int make_tracks(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
+                       const struct sta_budget *budget, struct sta_tracks *tracks, struct sta_error *err)
 {
-    size_t count = (size_t)units * pieces->options.tracks;
-    *tracks = (struct sta_tracks){.units = units,
-                                  .tracks = pieces->options.tracks,
-                                  .first = sta_alloc_array(count + 1, sizeof *tracks->first),
-                                  .counts = sta_alloc_array(count + 1, sizeof *tracks->counts)};
-    for (size_t r = 0; r < run_count; r++)
+    struct sta_account *account = budget->account;
+    size_t count = (size_t)tracks->units * tracks->tracks;
+    tracks->first = sta_account_calloc(account, count + 1, sizeof *tracks->first, WHAT, err);
+    tracks->counts = sta_account_calloc(account, count + 1, sizeof *tracks->counts, WHAT, err);
+    int rc = tracks->first == NULL || tracks->counts == NULL ? err->status : 0;
+    for (size_t r = 0; r < run_count && rc == 0; r++) {
         for (uint32_t i = 0; i < runs[r].run->count; i++) {
             const struct piece *piece = piece_at(runs[r].list, runs[r].run->first + i);
             tracks->first[(size_t)runs[r].run->unit * pieces->options.tracks + piece->track + 1]++;
         }
+        rc = sta_budget_check_step(budget, r, err);
+    }
+    if (rc != 0)
+        return rc;
     for (size_t t = 0; t < count; t++)
         tracks->first[t + 1] += tracks->first[t] + 1; /* and one for the end */
     size_t room = tracks->first[count] + 1;
-    tracks->from = sta_alloc_array(room, sizeof *tracks->from);
-    tracks->before = sta_alloc_array(room, sizeof *tracks->before);
+    tracks->from = sta_account_calloc(account, room, sizeof *tracks->from, WHAT, err);
+    tracks->before = sta_account_calloc(account, room, sizeof *tracks->before, WHAT, err);
+    return tracks->from == NULL || tracks->before == NULL ? err->status : 0;
 }
 
 static void put_piece(struct sta_tracks *tracks, size_t track, const struct piece *piece)
@@ -283,21 +298,27 @@ static void put_piece(struct sta_tracks *tracks, size_t track, const struct piec
     tracks->before[end + 1] = tracks->before[end] + piece->length;
 }
 
-void sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_tracks *tracks)
+int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, const struct sta_budget *budget,
+                    struct sta_tracks *tracks, struct sta_error *err)
 {
+    *tracks =
+        (struct sta_tracks){.units = units, .tracks = pieces->options.tracks, .account = budget->account};
     for (unsigned w = 0; w < pieces->options.workers; w++)
         close_unit(pieces, &pieces->lists[w]);
     size_t count;
-    struct placed_run *runs = runs_in_order(pieces, &count);
-    make_tracks(pieces, runs, count, units, tracks);
-    for (size_t r = 0; r < count; r++)
+    struct placed_run *runs = runs_in_order(pieces, budget, &count, err);
+    int rc = runs == NULL ? err->status : make_tracks(pieces, runs, count, budget, tracks, err);
+    for (size_t r = 0; r < count && rc == 0; r++) {
         for (uint32_t i = 0; i < runs[r].run->count; i++) {
             const struct piece *piece = piece_at(runs[r].list, runs[r].run->first + i);
             put_piece(tracks, (size_t)runs[r].run->unit * pieces->options.tracks + piece->track, piece);
         }
-    free(runs);
+        rc = sta_budget_check_step(budget, r, err);
+    }
+    sta_account_free(budget->account, runs);
     for (unsigned w = 0; w < pieces->options.workers; w++)
         drop_pieces(&pieces->lists[w]);
+    return rc;
 }
 
 struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *count)
@@ -315,10 +336,10 @@ struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *cou
 
 void sta_tracks_fini(struct sta_tracks *tracks)
 {
-    free(tracks->first);
-    free(tracks->counts);
-    free(tracks->from);
-    free(tracks->before);
+    sta_account_free(tracks->account, tracks->first);
+    sta_account_free(tracks->account, tracks->counts);
+    sta_account_free(tracks->account, tracks->from);
+    sta_account_free(tracks->account, tracks->before);
     *tracks = (struct sta_tracks){0};
 }
 

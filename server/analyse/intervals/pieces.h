@@ -39,10 +39,13 @@ struct sta_tracks {
     uint32_t units, tracks;
     size_t *first, *counts;
     int64_t *from, *before;
+    struct sta_account *account;
 };
 
-/** After the pass, once: what is kept, but for the longest; the pieces are let go. */
-void sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_tracks *tracks);
+/** After the pass, once: what is kept, but for the longest; the pieces are let go.  Charged to the budget's
+ * account.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY of the budget; sta_tracks_fini also then. */
+STA_MUSTCHECK int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, const struct sta_budget *budget,
+                                  struct sta_tracks *tracks, struct sta_error *err);
 /** After the join: the longest of the whole intervals of each worker, as unit (cell) and track (mask), in no
  * order; free() it. */
 struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *count);

@@ -6,10 +6,13 @@
  * for its bounds. */
 #include "analyse/intervals/slices.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "analyse/budget.h"
+#include "analyse/exec/sort.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "the plan of slices of time";
 
 /* At a time, rows per tick begin (density > 0) or end; `rows` fall there at once. */
 struct change {
@@ -17,80 +20,94 @@ struct change {
     double density, rows;
 };
 
-static int compare_changes(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b, void *context)
 {
     const struct change *x = a;
     const struct change *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct change *changes_of(const struct sta_timeline_block *blocks, size_t block_count)
+/* NULL when it fails. */
+static struct change *changes_of(const struct sta_timeline_block *blocks, size_t block_count,
+                                 const struct sta_budget *budget, struct sta_error *err)
 {
-    struct change *changes = sta_alloc_array(block_count * 2 + 1, sizeof *changes);
-    for (size_t i = 0; i < block_count; i++) {
+    struct change *changes =
+        sta_account_alloc(budget->account, block_count * 2 + 1, sizeof *changes, WHAT, err);
+    for (size_t i = 0; changes != NULL && i < block_count; i++) {
         double width = (double)blocks[i].ts_max - (double)blocks[i].ts_min;
         double rows = (double)blocks[i].rows;
         double density = width > 0 ? rows / width : 0;
         changes[i * 2] = (struct change){blocks[i].ts_min, density, width > 0 ? 0 : rows};
         changes[i * 2 + 1] = (struct change){blocks[i].ts_max, -density, 0};
     }
-    qsort(changes, block_count * 2, sizeof *changes, compare_changes);
-    return changes;
+    if (changes == NULL ||
+        sta_sort(budget, changes, block_count * 2, sizeof *changes, compare_changes, NULL, err) == 0)
+        return changes;
+    sta_account_free(budget->account, changes);
+    return NULL;
 }
 
 struct cuts {
     int64_t *bounds;
     size_t count, capacity;
+    const struct sta_budget *budget;
 };
 
-static void add_cut(struct cuts *cuts, int64_t at)
+/* Keeps room for the last bound. */
+static int add_cut(struct cuts *cuts, int64_t at, struct sta_error *err)
 {
-    if (at <= cuts->bounds[cuts->count - 1])
-        return;
-    STA_GROW(cuts->bounds, cuts->capacity, cuts->count + 2);
-    cuts->bounds[cuts->count++] = at;
+    if (cuts->count > 0 && at <= cuts->bounds[cuts->count - 1])
+        return 0;
+    int rc =
+        STA_ACCOUNT_GROW(cuts->budget->account, cuts->bounds, cuts->capacity, cuts->count + 2, WHAT, err);
+    if (rc == 0)
+        cuts->bounds[cuts->count++] = at;
+    return rc == 0 ? sta_budget_check_step(cuts->budget, cuts->count, err) : rc;
 }
 
-/* Cuts between two changes; returns the rows since the last cut. */
-static double cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double density, double rows,
-                          double slice_rows)
+/* Cuts between two changes.  @rows: those since the last cut, before and after. */
+static int cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double density, double *rows,
+                       double slice_rows, struct sta_error *err)
 {
     double end = (double)to - (double)from;
-    double rest = rows + density * end;
-    if (density <= 0)
-        return rest;
-    double done = -rows / density; /* where the last cut would lie at this density */
-    while (rest >= slice_rows) {
+    double rest = *rows + density * end;
+    double done = density > 0 ? -*rows / density : 0; /* where the last cut would lie at this density */
+    int rc = 0;
+    while (density > 0 && rest >= slice_rows && rc == 0) {
         done += slice_rows / density;
         double step = STA_MIN(STA_MAX(done, 0) + 1, end);
-        add_cut(cuts, from + (int64_t)step);
+        rc = add_cut(cuts, from + (int64_t)step, err);
         rest -= slice_rows;
     }
-    return rest;
+    *rows = rest;
+    return rc;
 }
 
-static void cut(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count,
-                size_t slice_rows)
+static int cut(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count,
+               size_t slice_rows, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct change *changes = changes_of(blocks, block_count);
-    struct cuts cuts = {.bounds = sta_alloc_array(16, sizeof *cuts.bounds), .count = 1, .capacity = 16};
-    cuts.bounds[0] = INT64_MIN;
+    struct change *changes = changes_of(blocks, block_count, budget, err);
+    struct cuts cuts = {.budget = budget};
     double density = 0;
     double rows = 0;
-    for (size_t i = 0; i < block_count * 2; i++) {
+    int rc = changes == NULL ? err->status : add_cut(&cuts, INT64_MIN, err);
+    for (size_t i = 0; i < block_count * 2 && rc == 0; i++) {
         if (i > 0)
-            rows = cut_stretch(&cuts, changes[i - 1].at, changes[i].at, density, rows, (double)slice_rows);
-        if (rows + changes[i].rows > (double)slice_rows) {
-            add_cut(&cuts, changes[i].at);
+            rc =
+                cut_stretch(&cuts, changes[i - 1].at, changes[i].at, density, &rows, (double)slice_rows, err);
+        if (rc == 0 && rows + changes[i].rows > (double)slice_rows) {
+            rc = add_cut(&cuts, changes[i].at, err);
             rows = 0;
         }
         density += changes[i].density;
         rows += changes[i].rows;
     }
-    free(changes);
-    plan->slice_count = cuts.count;
-    cuts.bounds[cuts.count] = INT64_MAX;
+    sta_account_free(budget->account, changes);
     plan->bounds = cuts.bounds;
+    plan->slice_count = cuts.count;
+    if (rc == 0)
+        plan->bounds[cuts.count] = INT64_MAX;
+    return rc;
 }
 
 struct placed {
@@ -98,7 +115,7 @@ struct placed {
     uint32_t block;
 };
 
-static int compare_placed(const void *a, const void *b)
+static int compare_placed(const void *a, const void *b, void *context)
 {
     const struct placed *x = a;
     const struct placed *y = b;
@@ -107,72 +124,103 @@ static int compare_placed(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static void order_blocks(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
-                         size_t block_count)
+static int order_blocks(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                        size_t block_count, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct placed *placed = sta_alloc_array(block_count + 1, sizeof *placed);
-    for (size_t i = 0; i < block_count; i++)
+    struct placed *placed = sta_account_alloc(budget->account, block_count + 1, sizeof *placed, WHAT, err);
+    plan->order = sta_account_alloc(budget->account, block_count + 1, sizeof *plan->order, WHAT, err);
+    int rc = placed == NULL || plan->order == NULL ? err->status : 0;
+    for (size_t i = 0; rc == 0 && i < block_count; i++)
         placed[i] = (struct placed){blocks[i].ts_min, (uint32_t)i};
-    qsort(placed, block_count, sizeof *placed, compare_placed);
-    plan->order = sta_alloc_array(block_count + 1, sizeof *plan->order);
-    for (size_t i = 0; i < block_count; i++)
+    if (rc == 0)
+        rc = sta_sort(budget, placed, block_count, sizeof *placed, compare_placed, NULL, err);
+    for (size_t i = 0; rc == 0 && i < block_count; i++)
         plan->order[i] = placed[i].block;
-    free(placed);
+    sta_account_free(budget->account, placed);
+    return rc;
 }
 
-/* Members of each slice: the blocks that began before its end and have not ended before its start. */
-static void assign(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count)
+static int alloc_uses(struct sta_slice_plan *plan, size_t block_count, struct sta_account *account,
+                      struct sta_error *err)
 {
-    uint32_t *open = sta_alloc_array(block_count + 1, sizeof *open);
-    size_t open_count = 0;
-    size_t read = 0;
-    size_t member_count = 0;
-    size_t member_capacity = 0;
-    plan->reads = sta_alloc_array(plan->slice_count, sizeof *plan->reads);
-    plan->first_member = sta_alloc_array(plan->slice_count + 1, sizeof *plan->first_member);
-    plan->uses = sta_alloc_array(block_count + 1, sizeof *plan->uses);
-    plan->first_slice = sta_alloc_array(block_count + 1, sizeof *plan->first_slice);
-    for (size_t s = 0; s < plan->slice_count; s++) {
-        bool last = s + 1 == plan->slice_count;
-        while (read < block_count && (last || blocks[plan->order[read]].ts_min < plan->bounds[s + 1]))
-            open[open_count++] = plan->order[read++];
-        STA_GROW(plan->members, member_capacity, member_count + open_count);
-        size_t still_open = 0;
-        for (size_t i = 0; i < open_count; i++) {
-            plan->members[member_count++] = open[i];
-            plan->first_slice[open[i]] = plan->uses[open[i]] == 0 ? s : plan->first_slice[open[i]];
-            plan->uses[open[i]]++;
-            if (!last && blocks[open[i]].ts_max >= plan->bounds[s + 1])
-                open[still_open++] = open[i];
-        }
-        open_count = still_open;
-        plan->reads[s] = read;
-        plan->first_member[s + 1] = member_count;
-    }
-    free(open);
+    plan->reads = sta_account_calloc(account, plan->slice_count, sizeof *plan->reads, WHAT, err);
+    plan->first_member =
+        sta_account_calloc(account, plan->slice_count + 1, sizeof *plan->first_member, WHAT, err);
+    plan->uses = sta_account_calloc(account, block_count + 1, sizeof *plan->uses, WHAT, err);
+    plan->first_slice = sta_account_calloc(account, block_count + 1, sizeof *plan->first_slice, WHAT, err);
+    plan->first_use = sta_account_calloc(account, block_count + 1, sizeof *plan->first_use, WHAT, err);
+    bool all = plan->reads != NULL && plan->first_member != NULL && plan->uses != NULL &&
+               plan->first_slice != NULL && plan->first_use != NULL;
+    return all ? 0 : err->status;
 }
 
-void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
-                         size_t block_count, size_t slice_rows)
+/* The blocks that have begun and not ended, while slices are gone through. */
+struct open_blocks {
+    uint32_t *items;
+    size_t count, read; /* read: of plan->order */
+    size_t member_capacity;
+};
+
+/* Members of a slice: the blocks that began before its end and have not ended before its start. */
+static int assign_slice(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                        size_t block_count, size_t s, struct open_blocks *open,
+                        const struct sta_budget *budget, struct sta_error *err)
+{
+    bool last = s + 1 == plan->slice_count;
+    size_t member = plan->first_member[s];
+    while (open->read < block_count && (last || blocks[plan->order[open->read]].ts_min < plan->bounds[s + 1]))
+        open->items[open->count++] = plan->order[open->read++];
+    int rc = STA_ACCOUNT_GROW(budget->account, plan->members, open->member_capacity, member + open->count,
+                              WHAT, err);
+    if (rc != 0)
+        return rc;
+    size_t still_open = 0;
+    for (size_t i = 0; i < open->count; i++) {
+        uint32_t block = open->items[i];
+        plan->members[member++] = block;
+        plan->first_slice[block] = plan->uses[block] == 0 ? s : plan->first_slice[block];
+        plan->uses[block]++;
+        if (!last && blocks[block].ts_max >= plan->bounds[s + 1])
+            open->items[still_open++] = block;
+    }
+    open->count = still_open;
+    plan->reads[s] = open->read;
+    plan->first_member[s + 1] = member;
+    return sta_budget_check(budget, err);
+}
+
+static int assign(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks, size_t block_count,
+                  const struct sta_budget *budget, struct sta_error *err)
+{
+    struct open_blocks open = {
+        .items = sta_account_alloc(budget->account, block_count + 1, sizeof *open.items, WHAT, err)};
+    int rc = open.items == NULL ? err->status : alloc_uses(plan, block_count, budget->account, err);
+    for (size_t s = 0; s < plan->slice_count && rc == 0; s++)
+        rc = assign_slice(plan, blocks, block_count, s, &open, budget, err);
+    sta_account_free(budget->account, open.items);
+    return rc;
+}
+
+int sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                        size_t block_count, size_t slice_rows, const struct sta_budget *budget,
+                        struct sta_error *err)
 {
     *plan = (struct sta_slice_plan){0};
-    order_blocks(plan, blocks, block_count);
-    cut(plan, blocks, block_count, slice_rows);
-    assign(plan, blocks, block_count);
-    plan->first_use = sta_alloc_array(block_count + 1, sizeof *plan->first_use);
-    for (size_t i = 0; i < block_count; i++)
+    int rc = order_blocks(plan, blocks, block_count, budget, err);
+    if (rc == 0)
+        rc = cut(plan, blocks, block_count, slice_rows, budget, err);
+    if (rc == 0)
+        rc = assign(plan, blocks, block_count, budget, err);
+    for (size_t i = 0; i < block_count && rc == 0; i++)
         plan->first_use[i + 1] = plan->first_use[i] + plan->uses[i];
+    return rc;
 }
 
-void sta_slice_plan_fini(struct sta_slice_plan *plan)
+void sta_slice_plan_fini(struct sta_slice_plan *plan, struct sta_account *account)
 {
-    free(plan->order);
-    free(plan->bounds);
-    free(plan->reads);
-    free(plan->first_member);
-    free(plan->members);
-    free(plan->uses);
-    free(plan->first_slice);
-    free(plan->first_use);
+    void *const all[] = {plan->order,   plan->bounds, plan->reads,       plan->first_member,
+                         plan->members, plan->uses,   plan->first_slice, plan->first_use};
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+        sta_account_free(account, all[i]);
     *plan = (struct sta_slice_plan){0};
 }

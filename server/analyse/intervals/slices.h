@@ -19,8 +19,11 @@ struct sta_slice_plan {
     size_t *first_use;    /* .. and of how many the blocks before it are */
 };
 
-void sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
-                         size_t block_count, size_t slice_rows);
-void sta_slice_plan_fini(struct sta_slice_plan *plan);
+/** Charged to the budget's account.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY of the budget; fini
+ * also then. */
+STA_MUSTCHECK int sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_timeline_block *blocks,
+                                      size_t block_count, size_t slice_rows, const struct sta_budget *budget,
+                                      struct sta_error *err);
+void sta_slice_plan_fini(struct sta_slice_plan *plan, struct sta_account *account);
 
 #endif

@@ -51,9 +51,9 @@ struct pass {
     size_t next_block;  /* in plan.order */
     size_t read_prefix; /* plan.order[0 .. read_prefix) have been read */
     size_t next_slice;
-    size_t turn; /* the slice that may carry now */
-    void **spare;
-    size_t spare_count, spare_capacity;
+    size_t turn;  /* the slice that may carry now */
+    void **spare; /* at most one for each block */
+    size_t spare_count;
     struct sta_error error;
     _Atomic bool stop;
 };
@@ -70,21 +70,21 @@ static void stop_pass(struct pass *pass, const struct sta_error *why)
 
 /* ---- blocks */
 
-static void *take_spare(struct pass *pass)
+static void *take_spare(struct pass *pass, struct sta_error *err)
 {
     uv_mutex_lock(&pass->lock);
     void *room = pass->spare_count > 0 ? pass->spare[--pass->spare_count] : NULL;
     uv_mutex_unlock(&pass->lock);
     size_t per_row = pass->work->parcel_row > 0 ? pass->work->parcel_row : sizeof(struct sta_span);
-    return room != NULL ? room : sta_try_alloc_array(pass->largest, per_row);
+    return room != NULL ? room
+                        : sta_account_alloc(pass->budget->account, pass->largest, per_row,
+                                            "events that wait for their turn in time", err);
 }
 
 static void give_spare(struct pass *pass, void *room)
 {
-    if (room == NULL)
-        return;
-    STA_GROW(pass->spare, pass->spare_capacity, pass->spare_count + 1);
-    pass->spare[pass->spare_count++] = room;
+    if (room != NULL)
+        pass->spare[pass->spare_count++] = room;
 }
 
 static void note_read(struct pass *pass, uint32_t block)
@@ -109,11 +109,11 @@ static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct
     struct sta_block_spans spans = {.cuts = plan->bounds + plan->first_slice[block] + 1,
                                     .ends = pass->parcel_ends + plan->first_use[block]};
     if (pass->slice_count > 0) {
-        held->room = take_spare(pass);
+        held->room = take_spare(pass, err);
         spans.items = held->room;
         spans.bytes = held->room;
         if (held->room == NULL)
-            return sta_fail(err, STA_ENOMEM, "memory ran out while reading events");
+            return err->status;
     }
     int rc = work->read(work->context, worker, block, pass->slice_count > 0 ? &spans : NULL, err);
     held->count = spans.count;
@@ -124,13 +124,16 @@ static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct
 
 /* ---- slices */
 
-static void list_parcels(struct pass *pass, unsigned worker, struct sta_slice *slice)
+static int list_parcels(struct pass *pass, unsigned worker, struct sta_slice *slice, struct sta_error *err)
 {
     const struct sta_slice_plan *plan = &pass->plan;
     const size_t begin = plan->first_member[slice->number];
     const size_t end = plan->first_member[slice->number + 1];
     struct bench *bench = &pass->benches[worker];
-    STA_GROW(bench->parcels, bench->parcel_capacity, end - begin);
+    int rc = STA_ACCOUNT_GROW(pass->budget->account, bench->parcels, bench->parcel_capacity, end - begin,
+                              "a slice of time", err);
+    if (rc != 0)
+        return rc;
     for (size_t m = begin; m < end; m++) {
         uint32_t block = plan->members[m];
         size_t use = slice->number - plan->first_slice[block];
@@ -141,6 +144,7 @@ static void list_parcels(struct pass *pass, unsigned worker, struct sta_slice *s
                 (struct sta_parcel){(const char *)pass->held[block].room + first, ends[use] - first};
     }
     slice->parcels = bench->parcels;
+    return 0;
 }
 
 static size_t rows_between(const struct held *held, int64_t from, int64_t to, const struct sta_span **first)
@@ -154,19 +158,29 @@ static size_t rows_between(const struct held *held, int64_t from, int64_t to, co
     return high - low;
 }
 
-static int make_room(struct bench *bench, size_t count, struct sta_error *err)
+static void free_bench(struct sta_account *account, struct bench *bench)
 {
+    sta_account_free(account, bench->spans);
+    sta_account_free(account, bench->scratch);
+    bench->spans = bench->scratch = NULL;
+    bench->capacity = 0;
+}
+
+static int make_room(struct sta_account *account, struct bench *bench, size_t count, struct sta_error *err)
+{
+    static const char what[] = "sorting the events of a slice of time";
     if (count <= bench->capacity)
         return 0;
-    free(bench->spans);
-    free(bench->scratch);
-    bench->capacity = count + count / 4;
-    bench->spans = sta_try_alloc_array(bench->capacity, sizeof *bench->spans);
-    bench->scratch = sta_try_alloc_array(bench->capacity, sizeof *bench->scratch);
-    if (bench->spans != NULL && bench->scratch != NULL)
-        return 0;
-    bench->capacity = 0;
-    return sta_fail(err, STA_ENOMEM, "memory ran out while sorting %zu events", count);
+    free_bench(account, bench);
+    size_t capacity = count + count / 4;
+    bench->spans = sta_account_alloc(account, capacity, sizeof *bench->spans, what, err);
+    if (bench->spans == NULL)
+        return err->status;
+    bench->scratch = sta_account_alloc(account, capacity, sizeof *bench->scratch, what, err);
+    if (bench->scratch == NULL)
+        return err->status;
+    bench->capacity = capacity;
+    return 0;
 }
 
 /* Brings the spans of a slice together, in order. */
@@ -180,7 +194,7 @@ static int gather(struct pass *pass, unsigned worker, struct sta_slice *slice, s
     size_t count = 0;
     for (size_t m = begin; m < end; m++)
         count += rows_between(&pass->held[plan->members[m]], slice->from, slice->to, &first);
-    int rc = make_room(bench, count, err);
+    int rc = make_room(pass->budget->account, bench, count, err);
     if (rc != 0)
         return rc;
     for (size_t m = begin; m < end; m++) {
@@ -234,7 +248,7 @@ static int do_slice(struct pass *pass, unsigned worker, size_t number, struct st
         .number = number, .from = pass->plan.bounds[number], .to = pass->plan.bounds[number + 1]};
     int rc = 0;
     if (work->parcel_row > 0)
-        list_parcels(pass, worker, &slice);
+        rc = list_parcels(pass, worker, &slice, err);
     else
         rc = gather(pass, worker, &slice, err);
     if (rc != 0)
@@ -299,37 +313,45 @@ static void run_worker(void *context, unsigned worker)
 
 /* ---- start and end */
 
-static void pass_init(struct pass *pass, size_t slice_rows)
+static int pass_init(struct pass *pass, size_t slice_rows, struct sta_error *err)
 {
+    struct sta_account *account = pass->budget->account;
+    static const char what[] = "the row groups of a pass";
     STA_ASSERT(uv_mutex_init(&pass->lock) == 0 && uv_cond_init(&pass->changed) == 0);
-    sta_slice_plan_init(&pass->plan, pass->blocks, pass->block_count, slice_rows);
-    pass->slice_count = pass->work->measure != NULL ? pass->plan.slice_count : 0;
-    pass->held = sta_alloc_array(pass->block_count + 1, sizeof *pass->held);
-    pass->parcel_ends =
-        sta_alloc_array(pass->plan.first_use[pass->block_count] + 1, sizeof *pass->parcel_ends);
     pass->benches = sta_alloc_array(sta_budget_workers(pass->budget), sizeof *pass->benches);
+    int rc = sta_slice_plan_init(&pass->plan, pass->blocks, pass->block_count, slice_rows, pass->budget, err);
+    if (rc != 0)
+        return rc;
+    size_t uses = pass->plan.first_use[pass->block_count] + 1;
+    pass->slice_count = pass->work->measure != NULL ? pass->plan.slice_count : 0;
+    pass->held = sta_account_calloc(account, pass->block_count + 1, sizeof *pass->held, what, err);
+    pass->spare = sta_account_calloc(account, pass->block_count + 1, sizeof *pass->spare, what, err);
+    pass->parcel_ends = sta_account_calloc(account, uses, sizeof *pass->parcel_ends, what, err);
+    if (pass->held == NULL || pass->spare == NULL || pass->parcel_ends == NULL)
+        return err->status;
     for (size_t i = 0; i < pass->block_count; i++) {
         pass->held[i].uses = pass->plan.uses[i];
         pass->largest = STA_MAX(pass->largest, pass->blocks[i].rows);
     }
+    return 0;
 }
 
 static void pass_fini(struct pass *pass)
 {
-    for (size_t i = 0; i < pass->block_count; i++)
-        free(pass->held[i].room);
+    struct sta_account *account = pass->budget->account;
+    for (size_t i = 0; pass->held != NULL && i < pass->block_count; i++)
+        sta_account_free(account, pass->held[i].room);
     for (size_t i = 0; i < pass->spare_count; i++)
-        free(pass->spare[i]);
+        sta_account_free(account, pass->spare[i]);
     for (unsigned i = 0; i < sta_budget_workers(pass->budget); i++) {
-        free(pass->benches[i].spans);
-        free(pass->benches[i].scratch);
-        free(pass->benches[i].parcels);
+        free_bench(account, &pass->benches[i]);
+        sta_account_free(account, pass->benches[i].parcels);
     }
-    free(pass->spare);
+    sta_account_free(account, pass->spare);
     free(pass->benches);
-    free(pass->held);
-    free(pass->parcel_ends);
-    sta_slice_plan_fini(&pass->plan);
+    sta_account_free(account, pass->held);
+    sta_account_free(account, pass->parcel_ends);
+    sta_slice_plan_fini(&pass->plan, account);
     uv_cond_destroy(&pass->changed);
     uv_mutex_destroy(&pass->lock);
 }
@@ -339,12 +361,14 @@ int sta_timeline_run(const struct sta_timeline_block *blocks, size_t block_count
                      struct sta_error *err)
 {
     struct pass pass = {.work = work, .budget = budget, .blocks = blocks, .block_count = block_count};
-    pass_init(&pass, slice_rows);
-    sta_budget_expect(budget, block_count + pass.slice_count);
-    sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
-    bool failed = pass.stop;
-    if (failed)
-        *err = pass.error;
+    int rc = pass_init(&pass, slice_rows, err);
+    if (rc == 0) {
+        sta_budget_expect(budget, block_count + pass.slice_count);
+        sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
+        if (pass.stop)
+            *err = pass.error;
+        rc = pass.stop ? err->status : 0;
+    }
     pass_fini(&pass);
-    return failed ? err->status : 0;
+    return rc;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/budget.h"
+#include "analyse/exec/sort.h"
 #include "analyse/overlap/fill.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/overlap/where.h"
@@ -13,14 +14,7 @@
 struct ordering {
     const struct sta_overlap_order *order;
     size_t order_count;
-    const struct sta_span *intervals;
     struct sta_scope *scope;
-};
-
-/* qsort takes no context; each item carries a pointer to it. */
-struct placed {
-    const struct ordering *ordering;
-    size_t at;
 };
 
 static int compare_ticks(int64_t a, int64_t b)
@@ -40,59 +34,53 @@ static int compare_by(const struct ordering *ordering, const char *column, const
     return sta_scope_compare(ordering->scope, a->cell, b->cell, column, descending);
 }
 
-static int compare_placed(const void *left, const void *right)
+/* The sort is stable: equal ones stay in the order of units and time. */
+static int compare_intervals(const void *a, const void *b, void *context)
 {
-    const struct placed *x = left;
-    const struct placed *y = right;
-    const struct ordering *ordering = x->ordering;
-    const struct sta_span *a = &ordering->intervals[x->at];
-    const struct sta_span *b = &ordering->intervals[y->at];
+    const struct ordering *ordering = context;
     int order = 0;
     for (size_t i = 0; order == 0 && i < ordering->order_count; i++)
         order = compare_by(ordering, ordering->order[i].column, a, b, ordering->order[i].descending);
-    return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+    return order;
 }
 
-static void order_intervals(const struct sta_overlap_order *order, size_t order_count,
-                            struct sta_scope *scope, struct sta_span **intervals, size_t count)
+static int order_intervals(const struct sta_overlap_order *order, size_t order_count, struct sta_scope *scope,
+                           struct sta_span *intervals, size_t count, const struct sta_budget *budget,
+                           struct sta_error *err)
 {
-    if (order_count == 0)
-        return;
-    struct ordering ordering = {order, order_count, *intervals, scope};
-    struct placed *placed = sta_alloc_array(count + 1, sizeof *placed);
-    struct sta_span *ordered = sta_alloc_array(count + 1, sizeof *ordered);
-    for (size_t i = 0; i < count; i++)
-        placed[i] = (struct placed){&ordering, i};
-    qsort(placed, count, sizeof *placed, compare_placed);
-    for (size_t i = 0; i < count; i++)
-        ordered[i] = (*intervals)[placed[i].at];
-    free(placed);
-    free(*intervals);
-    *intervals = ordered;
+    struct ordering ordering = {order, order_count, scope};
+    return order_count == 0
+               ? STA_OK
+               : sta_sort(budget, intervals, count, sizeof *intervals, compare_intervals, &ordering, err);
 }
 
 /* Those of the request: the longest, of equally long ones those that begin first, in its order. */
-static size_t choose(const struct sta_overlap_request *request, struct sta_scope *scope,
-                     struct sta_span **intervals, size_t count)
+static int choose(const struct sta_overlap_request *request, struct sta_scope *scope,
+                  struct sta_span *intervals, size_t *count, const struct sta_budget *budget,
+                  struct sta_error *err)
 {
     static const struct sta_overlap_order by_time[] = {{"time", true}, {"start", false}};
+    int rc = STA_OK;
     if (request->longest > 0) {
-        order_intervals(by_time, STA_COUNT_OF(by_time), scope, intervals, count);
-        count = STA_MIN(count, request->longest);
+        rc = order_intervals(by_time, STA_COUNT_OF(by_time), scope, intervals, *count, budget, err);
+        *count = STA_MIN(*count, request->longest);
     }
-    order_intervals(request->order, request->order_count, scope, intervals, count);
-    return count;
+    return rc == STA_OK
+               ? order_intervals(request->order, request->order_count, scope, intervals, *count, budget, err)
+               : rc;
 }
 
 /* ---- the table */
 
 static void put_table(const struct sta_overlap_request *request, const struct sta_scope *scope,
-                      const struct sta_span *intervals, size_t count, struct sta_table *table)
+                      const struct sta_span *intervals, size_t count, const struct sta_budget *budget,
+                      struct sta_table *table)
 {
     uint32_t *units = sta_alloc_array(count + 1, sizeof *units);
     for (size_t i = 0; i < count; i++)
         units[i] = intervals[i].cell;
     sta_table_init(table, count);
+    sta_table_count_in(table, budget->account);
     sta_scope_put_keys(scope, table, units);
     free(units);
     size_t first = table->column_count;
@@ -111,7 +99,7 @@ static int check_memory(const struct sta_overlap_request *request, size_t count,
 {
     size_t keys;
     sta_scope_names(&request->scope, &keys);
-    size_t each = 2 * sizeof(struct sta_span) + sizeof(struct placed) + (keys + 3) * 18;
+    size_t each = sizeof(struct sta_span) + (keys + 3) * 18;
     return sta_budget_memory(budget, (double)count * (double)each, "the table of intervals", err);
 }
 
@@ -126,15 +114,16 @@ static int list_intervals(const struct sta_overlap_request *request,
     if (rc != 0)
         return rc;
     rc = check_memory(request, count, budget, err);
+    if (rc == 0)
+        rc = choose(request, results.scope, intervals, &count, budget, err);
     if (rc == 0) {
-        count = choose(request, results.scope, &intervals, count);
-        put_table(request, results.scope, intervals, count, table);
+        put_table(request, results.scope, intervals, count, budget, table);
         if (request->events > 0)
             rc = sta_overlap_fill(binding, intervals, count, where->holds[0], budget, table, err);
         if (rc != 0)
             sta_table_fini(table);
     }
-    free(intervals);
+    sta_account_free(budget->account, intervals);
     sta_overlap_results_fini(&results);
     return rc;
 }

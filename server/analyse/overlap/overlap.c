@@ -68,8 +68,9 @@ static int add_exposure(const struct sta_overlap_binding *binding, struct sta_pi
                         struct sta_error *err)
 {
     struct sta_tracks busy;
-    sta_pieces_join(pieces, sta_scope_unit_count(binding->scope), &busy);
-    int rc = sta_overlap_exposure(binding, &busy, budget, &answer->exposure, err);
+    int rc = sta_pieces_join(pieces, sta_scope_unit_count(binding->scope), budget, &busy, err);
+    if (rc == 0)
+        rc = sta_overlap_exposure(binding, &busy, budget, &answer->exposure, err);
     sta_tracks_fini(&busy);
     return rc;
 }

@@ -178,25 +178,43 @@ static size_t *index_whole(const struct sta_span *whole, size_t count, uint32_t 
     return first;
 }
 
-static struct list make_list(struct sta_pieces *pieces, const struct sta_overlap_results *results)
+/* Intervals of all units, from those that were joined and those that no cut went through. */
+static int put_units(struct list *list, const struct sta_tracks *tracks,
+                     const struct sta_overlap_results *results, const struct sta_span *whole,
+                     size_t whole_count, const struct sta_budget *budget, struct sta_error *err)
 {
-    uint32_t units = sta_scope_unit_count(results->scope);
-    struct sta_tracks tracks;
-    size_t whole_count;
-    sta_pieces_join(pieces, units, &tracks);
-    struct sta_span *whole = sta_pieces_longest(pieces, &whole_count);
-    qsort(whole, whole_count, sizeof *whole, compare_cells);
+    uint32_t units = tracks->units;
+    size_t most = tracks->first[units] + whole_count + 1;
+    list->items = sta_account_alloc(budget->account, most, sizeof *list->items, "the list of intervals", err);
+    if (list->items == NULL)
+        return err->status;
+    int rc = 0;
     size_t *first = index_whole(whole, whole_count, units);
-    struct list list = {sta_alloc_array(tracks.first[units] + whole_count + 1, sizeof *list.items), 0};
-    for (uint32_t i = 0; i < results->unit_count; i++) {
+    for (uint32_t i = 0; i < results->unit_count && rc == 0; i++) {
         uint32_t unit = results->units[i];
         size_t end = end_of_unit(whole, first[unit], whole_count, unit);
-        put_unit(&list, &tracks, &results->sums[unit], unit, whole + first[unit], end - first[unit]);
+        put_unit(list, tracks, &results->sums[unit], unit, whole + first[unit], end - first[unit]);
+        rc = sta_budget_check(budget, err);
     }
     free(first);
-    free(whole);
+    return rc;
+}
+
+/* list->items: of the budget's account, also after a failure. */
+static int make_list(struct sta_pieces *pieces, const struct sta_overlap_results *results,
+                     const struct sta_budget *budget, struct list *list, struct sta_error *err)
+{
+    struct sta_tracks tracks;
+    size_t whole_count;
+    int rc = sta_pieces_join(pieces, sta_scope_unit_count(results->scope), budget, &tracks, err);
+    if (rc == 0) {
+        struct sta_span *whole = sta_pieces_longest(pieces, &whole_count);
+        qsort(whole, whole_count, sizeof *whole, compare_cells);
+        rc = put_units(list, &tracks, results, whole, whole_count, budget, err);
+        free(whole);
+    }
     sta_tracks_fini(&tracks);
-    return list;
+    return rc;
 }
 
 int sta_where_intervals(const struct sta_where *where, const struct sta_overlap_binding *binding,
@@ -217,9 +235,14 @@ int sta_where_intervals(const struct sta_where *where, const struct sta_overlap_
     int rc = sta_overlap_pass(binding, &stretches, budget, results, err);
     if (rc == 0) {
         add_rest(&gathering, results);
-        struct list list = make_list(gathering.pieces, results);
+        struct list list = {0};
+        rc = make_list(gathering.pieces, results, budget, &list, err);
         *intervals = list.items;
         *count = list.count;
+        if (rc != 0) {
+            sta_account_free(budget->account, list.items);
+            sta_overlap_results_fini(results);
+        }
     }
     sta_pieces_destroy(gathering.pieces);
     return rc;

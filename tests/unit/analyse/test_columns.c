@@ -1,6 +1,7 @@
 /* Logical columns of decoded text: every rule of the derived columns, and one type per args key. */
 #include <criterion/criterion.h>
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,5 +246,60 @@ Test(columns, a_preset_refines_the_category_and_nothing_else)
     end(&f);
     f = begin(text, NULL);
     expect_column(&f, "cat", STA_TYPE_TEXT, "posix posix reader stdio my_posix");
+    end(&f);
+}
+
+#define MANY 300u
+#define MANY_MEMORY ((size_t)4 << 20) /* far below what as many columns take that are held at once */
+
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void); /* mallinfo2 knows nothing of its allocator */
+#endif
+
+static size_t bytes_in_use(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return __sanitizer_get_current_allocated_bytes();
+#else
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#endif
+}
+
+Test(columns, thousands_of_args_keys_are_read_in_the_memory_of_a_few)
+{
+    struct sta_buffer text;
+    sta_buffer_init(&text);
+    for (uint32_t i = 0; i < MANY; i++)
+        sta_put_format(
+            &text,
+            "{\"name\":\"f\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":%u,\"dur\":1,\"ph\":\"X\","
+            "\"args\":{\"key%u\":%u,\"text%u\":\"v%u\"}}\n",
+            100 + i, i, i, i, i);
+    sta_put_char(&text, '\0');
+    struct fixture f = begin(text.data, NULL);
+    const struct sta_schema *schema = sta_columns_schema(f.columns);
+    size_t before = bytes_in_use(), most = before, values = 0;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t column = 0; column < schema->count; column++) {
+            struct sta_vector vector;
+            struct sta_error err = STA_ERROR_INIT;
+            char shown[64];
+            cr_assert_eq(sta_column_reader_get(f.reader, column, &vector, &err), 0);
+            most = STA_MAX(most, bytes_in_use());
+            const char *name = schema->columns[column].name;
+            if (strncmp(name, "args.", 5) != 0)
+                continue;
+            uint32_t number = (uint32_t)strtoul(strpbrk(name, "0123456789"), NULL, 10);
+            for (uint32_t row = 0; row < MANY; row++) {
+                show(shown, sizeof shown, &vector, row);
+                cr_assert_eq(strcmp(shown, "-") != 0, row == number, "%s of row %u: %s", name, row, shown);
+                values += row == number && strtoul(shown + (shown[0] == 'v'), NULL, 10) == number;
+            }
+            sta_column_reader_drop(f.reader, column);
+        }
+    cr_assert_eq(values, 2 * 2 * MANY);
+    cr_assert_lt(most - before, MANY_MEMORY);
+    sta_buffer_fini(&text);
     end(&f);
 }

@@ -7,6 +7,7 @@
 #include "analyse/intervals/parcel.h"
 #include "analyse/intervals/pieces.h"
 #include "analyse/intervals/sweep.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 #define HORIZON 200
@@ -246,7 +247,8 @@ static void check_track(const struct scene *scene, const struct sta_tracks *trac
 static void check_stretches(const struct scene *scene, uint64_t seed)
 {
     struct sta_tracks tracks;
-    sta_pieces_join(scene->pieces, UNITS, &tracks);
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_pieces_join(scene->pieces, UNITS, &(struct sta_budget){.workers = 1}, &tracks, &err), 0);
     for (uint32_t u = 0; u < UNITS; u++)
         for (uint32_t mask = 1; mask < MASKS; mask++)
             check_track(scene, &tracks, u, mask, seed);
@@ -295,7 +297,9 @@ Test(intervals, the_longest_are_there_whoever_saw_them)
         uint32_t longest = 1 + (uint32_t)(seed % 7);
         make_scene(&scene, seed);
         run_scene(&scene, 1 + below(3), 1 + below(40), longest);
-        sta_pieces_join(scene.pieces, UNITS, &tracks);
+        struct sta_error err = STA_ERROR_INIT;
+        cr_assert_eq(sta_pieces_join(scene.pieces, UNITS, &(struct sta_budget){.workers = 1}, &tracks, &err),
+                     0);
         struct sta_span *whole = sta_pieces_longest(scene.pieces, &whole_count);
         size_t lengths[HORIZON + 2] = {0}; /* how many intervals are at least so long */
         int64_t end = 0;
@@ -396,4 +400,29 @@ Test(intervals, a_cancelled_pass_says_so)
     struct sta_timeline_work work = {read_scene, prepare, carry, measure, &scene, STA_PARCEL_ROW};
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_timeline_run(scene.blocks, scene.block_count, &work, 5, &budget, &err), STA_ECANCELLED);
+}
+
+Test(intervals, spans_that_wait_for_their_slice_are_charged)
+{
+    static struct scene scene;
+    struct sta_account account;
+    sta_account_init(&account, (size_t)1 << 30, "query_memory", NULL);
+    size_t refused = 0, limit = 0;
+    for (int status = STA_ELIMIT; status == STA_ELIMIT; limit += 512, refused++) {
+        make_scene(&scene, 5);
+        account.limit = limit;
+        struct sta_budget budget = {.workers = 2, .memory = 1 << 20, .account = &account};
+        struct sta_timeline_work work = {read_scene, prepare, carry, measure, &scene, STA_PARCEL_ROW};
+        struct sta_sweep_options options = {.sets = SETS, .workers = 2, .to = HORIZON};
+        struct sta_error err = STA_ERROR_INIT;
+        scene.sweep = sta_sweep_create(&options);
+        status = sta_timeline_run(scene.blocks, scene.block_count, &work, 5, &budget, &err);
+        cr_assert(status == STA_OK || (status == STA_ELIMIT && strstr(err.text, "query_memory") != NULL),
+                  "%s", err.text);
+        cr_assert_eq(account.used, 0, "what a pass held is released");
+        sta_sweep_destroy(scene.sweep);
+    }
+    cr_assert_gt(refused, 3);
+    cr_assert_gt(account.peak, 1000);
+    sta_account_fini(&account);
 }

@@ -68,3 +68,71 @@ Test(account, what_can_be_made_again_makes_room_first)
     sta_account_release(&account, 700 + cache.holds);
     sta_account_fini(&account);
 }
+
+Test(account, what_grows_in_small_steps_is_found_out_by_the_check)
+{
+    struct sta_account all, one;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&all, 1000, "memory", NULL);
+    sta_account_init(&one, 500, "query_memory", &all);
+    cr_assert_eq(sta_account_check(&one, 500, "rows", &err), STA_OK);
+    cr_assert_eq(sta_account_check(&one, 501, "rows", &err), STA_ELIMIT);
+    sta_account_overdraw(&one, 600);
+    cr_assert_eq(sta_account_room(&one), 0);
+    cr_assert_eq(sta_account_check(&one, 0, "texts", &err), STA_ELIMIT);
+    cr_assert(strstr(err.text, "memory for texts") && strstr(err.text, "query_memory"), "%s", err.text);
+    cr_assert_eq(all.used, 600);
+    sta_account_close(&one);
+    cr_assert_eq(all.used, 0, "the end of an account releases what it held");
+    sta_account_fini(&all);
+}
+
+Test(account, what_others_hold_is_a_shortage_that_passes)
+{
+    struct sta_account all, one, other;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&all, 1000, "memory", NULL);
+    sta_account_init(&one, 1000, "query_memory", &all);
+    sta_account_init(&other, 1000, "query_memory", &all);
+    cr_assert_eq(sta_account_charge(&other, 800, "rows", &err), STA_OK);
+    cr_assert_eq(sta_account_charge(&one, 300, "rows", &err), STA_EBUSY);
+    cr_assert(strstr(err.text, "other requests") && strstr(err.text, "(setting memory)"), "%s", err.text);
+    cr_assert_eq(sta_account_try_charge(&one, 300), false);
+    cr_assert_eq(sta_account_charge(&one, 1001, "rows", &err), STA_ELIMIT);
+    sta_account_close(&other);
+    cr_assert_eq(sta_account_try_charge(&one, 300), true);
+    sta_account_release(&one, 300);
+    sta_account_fini(&one);
+    sta_account_fini(&all);
+}
+
+Test(account, an_array_grows_until_the_limit)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, 1 << 16, "memory", NULL);
+    int *items = NULL;
+    size_t capacity = 0, count = 0;
+    while (STA_ACCOUNT_GROW(&account, items, capacity, count + 1, "items", &err) == STA_OK) {
+        items[count] = (int)count;
+        count++;
+    }
+    cr_assert_eq(err.status, STA_ELIMIT);
+    cr_assert(count >= 4096 && count == capacity && items[count - 1] == (int)count - 1);
+    sta_account_free(&account, items);
+    sta_account_fini(&account);
+}
+
+Test(account, what_the_process_holds_counts_past_the_margin)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, 1 << 20, "memory", NULL);
+    cr_assert_eq(sta_account_check(&account, 0, "rows", &err), STA_OK);
+    account.margin = 1;
+    cr_assert_eq(sta_account_check(&account, 0, "rows", &err), STA_ELIMIT,
+                 "a process of Criterion holds more than a megabyte");
+    account.margin = (size_t)1 << 45;
+    cr_assert_eq(sta_account_check(&account, 0, "rows", &err), STA_OK);
+    sta_account_fini(&account);
+}

@@ -47,7 +47,7 @@ static bool has(struct sta_answers *answers, const char *key)
 
 Test(answers, what_was_computed_is_found)
 {
-    struct sta_answers *answers = sta_answers_create(1 << 20);
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
     cr_expect(!has(answers, "a"));
     put(answers, "a", 100);
     cr_expect(has(answers, "a"));
@@ -57,7 +57,7 @@ Test(answers, what_was_computed_is_found)
 
 Test(answers, all_who_ask_at_once_share_one_flight)
 {
-    struct sta_answers *answers = sta_answers_create(1 << 20);
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
     struct guest guests[3] = {{.waiter.done = on_done}, {.waiter.done = on_done}, {.waiter.done = on_done}};
     struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guests[0].waiter);
     cr_assert_not_null(flight);
@@ -74,7 +74,7 @@ Test(answers, all_who_ask_at_once_share_one_flight)
 
 Test(answers, a_flight_ends_when_all_have_left)
 {
-    struct sta_answers *answers = sta_answers_create(1 << 20);
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
     struct sta_error err = STA_ERROR_INIT;
     struct guest guests[3] = {{.waiter.done = on_done}, {.waiter.done = on_done}, {.waiter.done = on_done}};
     struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guests[0].waiter);
@@ -96,7 +96,7 @@ Test(answers, a_flight_ends_when_all_have_left)
 
 Test(answers, a_failure_is_told_and_not_kept)
 {
-    struct sta_answers *answers = sta_answers_create(1 << 20);
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
     struct sta_error err = STA_ERROR_INIT;
     struct guest guest = {.waiter.done = on_done};
     struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guest.waiter);
@@ -109,7 +109,7 @@ Test(answers, a_failure_is_told_and_not_kept)
 
 Test(answers, the_longest_unused_goes_first_and_bytes_stay_within_the_limit)
 {
-    struct sta_answers *answers = sta_answers_create(200000);
+    struct sta_answers *answers = sta_answers_create(200000, NULL);
     char key[16];
     for (int i = 0; i < 100; i++) {
         snprintf(key, sizeof key, "k%d", i);
@@ -125,7 +125,7 @@ Test(answers, the_longest_unused_goes_first_and_bytes_stay_within_the_limit)
 
 Test(answers, one_that_would_take_the_whole_cache_is_not_kept)
 {
-    struct sta_answers *answers = sta_answers_create(100000);
+    struct sta_answers *answers = sta_answers_create(100000, NULL);
     put(answers, "small", 100);
     put(answers, "large", 50000);
     cr_expect(!has(answers, "large"));

@@ -55,8 +55,8 @@ static struct sta_result *arrange(struct sta_result *result, const char *order, 
     struct sta_error err = STA_ERROR_INIT;
     struct sta_name_list order_list = {&order, order != NULL, "/sort"},
                          column_list = {&columns, columns != NULL, "/columns"};
-    cr_assert_eq(sta_result_arrange(result, &order_list, &column_list, &arranged, &err), STA_OK, "%s",
-                 err.text);
+    cr_assert_eq(sta_result_arrange(result, &order_list, &column_list, &budget, &arranged, &err), STA_OK,
+                 "%s", err.text);
     return arranged;
 }
 
@@ -111,12 +111,12 @@ Test(pages, an_unknown_column_or_a_list_cannot_be_sorted_by)
     for (size_t i = 0; i < 3; i++) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_name_list order = {&names[i], 1, "/sort"}, none = {0};
-        cr_expect_eq(sta_result_arrange(result, &order, &none, &arranged, &err), STA_EINPUT);
+        cr_expect_eq(sta_result_arrange(result, &order, &none, &budget, &arranged, &err), STA_EINPUT);
         cr_expect_str_eq(err.parameter, "/sort");
     }
     struct sta_error err = STA_ERROR_INIT;
     struct sta_name_list columns = {&names[0], 1, "/columns"}, none = {0};
-    cr_expect_eq(sta_result_arrange(result, &none, &columns, &arranged, &err), STA_EINPUT);
+    cr_expect_eq(sta_result_arrange(result, &none, &columns, &budget, &arranged, &err), STA_EINPUT);
     cr_expect_not_null(strstr(err.text, "number, text, ratio"));
     sta_result_release(result);
 }

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/account.h"
 #include "common/dictionary.h"
 #include "common/memory.h"
 #include "store/shelf.h"
@@ -84,7 +85,7 @@ Test(shelf, columns_come_back)
                   {INT64_MIN, 10, false},
                   {INT64_MAX - 5, 5, false},
                   {-1, UINT32_MAX - 1, false}};
-    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0, NULL);
     uint32_t block = 0;
     for (size_t r = 0; r < STA_COUNT_OF(ranges); r++)
         for (int some = 0; some <= 1; some++)
@@ -104,7 +105,7 @@ Test(shelf, columns_come_back)
 
 Test(shelf, too_wide_or_of_another_kind_is_not_kept)
 {
-    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 0, NULL);
     struct column wide = create_column(STA_KIND_INT, false), mixed = create_column(STA_KIND_MIXED, false),
                   got = create_column(STA_KIND_INT, false);
     fill(&wide, 0, UINT64_C(1) << 32);
@@ -143,7 +144,7 @@ static uint32_t put_many(struct sta_column_shelf *shelf, bool *there)
 
 Test(shelf, what_was_not_asked_for_longest_makes_room)
 {
-    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 0);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 0, NULL);
     bool there[BLOCKS];
     uint32_t kept = put_many(shelf, there);
     cr_assert_leq(kept, ROOM);
@@ -155,7 +156,7 @@ Test(shelf, what_was_not_asked_for_longest_makes_room)
 
 Test(shelf, what_is_in_use_stays)
 {
-    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 3600);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(ROOM * (uint64_t)ROWS, 3600, NULL);
     bool there[BLOCKS];
     uint32_t kept = put_many(shelf, there);
     cr_assert_leq(kept, ROOM);
@@ -163,4 +164,55 @@ Test(shelf, what_is_in_use_stays)
     cr_assert(there[0] && there[1]);
     cr_assert_not(there[BLOCKS - 1]);
     sta_column_shelf_destroy(shelf);
+}
+
+static uint32_t put_some(struct sta_column_shelf *shelf, uint64_t segment, uint32_t blocks, bool count)
+{
+    struct column column = create_column(STA_KIND_INT, false);
+    uint32_t there = 0;
+    fill(&column, 0, 200);
+    for (uint32_t block = 0; block < blocks; block++) {
+        struct sta_column_shelf_key key = {.segment = segment, .block = block, .column = 3};
+        if (!count)
+            sta_column_shelf_put(shelf, key, ROWS, column.min, column.max, &column.values);
+        there += sta_column_shelf_get(shelf, key, ROWS, &column.values);
+    }
+    free_column(&column);
+    return there;
+}
+
+Test(shelf, columns_of_closed_segments_are_dropped)
+{
+    static const uint64_t closed[] = {3, 8, 9};
+    struct sta_account account;
+    sta_account_init(&account, 64 << 20, "memory", NULL);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 3600, &account);
+    for (uint64_t segment = 1; segment <= 10; segment++)
+        cr_assert_eq(put_some(shelf, segment, 20, false), 20);
+    size_t all = account.used;
+    cr_assert_gt(all, 200 * (size_t)ROWS);
+    sta_column_shelf_forget(shelf, closed, STA_COUNT_OF(closed));
+    for (uint64_t segment = 1; segment <= 10; segment++)
+        cr_assert_eq(put_some(shelf, segment, 20, true),
+                     segment == 3 || segment == 8 || segment == 9 ? 0 : 20, "segment %d", (int)segment);
+    cr_assert_eq(account.used, all / 10 * 7);
+    sta_column_shelf_destroy(shelf);
+    sta_account_fini(&account);
+}
+
+Test(shelf, columns_give_way_and_are_not_kept_past_the_account)
+{
+    struct sta_account account;
+    sta_account_init(&account, 100 * (size_t)ROWS, "memory", NULL);
+    struct sta_column_shelf *shelf = sta_column_shelf_create(64 << 20, 3600, &account);
+    put_some(shelf, 1, 200, false);
+    cr_assert_leq(account.used, account.limit);
+    cr_assert_gt(account.used, account.limit / 2);
+    size_t before = account.used, freed = sta_column_shelf_shrink(shelf, before / 2);
+    cr_assert_eq(account.used, before - freed);
+    cr_assert_geq(freed, before / 2);
+    sta_column_shelf_shrink(shelf, SIZE_MAX / 2);
+    cr_assert_eq(account.used, 0);
+    sta_column_shelf_destroy(shelf);
+    sta_account_fini(&account);
 }

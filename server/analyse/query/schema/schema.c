@@ -24,6 +24,7 @@ static int update(void *self, unsigned worker, const struct sta_scan_rows *rows,
         if (status != STA_OK)
             return status;
         sta_tally_add(&pass->tallies[worker * count + i], &vector, rows->count);
+        sta_column_reader_drop(rows->reader, pass->tallied->columns[i]);
     }
     return STA_OK;
 }

@@ -1,0 +1,107 @@
+"""Traces that are small to send and large to hold, asked of a daemon with little memory: each request is answered, or refused by a sentence that
+names the setting, and the process never holds much more than `memory`.
+
+  memory_limit.py [--scale N]      by hand: traces N times as large as in the test run (default 1; 20: those of the acceptance), figures printed
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import urllib.parse
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
+import hostile_traces  # noqa: E402
+from daemon import Checks, Daemon  # noqa: E402
+
+MIB = 1 << 20
+MEMORY = 256 * MIB
+MARGIN = 128 * MIB
+OVERLAP = {"sets": {"r": "func_name == 'read'", "w": "func_name == 'write'"}}
+SETS = urllib.parse.urlencode([("set", f"{name}:{condition}") for name, condition in OVERLAP["sets"].items()])
+
+REQUESTS = [
+    ("GET", "summary", None),
+    ("GET", "summary?semantics=compatible", None),
+    ("GET", "views/flat", None),
+    ("GET", "views/flat?semantics=compatible", None),
+    ("GET", f"overlap?{SETS}", None),
+    ("GET", f"overlap?scope=thread&{SETS}", None),
+    ("GET", "columns", None),
+    ("GET", "columns/func_name/values", None),
+    ("GET", "report", None),
+    ("GET", "timeseries", None),
+    ("GET", "hlm", None),
+    ("POST", "query", {"group_by": ["func_name", "pid", "tid"], "aggregate": {"n": "count()", "t": "sum(time)"}, "order_by": ["-t"], "limit": 10}),
+    ("POST", "query", {"columns": ["ts", "dur", "func_name", "file_name"], "order_by": ["-dur"], "limit": 1000}),
+    ("POST", "query", {"group_by": ["file_name"], "aggregate": {"m": "median(dur)"}, "order_by": ["file_name"], "limit": 10}),
+    ("POST", "overlap/intervals", {**OVERLAP, "where": "r and w"}),
+]
+LIMITED = (422, 503)
+COUNTS = {"one_moment": 1050000, "args_keys": 30000, "names": 75000, "processes": 15000}  # at scale 1
+
+
+def resident(daemon, what="VmRSS"):
+    """bytes that the process holds, without pages of files"""
+    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) * 1024
+
+
+def forget_peak(daemon):
+    pathlib.Path(f"/proc/{daemon.process.pid}/clear_refs").write_text("5")
+
+
+def names_setting(text):
+    return b"setting memory" in text or b"setting query_memory" in text or b"memory" in text
+
+
+def ask_all(checks, daemon, kind, identity, told):
+    """peaks by request"""
+    for method, path, body in REQUESTS:
+        forget_peak(daemon)
+        status, _, text = daemon.request(method, f"/api/v1/traces/{identity}/{path}", body)
+        what = f"{kind}: {path.split('?')[0] if not body else path}{'?' + path.split('?')[1][:24] if '?' in path else ''}"
+        told(what, status, resident(daemon, "VmHWM"), text)
+        checks.check(status == 200 or (status in LIMITED and names_setting(text)), f"{what}: {status} {text[:300]!r}")
+
+
+def run(checks, folder, scale=1, verbose=False):
+    folder.mkdir(exist_ok=True)
+    measured = "asan" not in os.environ.get("STRATAD", "")  # a sanitizer holds several times of what is in use
+    peaks = []
+
+    def told(what, status, peak, text):
+        peaks.append((peak, what))
+        if verbose:
+            print(f"{peak / MIB:8.0f} MiB  {status}  {what}  {text[:160] if status != 200 else ''}", flush=True)
+
+    for kind, count in COUNTS.items():
+        trace = hostile_traces.write(folder / kind, kind, count * scale)
+        with Daemon(folder / f"store-{kind}", [folder], ["--memory", "256MiB"]) as daemon:
+            registered, job = daemon.register(trace)
+            ended = daemon.wait(job)
+            told(f"{kind}: ingest", 200 if ended["state"] == "done" else 422, resident(daemon, "VmHWM"), json.dumps(ended).encode())
+            checks.check(ended["state"] == "done" or "memory" in json.dumps(ended), f"{kind}: ingest: {ended}")
+            if ended["state"] == "done":
+                ask_all(checks, daemon, kind, registered["id"], told)
+    peak, what = max(peaks)
+    print(f"with --memory 256MiB the process held {peak / MIB:.0f} MiB at most: {what}")
+    if measured:
+        checks.check(peak < MEMORY + MARGIN, f"{what}: {peak / MIB:.0f} MiB with --memory 256MiB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--folder", default=None)
+    arguments = parser.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="strata-memory-") as scratch:
+        checks.attempt("memory", run, pathlib.Path(arguments.folder or scratch), arguments.scale, True)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Mixed load with little memory and hostile traces, round after round: every answer is right or refused with a sentence, the process never holds much
+more than `memory`, and at the end it holds about what it held after the first round.
+
+  soak.py [--minutes N] [--scale N] [--clients N]      by hand: 30 minutes, traces of the acceptance: --minutes 30 --scale 20
+"""
+import argparse
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import threading
+import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
+import hostile_traces  # noqa: E402
+from daemon import Checks, Daemon, generate, wait_until  # noqa: E402
+from heavy_queries import LARGE, MIXED, leaving  # noqa: E402
+from memory_limit import COUNTS, LIMITED, MARGIN, MEMORY, MIB, REQUESTS, resident  # noqa: E402
+
+SHARE = 1.1  # of the memory after the first round that may be in use after the last
+QUIET = 16 * MIB  # what does not count as growth
+
+
+class Round:
+    """clients that ask and leave until the requests of a round are through"""
+
+    def __init__(self, daemon, traces, seed, clients, requests):
+        self.daemon, self.traces, self.requests = daemon, traces, requests
+        self.statuses, self.unexpected, self.lock = {}, [], threading.Lock()
+        threads = [threading.Thread(target=self.client, args=(random.Random(f"{seed} {i}"),)) for i in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def client(self, chance):
+        for _ in range(self.requests):
+            trace = chance.choice(self.traces)
+            if chance.random() < 0.1:
+                with leaving(self.daemon, f"/api/v1/traces/{trace}/query?format=csv", {}) as connection:
+                    connection.recv(chance.randrange(1, 100000))
+                continue
+            method, path, body = chance.choice(REQUESTS + [("POST", "query", q) for q in [*MIXED, *LARGE.values()]])
+            status, _, text = self.daemon.request(method, f"/api/v1/traces/{trace}/{path}", body)
+            with self.lock:
+                self.statuses[status] = self.statuses.get(status, 0) + 1
+                if status not in (200, 429, *LIMITED):
+                    self.unexpected.append((path, body, status, text[:200]))
+
+
+def settle(daemon):
+    """memory once nothing is worked on"""
+    wait_until(daemon.idle, timeout=600, what="nothing is worked on")
+    return resident(daemon), daemon.metric("strata_memory_bytes")
+
+
+def one_round(checks, daemon, folder, traces, seed, clients, requests):
+    """load, and a trace that comes and goes meanwhile"""
+    passing, job = daemon.register(folder / "passing")
+    done = Round(daemon, traces, seed, clients, requests)
+    daemon.wait(job)
+    daemon.request("DELETE", f"/api/v1/traces/{passing['id']}")
+    checks.check(not done.unexpected, f"round {seed}: {done.unexpected[:3]}")
+    checks.check(done.statuses.get(200, 0) > 0, f"round {seed}: {done.statuses}")
+    return done.statuses
+
+
+def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
+    folder.mkdir(exist_ok=True)
+    measured = "asan" not in os.environ.get("STRATAD", "")  # a sanitizer holds several times of what is in use
+    generate(folder / "usual", events=60000 * scale, ranks=4, seed=7)
+    generate(folder / "passing", events=20000 * scale, ranks=2, seed=8)
+    for kind, count in COUNTS.items():
+        hostile_traces.write(folder / kind, kind, count * scale)
+    with Daemon(folder / "store", [folder], ["--memory", "256MiB"]) as daemon:
+        traces = []
+        for kind in ["usual", *COUNTS]:
+            trace, job = daemon.register(folder / kind)
+            if daemon.wait(job)["state"] == "done":
+                traces.append(trace["id"])
+        end, number, first = time.monotonic() + minutes * 60, 0, None
+        while number < 3 or time.monotonic() < end:
+            number += 1
+            statuses = one_round(checks, daemon, folder, traces, seed + number, clients, 8)
+            held, counted = settle(daemon)
+            first = first or (held, counted)
+            print(f"round {number}: {held / MIB:.0f} MiB held, {counted / MIB:.0f} MiB counted, at most {resident(daemon, 'VmHWM') / MIB:.0f} MiB; {statuses}", flush=True)
+        checks.check(counted <= first[1] * SHARE + QUIET, f"counted at the end: {counted}, after the first round: {first[1]}")
+        checks.check(daemon.metric("strata_memory_peak_bytes") <= MEMORY + MARGIN, "what was counted at most")
+        if measured:
+            checks.check(resident(daemon, "VmHWM") <= MEMORY + MARGIN, f"held at most: {resident(daemon, 'VmHWM') / MIB:.0f} MiB")
+            checks.check(held <= first[0] * SHARE + QUIET, f"held at the end: {held / MIB:.0f} MiB, after the first round {first[0] / MIB:.0f} MiB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--clients", type=int, default=4)
+    arguments = parser.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="strata-soak-") as scratch:
+        checks.attempt("soak", run, pathlib.Path(scratch), arguments.minutes, arguments.scale, arguments.clients)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
