@@ -1,7 +1,7 @@
 """Traces that are small to send and large to hold, asked of a daemon with little memory: each request is answered, or refused by a sentence that
 names the setting, and the process never holds much more than `memory`.
 
-  memory_limit.py [--scale N]      by hand: traces N times as large as in the test run (default 1; 20: those of the acceptance), figures printed
+  memory_limit.py [--scale N]      by hand: traces N times as large as in the test run (default 1; 50: those of the acceptance), figures printed
 """
 import argparse
 import json
@@ -40,7 +40,7 @@ REQUESTS = [
     ("POST", "overlap/intervals", {**OVERLAP, "where": "r and w"}),
 ]
 LIMITED = (422, 503)
-COUNTS = {"one_moment": 1050000, "args_keys": 30000, "names": 75000, "processes": 15000}  # at scale 1
+COUNTS = {"one_moment": 420000, "args_keys": 12000, "names": 30000, "processes": 6000}  # at scale 1
 
 
 def resident(daemon, what="VmRSS"):
@@ -69,7 +69,7 @@ def ask_all(checks, daemon, kind, identity, told):
 
 def run(checks, folder, scale=1, verbose=False):
     folder.mkdir(exist_ok=True)
-    measured = "asan" not in os.environ.get("STRATAD", "")  # a sanitizer holds several times of what is in use
+    most = MEMORY + MARGIN if "asan" not in os.environ.get("STRATAD", "") else 3 * MEMORY  # a sanitizer holds much of its own
     peaks = []
 
     def told(what, status, peak, text):
@@ -88,8 +88,7 @@ def run(checks, folder, scale=1, verbose=False):
                 ask_all(checks, daemon, kind, registered["id"], told)
     peak, what = max(peaks)
     print(f"with --memory 256MiB the process held {peak / MIB:.0f} MiB at most: {what}")
-    if measured:
-        checks.check(peak < MEMORY + MARGIN, f"{what}: {peak / MIB:.0f} MiB with --memory 256MiB")
+    checks.check(peak < most, f"{what}: {peak / MIB:.0f} MiB with --memory 256MiB")
 
 
 def main():

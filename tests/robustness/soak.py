@@ -1,7 +1,7 @@
 """Mixed load with little memory and hostile traces, round after round: every answer is right or refused with a sentence, the process never holds much
 more than `memory`, and at the end it holds about what it held after the first round.
 
-  soak.py [--minutes N] [--scale N] [--clients N]      by hand: 30 minutes, traces of the acceptance: --minutes 30 --scale 20
+  soak.py [--minutes N] [--scale N] [--clients N]      by hand: 30 minutes, traces of the acceptance: --minutes 30 --scale 50
 """
 import argparse
 import os
@@ -45,7 +45,7 @@ class Round:
             status, _, text = self.daemon.request(method, f"/api/v1/traces/{trace}/{path}", body)
             with self.lock:
                 self.statuses[status] = self.statuses.get(status, 0) + 1
-                if status not in (200, 429, *LIMITED):
+                if status not in (200, 400, 429, *LIMITED):  # 400: not every trace has every column
                     self.unexpected.append((path, body, status, text[:200]))
 
 
@@ -69,8 +69,8 @@ def one_round(checks, daemon, folder, traces, seed, clients, requests):
 def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
     folder.mkdir(exist_ok=True)
     measured = "asan" not in os.environ.get("STRATAD", "")  # a sanitizer holds several times of what is in use
-    generate(folder / "usual", events=60000 * scale, ranks=4, seed=7)
-    generate(folder / "passing", events=20000 * scale, ranks=2, seed=8)
+    generate(folder / "usual", events=20000 * scale, ranks=4, seed=7)
+    generate(folder / "passing", events=8000 * scale, ranks=2, seed=8)
     for kind, count in COUNTS.items():
         hostile_traces.write(folder / kind, kind, count * scale)
     with Daemon(folder / "store", [folder], ["--memory", "256MiB"]) as daemon:
@@ -82,7 +82,7 @@ def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
         end, number, first = time.monotonic() + minutes * 60, 0, None
         while number < 3 or time.monotonic() < end:
             number += 1
-            statuses = one_round(checks, daemon, folder, traces, seed + number, clients, 8)
+            statuses = one_round(checks, daemon, folder, traces, seed + number, clients, 4)
             held, counted = settle(daemon)
             first = first or (held, counted)
             print(f"round {number}: {held / MIB:.0f} MiB held, {counted / MIB:.0f} MiB counted, at most {resident(daemon, 'VmHWM') / MIB:.0f} MiB; {statuses}", flush=True)
