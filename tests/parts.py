@@ -46,10 +46,11 @@ def meson_tests(builds, kind, suites, count, wrapper=()):
     folder = builds.get(kind)
     if not folder:
         return count.check(False, f"build of {kind}")
-    command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "5"]
+    log = "-".join(["testlog", *suites])  # of its own: suites of one build run side by side
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "5", "--logbase", log]
     for suite in suites:
         command += ["--suite", suite]
-    report = folder / "meson-logs/testlog.json"
+    report = folder / "meson-logs" / f"{log}.json"
     report.unlink(missing_ok=True)
     status, _ = count.run([*wrapper, *command], env={"CRITERION_VERBOSITY_LEVEL": "1"}, quiet=True)
     failed_before = count.failed
