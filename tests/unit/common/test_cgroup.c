@@ -39,16 +39,14 @@ static void put(const char *name, const char *text)
     free(path);
 }
 
-TestSuite(cgroup, .init = make_root, .fini = remove_root);
-
-Test(cgroup, no_files_are_no_limits)
+Test(cgroup, no_files_are_no_limits, .init = make_root, .fini = remove_root)
 {
     struct sta_cgroup_limits limits = sta_cgroup_limits_read(root);
     cr_assert_eq(limits.memory, UINT64_MAX);
     cr_assert(limits.cores == 0);
 }
 
-Test(cgroup, version_2_has_the_limits_of_the_service)
+Test(cgroup, version_2_has_the_limits_of_the_service, .init = make_root, .fini = remove_root)
 {
     put("/proc/self/cgroup", "0::/system.slice/strata.service\n");
     put("/sys/fs/cgroup/system.slice/strata.service/memory.max", "1073741824\n");
@@ -59,7 +57,7 @@ Test(cgroup, version_2_has_the_limits_of_the_service)
     cr_assert(fabs(limits.cores - 1.5) < 1e-9);
 }
 
-Test(cgroup, a_limit_further_up_counts_too)
+Test(cgroup, a_limit_further_up_counts_too, .init = make_root, .fini = remove_root)
 {
     put("/proc/self/cgroup", "0::/user.slice/job/step\n");
     put("/sys/fs/cgroup/user.slice/job/step/memory.max", "max\n");
@@ -72,7 +70,7 @@ Test(cgroup, a_limit_further_up_counts_too)
     cr_assert(fabs(limits.cores - 4) < 1e-9);
 }
 
-Test(cgroup, version_1_has_a_hierarchy_for_each_controller)
+Test(cgroup, version_1_has_a_hierarchy_for_each_controller, .init = make_root, .fini = remove_root)
 {
     put("/proc/self/cgroup", "4:cpu,cpuacct:/batch/7\n3:cpuset:/other\n2:memory:/batch/8\n0::/\n");
     put("/sys/fs/cgroup/memory/batch/8/memory.limit_in_bytes", "9223372036854771712\n");
@@ -86,7 +84,7 @@ Test(cgroup, version_1_has_a_hierarchy_for_each_controller)
     cr_assert(fabs(limits.cores - 2) < 1e-9);
 }
 
-Test(cgroup, in_a_container_the_limits_lie_at_the_mount)
+Test(cgroup, in_a_container_the_limits_lie_at_the_mount, .init = make_root, .fini = remove_root)
 {
     put("/proc/self/cgroup", "0::/docker/0123\n");
     put("/sys/fs/cgroup/memory.max", "268435456\n");
