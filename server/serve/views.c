@@ -9,6 +9,7 @@
  * ("cold") goes through an errand thread first, and only warm ones are looked up on the HTTP thread. */
 #include "serve/views.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -115,14 +116,13 @@ static int check_whole(const struct sta_view *view, struct sta_error *err)
         return STA_OK;
     for (size_t i = 0; i < view->trace_count; i++) {
         const struct sta_snapshot_info *info = sta_snapshot_info(view->traces[i].snapshot);
+        uint64_t all = info->events + info->missing_events;
         if (info->damaged > 0)
-            return sta_fail(
-                err, STA_ECORRUPT,
-                "The trace %s lacks %llu of %llu events: %u of its store files were damaged. They "
-                "are read again from its sources, if these are still there; partial=true asks "
-                "for an answer without them",
-                view->traces[i].id, (unsigned long long)info->missing_events,
-                (unsigned long long)(info->events + info->missing_events), info->damaged);
+            return sta_fail(err, STA_ECORRUPT,
+                            "The trace %s lacks %" PRIu64 " of %" PRIu64
+                            " events: %u of its store files were damaged. They are read again from its "
+                            "sources, if these are still there; partial=true asks for an answer without them",
+                            view->traces[i].id, info->missing_events, all, info->damaged);
     }
     return STA_OK;
 }
