@@ -220,7 +220,7 @@ void sta_account_free(struct sta_account *account, void *memory)
     if (memory == NULL)
         return;
     sta_account_release(account, malloc_usable_size(memory));
-    free(memory);
+    sta_free(memory);
 }
 
 int sta_account_grow_(struct sta_account *account, void *array, size_t *capacity, size_t need, size_t size,

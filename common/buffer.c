@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/number.h"
 
 void sta_buffer_init(struct sta_buffer *buffer)
@@ -16,6 +17,7 @@ void sta_buffer_init(struct sta_buffer *buffer)
 
 void sta_buffer_fini(struct sta_buffer *buffer)
 {
+    sta_account_release(buffer->account, buffer->capacity);
     free(buffer->data);
     *buffer = (struct sta_buffer){0};
 }
@@ -31,9 +33,15 @@ static bool grow(struct sta_buffer *buffer, size_t need)
     size_t capacity = buffer->capacity ? buffer->capacity : 256;
     while (capacity < need)
         capacity *= 2;
-    char *data = realloc(buffer->data, capacity);
-    if (data == NULL)
+    struct sta_error ignored = STA_ERROR_INIT;
+    size_t more = capacity - buffer->capacity;
+    if (sta_account_charge(buffer->account, more, "an answer", &ignored) != STA_OK)
         return false;
+    char *data = realloc(buffer->data, capacity);
+    if (data == NULL) {
+        sta_account_release(buffer->account, more);
+        return false;
+    }
     buffer->data = data;
     buffer->capacity = capacity;
     return true;
@@ -103,6 +111,19 @@ void sta_put_int(struct sta_buffer *buffer, int64_t value)
 void sta_put_uint(struct sta_buffer *buffer, uint64_t value)
 {
     sta_put_format(buffer, "%" PRIu64, value);
+}
+
+void sta_put_wide(struct sta_buffer *buffer, __int128 value)
+{
+    char digits[44];
+    size_t at = sizeof digits;
+    unsigned __int128 rest = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+    do
+        digits[--at] = (char)('0' + (int)(rest % 10));
+    while ((rest /= 10) != 0);
+    if (value < 0)
+        digits[--at] = '-';
+    sta_put(buffer, digits + at, sizeof digits - at);
 }
 
 void sta_put_double(struct sta_buffer *buffer, double value)
@@ -196,9 +217,16 @@ char *sta_buffer_take_text(struct sta_buffer *buffer)
     char *text = buffer->failed ? NULL : buffer->data;
     if (text == NULL)
         free(buffer->data);
-    size_t limit = buffer->limit;
-    *buffer = (struct sta_buffer){.limit = limit};
+    sta_account_release(buffer->account, buffer->capacity);
+    *buffer = (struct sta_buffer){.limit = buffer->limit, .account = buffer->account};
     return text;
+}
+
+char *sta_buffer_take(struct sta_buffer *buffer)
+{
+    char *data = buffer->data;
+    *buffer = (struct sta_buffer){.limit = buffer->limit, .account = buffer->account};
+    return data;
 }
 
 const void *sta_get_bytes(struct sta_cursor *cursor, size_t size)

@@ -10,11 +10,14 @@
 #include <stdint.h>
 #include "common/error.h"
 
+struct sta_account;
+
 struct sta_buffer {
     char *data; /* not terminated, unless by sta_buffer_text */
     size_t size, capacity;
     size_t limit; /* 0: none */
     bool failed;
+    struct sta_account *account; /* charged with the capacity; NULL: not counted */
 };
 
 void sta_buffer_init(struct sta_buffer *buffer);
@@ -28,6 +31,7 @@ void sta_put_text(struct sta_buffer *buffer, const char *text);
 void sta_put_format(struct sta_buffer *buffer, const char *format, ...) STA_PRINTF(2, 3);
 void sta_put_int(struct sta_buffer *buffer, int64_t value);
 void sta_put_uint(struct sta_buffer *buffer, uint64_t value);
+void sta_put_wide(struct sta_buffer *buffer, __int128 value); /* as all digits */
 /** Shortest text that reads back as the same double, as JSON has it; not finite: null. */
 void sta_put_double(struct sta_buffer *buffer, double value);
 /** A JSON string with its quotes; the bytes must be UTF-8. */
@@ -42,6 +46,8 @@ void sta_put_block(struct sta_buffer *buffer, const void *bytes,
 /** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the
  * buffer. */
 char *sta_buffer_take_text(struct sta_buffer *buffer);
+/** The content, owned by the caller, who also owes the account the capacity.  Empties the buffer. */
+char *sta_buffer_take(struct sta_buffer *buffer);
 
 /* Reads what the writers above wrote; sticky failure likewise, so that damaged input is checked once. */
 struct sta_cursor {

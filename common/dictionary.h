@@ -28,8 +28,14 @@ int sta_text_order(struct sta_text a, struct sta_text b);
 struct sta_dictionary *sta_dictionary_create(void);
 void sta_dictionary_destroy(struct sta_dictionary *dictionary); /* NULL allowed */
 uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length);
+/** The same of a text that is known not to be there, such as the next one of a stored dictionary: nothing is
+ * looked up. */
+uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *bytes, size_t length);
 /** Return: the code, or STA_NO_CODE if the text is not there. */
 uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char *bytes, size_t length);
+/** The same of many texts at once: they wait for memory together. */
+void sta_dictionary_find_many(const struct sta_dictionary *dictionary, const struct sta_text *texts,
+                              size_t count, uint32_t *codes);
 /** @code must be below the count. */
 struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code);
 uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary);

@@ -18,6 +18,7 @@ int sta_fail(struct sta_error *err, int status, const char *format, ...)
     err->status = status;
     err->parameter[0] = '\0';
     err->position = -1;
+    err->reason = NULL;
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     return status;
@@ -52,10 +53,11 @@ int sta_fail_errno(struct sta_error *err, int errno_value, const char *format, .
     return sta_fail(err, status_of_errno(errno_value), "%s: %s", sentence, text);
 }
 
-int sta_because(struct sta_error *err, const char *format, ...)
+int sta_error_wrap(struct sta_error *err, const char *format, ...)
 {
-    char inner[sizeof err->text];
+    char inner[sizeof err->text - 2]; /* room for ": " */
     memcpy(inner, err->text, sizeof inner);
+    inner[sizeof inner - 1] = '\0';
     va_list args;
     va_start(args, format);
     int length = vsnprintf(err->text, sizeof err->text, format, args);

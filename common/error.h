@@ -27,6 +27,7 @@
     X(BUSY, "too much is going on; try again later")                                                         \
     X(CANCELLED, "cancelled")                                                                                \
     X(FORBIDDEN, "not allowed")                                                                              \
+    X(UNFIT, "the trace lacks what the answer needs")                                                        \
     X(UNSUPPORTED, "not available here")                                                                     \
     X(OUTDATED, "what it was about has changed since")                                                       \
     X(INTERNAL, "unexpected failure of a library")
@@ -54,6 +55,7 @@ struct sta_error {
     char text[1200];     /* the chain, outermost frame first; always terminated, cut when too long */
     char parameter[256]; /* JSON pointer of the member at fault, "" when none */
     int64_t position;    /* code points from the start of that member, -1 when none */
+    const char *reason;  /* code word of a refusal (STA_EUNFIT), static; else NULL */
 };
 
 /** An error in which nothing has gone wrong yet. */
@@ -70,8 +72,8 @@ int sta_fail(struct sta_error *err, int status, const char *format, ...) STA_PRI
  * STA_ENOSPC, ENOENT STA_ENOTFOUND, ENOMEM STA_ENOMEM, else STA_EIO */
 int sta_fail_errno(struct sta_error *err, int errno_value, const char *format, ...) STA_PRINTF(3, 4);
 
-/** sta_because - put an outer frame before the causes so far: "frame: causes".  Return: err->status. */
-int sta_because(struct sta_error *err, const char *format, ...) STA_PRINTF(2, 3);
+/** sta_error_wrap - put an outer frame before the causes so far: "frame: causes".  Return: err->status. */
+int sta_error_wrap(struct sta_error *err, const char *format, ...) STA_PRINTF(2, 3);
 
 /** sta_at - note the member and position at fault.  Return: err->status. */
 int sta_at(struct sta_error *err, const char *parameter, int64_t position);

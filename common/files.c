@@ -119,6 +119,13 @@ int sta_file_create(const char *path, const void *bytes, size_t size, int *fd, s
     return status;
 }
 
+int sta_file_append(const char *path, int fd, const void *bytes, size_t size, struct sta_error *err)
+{
+    if (write_all(fd, bytes, size) == 0)
+        return STA_OK;
+    return sta_fail_errno(err, errno, "cannot write %zu bytes to %s", size, path);
+}
+
 int sta_file_finish(const char *path, int fd, struct sta_error *err)
 {
     int status = fsync(fd) == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot sync %s", path);

@@ -20,6 +20,9 @@ STA_MUSTCHECK int sta_file_publish(const char *path, const void *bytes, size_t s
  * sta_file_finish. */
 STA_MUSTCHECK int sta_file_create(const char *path, const void *bytes, size_t size, int *fd,
                                   struct sta_error *err);
+/** Writes further bytes to a file that was created. */
+STA_MUSTCHECK int sta_file_append(const char *path, int fd, const void *bytes, size_t size,
+                                  struct sta_error *err);
 /** Waits until the bytes of a file that was created are on the disk, by the descriptor that wrote them, which
  * alone is sure to be told of their loss; closes it. */
 STA_MUSTCHECK int sta_file_finish(const char *path, int fd, struct sta_error *err);

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 #define EMPTY UINT64_MAX
+#define SLOT_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 
 void sta_map_init(struct sta_map *map)
 {
@@ -15,9 +17,10 @@ void sta_map_init(struct sta_map *map)
 
 void sta_map_fini(struct sta_map *map)
 {
+    sta_account_release(map->account, map->capacity * SLOT_BYTES);
     free(map->keys);
     free(map->values);
-    *map = (struct sta_map){0};
+    *map = (struct sta_map){.account = map->account};
 }
 
 static size_t slot_of(const struct sta_map *map, uint64_t key)
@@ -36,6 +39,7 @@ static void enlarge(struct sta_map *map)
     map->keys = sta_alloc_array(map->capacity, sizeof *map->keys);
     map->values = sta_alloc_array(map->capacity, sizeof *map->values);
     memset(map->keys, 0xff, map->capacity * sizeof *map->keys);
+    sta_account_overdraw(map->account, map->capacity * SLOT_BYTES);
     for (size_t i = 0; i < old.capacity; i++) {
         if (old.keys[i] == EMPTY)
             continue;

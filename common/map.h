@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sta_account;
+
 struct sta_map {
     uint64_t *keys;
     uint32_t *values;
-    size_t count, capacity; /* capacity: 0 or a power of two */
+    size_t count, capacity;      /* capacity: 0 or a power of two */
+    struct sta_account *account; /* overdrawn; NULL: not counted.  Set after init */
 };
 
 void sta_map_init(struct sta_map *map);

@@ -1,17 +1,58 @@
-/* Allocation that ends the process in one place when memory is gone, allocation that may fail, arenas, and
- * giving back. */
+/* Allocation that ends the process in one place when memory is gone, allocation that may fail, the free list
+ * of large blocks, arenas, and trimming. */
 #include "common/memory.h"
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/account.h"
+
+/* DESIGN.  What lies in huge pages must not come out of an arena: the arena would hand out the rest of such a
+ * page in small pieces, one of which is enough to keep all of it, and the kernel would make pages that were
+ * given back huge and resident again.  So it is a mapping, which goes when it is freed.  (The allocator's own
+ * rule raises its bound for mappings with every one that is freed.)  Such a mapping costs the zeroing of its
+ * pages, which for some operators is more than the work on them; so a free list keeps those that were freed,
+ * up to a bound, for the next who asks.  Arenas keep what was freed in them for the threads that use them: a
+ * few are enough, and each keeps a few MiB at its end. */
+#define LEAST_ARENAS 4
+#define KEPT_AT_END (8 << 20)
+#define MOST_FREE_BLOCKS 256
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#endif
+
+/* Oldest first. */
+static struct {
+    pthread_mutex_t lock;
+    void *blocks[MOST_FREE_BLOCKS];
+    size_t sizes[MOST_FREE_BLOCKS]; /* bytes that can be used */
+    size_t count, bytes, most_bytes;
+} free_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sta_memory_configure(unsigned threads, size_t most_free)
+{
+    mallopt(M_MMAP_THRESHOLD, (int)STA_HUGE_PAGE);
+    mallopt(M_TRIM_THRESHOLD, KEPT_AT_END);
+    mallopt(M_ARENA_MAX, (int)STA_MAX(threads, LEAST_ARENAS));
+#ifndef UNDER_SANITIZER /* which finds uses of memory that is really freed */
+    free_list.most_bytes = most_free;
+#else
+    (void)most_free;
+#endif
+}
 
 static void *checked(void *memory, size_t size)
 {
@@ -60,10 +101,81 @@ char *sta_sprintf(const char *format, ...)
     return checked(length < 0 ? NULL : text, 1);
 }
 
+/* ---- the free list of large blocks */
+
+/* Under the lock. */
+static void *take_free_block(size_t at)
+{
+    void *block = free_list.blocks[at];
+    free_list.bytes -= free_list.sizes[at];
+    free_list.count--;
+    memmove(&free_list.blocks[at], &free_list.blocks[at + 1],
+            (free_list.count - at) * sizeof *free_list.blocks);
+    memmove(&free_list.sizes[at], &free_list.sizes[at + 1], (free_list.count - at) * sizeof *free_list.sizes);
+    return block;
+}
+
+/* The smallest block that holds @size bytes, if not much of it would lie idle; NULL: there is none. */
+static void *get_free_block(size_t size)
+{
+    size_t best = SIZE_MAX, best_size = size + size / 4 + STA_HUGE_PAGE;
+    pthread_mutex_lock(&free_list.lock);
+    for (size_t i = free_list.count; i-- > 0;)
+        if (free_list.sizes[i] >= size && free_list.sizes[i] < best_size) {
+            best = i;
+            best_size = free_list.sizes[i];
+        }
+    void *block = best != SIZE_MAX ? take_free_block(best) : NULL;
+    pthread_mutex_unlock(&free_list.lock);
+    return block;
+}
+
+/* Return: whether the list has taken it.  Older ones make way. */
+static bool put_free_block(void *block, size_t size)
+{
+    void *evicted[MOST_FREE_BLOCKS];
+    size_t evicted_count = 0;
+    pthread_mutex_lock(&free_list.lock);
+    bool taken = size <= free_list.most_bytes;
+    while (taken && (free_list.count == MOST_FREE_BLOCKS || free_list.bytes + size > free_list.most_bytes))
+        evicted[evicted_count++] = take_free_block(0);
+    if (taken) {
+        free_list.blocks[free_list.count] = block;
+        free_list.sizes[free_list.count++] = size;
+        free_list.bytes += size;
+    }
+    pthread_mutex_unlock(&free_list.lock);
+    while (evicted_count > 0)
+        free(evicted[--evicted_count]);
+    return taken;
+}
+
+static void drop_free_blocks(void)
+{
+    void *blocks[MOST_FREE_BLOCKS];
+    pthread_mutex_lock(&free_list.lock);
+    size_t count = free_list.count;
+    memcpy(blocks, free_list.blocks, count * sizeof *blocks);
+    free_list.count = free_list.bytes = 0;
+    pthread_mutex_unlock(&free_list.lock);
+    while (count > 0)
+        free(blocks[--count]);
+}
+
+void sta_free(void *memory)
+{
+    const size_t size = memory != NULL ? malloc_usable_size(memory) : 0;
+    const bool is_large = size >= STA_HUGE_PAGE && (uintptr_t)memory % STA_HUGE_PAGE == 0;
+    if (!is_large || !put_free_block(memory, size))
+        free(memory);
+}
+
 /* In huge pages where the kernel has them: a fault for every 4 KiB would cost more than most work on them. */
 static void *try_alloc_large(size_t size)
 {
-    void *memory = NULL;
+    void *memory = get_free_block(size);
+    if (memory != NULL)
+        return memory;
     if (posix_memalign(&memory, STA_HUGE_PAGE, size) != 0)
         return NULL;
     (void)madvise(memory, size, MADV_HUGEPAGE);
@@ -103,11 +215,12 @@ uint64_t sta_memory_resident(void)
     return known ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-void sta_memory_give_back(uint64_t keep)
+void sta_memory_trim_grown(uint64_t keep)
 {
     static _Atomic uint64_t in_use; /* about: what was left the last time, or less since */
     uint64_t held = sta_memory_resident(), last = atomic_load(&in_use);
     if (held > keep && held > last + last / 8) {
+        drop_free_blocks();
         malloc_trim(0);
         held = last = sta_memory_resident();
     }
@@ -119,17 +232,10 @@ bool sta_memory_trim(uint64_t keep)
     uint64_t held = sta_memory_resident();
     if (held <= keep)
         return false;
+    drop_free_blocks();
     malloc_trim(0);
     return sta_memory_resident() + WORTH_TRIMMING <= held;
 }
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNDER_SANITIZER 1
-#endif
 
 bool sta_memory_can_be_measured(void)
 {

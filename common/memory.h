@@ -13,8 +13,14 @@
 
 struct sta_account;
 
-/* Memory of so many bytes and more is aligned to them, and lies in huge pages. */
+/* Memory of so many bytes and more is aligned to them, lies in huge pages, and is a mapping of its own once
+ * sta_memory_configure was called. */
 #define STA_HUGE_PAGE ((size_t)2 << 20)
+
+/** Tells the allocator how this program uses it.  @most_free: bytes of large blocks that sta_free may keep
+ * for sta_try_alloc; without this call it keeps none.  Context: the start of the program, before other
+ * threads. */
+void sta_memory_configure(unsigned threads, size_t most_free);
 
 void *sta_alloc(size_t size);                     /* zeroed; free() it */
 void *sta_alloc_array(size_t count, size_t size); /* zeroed; aborts on overflow */
@@ -25,16 +31,19 @@ char *sta_sprintf(const char *format, ...) STA_PRINTF(1, 2);
 
 void *sta_try_alloc(size_t size);                     /* not zeroed; NULL when memory is short */
 void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on overflow or shortage */
+/** Frees memory of sta_try_alloc or malloc.  Large blocks may be kept for the next sta_try_alloc, until
+ * memory is trimmed: for what operators allocate and free for each query. */
+void sta_free(void *memory);
 
 /**
- * sta_memory_give_back - give memory that was freed back to the system, when the process holds more than
+ * sta_memory_trim_grown - give memory that was freed back to the system, when the process holds more than
  * @keep bytes
  * The allocator keeps what was freed for the next who asks, for each thread apart, so that it may come to
  * many times of what is in use.  Does nothing while no more is held than after the last time; else takes some
  * milliseconds per 100 MiB.
  * Context: any thread, when nobody waits for it.
  */
-void sta_memory_give_back(uint64_t keep);
+void sta_memory_trim_grown(uint64_t keep);
 
 /** Gives memory that was freed back to the system when the process holds more than @keep bytes.  Return:
  * whether that made a difference.  Takes some milliseconds per 100 MiB. */

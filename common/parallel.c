@@ -51,7 +51,7 @@ struct scheduling {
     uint64_t turn_ns, deadline_ns, period_ns;
 };
 
-void sta_thread_be_prompt(void)
+void sta_thread_set_time_slice(void)
 {
     struct scheduling own = {.size = sizeof own};
     if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0)

@@ -12,13 +12,12 @@
 void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned worker), void *context);
 
 /**
- * sta_thread_be_prompt - have the calling thread, and those it starts from now on, get a core soon after they
- * wake
- * For threads that do little at a time while others compute: they ask the scheduler for short turns, which
- * come earlier and are no more in sum.  Needs no privilege; does nothing where the kernel (before Linux 6.12)
- * has one length of turn for all.
+ * sta_thread_set_time_slice - have the calling thread, and those it starts from now on, get a core soon after
+ * they wake For threads that do little at a time while others compute: they ask the scheduler for short
+ * turns, which come earlier and are no more in sum.  Needs no privilege; does nothing where the kernel
+ * (before Linux 6.12) has one length of turn for all.
  */
-void sta_thread_be_prompt(void);
+void sta_thread_set_time_slice(void);
 
 /** Cores that this process may use: affinity, and the quotas of its control group and those above it. */
 unsigned sta_usable_cores(void);

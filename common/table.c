@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,4 +121,101 @@ void sta_table_set_text(struct sta_table *table, struct sta_table_column *column
     STA_ASSERT(column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST);
     column->texts[row] = (struct sta_text){sta_arena_copy(&table->arena, bytes, length), (uint32_t)length};
     column->missing[row] = 0;
+}
+
+void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row)
+{
+    STA_ASSERT(table->column_count == from->column_count);
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct sta_table_column *to = &table->columns[i];
+        const struct sta_table_column *column = &from->columns[i];
+        STA_ASSERT(to->type == column->type);
+        if (column->missing[from_row])
+            continue;
+        if (column->integers != NULL)
+            sta_table_set_int(to, row, column->integers[from_row]);
+        else if (column->numbers != NULL)
+            sta_table_set_number(to, row, column->numbers[from_row]);
+        else if (column->texts != NULL)
+            sta_table_set_text(table, to, row, column->texts[from_row].bytes, column->texts[from_row].length);
+    }
+}
+
+/* ---- as bytes: rows, columns; of each column its name, unit, type, and for each row whether there is a
+ * value, and that */
+
+static void write_column(const struct sta_table_column *column, size_t rows, struct sta_buffer *out)
+{
+    sta_put_block(out, column->name, strlen(column->name));
+    sta_put_block(out, column->unit != NULL ? column->unit : "",
+                  column->unit != NULL ? strlen(column->unit) : 0);
+    sta_put_u32(out, column->type);
+    for (size_t row = 0; row < rows; row++) {
+        uint64_t bits = 0;
+        sta_put_u32(out, !column->missing[row]);
+        if (column->missing[row])
+            continue;
+        if (column->texts != NULL) {
+            sta_put_block(out, column->texts[row].bytes, column->texts[row].length);
+            continue;
+        }
+        memcpy(&bits, column->numbers != NULL ? (const void *)&column->numbers[row] : &column->integers[row],
+               sizeof bits);
+        sta_put_u64(out, bits);
+    }
+}
+
+void sta_table_write(const struct sta_table *table, struct sta_buffer *out)
+{
+    sta_put_u64(out, table->rows);
+    sta_put_u32(out, (uint32_t)table->column_count);
+    for (size_t i = 0; i < table->column_count; i++)
+        write_column(&table->columns[i], table->rows, out);
+}
+
+static void read_value(struct sta_cursor *bytes, struct sta_table *table, struct sta_table_column *column,
+                       size_t row)
+{
+    if (column->texts != NULL) {
+        size_t size = 0;
+        const char *text = sta_get_block(bytes, &size);
+        if (text != NULL)
+            sta_table_set_text(table, column, row, text, size);
+        return;
+    }
+    const uint64_t bits = sta_get_u64(bytes);
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (column->numbers != NULL)
+        sta_table_set_number(column, row, number);
+    else if (column->integers != NULL)
+        sta_table_set_int(column, row, (int64_t)bits);
+}
+
+static bool read_column(struct sta_cursor *bytes, struct sta_table *table)
+{
+    char name[256], unit[16];
+    size_t name_size = 0, unit_size = 0;
+    const char *name_at = sta_get_block(bytes, &name_size), *unit_at = sta_get_block(bytes, &unit_size);
+    const uint32_t type = sta_get_u32(bytes);
+    if (bytes->failed || name_size >= sizeof name || unit_size >= sizeof unit || type > STA_TYPE_LIST)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)name_size, name_at);
+    snprintf(unit, sizeof unit, "%.*s", (int)unit_size, unit_at);
+    struct sta_table_column *column = sta_table_add(table, name, (enum sta_type)type, sta_static_unit(unit));
+    for (size_t row = 0; row < table->rows && !bytes->failed; row++)
+        if (sta_get_u32(bytes) != 0)
+            read_value(bytes, table, column, row);
+    return !bytes->failed;
+}
+
+bool sta_table_read(struct sta_cursor *bytes, struct sta_table *table)
+{
+    const uint64_t rows = sta_get_u64(bytes);
+    const uint32_t columns = sta_get_u32(bytes);
+    bool good = !bytes->failed && rows <= (size_t)(bytes->end - bytes->at);
+    sta_table_init(table, good ? rows : 0);
+    for (uint32_t i = 0; good && i < columns; i++)
+        good = read_column(bytes, table);
+    return good && bytes->at == bytes->end;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/buffer.h"
 #include "common/dictionary.h"
 #include "common/memory.h"
 
@@ -21,6 +22,13 @@ const char *sta_type_name(enum sta_type type); /* "condition", "integer", "numbe
 
 /** The same unit as a static text; NULL for NULL and for one that no column has. */
 const char *sta_static_unit(const char *unit);
+
+/* A column without its values. */
+struct sta_column_info {
+    const char *name;
+    const char *unit; /* static, or NULL */
+    enum sta_type type;
+};
 
 struct sta_table_column {
     char *name;
@@ -61,5 +69,12 @@ void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t valu
 void sta_table_set_number(struct sta_table_column *column, size_t row, double value);
 void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
                         const char *bytes, size_t length); /* copied */
+
+/** Copies a row of @from, which has columns of the same types. */
+void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row);
+/** Appends the columns and rows as bytes, for sta_table_read. */
+void sta_table_write(const struct sta_table *table, struct sta_buffer *out);
+/** The table that was written; fini it, also after a failure.  Return: false when the bytes are none. */
+STA_MUSTCHECK bool sta_table_read(struct sta_cursor *bytes, struct sta_table *table);
 
 #endif

@@ -234,7 +234,8 @@ int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_
         status = sta_fail(err, STA_ENOMEM, "%s: no memory to read it", path);
     if (status == STA_OK) {
         yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&builder.parser, (const unsigned char *)bytes, size);
+        /* an empty text may be NULL, which the parser aborts on */
+        yaml_parser_set_input_string(&builder.parser, (const unsigned char *)(size > 0 ? bytes : ""), size);
         status = build_stream(&builder);
         if (builder.has_event)
             yaml_event_delete(&builder.event);

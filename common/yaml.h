@@ -39,7 +39,7 @@ struct sta_yaml {
 /** sta_yaml_read - read a file.  STA_EINPUT ("FILE:LINE: what"), STA_ELIMIT, or why the file can't be read.
  * Release with sta_yaml_destroy. */
 STA_MUSTCHECK int sta_yaml_read(const char *path, struct sta_yaml **yaml, struct sta_error *err);
-/** The same from memory; @path names it in messages. */
+/** The same from memory; @path names it in messages.  @bytes: may be NULL when @size is 0. */
 STA_MUSTCHECK int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_yaml **yaml,
                                  struct sta_error *err);
 void sta_yaml_destroy(struct sta_yaml *yaml); /* NULL allowed */

@@ -108,6 +108,15 @@ def print_summary(trace, summary):
     print()
 
 
+def print_findings(findings, most=5):
+    """the gravest ones as sentences; how many there are"""
+    grave = [f for f in findings["findings"] if f["severity"] in ("critical", "warning", "info")]
+    for finding in grave[:most]:
+        print(f"{finding['severity']}: {finding['title']}. {finding['text']}")
+    counts = findings["counts"]
+    print(f"{counted(counts['critical'] + counts['warning'] + counts['info'], 'finding', 'findings')}, {counts['ok']} checks passed\n")
+
+
 def make_example(arguments):
     folder = arguments.folder / "example"
     if not (folder / "done").exists():
@@ -136,6 +145,7 @@ def main():
             follow(base, answer["job"])
             described = call(base, "GET", f"/api/v1/traces/{described['id']}")
         print_summary(described, call(base, "GET", f"/api/v1/traces/{described['id']}/summary"))
+        print_findings(call(base, "GET", f"/api/v1/traces/{described['id']}/findings"))
         if not arguments.once:
             print(f"dashboard: {base}/    (Ctrl-C stops)", flush=True)
             process.wait()

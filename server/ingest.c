@@ -120,8 +120,8 @@ static int check_any_read(const struct sta_decode_file *files, size_t count, str
 }
 
 static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer,
-                      const struct sta_ingest_plan *plan, bool first, struct sta_job *job,
-                      struct sta_error *err)
+                      const struct sta_ingest_plan *plan, enum sta_trace_kind kind, bool first,
+                      struct sta_job *job, struct sta_error *err)
 {
     struct sta_decode_file *files = sta_alloc_array(plan->count, sizeof *files);
     uint32_t *numbers = sta_alloc_array(plan->count, sizeof *numbers);
@@ -133,6 +133,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
                       .small = sta_job_in_small_slot(job)};
     struct sta_decode_request request = {
         .roots = ingest->roots,
+        .kind = kind,
         .files = files,
         .file_count = plan->count,
         .json_limit = ingest->json_bytes_per_file,
@@ -155,8 +156,9 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     return status;
 }
 
-static int write_version(const struct sta_ingest *ingest, const char *trace, struct sta_snapshot *base,
-                         const struct sta_ingest_plan *plan, struct sta_job *job, struct sta_error *err)
+static int write_version(const struct sta_ingest *ingest, const struct sta_trace_entry *entry,
+                         struct sta_snapshot *base, const struct sta_ingest_plan *plan, struct sta_job *job,
+                         struct sta_error *err)
 {
     struct sta_writer *writer;
     size_t memory = ingest->memory / (sta_job_in_small_slot(job) ? 8 : 2);
@@ -165,10 +167,10 @@ static int write_version(const struct sta_ingest *ingest, const char *trace, str
                                          .account = ingest->account,
                                          .cancel = sta_job_cancel_flag(job)};
     int status =
-        sta_writer_begin(ingest->store, trace, base, base ? plan->drop : NULL, &options, &writer, err);
+        sta_writer_begin(ingest->store, entry->id, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
         return status;
-    status = read_files(ingest, writer, plan, base == NULL, job, err);
+    status = read_files(ingest, writer, plan, entry->kind, base == NULL, job, err);
     if (status == STA_OK && atomic_load(sta_job_cancel_flag(job)))
         status = sta_fail(err, STA_ECANCELLED, "cancelled");
     if (status != STA_OK) {
@@ -192,7 +194,12 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
                                 .memory = ingest->memory / 2,
                                 .account = ingest->account,
                                 .cancel = cancel};
-    status = sta_preset_choose(ingest->presets, snapshot, &budget, &name, &why, err);
+    if (entry->kind == STA_TRACE_DASF && sta_presets_find(ingest->presets, "dask") != NULL) {
+        name = "dask";
+        why = sta_strdup("records of DASF");
+    } else {
+        status = sta_preset_choose(ingest->presets, snapshot, &budget, &name, &why, err);
+    }
     if (status == STA_OK) {
         free(entry->preset);
         free(entry->preset_why);
@@ -244,10 +251,29 @@ int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace,
 static int nothing_here(const struct sta_listing *listing, const char *path, struct sta_error *err)
 {
     const char *unlisted = listing->unlisted_count > 0 ? listing->unlisted[0].reason : NULL;
-    return sta_fail(err, STA_EINPUT,
-                    "nothing in %s is a trace: looked for *.pfw and *.pfw.gz files, and for others that "
-                    "begin like one, in all folders below; there are %zu other files%s%s",
-                    path, listing->others, unlisted ? "; one of them: " : "", unlisted ? unlisted : "");
+    return sta_fail(
+        err, STA_EINPUT,
+        "nothing in %s is a trace: looked for *.pfw and *.pfw.gz files, for others that begin like "
+        "one, for record files of DASF (msgpack), and for training logs with sim_conf.json, in all folders "
+        "below; there are %zu other files%s%s",
+        path, listing->others, unlisted ? "; one of them: " : "", unlisted ? unlisted : "");
+}
+
+static void put_kind(void *context, struct sta_trace_entry *entry)
+{
+    entry->kind = *(const enum sta_trace_kind *)context;
+}
+
+/* Recognises what the files are, and notes it in the catalogue. */
+static int recognise(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
+                     const struct sta_listing *listing, struct sta_error *err)
+{
+    enum sta_trace_kind kind;
+    int status = sta_listing_kind(listing, &kind, err);
+    if (status != STA_OK || kind == entry->kind)
+        return status;
+    entry->kind = kind;
+    return sta_store_update(ingest->store, entry->id, put_kind, &kind, err);
 }
 
 static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
@@ -257,11 +283,14 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     struct sta_ingest_plan plan;
     if (listing->count == 0)
         return nothing_here(listing, entry->path, err);
-    int status = sta_ingest_plan_make(&plan, ingest->roots, listing, entry->path, base, err);
+    int status = recognise(ingest, entry, listing, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_ingest_plan_make(&plan, ingest->roots, listing, entry->path, base, err);
     if (status == STA_OK && sta_job_in_small_slot(job) && plan.bytes > SMALL_FILE_BYTES)
         status = sta_job_leave_small_slot(job, err);
     if (status == STA_OK && (base == NULL || sta_ingest_plan_differs(&plan)))
-        status = write_version(ingest, entry->id, base, &plan, job, err);
+        status = write_version(ingest, entry, base, &plan, job, err);
     sta_ingest_plan_fini(&plan);
     if (status == STA_OK)
         sta_job_phase(job, "looking for a preset");
@@ -324,7 +353,7 @@ int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, struct st
         status = ingest_once(&last, &entry, job, err);
     }
     if (status != STA_OK)
-        sta_because(err, "cannot ingest %s", entry.path);
+        sta_error_wrap(err, "cannot ingest %s", entry.path);
     sta_trace_entry_fini(&entry);
     return status;
 }

@@ -13,37 +13,9 @@
 
 #include "common/log.h"
 #include "common/memory.h"
+#include "server/jobs_private.h"
 
 #define KEPT_JOBS 1000
-#define NOTIFY_INTERVAL_NS UINT64_C(100000000)
-#define LOG_INTERVAL_NS UINT64_C(5000000000)
-
-struct sta_job {
-    struct sta_jobs *jobs;
-    struct sta_job *older; /* list of all jobs, newest first */
-    struct sta_job_request request;
-    struct sta_job_view view;
-    _Atomic bool cancel;
-    _Atomic bool *adopted;                 /* cancels work that runs elsewhere; NULL: it is ours */
-    bool in_small_slot, leaves_small_slot; /* of the run that is under way */
-    bool large;                            /* it has left the small slot once */
-    uint64_t started_ns, notified_ns, logged_ns;
-};
-
-struct sta_jobs {
-    uv_mutex_t lock;
-    uv_cond_t changed; /* a job was queued, a job ended, the listener returned, or all is over */
-    struct sta_job *newest;
-    unsigned queued, queue_limit;
-    uv_thread_t *runners; /* the ordinary ones */
-    unsigned runner_count, busy_runners;
-    uv_thread_t small_slot;
-    bool has_small_slot;
-    bool closing;
-    void (*on_change)(void *context);
-    void *on_change_context;
-    unsigned telling; /* calls of the listener under way */
-};
 
 const char *sta_job_state_name(enum sta_job_state state)
 {
@@ -59,7 +31,7 @@ static int64_t now_us(void)
 }
 
 /* Called without the lock: the listener may take locks of its own. */
-static void notify(struct sta_jobs *jobs)
+void sta_jobs_notify(struct sta_jobs *jobs)
 {
     uv_mutex_lock(&jobs->lock);
     void (*on_change)(void *) = jobs->on_change;
@@ -192,7 +164,7 @@ static void run_job(struct sta_job *job)
         uv_mutex_unlock(&jobs->lock);
         log_end(&view, false);
     }
-    notify(jobs);
+    sta_jobs_notify(jobs);
 }
 
 /* Takes jobs until all is over.  The small slot takes what may be small, while no ordinary runner is free. */
@@ -212,7 +184,7 @@ static void take_jobs(struct sta_jobs *jobs, bool small)
         jobs->busy_runners += !small;
         uv_cond_broadcast(&jobs->changed); /* for the small slot, which waits for all to be busy */
         uv_mutex_unlock(&jobs->lock);
-        notify(jobs);
+        sta_jobs_notify(jobs);
         run_job(job);
         uv_mutex_lock(&jobs->lock);
         jobs->busy_runners -= !small;
@@ -328,7 +300,7 @@ int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request
     }
     uv_mutex_unlock(&jobs->lock);
     if (!full) {
-        notify(jobs);
+        sta_jobs_notify(jobs);
         return STA_OK;
     }
     if (request->release != NULL)
@@ -349,7 +321,7 @@ struct sta_job *sta_jobs_adopt(struct sta_jobs *jobs, const char *kind, const ch
     job->started_ns -= age_ns;
     put_in(jobs, job);
     uv_mutex_unlock(&jobs->lock);
-    notify(jobs);
+    sta_jobs_notify(jobs);
     return job;
 }
 
@@ -361,7 +333,7 @@ void sta_jobs_release(struct sta_job *job, int status, const struct sta_error *e
     struct sta_job_view view = job->view;
     uv_mutex_unlock(&jobs->lock);
     log_end(&view, true);
-    notify(jobs);
+    sta_jobs_notify(jobs);
 }
 
 static struct sta_job *find(struct sta_jobs *jobs, const char *id)
@@ -419,7 +391,7 @@ int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err
     uv_mutex_unlock(&jobs->lock);
     if (job == NULL)
         return sta_fail(err, STA_ENOTFOUND, "there is no job %s", id);
-    notify(jobs);
+    sta_jobs_notify(jobs);
     return STA_OK;
 }
 
@@ -440,78 +412,4 @@ void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), v
     while (jobs->telling > 0)
         uv_cond_wait(&jobs->changed, &jobs->lock);
     uv_mutex_unlock(&jobs->lock);
-}
-
-const _Atomic bool *sta_job_cancel_flag(struct sta_job *job)
-{
-    return &job->cancel;
-}
-
-bool sta_job_in_small_slot(const struct sta_job *job)
-{
-    return job->in_small_slot;
-}
-
-int sta_job_leave_small_slot(struct sta_job *job, struct sta_error *err)
-{
-    STA_ASSERT(job->in_small_slot);
-    job->leaves_small_slot = true;
-    return sta_fail(err, STA_EBUSY, "it is too large for the small slot");
-}
-
-bool sta_job_leaves_small_slot(const struct sta_job *job)
-{
-    return job->leaves_small_slot;
-}
-
-void sta_job_phase(struct sta_job *job, const char *phase)
-{
-    uv_mutex_lock(&job->jobs->lock);
-    snprintf(job->view.phase, sizeof job->view.phase, "%s", phase);
-    job->view.change++;
-    uv_mutex_unlock(&job->jobs->lock);
-    sta_log(STA_LOG_DEBUG, "Job goes on", "job", job->view.id, "phase", phase, NULL);
-    notify(job->jobs);
-}
-
-/* Under the lock. */
-static void estimate(struct sta_job *job, uint64_t now)
-{
-    double elapsed = (double)(now - job->started_ns) / 1e9;
-    struct sta_job_view *view = &job->view;
-    view->rate = elapsed > 0 ? (double)view->events / elapsed : 0;
-    view->eta = view->progress > 0.01 ? elapsed * (1 - view->progress) / view->progress : -1;
-}
-
-static bool is_due(uint64_t *last, uint64_t now, uint64_t interval)
-{
-    bool due = now - *last >= interval;
-    if (due)
-        *last = now;
-    return due;
-}
-
-void sta_job_progress(struct sta_job *job, double progress, uint64_t bytes, uint64_t total_bytes,
-                      uint64_t events)
-{
-    uint64_t now = uv_hrtime();
-    uv_mutex_lock(&job->jobs->lock);
-    struct sta_job_view *view = &job->view;
-    view->progress = progress;
-    view->bytes = bytes;
-    view->total_bytes = total_bytes;
-    view->events = events;
-    view->change++;
-    estimate(job, now);
-    bool tell = is_due(&job->notified_ns, now, NOTIFY_INTERVAL_NS);
-    bool log = is_due(&job->logged_ns, now, LOG_INTERVAL_NS);
-    struct sta_job_view copy = *view;
-    uv_mutex_unlock(&job->jobs->lock);
-    if (log)
-        sta_log(STA_LOG_INFO, "Job runs", "job", copy.id, "trace", copy.trace, "percent",
-                sta_log_number(copy.progress * 100), "events", sta_log_int((int64_t)copy.events),
-                "events_per_second", sta_log_number(copy.rate), "seconds_left", sta_log_number(copy.eta),
-                NULL);
-    if (tell)
-        notify(job->jobs);
 }

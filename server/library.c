@@ -1,6 +1,6 @@
 /* The registered traces: views of them, and their open snapshots.
  *
- * DESIGN.  The store's catalogue is the truth; beside it a shelf per trace remembers the figures of its
+ * DESIGN.  The store's catalogue is the truth; beside it a record per trace remembers the figures of its
  * published version and keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open: the one longest unused is
  * let go (who still reads it holds a reference of his own). */
 #include "server/library.h"
@@ -46,28 +46,28 @@ void sta_library_stop(struct sta_library *library)
 
 /* Return: the snapshot (NULL: it had none), to be released without the lock, since the last one to let go
  * closes files. */
-static struct sta_snapshot *take_snapshot(struct sta_library *library, struct sta_shelf *shelf)
+static struct sta_snapshot *take_snapshot(struct sta_library *library, struct sta_trace_record *record)
 {
-    struct sta_snapshot *snapshot = shelf->snapshot;
-    shelf->snapshot = NULL;
+    struct sta_snapshot *snapshot = record->snapshot;
+    record->snapshot = NULL;
     library->open_snapshots -= snapshot != NULL;
     return snapshot;
 }
 
-static void shelf_destroy(struct sta_shelf *shelf)
+static void record_destroy(struct sta_trace_record *record)
 {
-    sta_stale_check_fini(&shelf->check);
-    free(shelf);
+    sta_stale_check_fini(&record->check);
+    free(record);
 }
 
 void sta_library_destroy(struct sta_library *library)
 {
     sta_library_stop_checker(library);
-    while (library->shelves != NULL) {
-        struct sta_shelf *shelf = library->shelves;
-        library->shelves = shelf->next;
-        sta_snapshot_release(take_snapshot(library, shelf));
-        shelf_destroy(shelf);
+    while (library->records != NULL) {
+        struct sta_trace_record *record = library->records;
+        library->records = record->next;
+        sta_snapshot_release(take_snapshot(library, record));
+        record_destroy(record);
     }
     sta_presets_release(library->presets);
     uv_cond_destroy(&library->told);
@@ -88,32 +88,32 @@ void sta_library_on_publish(struct sta_library *library, void (*published)(void 
     uv_mutex_unlock(&library->lock);
 }
 
-/* ---- shelves */
+/* ---- records */
 
-struct sta_shelf *sta_library_shelf(struct sta_library *library, const char *id)
+struct sta_trace_record *sta_library_trace_record(struct sta_library *library, const char *id)
 {
-    struct sta_shelf *shelf = library->shelves;
-    while (shelf != NULL && strcmp(shelf->id, id) != 0)
-        shelf = shelf->next;
-    if (shelf == NULL) {
-        shelf = sta_alloc(sizeof *shelf);
-        memcpy(shelf->id, id, sizeof shelf->id);
-        shelf->next = library->shelves;
-        library->shelves = shelf;
+    struct sta_trace_record *record = library->records;
+    while (record != NULL && strcmp(record->id, id) != 0)
+        record = record->next;
+    if (record == NULL) {
+        record = sta_alloc(sizeof *record);
+        memcpy(record->id, id, sizeof record->id);
+        record->next = library->records;
+        library->records = record;
     }
-    shelf->used = ++library->turn;
-    return shelf;
+    record->used = ++library->turn;
+    return record;
 }
 
 void sta_library_forget_version(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
-    struct sta_shelf *shelf = sta_library_shelf(library, id);
-    struct sta_snapshot *old = take_snapshot(library, shelf);
-    shelf->version_changes++;
-    shelf->known = false;
-    shelf->published = false;
-    shelf->stale = false;
+    struct sta_trace_record *record = sta_library_trace_record(library, id);
+    struct sta_snapshot *old = take_snapshot(library, record);
+    record->version_changes++;
+    record->known = false;
+    record->published = false;
+    record->stale = false;
     uv_mutex_unlock(&library->lock);
     sta_snapshot_release(old);
 }
@@ -122,14 +122,14 @@ void sta_library_forget(struct sta_library *library, const char *id)
 {
     struct sta_snapshot *snapshot = NULL;
     uv_mutex_lock(&library->lock);
-    struct sta_shelf **at = &library->shelves;
+    struct sta_trace_record **at = &library->records;
     while (*at != NULL && strcmp((*at)->id, id) != 0)
         at = &(*at)->next;
-    struct sta_shelf *shelf = *at;
-    if (shelf != NULL) {
-        *at = shelf->next;
-        snapshot = take_snapshot(library, shelf);
-        shelf_destroy(shelf);
+    struct sta_trace_record *record = *at;
+    if (record != NULL) {
+        *at = record->next;
+        snapshot = take_snapshot(library, record);
+        record_destroy(record);
     }
     uv_mutex_unlock(&library->lock);
     sta_snapshot_release(snapshot);
@@ -137,78 +137,78 @@ void sta_library_forget(struct sta_library *library, const char *id)
 
 static struct sta_snapshot *take_longest_unused(struct sta_library *library)
 {
-    struct sta_shelf *oldest = NULL;
-    for (struct sta_shelf *shelf = library->shelves; shelf != NULL; shelf = shelf->next)
-        if (shelf->snapshot != NULL && (oldest == NULL || shelf->used < oldest->used))
-            oldest = shelf;
+    struct sta_trace_record *oldest = NULL;
+    for (struct sta_trace_record *record = library->records; record != NULL; record = record->next)
+        if (record->snapshot != NULL && (oldest == NULL || record->used < oldest->used))
+            oldest = record;
     return oldest != NULL ? take_snapshot(library, oldest) : NULL;
 }
 
-static void read_sources(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
+static void read_sources(struct sta_trace_record *record, const struct sta_snapshot *snapshot)
 {
-    shelf->files = 0;
-    shelf->bytes = 0;
-    shelf->problems = 0;
+    record->files = 0;
+    record->bytes = 0;
+    record->problems = 0;
     for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
         const struct sta_source *source = sta_snapshot_source(snapshot, i);
-        shelf->files += source->state != STA_SOURCE_VANISHED;
-        shelf->stale |= source->state == STA_SOURCE_STALE;
-        shelf->bytes += source->counts.bytes;
-        shelf->problems +=
+        record->files += source->state != STA_SOURCE_VANISHED;
+        record->stale |= source->state == STA_SOURCE_STALE;
+        record->bytes += source->counts.bytes;
+        record->problems +=
             source->counts.malformed + source->counts.repaired + (source->state != STA_SOURCE_COMPLETE);
     }
 }
 
-static void read_figures(struct sta_shelf *shelf, const struct sta_snapshot *snapshot)
+static void read_figures(struct sta_trace_record *record, const struct sta_snapshot *snapshot)
 {
     const struct sta_snapshot_info *info = sta_snapshot_info(snapshot);
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
-    read_sources(shelf, snapshot);
-    shelf->known = true;
-    shelf->published = true;
-    shelf->damaged = info->damaged > 0;
-    shelf->problems += info->damaged;
-    shelf->version = info->version;
-    shelf->events = info->events;
-    shelf->store_bytes = info->store_bytes;
-    shelf->start_us = info->origin_us;
-    shelf->ingested_us = info->published_us;
-    shelf->job_time = (double)info->end_ticks / (info->ticks_per_us * 1e6);
-    shelf->hosts = entities->host_count;
-    shelf->processes = entities->process_count;
-    shelf->threads = entities->thread_count;
+    read_sources(record, snapshot);
+    record->known = true;
+    record->published = true;
+    record->damaged = info->damaged > 0;
+    record->problems += info->damaged;
+    record->version = info->version;
+    record->events = info->events;
+    record->store_bytes = info->store_bytes;
+    record->start_us = info->origin_us;
+    record->ingested_us = info->published_us;
+    record->job_time = (double)info->end_ticks / (info->ticks_per_us * 1e6);
+    record->hosts = entities->host_count;
+    record->processes = entities->process_count;
+    record->threads = entities->thread_count;
 }
 
 /* A damaged version is read again from its sources, once.  Return: whether that is to be started now.
  * Context: under the lock. */
-static bool needs_rebuild(const struct sta_library *library, struct sta_shelf *shelf)
+static bool needs_rebuild(const struct sta_library *library, struct sta_trace_record *record)
 {
-    bool needs = shelf->damaged && shelf->rebuilt != shelf->version && !library->stopping;
+    bool needs = record->damaged && record->rebuilt != record->version && !library->stopping;
     if (needs)
-        shelf->rebuilt = shelf->version;
+        record->rebuilt = record->version;
     return needs;
 }
 
-/* Puts the version that was opened (NULL: there is none to open) on the shelf, unless another has been
+/* Puts the version that was opened (NULL: there is none to open) in its record, unless another has been
  * published meanwhile.  A version published so late that nobody has forgotten the one before yet is forgotten
  * right after. */
-static void shelve(struct sta_library *library, const char *id, uint64_t version_changes,
-                   struct sta_snapshot *snapshot)
+static void record_snapshot(struct sta_library *library, const char *id, uint64_t version_changes,
+                            struct sta_snapshot *snapshot)
 {
     struct sta_snapshot *unused = NULL;
     bool rebuild = false;
     uv_mutex_lock(&library->lock);
-    struct sta_shelf *shelf = sta_library_shelf(library, id);
-    bool current = shelf->version_changes == version_changes;
-    shelf->known |= current;
+    struct sta_trace_record *record = sta_library_trace_record(library, id);
+    bool current = record->version_changes == version_changes;
+    record->known |= current;
     if (current && snapshot != NULL)
-        read_figures(shelf, snapshot);
+        read_figures(record, snapshot);
     if (current && snapshot != NULL)
-        rebuild = needs_rebuild(library, shelf);
-    if (current && snapshot != NULL && shelf->snapshot == NULL) {
+        rebuild = needs_rebuild(library, record);
+    if (current && snapshot != NULL && record->snapshot == NULL) {
         if (library->open_snapshots >= OPEN_SNAPSHOTS)
             unused = take_longest_unused(library);
-        shelf->snapshot = sta_snapshot_retain(snapshot);
+        record->snapshot = sta_snapshot_retain(snapshot);
         library->open_snapshots++;
     }
     uv_mutex_unlock(&library->lock);
@@ -217,15 +217,15 @@ static void shelve(struct sta_library *library, const char *id, uint64_t version
         sta_library_start_rebuild(library, id);
 }
 
-/* The shelf's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the
+/* The record's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the
  * lock. */
 static int borrow_snapshot(struct sta_library *library, const char *id, struct sta_snapshot **snapshot,
                            struct sta_error *err)
 {
     uv_mutex_lock(&library->lock);
-    struct sta_shelf *shelf = sta_library_shelf(library, id);
-    uint64_t version_changes = shelf->version_changes;
-    *snapshot = shelf->snapshot ? sta_snapshot_retain(shelf->snapshot) : NULL;
+    struct sta_trace_record *record = sta_library_trace_record(library, id);
+    uint64_t version_changes = record->version_changes;
+    *snapshot = record->snapshot ? sta_snapshot_retain(record->snapshot) : NULL;
     uv_mutex_unlock(&library->lock);
     if (*snapshot != NULL)
         return STA_OK;
@@ -233,7 +233,7 @@ static int borrow_snapshot(struct sta_library *library, const char *id, struct s
     if (status == STA_OK)
         (void)sta_snapshot_entities(
             *snapshot); /* made when first asked for, which must not be under the lock */
-    shelve(library, id, version_changes, status == STA_OK ? *snapshot : NULL);
+    record_snapshot(library, id, version_changes, status == STA_OK ? *snapshot : NULL);
     return status;
 }
 
@@ -269,10 +269,10 @@ int sta_library_snapshot(struct sta_library *library, const char *id, struct sta
 bool sta_library_is_open(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
-    const struct sta_shelf *shelf = library->shelves;
-    while (shelf != NULL && strcmp(shelf->id, id) != 0)
-        shelf = shelf->next;
-    bool open = shelf != NULL && shelf->snapshot != NULL;
+    const struct sta_trace_record *record = library->records;
+    while (record != NULL && strcmp(record->id, id) != 0)
+        record = record->next;
+    bool open = record != NULL && record->snapshot != NULL;
     uv_mutex_unlock(&library->lock);
     return open;
 }
@@ -302,7 +302,7 @@ const char *sta_trace_state_name(enum sta_trace_state state)
 static bool is_known(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
-    bool known = sta_library_shelf(library, id)->known;
+    bool known = sta_library_trace_record(library, id)->known;
     uv_mutex_unlock(&library->lock);
     return known;
 }
@@ -319,26 +319,26 @@ static void fill_view(struct sta_library *library, struct sta_trace_entry entry,
     }
     bool working = sta_jobs_of_trace(library->jobs, entry.id, &job);
     uv_mutex_lock(&library->lock);
-    const struct sta_shelf *shelf = sta_library_shelf(library, entry.id);
+    const struct sta_trace_record *record = sta_library_trace_record(library, entry.id);
     *view = (struct sta_trace_view){
         .entry = entry,
-        .published = shelf->published,
-        .version = shelf->version,
-        .files = shelf->files,
-        .bytes = shelf->bytes,
-        .events = shelf->events,
-        .store_bytes = shelf->store_bytes,
-        .problems = shelf->problems,
-        .start_us = shelf->start_us,
-        .job_time = shelf->job_time,
-        .hosts = shelf->hosts,
-        .processes = shelf->processes,
-        .threads = shelf->threads,
-        .ingested_us = shelf->ingested_us,
-        .state = working            ? STA_TRACE_INGESTING
-                 : entry.failure    ? STA_TRACE_FAILED
-                 : shelf->published ? (shelf->stale || shelf->damaged ? STA_TRACE_STALE : STA_TRACE_READY)
-                                    : STA_TRACE_FAILED,
+        .published = record->published,
+        .version = record->version,
+        .files = record->files,
+        .bytes = record->bytes,
+        .events = record->events,
+        .store_bytes = record->store_bytes,
+        .problems = record->problems,
+        .start_us = record->start_us,
+        .job_time = record->job_time,
+        .hosts = record->hosts,
+        .processes = record->processes,
+        .threads = record->threads,
+        .ingested_us = record->ingested_us,
+        .state = working             ? STA_TRACE_INGESTING
+                 : entry.failure     ? STA_TRACE_FAILED
+                 : record->published ? (record->stale || record->damaged ? STA_TRACE_STALE : STA_TRACE_READY)
+                                     : STA_TRACE_FAILED,
     };
     memcpy(view->job, job.id, sizeof view->job);
     uv_mutex_unlock(&library->lock);

@@ -22,6 +22,8 @@ struct sta_library;
 struct sta_preset_folders {
     const char *functions;      /* file of function classes */
     const char *built_in, *own; /* folders; one's own comes second and need not be there */
+    const char *rules;          /* file of the rules of findings */
+    const char *own_rules;      /* folder; need not be there */
 };
 /** All presets as they stand in the folders. */
 STA_MUSTCHECK int sta_preset_folders_read(const struct sta_preset_folders *folders,
@@ -50,6 +52,9 @@ void sta_library_destroy(struct sta_library *library);
 
 /** The presets in force, retained for the caller. */
 struct sta_presets *sta_library_presets(struct sta_library *library);
+/** Names of the files of one's own presets that made no sense at a start, sorted; free() each and the list.
+ * Context: any thread that may wait for a disk. */
+char **sta_library_presets_quarantined(const struct sta_library *library, size_t *count);
 /** Reads the folders again; what was in force stays when that fails. */
 STA_MUSTCHECK int sta_library_reload_presets(struct sta_library *library, struct sta_error *err);
 /** The presets as a change would make them: see sta_presets_try. */
@@ -64,6 +69,13 @@ STA_MUSTCHECK int sta_library_put_preset(struct sta_library *library, const stru
 /** STA_ENOTFOUND; STA_EFORBIDDEN for a built-in one; STA_EINPUT when another preset extends it. */
 STA_MUSTCHECK int sta_library_delete_preset(struct sta_library *library, const char *name,
                                             struct sta_error *err);
+
+/** Makes the change of a rule, durably, and puts it in force; as sta_library_put_preset. */
+STA_MUSTCHECK int sta_library_put_rule(struct sta_library *library, const struct sta_preset_change *change,
+                                       bool *created, struct sta_preset_mistakes *mistakes,
+                                       struct sta_error *err);
+/** STA_ENOTFOUND; STA_EFORBIDDEN for a built-in one. */
+STA_MUSTCHECK int sta_library_delete_rule(struct sta_library *library, const char *id, struct sta_error *err);
 
 enum sta_trace_state { STA_TRACE_INGESTING, STA_TRACE_READY, STA_TRACE_FAILED, STA_TRACE_STALE };
 const char *sta_trace_state_name(enum sta_trace_state state);

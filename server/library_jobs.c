@@ -93,7 +93,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         tell_published(library, task->id);
     else if (!stopping)
         note_failure(library, task->id, err);
-    sta_memory_give_back(library->memory / 4);
+    sta_memory_trim_grown(library->memory / 4);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * A change is tried on all presets together before a file is touched, since others may extend the one that
  * changes; then the file is published, and what stands in the folders is read as at the start, so that a
  * restart finds the same. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,34 @@ static size_t list_folders(const struct sta_preset_folders *folders, const char 
     return access(folders->own, F_OK) == 0 ? 2 : 1;
 }
 
+/* Adds the rules, which go by the presets' causes; without them presets are of no use either. */
+static int add_rules(const struct sta_preset_folders *folders, struct sta_presets **presets,
+                     const struct sta_preset_change *change, struct sta_preset_mistakes *mistakes,
+                     struct sta_error *err)
+{
+    if (folders->rules == NULL)
+        return STA_OK;
+    int status = sta_presets_add_rules(*presets, folders->rules, folders->own_rules, change, mistakes, err);
+    if (status != STA_OK) {
+        sta_presets_release(*presets);
+        *presets = NULL;
+    }
+    return status;
+}
+
 int sta_preset_folders_read(const struct sta_preset_folders *folders, struct sta_presets **presets,
                             struct sta_error *err)
 {
     const char *list[2];
     size_t count = list_folders(folders, list);
-    return sta_presets_load(folders->functions, list, count, presets, err);
+    int status = sta_presets_load(folders->functions, list, count, presets, err);
+    return status == STA_OK ? add_rules(folders, presets, NULL, NULL, err) : status;
 }
 
 /* The file of one's own that a message about presets begins with, or NULL; free() it. */
-static char *own_file_at_fault(const struct sta_preset_folders *folders, const struct sta_error *err)
+static char *file_at_fault(const char *own, const struct sta_error *err)
 {
-    char *folder = sta_path_join(folders->own, "");
+    char *folder = sta_path_join(own, "");
     size_t length = strlen(folder);
     const char *end = strncmp(err->text, folder, length) == 0 ? strstr(err->text + length, ".yaml:") : NULL;
     bool is_mistake = err->status == STA_EINPUT || err->status == STA_ELIMIT;
@@ -41,16 +58,18 @@ static char *own_file_at_fault(const struct sta_preset_folders *folders, const s
                                      : NULL;
 }
 
-static bool set_aside(const struct sta_preset_folders *folders, const struct sta_error *why)
+static bool quarantine(const struct sta_preset_folders *folders, const struct sta_error *why)
 {
-    char *file = own_file_at_fault(folders, why);
+    char *file = file_at_fault(folders->own, why);
+    if (file == NULL && folders->own_rules != NULL)
+        file = file_at_fault(folders->own_rules, why);
     if (file == NULL)
         return false;
     char *aside = sta_sprintf("%s.damaged", file);
     bool renamed = rename(file, aside) == 0;
     if (renamed)
-        sta_log(STA_LOG_ERROR, "A preset makes no sense and is set aside", "file", file, "cause", why->text,
-                "set_aside_as", aside, NULL);
+        sta_log(STA_LOG_ERROR, "A preset is invalid and was quarantined", "file", file, "cause", why->text,
+                "quarantined_as", aside, NULL);
     free(aside);
     free(file);
     return renamed;
@@ -62,15 +81,46 @@ int sta_preset_folders_recover(const struct sta_preset_folders *folders, struct 
     int status;
     do
         status = sta_preset_folders_read(folders, presets, err);
-    while (status != STA_OK && set_aside(folders, err));
+    while (status != STA_OK && quarantine(folders, err));
     if (status == STA_OK)
         return STA_OK;
     struct sta_error why = *err;
+    struct sta_preset_folders built_in = *folders;
+    built_in.own_rules = NULL;
     status = sta_presets_load(folders->functions, &folders->built_in, 1, presets, err);
+    if (status == STA_OK)
+        status = add_rules(&built_in, presets, NULL, NULL, err);
     if (status == STA_OK)
         sta_log(STA_LOG_ERROR, "Presets of one's own cannot be read: only the built-in ones are in force",
                 "folder", folders->own, "cause", why.text, NULL);
     return status;
+}
+
+#define ASIDE ".yaml.damaged"
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **sta_library_presets_quarantined(const struct sta_library *library, size_t *count)
+{
+    char **names = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    DIR *folder = opendir(library->folders.own);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        size_t length = strlen(entry->d_name), end = strlen(ASIDE);
+        if (length <= end || strcmp(entry->d_name + length - end, ASIDE) != 0)
+            continue;
+        STA_GROW(names, capacity, *count + 1);
+        names[(*count)++] = sta_strdup(entry->d_name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    if (*count > 0)
+        qsort(names, *count, sizeof *names, compare_names);
+    return names;
 }
 
 /* ---- in force */
@@ -114,7 +164,8 @@ int sta_library_try_preset(struct sta_library *library, const struct sta_preset_
 {
     const char *list[2];
     size_t count = list_folders(&library->folders, list);
-    return sta_presets_try(library->folders.functions, list, count, change, presets, mistakes, err);
+    int status = sta_presets_try(library->folders.functions, list, count, change, presets, mistakes, err);
+    return status == STA_OK ? add_rules(&library->folders, presets, NULL, NULL, err) : status;
 }
 
 static char *file_of(const struct sta_library *library, const char *name)
@@ -133,7 +184,7 @@ static int publish(const struct sta_library *library, const struct sta_preset_ch
     *created = access(file, F_OK) != 0;
     status = sta_file_publish(file, change->text, change->size, err);
     free(file);
-    return status == STA_OK ? STA_OK : sta_because(err, "Cannot keep the preset");
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "Cannot keep the preset");
 }
 
 /* Puts in force what stands in the folders after a change.  Also after one that failed: the file may have
@@ -222,12 +273,101 @@ int sta_library_delete_preset(struct sta_library *library, const char *name, str
         if (status == STA_OK)
             sta_presets_release(tried);
         else
-            sta_because(err, "Without preset %s others make no sense", name);
+            sta_error_wrap(err, "Without preset %s others make no sense", name);
     }
     if (status == STA_OK)
         status = reload_after(library, remove_file(library, name, err), err);
     uv_mutex_unlock(&library->editing);
     if (status == STA_OK)
         choose_again(library, name);
+    return status;
+}
+
+/* ---- rules */
+
+static char *file_of_rule(const struct sta_library *library, const char *id)
+{
+    return sta_sprintf("%s/%s.yaml", library->folders.own_rules, id);
+}
+
+/* The configuration with a rule changed. */
+static int try_rule(const struct sta_library *library, const struct sta_preset_change *change,
+                    struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    const char *list[2];
+    struct sta_presets *presets;
+    size_t count = list_folders(&library->folders, list);
+    int status = sta_presets_load(library->folders.functions, list, count, &presets, err);
+    if (status == STA_OK)
+        status = add_rules(&library->folders, &presets, change, mistakes, err);
+    if (status == STA_OK)
+        sta_presets_release(presets);
+    return status;
+}
+
+static int publish_rule(const struct sta_library *library, const struct sta_preset_change *change,
+                        bool *created, struct sta_error *err)
+{
+    int status = sta_folder_create(library->folders.own_rules, err);
+    if (status != STA_OK)
+        return status;
+    char *file = file_of_rule(library, change->name);
+    *created = access(file, F_OK) != 0;
+    status = sta_file_publish(file, change->text, change->size, err);
+    free(file);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "Cannot keep the rule");
+}
+
+static bool is_rule_name(const char *id)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return id[0] != '\0' && strlen(id) <= 64 && strspn(id, letters) == strlen(id);
+}
+
+int sta_library_put_rule(struct sta_library *library, const struct sta_preset_change *change, bool *created,
+                         struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    if (!is_rule_name(change->name))
+        return sta_fail(err, STA_EINPUT, "a rule's id is made of letters, digits and _, 64 at most");
+    uv_mutex_lock(&library->editing);
+    int status = try_rule(library, change, mistakes, err);
+    if (status == STA_OK)
+        status = reload_after(library, publish_rule(library, change, created, err), err);
+    uv_mutex_unlock(&library->editing);
+    return status;
+}
+
+/* Whether a rule is there, and one's own. */
+static int check_rule(struct sta_library *library, const char *id, struct sta_error *err)
+{
+    struct sta_presets *presets = sta_library_presets(library);
+    char *file = file_of_rule(library, id);
+    bool own = is_rule_name(id) && access(file, F_OK) == 0, known = false;
+    for (size_t i = 0; i < sta_rule_count(presets); i++)
+        known = known || strcmp(sta_rule_at(presets, i).id, id) == 0;
+    free(file);
+    sta_presets_release(presets);
+    if (own)
+        return STA_OK;
+    return known ? sta_fail(err, STA_EFORBIDDEN,
+                            "Rule %s is built in, or in a file of several: disable it there", id)
+                 : sta_fail(err, STA_ENOTFOUND, "There is no rule \"%.60s\"", id);
+}
+
+int sta_library_delete_rule(struct sta_library *library, const char *id, struct sta_error *err)
+{
+    const struct sta_preset_change change = {.name = id};
+    uv_mutex_lock(&library->editing);
+    int status = check_rule(library, id, err);
+    if (status == STA_OK)
+        status = try_rule(library, &change, NULL, err);
+    if (status == STA_OK) {
+        char *file = file_of_rule(library, id);
+        int removed = unlink(file) == 0 ? sta_folder_sync(library->folders.own_rules, err)
+                                        : sta_fail_errno(err, errno, "Cannot remove the rule");
+        free(file);
+        status = reload_after(library, removed, err);
+    }
+    uv_mutex_unlock(&library->editing);
     return status;
 }

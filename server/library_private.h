@@ -20,8 +20,8 @@ struct sta_stale_check {
 };
 
 /* What is kept in memory of one trace. */
-struct sta_shelf {
-    struct sta_shelf *next;
+struct sta_trace_record {
+    struct sta_trace_record *next;
     char id[STA_TRACE_ID_SIZE];
     struct sta_snapshot *snapshot; /* NULL: not open; retained */
     uint64_t used;                 /* turn of the last use, for closing those longest unused */
@@ -51,7 +51,7 @@ struct sta_library {
                             most and a retired one none; taken before `lock` */
     uv_mutex_t lock;     /* guards all below; never held while a job or the store is waited for */
     struct sta_presets *presets;
-    struct sta_shelf *shelves;
+    struct sta_trace_record *records;
     uint64_t turn;
     unsigned open_snapshots;
     _Atomic bool stopping; /* also ends a look at files that is under way */
@@ -64,8 +64,8 @@ struct sta_library {
     uv_cond_t told;   /* there is none any more */
 };
 
-/** The trace's shelf, made when it is not there.  Context: under the lock. */
-struct sta_shelf *sta_library_shelf(struct sta_library *library, const char *id);
+/** The trace's record, made when it is not there.  Context: under the lock. */
+struct sta_trace_record *sta_library_trace_record(struct sta_library *library, const char *id);
 /** Forgets all that is in memory of a trace that is no more. */
 void sta_library_forget(struct sta_library *library, const char *id);
 /** Forgets what is known of the published version: it is looked up again when asked. */

@@ -84,12 +84,12 @@ bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_en
 
 /* ---- the checker */
 
-static struct sta_shelf *next_wanted(struct sta_library *library)
+static struct sta_trace_record *next_wanted(struct sta_library *library)
 {
-    struct sta_shelf *shelf = library->shelves;
-    while (shelf != NULL && !shelf->check.wanted)
-        shelf = shelf->next;
-    return shelf;
+    struct sta_trace_record *record = library->records;
+    while (record != NULL && !record->check.wanted)
+        record = record->next;
+    return record;
 }
 
 /* Under the lock.  Puts back what was found, unless the trace has gone or has another version than @version
@@ -97,31 +97,31 @@ static struct sta_shelf *next_wanted(struct sta_library *library)
 static void put_back(struct sta_library *library, const char *id, uint64_t version,
                      struct sta_stale_check *check, bool stale)
 {
-    struct sta_shelf *shelf = library->shelves;
-    while (shelf != NULL && strcmp(shelf->id, id) != 0)
-        shelf = shelf->next;
-    if (shelf == NULL) {
+    struct sta_trace_record *record = library->records;
+    while (record != NULL && strcmp(record->id, id) != 0)
+        record = record->next;
+    if (record == NULL) {
         sta_stale_check_fini(check);
         return;
     }
-    if (shelf->known && shelf->version == version)
-        shelf->stale = stale;
-    sta_stale_check_fini(&shelf->check);
-    shelf->check = *check;
-    shelf->check.wanted = false;
+    if (record->known && record->version == version)
+        record->stale = stale;
+    sta_stale_check_fini(&record->check);
+    record->check = *check;
+    record->check.wanted = false;
 }
 
 /* Under the lock, which it leaves while it looks. */
-static void check_shelf(struct sta_library *library, struct sta_shelf *shelf)
+static void check_record(struct sta_library *library, struct sta_trace_record *record)
 {
     char id[STA_TRACE_ID_SIZE];
     struct sta_trace_entry entry;
     struct sta_error ignored = STA_ERROR_INIT;
-    struct sta_stale_check check = shelf->check;
-    struct sta_snapshot *snapshot = shelf->snapshot != NULL ? sta_snapshot_retain(shelf->snapshot) : NULL;
-    bool stale = shelf->stale;
-    memcpy(id, shelf->id, sizeof id);
-    shelf->check = (struct sta_stale_check){.due_ns = UINT64_MAX}; /* one look at a time */
+    struct sta_stale_check check = record->check;
+    struct sta_snapshot *snapshot = record->snapshot != NULL ? sta_snapshot_retain(record->snapshot) : NULL;
+    bool stale = record->stale;
+    memcpy(id, record->id, sizeof id);
+    record->check = (struct sta_stale_check){.due_ns = UINT64_MAX}; /* one look at a time */
     uv_mutex_unlock(&library->lock);
     if (snapshot != NULL && sta_store_find(library->store, id, &entry, &ignored) == STA_OK) {
         look(library, entry.path, snapshot, &check, &stale);
@@ -140,9 +140,9 @@ static void checker_main(void *argument)
     struct sta_library *library = argument;
     uv_mutex_lock(&library->lock);
     while (!library->stopping) {
-        struct sta_shelf *shelf = next_wanted(library);
-        if (shelf != NULL)
-            check_shelf(library, shelf);
+        struct sta_trace_record *record = next_wanted(library);
+        if (record != NULL)
+            check_record(library, record);
         else
             uv_cond_wait(&library->check_wanted, &library->lock);
     }
@@ -169,17 +169,17 @@ void sta_library_check_stale(struct sta_library *library, const struct sta_trace
 {
     uint64_t end = uv_hrtime() + WAIT_NS;
     uv_mutex_lock(&library->lock);
-    struct sta_shelf *shelf = sta_library_shelf(library, entry->id);
-    bool waiting = library->has_checker && !library->stopping && shelf->snapshot != NULL &&
-                   uv_hrtime() >= shelf->check.due_ns;
+    struct sta_trace_record *record = sta_library_trace_record(library, entry->id);
+    bool waiting = library->has_checker && !library->stopping && record->snapshot != NULL &&
+                   uv_hrtime() >= record->check.due_ns;
     if (waiting) {
-        shelf->check.wanted = true;
+        record->check.wanted = true;
         uv_cond_signal(&library->check_wanted);
     }
     for (uint64_t now = uv_hrtime(); waiting && now < end; now = uv_hrtime()) {
         uv_cond_timedwait(&library->check_done, &library->lock, end - now);
-        shelf = sta_library_shelf(library, entry->id);
-        waiting = shelf->check.wanted || shelf->check.due_ns == UINT64_MAX;
+        record = sta_library_trace_record(library, entry->id);
+        waiting = record->check.wanted || record->check.due_ns == UINT64_MAX;
     }
     uv_mutex_unlock(&library->lock);
 }

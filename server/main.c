@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -26,7 +27,12 @@
 
 #define EXIT_USAGE 2
 #define GRACE_MS 10000
-#define MARGIN ((size_t)64 << 20) /* code, stacks, buffers of connections, what the allocator keeps */
+#define REST_MS 1000 /* between two looks at what lies with the allocator */
+/* Processor time: so much between two trims may have freed enough, and less in REST_MS is rest. */
+#define WORK_NS UINT64_C(100000000)
+#define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
+#define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
+#define MARGIN ((size_t)64 << 20)     /* code, stacks, buffers of connections, what the allocator keeps */
 
 struct daemon {
     struct sta_settings settings;
@@ -44,6 +50,9 @@ struct daemon {
     uv_loop_t loop;
     bool has_loop;
     uv_signal_t signals[3];
+    uv_timer_t rest;
+    uint64_t worked;           /* processor time when memory was last given back, in ns */
+    uint64_t looked;           /* processor time when the timer was last there, in ns */
     struct sta_account memory; /* all that input sizes */
     uv_mutex_t caches_lock;    /* held while caches give way, so that they are not closed meanwhile */
     bool caches_open;
@@ -80,7 +89,10 @@ static void name_preset_folders(struct daemon *daemon)
     daemon->folders = (struct sta_preset_folders){
         .functions = sta_path_join(settings->config_dir, "functions.yaml"),
         .built_in = sta_path_join(settings->config_dir, "presets"),
-        .own = named ? sta_strdup(settings->presets) : sta_path_join(settings->store, "presets")};
+        .own = named ? sta_strdup(settings->presets) : sta_path_join(settings->store, "presets"),
+        .rules = sta_path_join(settings->config_dir, "findings.yaml"),
+        .own_rules = settings->findings[0] != '\0' ? sta_strdup(settings->findings)
+                                                   : sta_path_join(settings->store, "findings")};
 }
 
 static int add_root(struct daemon *daemon, const char *path, const char *what, struct sta_error *err)
@@ -162,6 +174,7 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
         .running_queries = settings->running_queries,
         .queued_queries = settings->queued_queries,
         .query_memory = settings->query_memory,
+        .timeline_cells = settings->timeline_cells,
         .query_timeout = settings->query_timeout,
         .workers = (unsigned)settings->workers,
         .settings = daemon->values,
@@ -208,7 +221,7 @@ static int start(struct daemon *daemon, struct sta_error *err)
 {
     open_account(daemon);
     int status = open_store(daemon, err);
-    if (status == STA_OK) /* what is damaged is set aside only by who has the store */
+    if (status == STA_OK) /* only the owner of the store quarantines damaged files */
         status = sta_preset_folders_recover(&daemon->folders, &daemon->presets, err);
     if (status != STA_OK)
         return status;
@@ -300,6 +313,28 @@ static void on_hangup(uv_signal_t *handle, int number)
         sta_log(STA_LOG_ERROR, "The old tokens stay in force", "cause", err.text, NULL);
 }
 
+static uint64_t processor_time(void)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* What questions freed lies with the allocator; it goes back once nobody asks. */
+static void on_rest(uv_timer_t *handle)
+{
+    struct daemon *daemon = handle->data;
+    const uint64_t now = processor_time();
+    const bool rests = now < daemon->looked + WORK_NS;
+    const bool worked = now > daemon->worked + WORK_NS;
+    daemon->looked = now;
+    bool holds_more = sta_memory_resident() > atomic_load(&daemon->memory.used) + MARGIN / 4;
+    if (daemon->stopping || !rests || !worked || !holds_more || sta_server_is_busy(daemon->server))
+        return;
+    sta_memory_trim(0);
+    daemon->worked = processor_time();
+}
+
 static void run_loop(struct daemon *daemon)
 {
     static const struct {
@@ -311,6 +346,9 @@ static void run_loop(struct daemon *daemon)
         daemon->signals[i].data = daemon;
         uv_signal_start(&daemon->signals[i], handled[i].callback, handled[i].number);
     }
+    uv_timer_init(&daemon->loop, &daemon->rest);
+    daemon->rest.data = daemon;
+    uv_timer_start(&daemon->rest, on_rest, REST_MS, REST_MS);
     printf("listening on %s\n", sta_server_address(daemon->server));
     fflush(stdout);
     sta_library_resume(daemon->library);
@@ -320,12 +358,15 @@ static void run_loop(struct daemon *daemon)
     for (size_t i = 0; i < STA_COUNT_OF(handled); i++)
         uv_close((uv_handle_t *)&daemon->signals[i], NULL);
     uv_close((uv_handle_t *)&daemon->stopped, NULL);
+    uv_close((uv_handle_t *)&daemon->rest, NULL);
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
 }
 
 static int serve(struct daemon *daemon, struct sta_error *err)
 {
     signal(SIGPIPE, SIG_IGN);
+    sta_memory_configure((unsigned)daemon->settings.workers,
+                         STA_MIN(daemon->settings.memory / FREE_SHARE, MOST_FREE));
     if (uv_loop_init(&daemon->loop) != 0 || uv_async_init(&daemon->loop, &daemon->stopped, on_stopped) != 0)
         return sta_fail(err, STA_EINTERNAL, "cannot start the event loop");
     daemon->has_loop = true;
@@ -360,6 +401,8 @@ static void daemon_fini(struct daemon *daemon)
     free((char *)daemon->folders.functions);
     free((char *)daemon->folders.built_in);
     free((char *)daemon->folders.own);
+    free((char *)daemon->folders.rules);
+    free((char *)daemon->folders.own_rules);
     if (daemon->presets != NULL)
         sta_presets_release(daemon->presets);
     if (daemon->has_loop)

@@ -1,5 +1,4 @@
-/* Settings from defaults, file, environment and options, in this order, the later over the earlier; then
- * understood, then completed by what depends on the machine. */
+/* Settings from defaults, file, environment and options, the later over the earlier; then resolved. */
 #include "server/settings.h"
 
 #include <ctype.h>
@@ -228,10 +227,10 @@ static void give_options(struct sta_given given[STA_SETTING_COUNT],
     }
 }
 
-/* ---- understanding them */
+/* ---- parsing them */
 
-static int understand_number(const struct setting *setting, const struct sta_given *given, uint64_t *value,
-                             struct sta_error *err)
+static int parse_number(const struct setting *setting, const struct sta_given *given, uint64_t *value,
+                        struct sta_error *err)
 {
     const char *text = given->count == 1 ? given->items[0] : "";
     int64_t number;
@@ -249,8 +248,8 @@ static int understand_number(const struct setting *setting, const struct sta_giv
     return STA_OK;
 }
 
-static int understand(struct sta_settings *settings, struct sta_given given[STA_SETTING_COUNT],
-                      struct sta_error *err)
+static int parse_given(struct sta_settings *settings, struct sta_given given[STA_SETTING_COUNT],
+                       struct sta_error *err)
 {
     int status = STA_OK;
     for (size_t i = 0; i < STA_SETTING_COUNT && status == STA_OK; i++) {
@@ -263,7 +262,7 @@ static int understand(struct sta_settings *settings, struct sta_given given[STA_
             given[i].items = NULL;
             given[i].count = 0;
         } else {
-            status = understand_number(setting, &given[i], field, err);
+            status = parse_number(setting, &given[i], field, err);
         }
     }
     return status;
@@ -335,6 +334,8 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
     if (status == STA_OK)
         status = check_path(s->presets, true, &given[STA_SETTING_presets], "presets", err);
     if (status == STA_OK)
+        status = check_path(s->findings, true, &given[STA_SETTING_findings], "findings", err);
+    if (status == STA_OK)
         status = check_path(s->config_dir, true, &given[STA_SETTING_config_dir], "config_dir", err);
     if (status == STA_OK)
         status = check_path(s->tokens, false, &given[STA_SETTING_tokens], "tokens", err);
@@ -376,7 +377,7 @@ static char *default_store(void)
     return sta_sprintf("%s/.local/state/strata", home ? home : "");
 }
 
-static void complete(struct sta_settings *settings)
+static void resolve_defaults(struct sta_settings *settings)
 {
     if (settings->store[0] == '\0')
         set_text(&settings->store, default_store());
@@ -409,7 +410,7 @@ static int read_all(struct sta_settings *settings, struct sta_given given[STA_SE
         return status;
     give_environment(given);
     give_options(given, options);
-    status = understand(settings, given, err);
+    status = parse_given(settings, given, err);
     return status == STA_OK ? check(settings, given, err) : status;
 }
 
@@ -420,7 +421,7 @@ int sta_settings_read(struct sta_settings *settings, int argc, char **argv, stru
     *settings = (struct sta_settings){0};
     int status = read_all(settings, given, options, argc, argv, err);
     if (status == STA_OK)
-        complete(settings);
+        resolve_defaults(settings);
     for (size_t i = 0; i < STA_SETTING_COUNT; i++) {
         given_fini(&given[i]);
         given_fini(&options[i]);

@@ -22,8 +22,12 @@
     X(TEXT, web, "", "folder of the dashboard; empty: the one built or installed with the program")          \
     X(TEXT, presets, "",                                                                                     \
       "folder of your own presets (*.yaml), read after the built-in ones; empty: presets in the store")      \
+    X(TEXT, findings, "",                                                                                    \
+      "folder of your own rules of findings (*.yaml), read after the built-in ones; empty: findings in the " \
+      "store")                                                                                               \
     X(TEXT, config_dir, "",                                                                                  \
-      "folder of functions.yaml and the built-in presets; empty: the one built or installed with the "       \
+      "folder of functions.yaml, findings.yaml and the built-in presets; empty: the one built or installed " \
+      "with the "                                                                                            \
       "program")                                                                                             \
     X(COUNT, workers, "0", "threads that work on one ingest or question; 0: the cores this process may use") \
     X(SIZE, memory, "0",                                                                                     \
@@ -66,7 +70,8 @@
     X(COUNT, queued_queries, "200",                                                                          \
       "questions that may wait; past that clients are told to try again later")                              \
     X(SIZE, query_memory, "0", "bytes one question may hold; part of memory; 0: a quarter of it")            \
-    X(SECONDS, query_timeout, "120", "seconds one question may take")
+    X(SECONDS, query_timeout, "120", "seconds one question may take")                                        \
+    X(COUNT, timeline_cells, "2000000", "rows times pixels of one picture of the timeline at most")
 
 struct sta_text_list {
     char **items;

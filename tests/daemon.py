@@ -4,6 +4,7 @@
         trace = daemon.ingest(folder)
         summary = daemon.get(f"/api/v1/traces/{trace['id']}/summary")
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -138,11 +139,17 @@ class Daemon:
     def idle(self, samples=10):
         """whether none of its threads wants a processor; unlike its processor time that is so on a busy machine too"""
         for _ in range(samples):
-            states = [p.read_text().rsplit(")", 1)[1].split()[0] for p in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")]
-            if set(states) & {"R", "D"}:
+            if self.thread_states() & {"R", "D"}:
                 return False
             time.sleep(0.01)
         return True
+
+    def thread_states(self):
+        states = set()
+        for stat in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):  # the thread has ended since
+                states.add(stat.read_text().rsplit(")", 1)[1].split()[0])
+        return states
 
     def kill(self):
         """as the machine would"""

@@ -126,8 +126,10 @@ def part_golden(builds, count):
 
 
 def part_random(builds, count):
-    """random queries and overlaps, against the oracles"""
+    """random queries, overlaps and record files, against the oracles"""
     program(builds, "asan", HERE / "random/run", count)
+    program(builds, "asan", HERE / "random/dasf", count)
+    program(builds, "asan", HERE / "random/findings", count)
 
 
 def part_api(builds, count):

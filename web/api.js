@@ -104,6 +104,11 @@ export async function getOf(trace, path, parameters, signal) {
     return answer;
 }
 
+/** An answer as it comes. */
+export async function getForText(path, parameters) {
+    return (await call(url(path, parameters), {})).text();
+}
+
 /** @param {'POST'|'PUT'|'PATCH'|'DELETE'} method */
 export async function send(method, path, body, signal = undefined) {
     const options = { method, signal };

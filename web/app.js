@@ -5,19 +5,24 @@ import { fill, h, icon } from './dom.js';
 import { attempt, failure } from './parts/notice.js';
 import { openHelp } from './parts/help.js';
 import { switchTheme } from './parts/palette.js';
-import { here, link, onChange, pageLink, visit } from './state.js';
+import { here, kindOf, link, onChange, pageLink, visit } from './state.js';
 
 /**
  * A page's module exports `title` and open(host, place), which gives
  * `update(place)` for a new place on the same page (of the same trace), `refresh()` to ask the server again, `close()`, and
- * perhaps `escape()` for the Esc key.  A page is one line here and one module.
+ * perhaps `escape()` for the Esc key and `key(event)` for keys of its own, which says whether it was one.  A page is one line here and one module.
  */
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
+    { name: 'findings', label: 'Findings', key: 'd', ofTrace: true, load: () => import('./pages/findings.js') },
     { name: 'layer', label: 'Layer', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
     { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
+    { name: 'timeline', label: 'Timeline', key: 'i', ofTrace: true, load: () => import('./pages/timeline.js') },
+    { name: 'flame', label: 'Flame graph', key: 'm', ofTrace: true, load: () => import('./pages/flame.js') },
     { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
+    { name: 'whatif', label: 'What if', key: 'w', ofTrace: true, load: () => import('./pages/whatif.js') },
+    { name: 'tasks', label: 'Tasks', key: 'k', ofTrace: true, ofKind: 'dasf', load: () => import('./pages/tasks.js') },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
     { name: 'compare', label: 'Compare', key: 'c', load: () => import('./pages/compare.js') },
     { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
@@ -63,7 +68,7 @@ async function render(place) {
 }
 
 function drawNav(active, place) {
-    const offered = PAGES.filter((page) => !page.ofTrace || place.trace);
+    const offered = PAGES.filter((page) => (!page.ofTrace || place.trace) && (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)));
     fill(nav, offered.map((page) => h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label)));
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     nav.scrollLeft = at ? at.offsetLeft - nav.offsetLeft - 8 : 0;
@@ -132,7 +137,8 @@ function onKey(event) {
     if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
     const second = leader;
     leader = false;
-    if (event.key === 'Escape' && !document.querySelector('[popover]:popover-open')) current?.view?.escape?.();
+    if (!second && current?.view?.key?.(event)) event.preventDefault();
+    else if (event.key === 'Escape' && !document.querySelector('[popover]:popover-open')) current?.view?.escape?.();
     else if (event.key === '/') { event.preventDefault(); document.getElementById('filter')?.focus(); }
     else if (event.key === '?') openHelp(PAGES);
     else if (second) goByKey(event.key);

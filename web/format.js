@@ -40,7 +40,7 @@ export function tick(value, unit) {
  */
 export function instant(seconds, step = 1e-6) {
     if (seconds === null || seconds === undefined) return DASH;
-    const digits = [0, 1, 2, 3, 4, 5].find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count) ?? 6;
+    const most = step < 1e-6 ? 9 : 6, digits = Array.from({ length: most }, (_, count) => count).find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count) ?? most;
     const [whole, rest] = Math.abs(seconds).toFixed(digits).split('.');
     return (seconds < 0 ? '\u2212' : '') + grouped(whole) + (rest ? `.${rest}` : '') + THIN + 's';
 }

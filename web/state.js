@@ -45,6 +45,19 @@ export function visit(address, replace = false) {
     tell();
 }
 
+const kinds = new Map();
+
+/** The kind of a trace, once its page has seen it. */
+export function kindOf(trace) {
+    return kinds.get(trace);
+}
+
+export function noteKind(trace, kind) {
+    if (kinds.get(trace) === kind) return;
+    kinds.set(trace, kind);
+    tell();
+}
+
 /** @param {(place: Place) => void} listener */
 export function onChange(listener) {
     listeners.add(listener);

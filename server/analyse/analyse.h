@@ -1,15 +1,15 @@
 /* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
  *
  * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  Questions
- * read the needed columns of the needed blocks on all cores, most in one pass, some (exposed time, sparse
- * bins) in two; results do not depend on the number of threads. */
+ * read the needed columns of the needed blocks on all cores, most in one pass, some (sparse bins) in two;
+ * results do not depend on the number of threads. */
 #ifndef STA_ANALYSE_ANALYSE_H
 #define STA_ANALYSE_ANALYSE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "analyse/exec/budget.h"
 #include "common/buffer.h"
 #include "common/error.h"
 #include "common/table.h"
@@ -51,6 +51,39 @@ struct sta_named_expression {
     char *name, *expression;
 };
 
+/* X(name, what its events are): moments of a training, each said by a condition (findings.md part 1). */
+#define STA_PHASE_LIST(X)                                                                                    \
+    X(training, "the time that shares are of")                                                               \
+    X(epoch, "an epoch of a rank")                                                                           \
+    X(compute, "the accelerator at work")                                                                    \
+    X(step, "compute of a step: it ends the step")                                                           \
+    X(checkpoint, "a checkpoint is written or read")                                                         \
+    X(input, "work of loader and reader")                                                                    \
+    X(sample, "a sample is made")
+
+enum sta_phase {
+#define X(name, text) STA_PHASE_##name,
+    STA_PHASE_LIST(X)
+#undef X
+        STA_PHASES
+};
+
+/* What a moment of the target is charged to. */
+struct sta_cause {
+    char *name, *label, *condition;
+    bool input, storage; /* it is a wait for input; storage is in use */
+};
+
+/* Which moments are split (a condition on the names of sets and causes, and idle), and into what: by falling
+ * priority. */
+struct sta_chain {
+    char *name, *label, *target;
+    struct sta_named_expression *sets; /* those of the target that are no causes */
+    size_t set_count;
+    struct sta_cause *causes;
+    size_t cause_count;
+};
+
 struct sta_preset {
     char *name, *description;
     struct sta_layer *layers; /* in order; parents may stand after their children */
@@ -69,6 +102,9 @@ struct sta_preset {
     size_t view_count;
     struct sta_named_expression *additional; /* additional metrics */
     size_t additional_count;
+    char *phases[STA_PHASES]; /* conditions; NULL: the preset does not say */
+    struct sta_chain *chains; /* the default one first */
+    size_t chain_count;
     char *overlap_with; /* name of a layer, or NULL */
     char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
@@ -118,6 +154,8 @@ STA_MUSTCHECK int sta_presets_try(const char *functions_file, const char *const 
                                   struct sta_preset_mistakes *mistakes, struct sta_error *err);
 struct sta_presets *sta_presets_retain(struct sta_presets *presets);
 void sta_presets_release(struct sta_presets *presets);
+/** The chain of that name, or NULL. */
+const struct sta_chain *sta_preset_chain(const struct sta_preset *preset, const char *name);
 /** Hash of all that could change an answer; part of cache keys. */
 uint64_t sta_presets_fingerprint(const struct sta_presets *presets);
 size_t sta_presets_count(const struct sta_presets *presets);
@@ -129,24 +167,6 @@ enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char
 bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length);
 
 /* ---- how a question is worked on */
-
-/* How far a computation is, for whoever looks on from another thread. */
-struct sta_progress {
-    _Atomic uint64_t steps, done; /* of the passes that have begun; what follows them is not known yet */
-};
-
-struct sta_account;
-
-struct sta_budget {
-    unsigned workers;
-    size_t memory; /* bytes that the computation may hold: what takes more is spilled or refused */
-    /* What it holds is charged to this; NULL: nothing is counted.  The account ends with the request: of what
-     * outlives the call, a table is handed over by sta_table_count_in, the rest is only overdrawn from it. */
-    struct sta_account *account;
-    const _Atomic bool *cancel;    /* becomes true when nobody waits for the answer; NULL: never */
-    uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
-    struct sta_progress *progress; /* counts along; NULL: nobody looks on */
-};
 
 /* What the layered calls have in common. */
 struct sta_question {
@@ -298,8 +318,12 @@ void sta_content_report_fini(struct sta_content_report *report);
 /* ---- queries, overlap, layered tables */
 
 #include "analyse/exec/sort.h"
+#include "analyse/facade/dasf.h"
+#include "analyse/facade/findings.h"
 #include "analyse/facade/overlap.h"
 #include "analyse/facade/query.h"
+#include "analyse/facade/roles.h"
+#include "analyse/facade/timeline.h"
 #include "analyse/facade/views.h"
 
 #endif

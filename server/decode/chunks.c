@@ -156,6 +156,71 @@ static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *
     return false;
 }
 
+/* ---- records */
+
+uint64_t sta_record_length(const char *at)
+{
+    uint64_t length;
+    memcpy(&length, at, sizeof length);
+    return __builtin_bswap64(length);
+}
+
+/* Ends the source before a length that no record has. */
+static void end_at_damage(struct sta_chunker *chunker, const struct sta_chunk_text *chunk, size_t at)
+{
+    static const char reason[] = "its length is past the limit of 64 MiB: what follows cannot be read";
+    char text[2 * STA_RECORD_LENGTH + 1];
+    for (size_t i = 0; i < STA_RECORD_LENGTH; i++)
+        snprintf(text + 2 * i, 3, "%02x", (unsigned char)chunk->bytes[at + i]);
+    sta_line_notes_add(&chunker->long_lines, chunker->next_line, chunker->next_offset, reason, text,
+                       2 * STA_RECORD_LENGTH);
+    chunker->long_line_count++;
+    if (chunker->bytes != NULL)
+        end_source(chunker, STA_BYTES_CUT);
+    chunker->state = STA_BYTES_CUT;
+    snprintf(chunker->reason, sizeof chunker->reason,
+             "is damaged at byte %llu: a record's length is past 64 MiB",
+             (unsigned long long)chunker->next_offset);
+}
+
+/* Goes past whole records.  Return: the bytes of these. */
+static size_t pass_records(struct sta_chunker *chunker, const struct sta_chunk_text *chunk, uint64_t *damage)
+{
+    size_t at = 0;
+    while (chunk->size - at >= STA_RECORD_LENGTH) {
+        uint64_t length = sta_record_length(chunk->bytes + at);
+        *damage = length > STA_RECORD_LIMIT;
+        if (*damage || chunk->size - at - STA_RECORD_LENGTH < length)
+            break;
+        at += STA_RECORD_LENGTH + (size_t)length;
+        chunker->next_line++;
+    }
+    chunker->next_offset += at;
+    return at;
+}
+
+/* Leaves whole records in the chunk.  Return: as cut_at_line_end. */
+static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    uint64_t damage = 0;
+    size_t whole = pass_records(chunker, chunk, &damage);
+    if (damage) {
+        end_at_damage(chunker, chunk, whole);
+    } else if (chunker->bytes == NULL) {
+        if (chunker->state == STA_BYTES_END)
+            chunker->withheld += chunk->size - whole;
+        chunker->ends_with_line = chunker->withheld == 0;
+    } else if (whole == 0) {
+        if (chunk->size == chunk->wanted)
+            make_room(chunk, chunk->wanted * 2);
+        return false;
+    } else {
+        put_carry(chunker, chunk, whole);
+    }
+    chunk->size = whole;
+    return true;
+}
+
 static bool told_to_stop(const struct sta_chunker *chunker)
 {
     return chunker->stop != NULL && atomic_load_explicit(chunker->stop, memory_order_relaxed);
@@ -172,9 +237,8 @@ static size_t drop_unended(struct sta_chunk_text *chunk)
     return dropped;
 }
 
-bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
 {
-    take_carry(chunker, chunk);
     do
         fill(chunker, chunk);
     while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
@@ -187,8 +251,28 @@ bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
     chunk->offset = chunker->next_offset;
     chunker->next_line += sta_byte_kernels()->count_newlines(chunk->bytes, chunk->size);
     chunker->next_offset += chunk->size;
-    memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
-    return chunk->size > 0;
+    return true;
+}
+
+static bool next_records(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    chunk->unended = false;
+    chunk->first_line = chunker->next_line;
+    chunk->offset = chunker->next_offset;
+    do
+        fill(chunker, chunk);
+    while (!cut_at_record_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
+    return !told_to_stop(chunker);
+}
+
+bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+{
+    take_carry(chunker, chunk);
+    bool more =
+        chunker->framing == STA_FRAMING_LINES ? next_lines(chunker, chunk) : next_records(chunker, chunk);
+    if (more)
+        memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
+    return more && chunk->size > 0;
 }
 
 bool sta_chunker_withhold(struct sta_chunker *chunker, struct sta_chunk_text *chunk)

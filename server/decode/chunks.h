@@ -14,6 +14,14 @@
 
 #define STA_LINE_LIMIT ((size_t)16 << 20) /* bytes of a line */
 
+/* What a source is cut between: lines; or records, a length of 8 bytes (big endian) and so many bytes each.
+ * What is said of lines below holds of records likewise. */
+enum sta_framing { STA_FRAMING_LINES, STA_FRAMING_RECORDS };
+#define STA_RECORD_LENGTH 8 /* bytes before a record's payload */
+#define STA_RECORD_LIMIT                                                                                     \
+    ((uint64_t)64 << 20) /* bytes of a payload; more is damage, behind which no record is found */
+uint64_t sta_record_length(const char *at);
+
 struct sta_chunk_text {
     char *bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the
                     end */
@@ -27,13 +35,14 @@ void sta_chunk_text_fini(struct sta_chunk_text *chunk);
 
 struct sta_chunker {
     struct sta_byte_source *bytes; /* NULL once it has ended */
-    char *carry;                   /* the beginning of a line that the last chunk could not hold */
+    enum sta_framing framing;
+    char *carry; /* the beginning of a line that the last chunk could not hold */
     size_t carry_size, carry_capacity;
     uint64_t next_line, next_offset;
     bool skipping;              /* inside a line past the limit */
     enum sta_bytes_state state; /* how the source ended, when bytes is NULL */
     bool failed;                /* it ended because reading failed */
-    bool ends_with_line;        /* its last byte was '\n', or there was none */
+    bool ends_with_line;        /* its last line is ended, or there was none */
     char reason[160];
     uint64_t consumed; /* bytes of the file on disk */
     uint64_t withheld; /* bytes of a last line that is not whole yet: they belong to no chunk */
@@ -45,8 +54,8 @@ struct sta_chunker {
     uint64_t long_line_count;
 };
 
-/** Takes over @bytes.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).  @limit:
- * bytes of text before which the source is cut, at a line's end; 0: none.  @stop may be NULL. */
+/** Takes over @bytes, of lines.  @line, @offset: of the first byte to come (1 and 0 at a source's beginning).
+ * @limit: bytes of text before which the source is cut, at a line's end; 0: none.  @stop may be NULL. */
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
                       uint64_t offset, uint64_t limit, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);

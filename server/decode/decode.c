@@ -16,7 +16,7 @@
 #include "common/parallel.h"
 #include "decode/chunks.h"
 #include "decode/files_private.h"
-#include "decode/lines.h"
+#include "decode/formats.h"
 
 struct source_run {
     pthread_mutex_t lock; /* guards what follows: held while a chunk is read */
@@ -33,6 +33,7 @@ struct source_run {
 
 struct decode_run {
     const struct sta_decode_request *request;
+    const struct sta_format *format;
     struct source_run *sources;
     atomic_size_t next; /* the next source that nobody has begun */
     atomic_bool failed;
@@ -73,8 +74,8 @@ static int open_file(struct decode_run *run, struct source_run *source, struct s
     if (status == STA_OK && file->resume)
         status = sta_source_check_beginning(file->source, source->fd, file->file, err);
     if (status == STA_OK)
-        status = sta_source_open(source->fd, file->file, file->resume ? file->source : NULL, bytes,
-                                 &source->gzip, err);
+        status = sta_source_open(source->fd, file->file, run->format->framing == STA_FRAMING_LINES,
+                                 file->resume ? file->source : NULL, bytes, &source->gzip, err);
     if (status == STA_OK) /* what was appended since it was identified is for the next time */
         (*bytes)->file_size = STA_MAX(source->identity.size, (*bytes)->consumed);
     return status;
@@ -122,6 +123,7 @@ static void open_source(struct decode_run *run, struct source_run *source)
     sta_chunker_init(&source->chunker, bytes, (resume ? ledger->counts.physical_lines : 0) + 1,
                      resume ? ledger->counts.json_bytes : 0, run->request->json_limit,
                      &run->request->progress->cancel);
+    source->chunker.framing = run->format->framing;
 }
 
 static void add_reading(struct sta_source *ledger, const struct sta_chunker *chunker)
@@ -136,8 +138,8 @@ static void add_reading(struct sta_source *ledger, const struct sta_chunker *chu
         set_reason(ledger, STA_SOURCE_TRUNCATED, chunker->reason);
     if (chunker->withheld == 0)
         return;
-    snprintf(reason, sizeof reason,
-             "ends inside a line; it is read on from byte %llu when the file has grown",
+    snprintf(reason, sizeof reason, "ends inside a %s; it is read on from byte %llu when the file has grown",
+             chunker->framing == STA_FRAMING_LINES ? "line" : "record",
              (unsigned long long)chunker->next_offset);
     set_reason(ledger, STA_SOURCE_TRUNCATED, reason);
 }
@@ -180,7 +182,8 @@ static void close_source(struct decode_run *run, struct source_run *source)
     pthread_mutex_lock(&source->ledger_lock);
     add_reading(ledger, chunker);
     ledger->resumable = chunker->state == STA_BYTES_END &&
-                        (chunker->ends_with_line || chunker->withheld > 0) && source->identity.size > 0;
+                        (chunker->ends_with_line || (chunker->withheld > 0 && !source->gzip)) &&
+                        source->identity.size > 0;
     if (chunker->failed)
         identify_part(source);
     else if (!must_stop(run))
@@ -203,7 +206,7 @@ static void tell_progress(struct decode_run *run, struct source_run *source, siz
 }
 
 /* The source's next chunk.  Return: false when it has none left. */
-static bool next_chunk(struct decode_run *run, struct source_run *source, struct sta_line_scanner *scanner,
+static bool next_chunk(struct decode_run *run, struct source_run *source, void *scanner,
                        struct sta_chunk_text *chunk)
 {
     pthread_mutex_lock(&source->lock);
@@ -213,7 +216,7 @@ static bool next_chunk(struct decode_run *run, struct source_run *source, struct
     if (more) {
         more = sta_chunker_next(&source->chunker, chunk);
         if (more && chunk->unended && !source->gzip && source->chunker.state == STA_BYTES_END &&
-            !sta_last_line_is_whole(scanner, chunk))
+            !run->format->last_is_whole(scanner, chunk))
             more = sta_chunker_withhold(&source->chunker, chunk);
         tell_progress(run, source, more ? chunk->size : 0);
         if (!more)
@@ -228,7 +231,7 @@ static bool next_chunk(struct decode_run *run, struct source_run *source, struct
 struct worker {
     struct decode_run *run;
     unsigned number;
-    struct sta_line_scanner *scanner;
+    void *scanner; /* of the format */
     struct sta_chunk_text chunk;
     struct sta_batch batch;
     struct sta_buffer counters;
@@ -265,8 +268,8 @@ static void scan_chunk(struct worker *worker, struct source_run *source)
     struct sta_error err = STA_ERROR_INIT;
     worker->batch.source = (uint32_t)(source - worker->run->sources);
     worker->batch.first_line = worker->chunk.first_line;
-    sta_lines_scan(worker->scanner, &worker->chunk, source->file->source->path, &worker->batch,
-                   request->counters ? &worker->counters : NULL, &outcome);
+    worker->run->format->scan(worker->scanner, &worker->chunk, source->file->source->path, &worker->batch,
+                              request->counters ? &worker->counters : NULL, &outcome);
     atomic_fetch_add(&request->progress->lines, outcome.counts.lines);
     atomic_fetch_add(&request->progress->events, outcome.counts.events);
     add_outcome(source, &outcome);
@@ -301,7 +304,7 @@ static void worker_main(void *context, unsigned number)
 {
     struct decode_run *run = context;
     struct worker worker = {.run = run, .number = number};
-    worker.scanner = sta_line_scanner_create(run->request->tables, STA_DECODE_BOTH);
+    worker.scanner = run->format->create(run->request->tables);
     struct source_run *source = next_source(run, number);
     while (source != NULL && !must_stop(run)) {
         if (next_chunk(run, source, worker.scanner, &worker.chunk))
@@ -309,7 +312,7 @@ static void worker_main(void *context, unsigned number)
         else
             source = next_source(run, number);
     }
-    sta_line_scanner_destroy(worker.scanner);
+    run->format->destroy(worker.scanner);
     sta_chunk_text_fini(&worker.chunk);
     sta_batch_fini(&worker.batch);
     sta_buffer_fini(&worker.counters);
@@ -339,7 +342,7 @@ static int outcome_of(struct decode_run *run, struct sta_error *err)
 
 int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err)
 {
-    struct decode_run run = {.request = request, .err = err};
+    struct decode_run run = {.request = request, .format = sta_trace_format(request->kind), .err = err};
     run.sources = sta_alloc_array(request->file_count, sizeof *run.sources);
     pthread_mutex_init(&run.lock, NULL);
     for (size_t i = 0; i < request->file_count; i++) {
@@ -359,21 +362,25 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
 /* ---- memory */
 
 struct sta_memory_decoder {
-    struct sta_line_scanner *scanner;
+    const struct sta_format *format;
+    void *scanner;
     struct sta_chunk_text chunk;
 };
 
-struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_decode_path path)
+struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_trace_kind kind,
+                                                     enum sta_decode_path path)
 {
     struct sta_memory_decoder *decoder = sta_alloc(sizeof *decoder);
-    decoder->scanner = sta_line_scanner_create(tables, path);
+    decoder->format = sta_trace_format(kind);
+    decoder->scanner = path == STA_DECODE_STRICT_ONLY ? sta_line_scanner_create(tables, path)
+                                                      : decoder->format->create(tables);
     return decoder;
 }
 
 void sta_memory_decoder_destroy(struct sta_memory_decoder *decoder)
 {
     sta_chunk_text_fini(&decoder->chunk);
-    sta_line_scanner_destroy(decoder->scanner);
+    decoder->format->destroy(decoder->scanner);
     free(decoder);
 }
 
@@ -383,8 +390,9 @@ void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text
     struct sta_chunker chunker;
     struct sta_chunk_outcome outcome = {0};
     sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, 0, NULL);
+    chunker.framing = decoder->format->framing;
     while (sta_chunker_next(&chunker, &decoder->chunk))
-        sta_lines_scan(decoder->scanner, &decoder->chunk, source->path, batch, NULL, &outcome);
+        decoder->format->scan(decoder->scanner, &decoder->chunk, source->path, batch, NULL, &outcome);
     sta_ledger_add(&source->counts, &outcome.counts);
     source->counts.json_bytes += chunker.next_offset;
     source->counts.physical_lines += chunker.next_line - 1;
@@ -401,7 +409,7 @@ void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text
 void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path, struct sta_tables *tables,
                        struct sta_source *source, struct sta_batch *batch)
 {
-    struct sta_memory_decoder *decoder = sta_memory_decoder_create(tables, path);
+    struct sta_memory_decoder *decoder = sta_memory_decoder_create(tables, STA_TRACE_EVENTS, path);
     sta_memory_decoder_run(decoder, text, size, source, batch);
     sta_memory_decoder_destroy(decoder);
 }

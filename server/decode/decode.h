@@ -14,11 +14,13 @@
 #include "common/event.h"
 #include "common/ledger.h"
 #include "common/roots.h"
+#include "common/trace_kind.h"
 
 /* ---- which files make up a trace */
 
 struct sta_listed_file {
     char *path; /* inside the trace (its own name for a trace of one file), bytes as on disk */
+    enum sta_trace_kind kind;
     uint64_t size;
     int64_t mtime_ns;
 };
@@ -54,8 +56,8 @@ struct sta_listing {
 
 /**
  * sta_listing_create - find the candidate files of a trace: *.pfw, *.pfw.gz, and other regular files whose
- * content begins like a trace (gzip magic and then, or at once, blanks, '[' or '{' with a "ph" near the
- * start)
+ * content begins like one of the kinds of trace: records of DASF, or lines (gzip magic and then, or at once,
+ * blanks, '[' or '{' with a "ph" near the start)
  * @path: folder (searched recursively; links followed only while they stay in the roots; loops end) or one
  * file; absolute
  * @cancel: stops it when it becomes true; may be NULL
@@ -66,6 +68,9 @@ struct sta_listing {
 STA_MUSTCHECK int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, const char *path,
                                      const _Atomic bool *cancel, struct sta_error *err);
 void sta_listing_fini(struct sta_listing *listing);
+/** The kind of a trace of these files, at least one.  Return: STA_EINPUT when they are of different kinds. */
+STA_MUSTCHECK int sta_listing_kind(const struct sta_listing *listing, enum sta_trace_kind *kind,
+                                   struct sta_error *err);
 /** The absolute path of a path inside the trace; free() it. */
 char *sta_listing_path(const struct sta_listing *listing, const char *trace_path, const char *inside);
 /** What could not be looked at and is, or may hold, the file: then it is not known to be gone.  NULL: none.
@@ -112,7 +117,8 @@ struct sta_decode_progress {
 };
 
 struct sta_decode_request {
-    struct sta_roots *roots; /* the files lie in */
+    struct sta_roots *roots;  /* the files lie in */
+    enum sta_trace_kind kind; /* of all files */
     const struct sta_decode_file *files;
     size_t file_count;
     uint64_t json_limit;   /* bytes of JSON per file, past which it is truncated; 0: none */
@@ -148,7 +154,11 @@ STA_MUSTCHECK int sta_decode_run(const struct sta_decode_request *request, struc
 
 /* ---- one buffer, for tests and fuzzing */
 
-enum sta_decode_path { STA_DECODE_BOTH, STA_DECODE_STRICT_ONLY }; /* with or without the predicted shapes */
+enum sta_decode_path {
+    STA_DECODE_BOTH,
+    STA_DECODE_STRICT_ONLY
+}; /* with or without the template matching;
+      STRICT_ONLY: of events alone */
 
 /** Decodes a text in memory (several lines) into @batch, @source's counts and notes.  Never fails: bad lines
  * are notes. */
@@ -156,9 +166,14 @@ void sta_decode_memory(const char *text, size_t size, enum sta_decode_path path,
                        struct sta_source *source, struct sta_batch *batch);
 
 /** The same for one text after the other, with what was learnt from those before.  @tables outlive it. */
-struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_decode_path path);
+struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, enum sta_trace_kind kind,
+                                                     enum sta_decode_path path);
 void sta_memory_decoder_destroy(struct sta_memory_decoder *decoder);
 void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text, size_t size,
                             struct sta_source *source, struct sta_batch *batch);
+
+/* ---- logs of trainings */
+
+#include "decode/training_log.h"
 
 #endif

@@ -6,7 +6,7 @@
 #include "decode/json_text.h"
 #include "decode/record.h"
 
-/* Where the values of a line stand: what a shape is learnt from. */
+/* Where the values of a line stand: what a template is learnt from. */
 struct sta_layout_item {
     const char *begin, *end; /* of the value, strings without their quotes */
     enum sta_json_kind kind;

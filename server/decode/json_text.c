@@ -148,6 +148,19 @@ static char *not_ascii(struct sta_json_text *text, char *out)
     return out;
 }
 
+size_t sta_utf8_repair(const char *bytes, size_t size, char *out)
+{
+    struct sta_json_text text = {.at = bytes, .end = bytes + size};
+    char *at = out;
+    while (text.at < text.end) {
+        if ((unsigned char)*text.at < 0x80)
+            *at++ = *text.at++;
+        else
+            at = not_ascii(&text, at);
+    }
+    return (size_t)(at - out);
+}
+
 /* The rest of a string that holds something else than plain ASCII; @plain bytes of it have been passed.  A
  * byte gives at most three. */
 static bool decode_string(struct sta_json_text *text, const char *begin, const char **content,
@@ -158,7 +171,7 @@ static bool decode_string(struct sta_json_text *text, const char *begin, const c
     while (quote != NULL && quote[-1] == '\\')
         quote = memchr(quote + 1, '"', (size_t)(text->end - quote - 1));
     size_t room = (size_t)((quote ? quote : text->end) - begin);
-    /* An escaped backslash before the closing quote makes the guess too long, never too short. */
+    /* An escaped backslash before the closing quote makes the prediction too long, never too short. */
     char *out = sta_arena_alloc(text->arena, room * 3 + 8, 1);
     const char *first = out;
     const char *plain = begin;
@@ -425,4 +438,31 @@ bool sta_json_value(struct sta_json_text *text, struct sta_json_value *value)
     if (text->at == text->end)
         return sta_json_fail(text, "cut off before a value");
     return *text->at == '{' || *text->at == '[' ? nested(text, value) : scalar(text, value);
+}
+
+const char *sta_json_as_text(const struct sta_json_value *value, uint32_t *length, char room[STA_DOUBLE_TEXT])
+{
+    double number;
+    *length = value->length;
+    switch (value->kind) {
+    case STA_JSON_ABSENT:
+    case STA_JSON_NULL:
+    case STA_JSON_DEEP:
+        return NULL;
+    case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
+        if (value->text != NULL && value->integer != 0)
+            return value->text;
+        *length = (uint32_t)sta_format_int(value->integer, room);
+        return room;
+    case STA_JSON_NUMBER:
+        if (!sta_parse_double(value->text, value->length, &number))
+            return value->text;
+        *length = (uint32_t)sta_format_double(number, room);
+        return room;
+    case STA_JSON_DOUBLE:
+        *length = (uint32_t)sta_format_double(value->number, room);
+        return room;
+    default:
+        return value->text;
+    }
 }

@@ -9,13 +9,13 @@
 #include "decode/bytes.h"
 #include "decode/json_line.h"
 #include "decode/rows.h"
-#include "decode/shape.h"
+#include "decode/template.h"
 
 #define NOTE_CHARACTERS 200
 
 struct sta_line_scanner {
     struct sta_line_parser parser;
-    struct sta_shapes *shapes; /* NULL: only the full path */
+    struct sta_templates *templates; /* NULL: only the full path */
     struct sta_rows *rows;
     struct sta_record record;
 };
@@ -39,7 +39,7 @@ struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum
     sta_line_parser_init(&scanner->parser, tables);
     scanner->rows = sta_rows_create(tables);
     if (path == STA_DECODE_BOTH)
-        scanner->shapes = sta_shapes_create();
+        scanner->templates = sta_templates_create();
     return scanner;
 }
 
@@ -47,7 +47,7 @@ void sta_line_scanner_destroy(struct sta_line_scanner *scanner)
 {
     sta_line_parser_fini(&scanner->parser);
     sta_rows_destroy(scanner->rows);
-    sta_shapes_destroy(scanner->shapes);
+    sta_templates_destroy(scanner->templates);
     sta_record_fini(&scanner->record);
     free(scanner);
 }
@@ -133,14 +133,15 @@ static bool is_tail(const char *at, const char *end)
 static const char *read_object(struct sta_line_scanner *scanner, const char *at, const char *end,
                                const char **behind)
 {
-    const char *known = scanner->shapes ? sta_shapes_match(scanner->shapes, at, &scanner->record) : NULL;
+    const char *known =
+        scanner->templates ? sta_templates_match(scanner->templates, at, &scanner->record) : NULL;
     if (known != NULL) {
         *behind = known;
         return NULL;
     }
     const char *reason = sta_line_parse(&scanner->parser, at, end, &scanner->record, behind);
-    if (reason == NULL && scanner->shapes != NULL)
-        sta_shapes_learn(scanner->shapes, &scanner->parser.layout);
+    if (reason == NULL && scanner->templates != NULL)
+        sta_templates_learn(scanner->templates, &scanner->parser.layout);
     return reason;
 }
 
@@ -242,15 +243,15 @@ static void scan_line(struct scan *scan, const struct line *line)
 
 /* ---- lines */
 
-/* A line of one object of a known shape, taken without looking for its end first.  Return: the line behind
- * it, or NULL. */
+/* A line of one object with a known template, taken without looking for its end first.  Return: the line
+ * behind it, or NULL. */
 static const char *take_predicted(struct scan *scan, struct line *line, const char *end)
 {
     struct sta_line_scanner *scanner = scan->scanner;
     const char *at = line->begin;
     while (*at == ' ' || *at == '\t')
         at++;
-    const char *behind = *at == '{' ? sta_shapes_match(scanner->shapes, at, &scanner->record) : NULL;
+    const char *behind = *at == '{' ? sta_templates_match(scanner->templates, at, &scanner->record) : NULL;
     if (behind == NULL)
         return NULL;
     line->end = behind;
@@ -298,7 +299,7 @@ void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_tex
         if ((unsigned char)*at <= ' ')
             at = skip_blank_lines(&scan, at, end, &number);
         struct line line = {at, end, number, chunk->offset + (uint64_t)(at - chunk->bytes)};
-        const char *next = scanner->shapes != NULL && at < end ? take_predicted(&scan, &line, end) : NULL;
+        const char *next = scanner->templates != NULL && at < end ? take_predicted(&scan, &line, end) : NULL;
         if (next == NULL && at < end)
             next = scan_any_line(&scan, &line, end);
         at = next != NULL ? next : end;

@@ -13,7 +13,7 @@ struct sta_chunk_outcome {
     struct sta_line_notes malformed, repaired;
 };
 
-struct sta_line_scanner; /* one thread's: parser, shapes, caches */
+struct sta_line_scanner; /* one thread's: parser, templates, caches */
 
 struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum sta_decode_path path);
 void sta_line_scanner_destroy(struct sta_line_scanner *scanner);

@@ -73,14 +73,14 @@ static bool is_binary(const char *bytes, size_t size)
     return at < size && bytes[at] != '{' && bytes[at] != '[' && memchr(bytes, '\0', size) != NULL;
 }
 
-static int look_at_content(int fd, const char *path, bool *gzip, struct sta_error *err)
+static int look_at_content(int fd, const char *path, bool text, bool *gzip, struct sta_error *err)
 {
     char bytes[PEEKED_BYTES];
     ssize_t n = pread(fd, bytes, sizeof bytes, 0);
     if (n < 0)
         return sta_fail_file(err, errno, "cannot read %s", path);
     *gzip = n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
-    if (!*gzip && is_binary(bytes, (size_t)n))
+    if (text && !*gzip && is_binary(bytes, (size_t)n))
         return sta_fail(err, STA_EINPUT, "%s is neither text nor gzip", path);
     return STA_OK;
 }
@@ -93,7 +93,7 @@ static uint64_t resume_offset(const struct sta_source *resume, bool gzip)
     return gzip ? resume->size : resume->counts.json_bytes;
 }
 
-int sta_source_open(int fd, const char *path, const struct sta_source *resume,
+int sta_source_open(int fd, const char *path, bool text, const struct sta_source *resume,
                     struct sta_byte_source **source, bool *gzip, struct sta_error *err)
 {
     struct stat st;
@@ -102,7 +102,7 @@ int sta_source_open(int fd, const char *path, const struct sta_source *resume,
     if (!S_ISREG(st.st_mode))
         return sta_fail(err, STA_EINPUT, "%s is not a regular file", path);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int status = look_at_content(fd, path, gzip, err);
+    int status = look_at_content(fd, path, text, gzip, err);
     if (status != STA_OK)
         return status;
     uint64_t offset = resume_offset(resume, *gzip);

@@ -1,6 +1,6 @@
 /* record.h - one line's members, before they become a row (private to decode).
  *
- * Both ways of reading a line, the predicted shape and the full parser, fill the same record, and one
+ * Both ways of reading a line, the template match and the full parser, fill the same record, and one
  * function turns records into rows: so the two can differ only in which lines they take. */
 #ifndef STA_DECODE_RECORD_H
 #define STA_DECODE_RECORD_H
@@ -14,9 +14,10 @@ enum sta_json_kind {
     STA_JSON_ABSENT,
     STA_JSON_NULL,
     STA_JSON_BOOL,   /* integer is 0 or 1 */
-    STA_JSON_INT,    /* an integer that fits int64; text is its digits as written */
+    STA_JSON_INT,    /* an integer that fits int64; text is its digits as written, NULL: of a binary source */
     STA_JSON_BIG,    /* any other integer; text is its digits as written */
     STA_JSON_NUMBER, /* a number with a fraction or an exponent; text as written */
+    STA_JSON_DOUBLE, /* `number`, finite: of a binary source */
     STA_JSON_STRING, /* text is the decoded content */
     STA_JSON_NESTED, /* text is the value re-written compactly */
     STA_JSON_DEEP    /* nested deeper than STA_JSON_DEPTH: valid, not re-written */
@@ -27,7 +28,10 @@ struct sta_json_value {
     enum sta_json_kind kind;
     uint32_t length;
     const char *text;
-    int64_t integer;
+    union {
+        int64_t integer;
+        double number;
+    };
 };
 
 /* X(field, key): the top-level members that mean something. */
@@ -43,13 +47,13 @@ enum sta_record_field {
 };
 
 /* args keys that have a meaning of their own; their codes in the key table differ from trace to trace. */
-#define STA_SPECIAL_KEYS(X) X(hhash) X(hostname) X(fhash) X(fname) X(filename) X(name) X(value)
+#define STA_RESERVED_KEYS(X) X(hhash) X(hostname) X(fhash) X(fname) X(filename) X(name) X(value)
 
-enum sta_special_key {
-#define X(key) STA_SPECIAL_##key,
-    STA_SPECIAL_KEYS(X)
+enum sta_reserved_key {
+#define X(key) STA_RESERVED_##key,
+    STA_RESERVED_KEYS(X)
 #undef X
-        STA_SPECIAL_COUNT
+        STA_RESERVED_COUNT
 };
 
 struct sta_record_arg {
@@ -59,7 +63,7 @@ struct sta_record_arg {
 
 #define STA_NO_ARG UINT32_MAX
 
-/* What the events of one shape have in common, worked out for the first of them. */
+/* What the events of one template have in common, worked out for the first of them. */
 struct sta_event_plan {
     bool known;         /* false: not worked out yet */
     uint32_t name, cat; /* codes */
@@ -69,13 +73,21 @@ struct sta_event_plan {
     } file, host;
 };
 
+/* A time as microseconds and 0..999 nanoseconds above it. */
+struct sta_time {
+    int64_t us;
+    uint16_t ns;
+};
+
 struct sta_record {
     struct sta_json_value fields[STA_FIELD_COUNT + 1]; /* the last is of all that are ignored */
     struct sta_record_arg *args;                       /* each key once */
     size_t arg_count, arg_capacity;
-    /* Where whoever knows the shape keeps its plan; NULL: it is not known.  The fields name, cat and ph of an
+    /* Where the template's plan is kept; NULL: it is not known.  The fields name, cat and ph of an
      * event whose plan is known are not filled. */
     struct sta_event_plan *plan;
+    bool timed; /* ts and dur are here, and not among the fields */
+    struct sta_time ts, dur;
     uint64_t unstored; /* args whose key is past the limit, or that are nested too deep */
     bool repaired;     /* control characters or bytes that are not UTF-8 in a string */
 };

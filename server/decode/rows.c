@@ -24,7 +24,7 @@ struct known_thread {
     bool used;
 };
 
-struct known_text {
+struct last_value {
     char text[120];
     uint32_t length, code; /* length 0: nothing yet */
 };
@@ -37,18 +37,18 @@ struct sta_rows {
     struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
     unsigned value_caches;
     struct known_thread threads[THREADS];
-    struct known_text last_cat, last_host, last_file;
-    uint32_t special[STA_SPECIAL_COUNT];         /* codes of the keys that mean something */
-    uint8_t special_of_key[STA_ARGS_KEYS_LIMIT]; /* 1 + enum sta_special_key, 0: none */
-    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT]; /* in the present batch */
-    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];   /* of its values, as in sta_tables_kinds */
+    struct last_value last_cat, last_host, last_file;
+    uint32_t reserved[STA_RESERVED_COUNT];        /* codes of the keys that mean something */
+    uint8_t reserved_of_key[STA_ARGS_KEYS_LIMIT]; /* 1 + enum sta_reserved_key, 0: none */
+    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT];  /* in the present batch */
+    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];    /* of its values, as in sta_tables_kinds */
 };
 
 struct sta_rows *sta_rows_create(struct sta_tables *tables)
 {
-    static const char *const special_keys[] = {
+    static const char *const reserved_keys[] = {
 #define X(key) #key,
-        STA_SPECIAL_KEYS(X)
+        STA_RESERVED_KEYS(X)
 #undef X
     };
     struct sta_rows *rows = sta_alloc(sizeof *rows);
@@ -58,10 +58,10 @@ struct sta_rows *sta_rows_create(struct sta_tables *tables)
     sta_dictionary_cache_init(&rows->cats, sta_tables_cats(tables));
     sta_dictionary_cache_init(&rows->file_refs, sta_tables_file_refs(tables));
     sta_dictionary_cache_init(&rows->host_refs, sta_tables_host_refs(tables));
-    for (size_t i = 0; i < STA_SPECIAL_COUNT; i++) {
-        rows->special[i] = sta_tables_intern_key(tables, special_keys[i], strlen(special_keys[i]));
-        if (rows->special[i] != STA_NO_CODE)
-            rows->special_of_key[rows->special[i]] = (uint8_t)(i + 1);
+    for (size_t i = 0; i < STA_RESERVED_COUNT; i++) {
+        rows->reserved[i] = sta_tables_intern_key(tables, reserved_keys[i], strlen(reserved_keys[i]));
+        if (rows->reserved[i] != STA_NO_CODE)
+            rows->reserved_of_key[rows->reserved[i]] = (uint8_t)(i + 1);
     }
     return rows;
 }
@@ -96,28 +96,6 @@ void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch)
 
 /* ---- codes of texts */
 
-/* What a value of a text column says, whatever its JSON type; NULL when it is missing. */
-static const char *as_text(const struct sta_json_value *value, uint32_t *length, char room[STA_DOUBLE_TEXT])
-{
-    double number;
-    *length = value->length;
-    switch (value->kind) {
-    case STA_JSON_ABSENT:
-    case STA_JSON_NULL:
-    case STA_JSON_DEEP:
-        return NULL;
-    case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
-        return value->integer == 0 ? (*length = 1, "0") : value->text;
-    case STA_JSON_NUMBER:
-        if (!sta_parse_double(value->text, value->length, &number))
-            return value->text;
-        *length = (uint32_t)sta_format_double(number, room);
-        return room;
-    default:
-        return value->text;
-    }
-}
-
 /* Of most hashes two halves are compared, which overlap: a fixed size needs no call. */
 static inline bool same_bytes(const char *a, const char *b, uint32_t length)
 {
@@ -126,12 +104,12 @@ static inline bool same_bytes(const char *a, const char *b, uint32_t length)
     return memcmp(a, b, 16) == 0 && memcmp(a + length - 16, b + length - 16, 16) == 0;
 }
 
-static inline bool remembers(const struct known_text *known, const char *text, uint32_t length)
+static inline bool remembers(const struct last_value *known, const char *text, uint32_t length)
 {
     return known->length == length && length > 0 && same_bytes(known->text, text, length);
 }
 
-static void remember(struct known_text *known, const char *text, uint32_t length, uint32_t code)
+static void remember(struct last_value *known, const char *text, uint32_t length, uint32_t code)
 {
     known->length = length <= sizeof known->text ? length : 0;
     memcpy(known->text, text, known->length);
@@ -142,7 +120,7 @@ static uint32_t name_code(struct sta_rows *rows, const struct sta_json_value *va
 {
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
-    const char *text = as_text(value, &length, room);
+    const char *text = sta_json_as_text(value, &length, room);
     return text == NULL ? STA_NO_CODE : sta_dictionary_cache_intern(&rows->names, text, length);
 }
 
@@ -151,7 +129,7 @@ static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *val
     char room[STA_DOUBLE_TEXT];
     char stack[NAME_ROOM];
     uint32_t length;
-    const char *text = as_text(value, &length, room);
+    const char *text = sta_json_as_text(value, &length, room);
     if (text == NULL)
         return STA_NO_CODE;
     if (remembers(&rows->last_cat, text, length))
@@ -188,12 +166,12 @@ static uint32_t intern_reference(const struct sta_rows *rows, struct sta_diction
 }
 
 static __attribute__((noinline)) uint32_t
-other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache, struct known_text *last,
+other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache, struct last_value *last,
                      const struct sta_json_value *value, enum sta_reference manner)
 {
     char room[STA_DOUBLE_TEXT];
     uint32_t length;
-    const char *text = as_text(value, &length, room);
+    const char *text = sta_json_as_text(value, &length, room);
     uint32_t code = intern_reference(rows, cache, manner, text, length);
     if (manner == STA_REFERENCE_HASH)
         remember(last, text, length, code);
@@ -202,7 +180,7 @@ other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *c
 
 /* @last: the last hash among the references of this cache */
 static inline uint32_t reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
-                                      struct known_text *last, const struct sta_record *record,
+                                      struct last_value *last, const struct sta_record *record,
                                       struct sta_referring_arg referring)
 {
     if (referring.arg == STA_NO_ARG)
@@ -284,6 +262,10 @@ other_value(struct sta_rows *rows, uint32_t key, const struct sta_json_value *va
         out->integer = value->integer;
         return STA_VALUE_BOOL;
     }
+    if (value->kind == STA_JSON_DOUBLE) {
+        out->number = value->number;
+        return STA_VALUE_FLOAT;
+    }
     if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
         return STA_VALUE_INT;
     if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &out->number))
@@ -313,26 +295,26 @@ static inline void add_arg(struct sta_rows *rows, struct sta_batch *batch, const
 
 /* ---- events */
 
-struct special_args {
-    uint32_t args[STA_SPECIAL_COUNT]; /* which of the record's; STA_NO_ARG: absent or null */
-    bool null;                        /* one of them is null */
+struct reserved_args {
+    uint32_t args[STA_RESERVED_COUNT]; /* which of the record's; STA_NO_ARG: absent or null */
+    bool null;                         /* one of them is null */
 };
 
-static struct special_args find_special(const struct sta_rows *rows, const struct sta_record *record)
+static struct reserved_args find_reserved(const struct sta_rows *rows, const struct sta_record *record)
 {
-    struct special_args special = {.null = false};
-    for (size_t i = 0; i < STA_SPECIAL_COUNT; i++)
-        special.args[i] = STA_NO_ARG;
+    struct reserved_args reserved = {.null = false};
+    for (size_t i = 0; i < STA_RESERVED_COUNT; i++)
+        reserved.args[i] = STA_NO_ARG;
     for (uint32_t i = 0; i < record->arg_count; i++) {
-        unsigned which = rows->special_of_key[record->args[i].key];
+        unsigned which = rows->reserved_of_key[record->args[i].key];
         if (which == 0)
             continue;
         if (is_there(&record->args[i].value))
-            special.args[which - 1] = i;
+            reserved.args[which - 1] = i;
         else
-            special.null = true;
+            reserved.null = true;
     }
-    return special;
+    return reserved;
 }
 
 static const char *event_times(const struct sta_record *record, struct sta_time *ts, struct sta_time *dur)
@@ -340,8 +322,10 @@ static const char *event_times(const struct sta_record *record, struct sta_time 
     static const char *const of_ts[] = {NULL, "ts is missing", "ts is not a number", "ts is out of range"};
     static const char *const of_dur[] = {NULL, "dur is missing", "dur is not a number",
                                          "dur is out of range"};
-    const char *reason = of_ts[sta_time_parse(&record->fields[STA_FIELD_ts], ts)];
-    if (reason == NULL)
+    *ts = record->ts;
+    *dur = record->dur;
+    const char *reason = record->timed ? NULL : of_ts[sta_time_parse(&record->fields[STA_FIELD_ts], ts)];
+    if (reason == NULL && !record->timed)
         reason = of_dur[sta_time_parse(&record->fields[STA_FIELD_dur], dur)];
     if (reason == NULL && dur->us < 0)
         reason = "dur is negative";
@@ -364,30 +348,30 @@ static void set_times(struct sta_batch *batch, struct sta_time ts, struct sta_ti
 }
 
 /* The first of the keys that is there. */
-static struct sta_referring_arg referring(const struct special_args *special,
-                                          const enum sta_special_key *keys, size_t count)
+static struct sta_referring_arg referring(const struct reserved_args *reserved,
+                                          const enum sta_reserved_key *keys, size_t count)
 {
-    static const enum sta_reference manners[STA_SPECIAL_COUNT] = {
-        [STA_SPECIAL_fhash] = STA_REFERENCE_HASH,        [STA_SPECIAL_fname] = STA_REFERENCE_NAME,
-        [STA_SPECIAL_filename] = STA_REFERENCE_FILENAME, [STA_SPECIAL_hhash] = STA_REFERENCE_HASH,
-        [STA_SPECIAL_hostname] = STA_REFERENCE_NAME,
+    static const enum sta_reference manners[STA_RESERVED_COUNT] = {
+        [STA_RESERVED_fhash] = STA_REFERENCE_HASH,        [STA_RESERVED_fname] = STA_REFERENCE_NAME,
+        [STA_RESERVED_filename] = STA_REFERENCE_FILENAME, [STA_RESERVED_hhash] = STA_REFERENCE_HASH,
+        [STA_RESERVED_hostname] = STA_REFERENCE_NAME,
     };
     for (size_t i = 0; i < count; i++)
-        if (special->args[keys[i]] != STA_NO_ARG)
-            return (struct sta_referring_arg){special->args[keys[i]], manners[keys[i]]};
+        if (reserved->args[keys[i]] != STA_NO_ARG)
+            return (struct sta_referring_arg){reserved->args[keys[i]], manners[keys[i]]};
     return (struct sta_referring_arg){STA_NO_ARG, STA_REFERENCE_HASH};
 }
 
 static void plan_references(const struct sta_rows *rows, const struct sta_record *record,
                             struct sta_event_plan *plan)
 {
-    static const enum sta_special_key file_keys[] = {STA_SPECIAL_fhash, STA_SPECIAL_fname,
-                                                     STA_SPECIAL_filename};
-    static const enum sta_special_key host_keys[] = {STA_SPECIAL_hhash, STA_SPECIAL_hostname};
-    struct special_args special = find_special(rows, record);
-    plan->file = referring(&special, file_keys, STA_COUNT_OF(file_keys));
-    plan->host = referring(&special, host_keys, STA_COUNT_OF(host_keys));
-    plan->known = !special.null; /* or it would hide what other lines of this shape refer to */
+    static const enum sta_reserved_key file_keys[] = {STA_RESERVED_fhash, STA_RESERVED_fname,
+                                                      STA_RESERVED_filename};
+    static const enum sta_reserved_key host_keys[] = {STA_RESERVED_hhash, STA_RESERVED_hostname};
+    struct reserved_args reserved = find_reserved(rows, record);
+    plan->file = referring(&reserved, file_keys, STA_COUNT_OF(file_keys));
+    plan->host = referring(&reserved, host_keys, STA_COUNT_OF(host_keys));
+    plan->known = !reserved.null; /* or it would hide what other lines of this template refer to */
 }
 
 static bool refers(const struct sta_record *record, struct sta_referring_arg referring)
@@ -395,20 +379,20 @@ static bool refers(const struct sta_record *record, struct sta_referring_arg ref
     return referring.arg == STA_NO_ARG || is_there(&record->args[referring.arg].value);
 }
 
-/* The plan for an event: that of its shape, but for a line in which a null stands where others refer to
+/* The plan for an event: that of its template, but for a line in which a null stands where others refer to
  * something. */
 static const struct sta_event_plan *plan_for(struct sta_rows *rows, const struct sta_record *record,
                                              struct sta_event_plan *own)
 {
-    struct sta_event_plan *of_shape = record->plan;
-    bool known = of_shape != NULL && of_shape->known;
-    if (known && refers(record, of_shape->file) && refers(record, of_shape->host))
-        return of_shape;
-    own->name = known ? of_shape->name : name_code(rows, &record->fields[STA_FIELD_name]);
-    own->cat = known ? of_shape->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
+    struct sta_event_plan *of_template = record->plan;
+    bool known = of_template != NULL && of_template->known;
+    if (known && refers(record, of_template->file) && refers(record, of_template->host))
+        return of_template;
+    own->name = known ? of_template->name : name_code(rows, &record->fields[STA_FIELD_name]);
+    own->cat = known ? of_template->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
     plan_references(rows, record, own);
-    if (of_shape != NULL && !known)
-        *of_shape = *own;
+    if (of_template != NULL && !known)
+        *of_template = *own;
     return own;
 }
 
@@ -447,10 +431,11 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
 
 /* ---- metadata */
 
-static const struct sta_json_value *
-special_value(const struct sta_record *record, const struct special_args *special, enum sta_special_key key)
+static const struct sta_json_value *reserved_value(const struct sta_record *record,
+                                                   const struct reserved_args *reserved,
+                                                   enum sta_reserved_key key)
 {
-    return special->args[key] == STA_NO_ARG ? NULL : &record->args[special->args[key]].value;
+    return reserved->args[key] == STA_NO_ARG ? NULL : &record->args[reserved->args[key]].value;
 }
 
 static void define(struct sta_rows *rows, enum sta_definition_kind kind, const struct sta_json_value *key,
@@ -460,9 +445,9 @@ static void define(struct sta_rows *rows, enum sta_definition_kind kind, const s
     char name_room[STA_DOUBLE_TEXT];
     uint32_t key_length;
     struct sta_definition definition = {.path = rows->path, .line = line};
-    const char *text = as_text(key, &key_length, key_room);
+    const char *text = sta_json_as_text(key, &key_length, key_room);
     if (name != NULL)
-        definition.text = as_text(name, &definition.length, name_room);
+        definition.text = sta_json_as_text(name, &definition.length, name_room);
     sta_tables_define(rows->tables, kind, text, key_length, &definition);
 }
 
@@ -471,10 +456,10 @@ static void add_metadata(struct sta_rows *rows, const struct sta_record *record,
     const struct sta_json_value *name = &record->fields[STA_FIELD_name];
     if (name->kind != STA_JSON_STRING || name->length != 2 || name->text[1] != 'H')
         return;
-    struct special_args special = find_special(rows, record);
-    const struct sta_json_value *value = special_value(record, &special, STA_SPECIAL_value);
-    const struct sta_json_value *own = special_value(record, &special, STA_SPECIAL_hhash);
-    const struct sta_json_value *text = special_value(record, &special, STA_SPECIAL_name);
+    struct reserved_args reserved = find_reserved(rows, record);
+    const struct sta_json_value *value = reserved_value(record, &reserved, STA_RESERVED_value);
+    const struct sta_json_value *own = reserved_value(record, &reserved, STA_RESERVED_hhash);
+    const struct sta_json_value *text = reserved_value(record, &reserved, STA_RESERVED_name);
     if (name->text[0] == 'F' && value != NULL)
         define(rows, STA_DEFINES_FILE, value, text, line);
     if (name->text[0] == 'H' && (own != NULL || value != NULL))

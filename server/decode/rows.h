@@ -32,11 +32,6 @@ void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);
 enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, uint64_t line,
                                    struct sta_batch *batch, const char **reason);
 
-/* A time as microseconds and 0..999 nanoseconds above it. */
-struct sta_time {
-    int64_t us;
-    uint16_t ns;
-};
 enum sta_time_fault { STA_TIME_GOOD, STA_TIME_MISSING, STA_TIME_NO_NUMBER, STA_TIME_OUT_OF_RANGE };
 
 static inline enum sta_time_fault sta_time_whole(int64_t us, struct sta_time *time)

@@ -31,11 +31,12 @@ struct sta_byte_source {
  * sta_source_open - read a plain or gzip file, told apart by content
  * @fd: of the file; stays the caller's, and must outlive the source
  * @path: for messages
+ * @text: a file of other bytes is none
  * @resume: as it was read before, to go on behind that; NULL: from the beginning
  * *gzip: which of the two it is
  * Return: 0, STA_EINPUT if it is neither or no regular file, or why it can't be read.
  */
-STA_MUSTCHECK int sta_source_open(int fd, const char *path, const struct sta_source *resume,
+STA_MUSTCHECK int sta_source_open(int fd, const char *path, bool text, const struct sta_source *resume,
                                   struct sta_byte_source **source, bool *gzip, struct sta_error *err);
 
 /** Notes that reading failed past @byte of the file. */

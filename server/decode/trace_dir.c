@@ -18,42 +18,29 @@
 #include "common/memory.h"
 #include "decode/decode.h"
 #include "decode/files_private.h"
+#include "decode/formats.h"
 #include "decode/source.h"
+#include "decode/training_scan.h"
 
 #define SNIFF_BYTES 4096
 #define LOOK (O_PATH)
 #define READ (O_RDONLY | O_NONBLOCK | O_NOCTTY)
 #define SETTLED_NS INT64_C(3000000000) /* longer than the steps in which any file system counts time */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static bool has_trace_name(const char *name)
 {
-    return ends_with(name, ".pfw") || ends_with(name, ".pfw.gz");
-}
-
-/* Whether a text begins like a trace: blanks or brackets, then an object that says its "ph". */
-static bool begins_like_trace(const char *text, size_t size)
-{
-    const char *at = text + (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-    at += strspn(at, " \t\r\n[,");
-    return *at == '{' && memmem(at, (size_t)(text + size - at), "\"ph\"", 4) != NULL;
+    return sta_kind_by_name(name) != STA_TRACE_UNKNOWN;
 }
 
 /* Looks into a file.  Closes it.  Return: a failure to read it, which says nothing about what it is. */
-static int sniff(int fd, const char *path, bool *is_trace, struct sta_error *err)
+static int sniff(int fd, const char *path, enum sta_trace_kind *kind, struct sta_error *err)
 {
     struct sta_byte_source *source;
     char text[SNIFF_BYTES + 1];
     bool gzip;
     size_t size = 0;
-    int status = sta_source_open(fd, path, NULL, &source, &gzip, err);
-    *is_trace = false;
+    int status = sta_source_open(fd, path, false, NULL, &source, &gzip, err);
+    *kind = STA_TRACE_UNKNOWN;
     if (status == STA_OK) {
         enum sta_bytes_state state = STA_BYTES_OK;
         while (state == STA_BYTES_OK && size < SNIFF_BYTES) {
@@ -65,7 +52,7 @@ static int sniff(int fd, const char *path, bool *is_trace, struct sta_error *err
             status = sta_fail(err, STA_EIO, "%s %s", path, source->reason);
         source->close(source);
         text[size] = '\0';
-        *is_trace = begins_like_trace(text, size);
+        *kind = sta_kind_by_content(text, size);
     }
     close(fd);
     return status == STA_EINPUT ? STA_OK : status;
@@ -109,11 +96,12 @@ static bool is_new(struct walk *walk, const struct stat *st)
     return sta_dictionary_intern(walk->seen, (const char *)identity, sizeof identity) == before;
 }
 
-static void add_file(struct sta_listing *listing, const char *inside, const struct stat *st)
+static void add_file(struct sta_listing *listing, const char *inside, enum sta_trace_kind kind,
+                     const struct stat *st)
 {
     STA_GROW(listing->files, listing->capacity, listing->count + 1);
     listing->files[listing->count++] = (struct sta_listed_file){
-        .path = sta_strdup(inside), .size = (uint64_t)st->st_size, .mtime_ns = mtime_of(st)};
+        .path = sta_strdup(inside), .kind = kind, .size = (uint64_t)st->st_size, .mtime_ns = mtime_of(st)};
     listing->bytes += (uint64_t)st->st_size;
 }
 
@@ -146,17 +134,17 @@ static void add_text(char ***texts, size_t *count, size_t *capacity, const char 
 static int take_file(struct walk *walk, const char *inside, const struct stat *st, struct sta_error *err)
 {
     struct sta_error why = STA_ERROR_INIT;
-    bool is_trace = S_ISREG(st->st_mode) && has_trace_name(inside);
+    enum sta_trace_kind kind = S_ISREG(st->st_mode) ? sta_kind_by_name(inside) : STA_TRACE_UNKNOWN;
     int fd, status = STA_OK;
-    if (S_ISREG(st->st_mode) && !is_trace) {
+    if (S_ISREG(st->st_mode) && kind == STA_TRACE_UNKNOWN) {
         status = open_inside(walk, inside, READ, &fd, &why);
         if (status == STA_OK)
-            status = sniff(fd, inside, &is_trace, &why);
+            status = sniff(fd, inside, &kind, &why);
     }
     if (status != STA_OK)
         return add_unlisted(walk, inside, false, &why, err);
-    if (is_trace)
-        add_file(walk->listing, inside, st);
+    if (kind != STA_TRACE_UNKNOWN)
+        add_file(walk->listing, inside, kind, st);
     else
         walk->listing->others++;
     return STA_OK;
@@ -336,6 +324,28 @@ static int by_path(const void *left, const void *right)
                   ((const struct sta_listed_file *)right)->path);
 }
 
+/* Of a training log and the tables that were made of it the log alone is read: they say the same. */
+static void leave_out_tables(struct sta_listing *listing)
+{
+    bool has_log = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->count; i++)
+        has_log |= listing->files[i].kind == STA_TRACE_DATALOAD &&
+                   !sta_is_derived_table(listing->files[i].path) &&
+                   !sta_is_configuration(listing->files[i].path);
+    for (size_t i = 0; i < listing->count; i++) {
+        struct sta_listed_file *file = &listing->files[i];
+        if (has_log && file->kind == STA_TRACE_DATALOAD && sta_is_derived_table(file->path)) {
+            listing->bytes -= file->size;
+            listing->others++;
+            free(file->path);
+        } else {
+            listing->files[kept++] = *file;
+        }
+    }
+    listing->count = kept;
+}
+
 int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, const char *path,
                        const _Atomic bool *cancel, struct sta_error *err)
 {
@@ -355,6 +365,8 @@ int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, con
         sta_listing_fini(listing);
     else if (listing->count > 1)
         qsort(listing->files, listing->count, sizeof *listing->files, by_path);
+    if (status == STA_OK)
+        leave_out_tables(listing);
     return status;
 }
 
@@ -372,6 +384,20 @@ void sta_listing_fini(struct sta_listing *listing)
     free(listing->unlisted);
     free(listing->folders);
     *listing = (struct sta_listing){0};
+}
+
+int sta_listing_kind(const struct sta_listing *listing, enum sta_trace_kind *kind, struct sta_error *err)
+{
+    const struct sta_listed_file *first = &listing->files[0];
+    *kind = first->kind;
+    for (size_t i = 1; i < listing->count; i++)
+        if (listing->files[i].kind != first->kind)
+            return sta_fail(err, STA_EINPUT,
+                            "it holds files of two kinds of traces: %s is one of kind \"%s\", %s of kind "
+                            "\"%s\"; register folders or files of one kind each",
+                            first->path, sta_trace_kind_name(first->kind), listing->files[i].path,
+                            sta_trace_kind_name(listing->files[i].kind));
+    return STA_OK;
 }
 
 const struct sta_unlisted *sta_listing_covers(const struct sta_listing *listing, const char *inside)
@@ -426,7 +452,7 @@ static bool holds_trace_names(int fd)
 bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder)
 {
     struct sta_error ignored = STA_ERROR_INIT;
-    bool is_trace;
+    enum sta_trace_kind kind;
     int fd;
     if (!folder && has_trace_name(path))
         return true;
@@ -434,5 +460,5 @@ bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder
         return false;
     if (folder)
         return holds_trace_names(fd);
-    return sniff(fd, path, &is_trace, &ignored) == STA_OK && is_trace;
+    return sniff(fd, path, &kind, &ignored) == STA_OK && kind != STA_TRACE_UNKNOWN;
 }

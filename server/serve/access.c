@@ -123,6 +123,11 @@ bool sta_access_has_tokens(const struct sta_access *access)
     return access->file != NULL;
 }
 
+bool sta_access_serves(const struct sta_access *access, const struct sta_client *client)
+{
+    return access->file != NULL || access->anyone || client->owner == STA_OWNER_SELF;
+}
+
 const char *sta_access_cookie(const struct sta_access *access)
 {
     return access->cookie;
@@ -162,7 +167,7 @@ struct sta_identity sta_access_identify(struct sta_access *access, const struct 
     unsigned char hash[SHA256_DIGEST_SIZE];
     const struct sta_token *token = NULL;
     if (access->file == NULL) {
-        bool trusted = access->anyone || client->owner == STA_OWNER_SELF;
+        bool trusted = sta_access_serves(access, client);
         return (struct sta_identity){trusted ? STA_ROLE_ADMIN : STA_ROLE_NONE, ""};
     }
     if (text != NULL)

@@ -52,6 +52,9 @@ void sta_access_destroy(struct sta_access *access);
 /** Reads the file again; on failure nothing changes.  Sessions of tokens that are gone end. */
 STA_MUSTCHECK int sta_access_reload(struct sta_access *access, struct sta_error *err);
 bool sta_access_has_tokens(const struct sta_access *access);
+/** Whether a client may see anything but the sign of life: with tokens everybody, else the daemon's own user
+ * and root. */
+bool sta_access_serves(const struct sta_access *access, const struct sta_client *client);
 /** Cookies are shared by all ports of a host, so each daemon needs a name of its own for its. */
 const char *sta_access_cookie(const struct sta_access *access);
 

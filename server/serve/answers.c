@@ -52,8 +52,6 @@ struct sta_answers *sta_answers_create(uint64_t limit, struct sta_account *accou
 
 static void flight_free(struct sta_flight *flight)
 {
-    if (flight->content != NULL)
-        sta_account_release(flight->answers->account, flight->bytes);
     sta_content_release(flight->content);
     free(flight->key);
     free(flight);
@@ -248,8 +246,7 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
     flight->waiters = NULL;
     for (struct sta_waiter *waiter = waiters; waiter; waiter = waiter->next)
         waiter->flight = NULL;
-    bool keep =
-        content != NULL && bytes <= answers->limit / SHARE && sta_account_try_charge(answers->account, bytes);
+    bool keep = content != NULL && bytes <= answers->limit / SHARE && sta_account_room(answers->account) > 0;
     if (keep) {
         flight->content = sta_content_retain(content);
         flight->bytes = bytes;

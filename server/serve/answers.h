@@ -24,7 +24,7 @@ struct sta_waiter {
     void (*done)(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure);
 };
 
-/** @account: what is kept is charged to it; an answer for which it has no room is not kept. */
+/** @account: when it has no room nothing more is kept; answers are charged to it by who makes them. */
 struct sta_answers *sta_answers_create(uint64_t limit, struct sta_account *account);
 /** Drops what was used longest ago until about so many bytes are free.  Return: how many are. */
 size_t sta_answers_shrink(struct sta_answers *answers, size_t bytes);

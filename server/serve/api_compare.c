@@ -29,7 +29,7 @@ static const struct sta_view_kind *kind_of(const struct sta_view *view)
 
 /* ---- what is asked */
 
-static int find_traces(struct sta_view *view, struct sta_error *err)
+int sta_view_find_listed(struct sta_view *view, struct sta_error *err)
 {
     const char *names = view->values[STA_PARAMETER_TRACES].text;
     struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT),
@@ -113,7 +113,7 @@ static int ask_runs(struct sta_view *view, const struct sta_budget *budget, stru
         if (status == STA_EINPUT)
             return status; /* a mistake of the request, whatever the run */
         if (status != STA_OK)
-            return sta_because(err, "Cannot compare %s", view->traces[i].label);
+            return sta_error_wrap(err, "Cannot compare %s", view->traces[i].label);
         runs->labels[runs->count++] = sta_strdup(view->traces[i].label);
     }
     return STA_OK;
@@ -176,6 +176,6 @@ const struct sta_view_kind sta_view_compare = {.name = "compare",
                                                .labelled = true,
                                                .arranged = true,
                                                .key_values = COMPARED,
-                                               .find = find_traces,
+                                               .find = sta_view_find_listed,
                                                .check = check_compare,
                                                .result = compare_result};

@@ -119,7 +119,8 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
                 "Questions that waited for an answer already being computed.", figures.joins);
     put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
     struct sta_kept_results_figures results = sta_kept_results_figures(server->results);
-    put_gauge(out, "strata_results_bytes", "Memory that kept results take, of which pages are cut.",
+    put_gauge(out, "strata_results_bytes",
+              "Memory that kept results take, of which pages are cut, and an eighth of their disk.",
               results.bytes);
     put_gauge(out, "strata_results_limit_bytes", "Memory that kept results may take.", results.limit);
     put_gauge(out, "strata_results_entries", "Kept results.", results.entries);

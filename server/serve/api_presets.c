@@ -79,6 +79,61 @@ static void put_refinement(struct sta_buffer *out, const struct sta_preset *pres
     sta_put_text(out, "]}");
 }
 
+static void put_phases(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    static const char *const names[] = {
+#define X(name, text) #name,
+        STA_PHASE_LIST(X)
+#undef X
+    };
+    sta_put_member(out, "phases");
+    sta_put_char(out, '{');
+    for (size_t i = 0; i < STA_PHASES; i++)
+        if (preset->phases[i] != NULL)
+            sta_put_member_text(out, names[i], preset->phases[i]);
+    sta_put_char(out, '}');
+}
+
+static void put_chain(struct sta_buffer *out, const struct sta_chain *chain)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", chain->name);
+    sta_put_member_text(out, "label", chain->label);
+    sta_put_member_text(out, "target", chain->target);
+    sta_put_member(out, "sets");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < chain->set_count; i++) {
+        sta_put_text(out, i > 0 ? ",{" : "{");
+        sta_put_member_text(out, "name", chain->sets[i].name);
+        sta_put_member_text(out, "condition", chain->sets[i].expression);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+    sta_put_member(out, "causes");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < chain->cause_count; i++) {
+        sta_put_text(out, i > 0 ? ",{" : "{");
+        sta_put_member_text(out, "name", chain->causes[i].name);
+        sta_put_member_text(out, "label", chain->causes[i].label);
+        sta_put_member_text(out, "condition", chain->causes[i].condition);
+        sta_put_member_bool(out, "input", chain->causes[i].input);
+        sta_put_member_bool(out, "storage", chain->causes[i].storage);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+}
+
+static void put_chains(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    sta_put_member(out, "attribution");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < preset->chain_count; i++) {
+        sta_put_text(out, i > 0 ? ",\n" : "\n");
+        put_chain(out, &preset->chains[i]);
+    }
+    sta_put_char(out, ']');
+}
+
 static void put_preset(struct sta_buffer *out, const struct sta_preset *preset)
 {
     sta_put_char(out, '{');
@@ -96,9 +151,26 @@ static void put_preset(struct sta_buffer *out, const struct sta_preset *preset)
     put_refinement(out, preset);
     put_expressions(out, "views", preset->views, preset->view_count);
     put_expressions(out, "additional_metrics", preset->additional, preset->additional_count);
+    put_phases(out, preset);
+    put_chains(out, preset);
     sta_put_member_bool(out, "own", preset->own);
     sta_put_member_text(out, "yaml", preset->text);
     sta_put_char(out, '}');
+}
+
+static void put_set_aside(struct sta_buffer *out, const struct sta_library *library)
+{
+    size_t count;
+    char **names = sta_library_presets_quarantined(library, &count);
+    sta_put_member(out, "set_aside");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, names[i]);
+        free(names[i]);
+    }
+    sta_put_char(out, ']');
+    free(names);
 }
 
 int sta_api_presets(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
@@ -109,7 +181,9 @@ int sta_api_presets(struct sta_call *call, struct sta_reply *reply, struct sta_e
         sta_put_text(&reply->body, i ? ",\n" : "\n");
         put_preset(&reply->body, sta_presets_at(presets, i));
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_char(&reply->body, ']');
+    put_set_aside(&reply->body, call->server->options.library);
+    sta_put_char(&reply->body, '}');
     sta_presets_release(presets);
     return STA_OK;
 }

@@ -66,12 +66,22 @@ const struct sta_view_kind sta_view_query = {.name = "query",
                                              .result = run_query,
                                              .explain = explain};
 
+/* Events in the form of a table may be of any preset; for a viewer they have layers. */
+static int check_events(struct sta_view *view, struct sta_error *err)
+{
+    return view->text_form != NULL ? sta_view_default_preset(view, err) : STA_OK;
+}
+
 const struct sta_view_kind sta_view_events = {.name = "events",
                                               .labelled = true,
                                               .checks_limit = true,
-                                              .document_values = EVENT_VALUES,
+                                              .document_values =
+                                                  EVENT_VALUES | STA_HAS(LANES) | STA_HAS(EVENTS_FORMAT),
                                               .result = run_query,
-                                              .explain = explain};
+                                              .explain = explain,
+                                              .check = check_events,
+                                              .text_forms = "chrome",
+                                              .compute_text = sta_view_write_chrome_trace};
 
 const struct sta_view_kind sta_view_query_traces = {.name = "query_traces",
                                                     .labelled = true,

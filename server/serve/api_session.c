@@ -39,22 +39,23 @@ int sta_api_session_create(struct sta_call *call, struct sta_reply *reply, struc
     struct sta_body body;
     char session[STA_SESSION_SIZE];
     const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
-    if (!sta_access_has_tokens(call->server->access)) {
-        put_session(call, reply, &call->identity);
-        return STA_OK;
-    }
     int status = sta_body_read(bytes->data, bytes->size, members, 1, &body, err);
     if (status != STA_OK)
         return status;
-    status = sta_access_sign_in(call->server->access, body.values[0].text,
-                                sta_exchange_client(call->exchange)->number, session, &call->identity, err);
+    bool needed = sta_access_has_tokens(call->server->access);
+    if (needed)
+        status =
+            sta_access_sign_in(call->server->access, body.values[0].text,
+                               sta_exchange_client(call->exchange)->number, session, &call->identity, err);
     sta_body_fini(&body);
-    if (status == STA_OK) {
+    if (!needed) {
+        put_session(call, reply, &call->identity);
+    } else if (status == STA_OK) {
         sta_call_note_user(call);
         put_session(call, reply, &call->identity);
         set_cookie(call, reply, session, STA_SESSION_SECONDS);
     } else {
-        struct sta_problem problem = {status == STA_EBUSY ? 429 : 401, err->text, "/token", -1};
+        struct sta_problem problem = {status == STA_EBUSY ? 429 : 401, err->text, "/token", -1, NULL};
         sta_reply_problem(reply, &problem);
     }
     return STA_OK;

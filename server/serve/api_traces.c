@@ -57,9 +57,9 @@ static int put_accepted(struct sta_call *call, struct sta_reply *reply, const ch
 
 static int check_format(const char *format, struct sta_error *err)
 {
-    if (format == NULL || strcmp(format, "auto") == 0)
+    if (format == NULL || strcmp(format, "auto") == 0 || strcmp(format, "dataload") == 0)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "format \"%.60s\" is not known; allowed: auto", format);
+    sta_fail(err, STA_EINPUT, "format \"%.60s\" is not known; allowed: auto, dataload", format);
     return sta_at(err, "/format", -1);
 }
 
@@ -112,8 +112,9 @@ int sta_api_trace_delete(struct sta_call *call, struct sta_reply *reply, struct 
 {
     reply->status = 204;
     sta_kept_results_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
+    sta_timelines_forget(call->server->timelines, call->captures[0]);
     int status = sta_library_remove(call->server->options.library, call->captures[0], err);
-    sta_memory_give_back(call->server->options.query_memory);
+    sta_memory_trim_grown(call->server->options.query_memory);
     return status;
 }
 

@@ -49,13 +49,14 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* A name with 8 or more hexadecimal digits before its suffix ("app-1a2b3c4d.js") changes with its content. */
+/* A name with a hash of 8 or more hexadecimal digits, or capitals and digits, before its suffix
+ * ("app-1a2b3c4d.js", "app.2YELFWJH.js") changes with its content. */
 static bool is_fingerprinted(const char *path)
 {
     const char *suffix = strrchr(path, '.');
     size_t digits = 0;
     while (suffix != NULL && suffix - digits > path &&
-           strchr("0123456789abcdef", suffix[-1 - (long)digits]) != NULL)
+           strchr("0123456789abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ", suffix[-1 - (long)digits]) != NULL)
         digits++;
     return digits >= 8 && (suffix[-1 - (long)digits] == '-' || suffix[-1 - (long)digits] == '.');
 }
@@ -149,7 +150,7 @@ int sta_assets_load(const char *folder, struct sta_assets **loaded, struct sta_e
     int status = folder && folder[0] ? add_folder(assets, folder, "", 0, err) : STA_OK;
     if (status != STA_OK) {
         sta_assets_destroy(assets);
-        return sta_because(err, "Cannot load the dashboard");
+        return sta_error_wrap(err, "Cannot load the dashboard");
     }
     if (assets->count > 0)
         qsort(assets->items, assets->count, sizeof *assets->items, compare_assets);

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "serve/request.h"
 
@@ -55,6 +56,22 @@ static size_t common_headers(const struct sta_reply *reply, const char *cache_co
     return count;
 }
 
+/* The answer that the reply is; its body goes over to it, with what it is charged with. */
+static struct sta_answer *take_body(struct sta_reply *reply, const char *content_type,
+                                    const struct sta_header *headers, size_t count)
+{
+    struct sta_buffer *body = &reply->body;
+    struct sta_answer_parts parts = {.status = reply->status,
+                                     .content_type = content_type,
+                                     .headers = headers,
+                                     .header_count = count,
+                                     .size = body->size,
+                                     .account = body->account,
+                                     .counted = body->capacity};
+    parts.body = sta_buffer_take(body);
+    return sta_answer_create(&parts);
+}
+
 struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control)
 {
     char *packed = NULL;
@@ -83,13 +100,13 @@ struct sta_content *sta_content_create_packed(struct sta_reply *reply, const cha
         snprintf(packed_etag, sizeof packed_etag, "%.33s-gzip\"", content->etag);
         headers[count] = (struct sta_header){"ETag", packed_etag};
         headers[count + 1] = (struct sta_header){"Content-Encoding", "gzip"};
-        content->packed = sta_answer_create(&(struct sta_answer_parts){
-            reply->status, reply->content_type, headers, count + 2, packed, packed_size});
+        sta_account_overdraw(reply->body.account, packed_size);
+        content->packed = sta_answer_create(
+            &(struct sta_answer_parts){reply->status, reply->content_type, headers, count + 2, packed,
+                                       packed_size, reply->body.account, packed_size});
         headers[count] = (struct sta_header){"ETag", content->etag};
     }
-    content->plain = sta_answer_create(&(struct sta_answer_parts){
-        reply->status, reply->content_type, headers, count + 1, reply->body.data, reply->body.size});
-    sta_buffer_init(&reply->body);
+    content->plain = take_body(reply, reply->content_type, headers, count + 1);
     return content;
 }
 
@@ -130,11 +147,7 @@ static struct sta_answer *answer_unstored(struct sta_reply *reply)
 {
     struct sta_header headers[STA_REPLY_HEADERS + 2];
     size_t count = common_headers(reply, "no-store", headers);
-    struct sta_answer *answer = sta_answer_create(
-        &(struct sta_answer_parts){reply->status, reply->status == 204 ? NULL : reply->content_type, headers,
-                                   count, reply->body.data, reply->body.size});
-    sta_buffer_init(&reply->body);
-    return answer;
+    return take_body(reply, reply->status == 204 ? NULL : reply->content_type, headers, count);
 }
 
 struct sta_answer *sta_reply_answer(struct sta_reply *reply, struct sta_exchange *exchange)

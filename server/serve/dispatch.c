@@ -25,7 +25,8 @@ void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply,
         log_failure(call, problem.status, problem.detail);
         sta_reply_problem(reply, &problem);
     } else if (reply->body.failed) {
-        sta_reply_problem(reply, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1});
+        sta_reply_problem(reply,
+                          &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1, NULL});
     }
     struct sta_answer *answer = sta_reply_answer(reply, call->exchange);
     sta_reply_fini(reply);
@@ -49,7 +50,7 @@ static void refuse(struct sta_call *call, const struct sta_problem *problem, con
 
 static void refuse_simply(struct sta_call *call, int status, const char *detail)
 {
-    refuse(call, &(struct sta_problem){status, detail, NULL, -1}, NULL, NULL);
+    refuse(call, &(struct sta_problem){status, detail, NULL, -1, NULL}, NULL, NULL);
 }
 
 /* ---- running handlers */
@@ -64,26 +65,27 @@ static void run_at_once(struct sta_call *call)
     sta_call_answer(call, status, &reply, &err, false);
 }
 
-static void run_errand(void *context, bool dropped)
+static void run_io_task(void *context, bool dropped)
 {
     struct sta_call *call = context;
     struct sta_reply reply;
     struct sta_error err = STA_ERROR_INIT;
     sta_reply_init(&reply);
     reply.no_store = call->route->no_store;
+    reply.body.account = call->server->options.account;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : call->route->handle(call, &reply, &err);
     sta_call_answer(call, status, &reply, &err, true);
     free(call);
 }
 
-static void send_on_errand(const struct sta_call *given)
+static void send_io_task(const struct sta_call *given)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_call *call = sta_alloc(sizeof *call);
     *call = *given;
     sta_exchange_park(call->exchange, NULL, NULL);
-    if (sta_workers_submit(call->server->errands, run_errand, call, &err) == STA_OK)
+    if (sta_workers_submit(call->server->tasks, run_io_task, call, &err) == STA_OK)
         return;
     struct sta_reply reply;
     sta_reply_init(&reply);
@@ -94,16 +96,16 @@ static void send_on_errand(const struct sta_call *given)
 static void run(struct sta_call *call)
 {
     switch (call->route->place) {
-    case STA_AT_ONCE:
+    case STA_INLINE:
         run_at_once(call);
         break;
-    case STA_ERRAND:
-        send_on_errand(call);
+    case STA_IO_TASK:
+        send_io_task(call);
         break;
     case STA_QUESTION:
         sta_view_ask(call);
         break;
-    case STA_ARRANGES:
+    case STA_CUSTOM:
         call->route->arrange(call);
         break;
     }
@@ -118,6 +120,23 @@ static bool check_host(struct sta_call *call)
         return true;
     refuse_simply(call, 421,
                   "The Host header does not name this daemon; further names are the setting hosts");
+    return false;
+}
+
+/* Without a tokens file other users of the machine learn only whether the daemon lives. */
+static bool check_client(struct sta_call *call, const char *path)
+{
+    char detail[240], owner[80] = "whose connection this is could not be found out";
+    const struct sta_client *client = sta_exchange_client(call->exchange);
+    if (sta_access_serves(call->server->access, client) || strcmp(path, STA_HEALTH_PATH) == 0)
+        return true;
+    if (client->owner == STA_OWNER_OTHER)
+        snprintf(owner, sizeof owner, "this connection belongs to uid %u", (unsigned)client->uid);
+    snprintf(detail, sizeof detail,
+             "Without a tokens file this daemon serves only its own user and root, and %s (settings tokens, "
+             "loopback)",
+             owner);
+    refuse_simply(call, 401, detail);
     return false;
 }
 
@@ -156,28 +175,6 @@ static bool is_reading(enum sta_method method)
     return method == STA_GET || method == STA_HEAD || method == STA_OPTIONS;
 }
 
-/* Why a caller without any role has none. */
-static void refuse_unknown(struct sta_call *call, enum sta_role needed)
-{
-    char detail[300];
-    const struct sta_client *client = sta_exchange_client(call->exchange);
-    if (sta_access_has_tokens(call->server->access))
-        snprintf(detail, sizeof detail,
-                 "This needs the role %s: send a token as \"Authorization: Bearer ..\", or sign in",
-                 sta_role_name(needed));
-    else if (client->owner == STA_OWNER_OTHER)
-        snprintf(
-            detail, sizeof detail,
-            "Without a tokens file this daemon serves only its own user and root; this connection belongs "
-            "to uid %u (settings tokens, loopback)",
-            (unsigned)client->uid);
-    else
-        snprintf(detail, sizeof detail,
-                 "Without a tokens file this daemon serves only its own user and root, and whose connection "
-                 "this is could not be found out (settings tokens, loopback)");
-    refuse_simply(call, 401, detail);
-}
-
 static bool check_role(struct sta_call *call)
 {
     char detail[200];
@@ -189,13 +186,15 @@ static bool check_role(struct sta_call *call)
     sta_call_note_user(call);
     if (call->identity.role >= needed)
         return true;
-    if (call->identity.role == STA_ROLE_NONE) {
-        refuse_unknown(call, needed);
-        return false;
-    }
-    snprintf(detail, sizeof detail, "This needs the role %s; the token \"%s\" has the role %s",
-             sta_role_name(needed), call->identity.name, sta_role_name(call->identity.role));
-    refuse_simply(call, 403, detail);
+    bool known = call->identity.role != STA_ROLE_NONE;
+    if (known)
+        snprintf(detail, sizeof detail, "This needs the role %s; the token \"%s\" has the role %s",
+                 sta_role_name(needed), call->identity.name, sta_role_name(call->identity.role));
+    else
+        snprintf(detail, sizeof detail,
+                 "This needs the role %s: send a token as \"Authorization: Bearer ..\", or sign in",
+                 sta_role_name(needed));
+    refuse_simply(call, known ? 403 : 401, detail);
     return false;
 }
 
@@ -231,7 +230,7 @@ static bool copy_captures(struct sta_call *call, const struct sta_capture captur
         memcpy(to, captures[i].text, captures[i].length);
         to[captures[i].length] = '\0';
         if (sta_percent_decode(to, false, &err) != STA_OK) {
-            sta_because(&err, "Cannot read the path");
+            sta_error_wrap(&err, "Cannot read the path");
             return fail_call(call, &err);
         }
     }
@@ -254,7 +253,7 @@ static void refuse_method(struct sta_call *call, unsigned allowed)
     sta_route_methods(allowed, methods);
     snprintf(detail, sizeof detail, "%s is not allowed here; allowed: %s",
              sta_method_name(sta_exchange_method(call->exchange)), methods);
-    refuse(call, &(struct sta_problem){405, detail, NULL, -1}, "Allow", methods);
+    refuse(call, &(struct sta_problem){405, detail, NULL, -1, NULL}, "Allow", methods);
 }
 
 /* Outside the API a path is a file of the dashboard. */
@@ -308,6 +307,6 @@ void sta_dispatch(void *context, struct sta_exchange *exchange)
     char *path = sta_exchange_target(exchange), *query = sta_target_split(path);
     if (atomic_load(&call.server->stopping))
         refuse_simply(&call, 503, "The daemon is stopping");
-    else if (check_host(&call))
+    else if (check_host(&call) && check_client(&call, path))
         go_by_route(&call, path, query);
 }

@@ -122,8 +122,8 @@ int sta_http_run(struct sta_http *http, struct sta_error *err)
 {
     int status = STA_OK;
     raise_file_limit(http->options.connections);
-    sta_thread_be_prompt(); /* the caller waits for signals; the threads that it starts here must answer while
-                               others compute */
+    sta_thread_set_time_slice(); /* the caller waits for signals; the threads that it starts here must answer
+                               while others compute */
     http->loops = sta_alloc_array(http->options.threads, sizeof *http->loops);
     while (http->loop_count < http->options.threads && status == STA_OK)
         status = sta_loop_start(&http->loops[http->loop_count++], http, err);

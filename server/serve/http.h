@@ -32,6 +32,8 @@ struct sta_answer_parts {
     size_t header_count;
     char *body; /* malloc'd, taken over; may be NULL when empty */
     size_t size;
+    struct sta_account *account; /* NULL: not counted */
+    size_t counted;              /* bytes that the body is charged with there; released with the answer */
 };
 
 /** The headers that every answer carries for safety are added.  Control characters in values are left out. */
@@ -47,9 +49,13 @@ struct sta_http_options {
     unsigned threads;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout_s;
     uint64_t send_rate;                 /* bytes per second that a client must take of an answer */
+    struct sta_account *account;        /* bodies of requests are charged to it */
     bool ask_owner;                     /* find out whose process each client is */
     const struct sta_networks *proxies; /* whose X-Forwarded-For counts; borrowed */
     void (*handle)(void *context, struct sta_exchange *exchange);
+    /** Largest body of a request to @target, path and query, if it may be larger than request_body; NULL:
+     * none may. */
+    uint64_t (*body_limit)(void *context, const char *target);
     /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a
      * request. */
     void (*completed)(void *context, struct sta_exchange *exchange, int status, double seconds, bool aborted);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "serve/http_private.h"
 
@@ -11,6 +12,8 @@ struct sta_answer {
     char *headers; /* lines that end in CR LF */
     char *body;
     size_t size;
+    struct sta_account *account;
+    size_t counted; /* bytes */
 };
 
 /* A page may load scripts, styles, images and data from here only, nothing inline, and may not be framed. */
@@ -47,6 +50,8 @@ struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts)
     answer->status = parts->status;
     answer->body = parts->body;
     answer->size = parts->size;
+    answer->account = parts->account;
+    answer->counted = parts->counted;
     sta_buffer_init(&headers);
     if (parts->content_type != NULL)
         sta_put_headers(&headers, &(struct sta_header){"Content-Type", parts->content_type}, 1);
@@ -66,6 +71,7 @@ void sta_answer_release(struct sta_answer *answer)
 {
     if (answer == NULL || atomic_fetch_sub(&answer->references, 1) != 1)
         return;
+    sta_account_release(answer->account, answer->counted);
     free(answer->headers);
     free(answer->body);
     free(answer);

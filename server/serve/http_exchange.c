@@ -3,7 +3,7 @@
  * DESIGN.  sta_exchange_advance goes from state to state until it would have to wait: for bytes, for room in
  * the socket, for the handler's answer.  The loop calls it again when there is news.  A request that breaks
  * the rules is answered and the connection closed, since nobody knows where the next would begin.  Before it
- * is closed it lingers: to close a socket with unread bytes would destroy the response on its way. */
+ * is closed it is drained: closing a socket with unread bytes would destroy the response on its way. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "serve/http_private.h"
 #include "serve/reply.h"
@@ -46,6 +47,13 @@ struct sta_exchange *sta_exchange_create(struct sta_http *http, int fd, const un
 
 /* ---- the end of a request */
 
+static void clear_body(struct sta_exchange *exchange)
+{
+    sta_account_release(exchange->http->options.account, exchange->charged);
+    exchange->charged = 0;
+    sta_buffer_fini(&exchange->body);
+}
+
 static void clear_request(struct sta_exchange *exchange)
 {
     for (unsigned i = 0; i < exchange->header_count; i++) {
@@ -60,8 +68,7 @@ static void clear_request(struct sta_exchange *exchange)
     exchange->answer = NULL;
     exchange->status = 0;
     exchange->note = (struct sta_exchange_note){0};
-    sta_buffer_fini(&exchange->body);
-    sta_buffer_init(&exchange->body);
+    clear_body(exchange);
 }
 
 static void complete(struct sta_exchange *exchange, bool aborted)
@@ -93,7 +100,7 @@ void sta_exchange_destroy(struct sta_exchange *exchange)
         atomic_fetch_sub(&exchange->http->refused_open, 1);
     sta_buffer_fini(&exchange->in);
     sta_buffer_fini(&exchange->head_bytes);
-    sta_buffer_fini(&exchange->body);
+    clear_body(exchange);
     sta_buffer_fini(&exchange->out.head);
     free(exchange);
 }
@@ -140,8 +147,12 @@ static bool refuse(struct sta_exchange *exchange, int status, const char *detail
     sta_reply_problem(&reply, &(struct sta_problem){.status = status, .detail = detail, .position = -1});
     sta_reply_name_request(&reply, exchange->id);
     sta_reply_header(&reply, "Cache-Control", "no-store");
-    exchange->answer = sta_answer_create(&(struct sta_answer_parts){
-        status, reply.content_type, reply.headers, reply.header_count, reply.body.data, reply.body.size});
+    exchange->answer = sta_answer_create(&(struct sta_answer_parts){.status = status,
+                                                                    .content_type = reply.content_type,
+                                                                    .headers = reply.headers,
+                                                                    .header_count = reply.header_count,
+                                                                    .body = reply.body.data,
+                                                                    .size = reply.body.size});
     sta_buffer_init(&reply.body);
     sta_reply_fini(&reply);
     exchange->close_after = true;
@@ -150,13 +161,22 @@ static bool refuse(struct sta_exchange *exchange, int status, const char *detail
     return true;
 }
 
+static uint64_t body_limit(struct sta_exchange *exchange)
+{
+    const struct sta_http_options *options = &exchange->http->options;
+    uint64_t own = options->body_limit != NULL
+                       ? options->body_limit(options->context, sta_exchange_target(exchange))
+                       : 0;
+    return STA_MAX(own, options->request_body);
+}
+
 static bool refuse_size(struct sta_exchange *exchange, bool body)
 {
     char detail[160];
     const struct sta_http_options *options = &exchange->http->options;
     snprintf(detail, sizeof detail, "The request %s is larger than %llu bytes (setting %s)",
              body ? "body" : "header",
-             (unsigned long long)(body ? options->request_body : options->request_header),
+             (unsigned long long)(body ? body_limit(exchange) : options->request_header),
              body ? "request_body" : "request_header");
     return refuse(exchange, body ? 413 : 431, detail);
 }
@@ -216,7 +236,7 @@ static bool handle(struct sta_exchange *exchange)
 static bool begin_body(struct sta_exchange *exchange)
 {
     const struct sta_head *head = &exchange->head;
-    if (head->content_length > exchange->http->options.request_body)
+    if (head->content_length > body_limit(exchange))
         return refuse_size(exchange, true);
     if (head->content_length == 0 && !head->chunked)
         return handle(exchange);
@@ -275,6 +295,16 @@ static bool read_head(struct sta_exchange *exchange)
     return io == STA_IO_BROKEN ? end(exchange) : io == STA_IO_DONE;
 }
 
+/* Without reclaiming, which takes too long for this thread. */
+static bool charge_body(struct sta_exchange *exchange)
+{
+    size_t more = exchange->body.capacity - exchange->charged;
+    if (exchange->body.failed || !sta_account_try_charge(exchange->http->options.account, more))
+        return false;
+    exchange->charged += more;
+    return true;
+}
+
 static bool read_body(struct sta_exchange *exchange)
 {
     struct sta_error err = STA_ERROR_INIT;
@@ -285,10 +315,10 @@ static bool read_body(struct sta_exchange *exchange)
     exchange->taken += taken;
     if (state == STA_BODY_BAD)
         return refuse(exchange, 400, err.text);
-    if (exchange->body.size > exchange->http->options.request_body)
+    if (exchange->body.size > body_limit(exchange))
         return refuse_size(exchange, true);
-    if (exchange->body.failed)
-        return end(exchange);
+    if (!charge_body(exchange))
+        return refuse(exchange, 503, "There is no memory for the body at the moment (setting memory)");
     if (state == STA_BODY_WHOLE)
         return handle(exchange);
     enum sta_io io = receive(exchange, BODY_BYTES);
@@ -340,7 +370,7 @@ static bool end_response(struct sta_exchange *exchange)
     if (!exchange->close_after)
         return true;
     shutdown(exchange->fd, SHUT_WR);
-    exchange->state = STA_EXCHANGE_LINGERS;
+    exchange->state = STA_EXCHANGE_DRAINS;
     exchange->deadline_ns = uv_hrtime() + LINGER_NS;
     return true;
 }
@@ -364,7 +394,7 @@ static bool send_stream(struct sta_exchange *exchange)
     return ended ? end_response(exchange) : io == STA_IO_DONE;
 }
 
-static bool linger(struct sta_exchange *exchange)
+static bool drain(struct sta_exchange *exchange)
 {
     exchange->taken = exchange->in.size;
     enum sta_io io = receive(exchange, BODY_BYTES);
@@ -384,8 +414,8 @@ static bool step(struct sta_exchange *exchange)
         return send_answer(exchange);
     case STA_EXCHANGE_STREAMS:
         return send_stream(exchange);
-    case STA_EXCHANGE_LINGERS:
-        return linger(exchange);
+    case STA_EXCHANGE_DRAINS:
+        return drain(exchange);
     case STA_EXCHANGE_HANDLED:
     case STA_EXCHANGE_ENDED:
         break;

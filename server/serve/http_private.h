@@ -17,7 +17,7 @@ enum sta_exchange_state {
     STA_EXCHANGE_HANDLED, /* the handler has been called and the response is not there yet */
     STA_EXCHANGE_SENDS,   /* a response goes out */
     STA_EXCHANGE_STREAMS, /* a response goes out piece by piece */
-    STA_EXCHANGE_LINGERS, /* the last response is out; what the client still sends is read away */
+    STA_EXCHANGE_DRAINS,  /* the last response is out; what the client still sends is read away */
     STA_EXCHANGE_ENDED
 };
 
@@ -47,6 +47,7 @@ struct sta_exchange {
     struct sta_head head;
     struct sta_body_reader body_reader;
     struct sta_buffer body;
+    size_t charged; /* bytes, for the body */
     char id[STA_REQUEST_ID_SIZE];
     struct sta_client client; /* of this request */
     struct sta_exchange_note note;
@@ -58,7 +59,7 @@ struct sta_exchange {
     struct sta_outgoing out;
     uint64_t sent_bytes; /* of the response */
     uint64_t started_ns;
-    uint64_t deadline_ns;                 /* by which the request must be there, or lingering ends; 0: none */
+    uint64_t deadline_ns;                 /* by which the request must be there, or draining ends; 0: none */
     uint64_t window_ns, window_delivered; /* since when, and after how many bytes, the rate is measured */
     int refusal;                          /* HTTP status with which the connection is refused; 0: it is not */
     struct sta_exchange *next, *previous; /* of the loop */

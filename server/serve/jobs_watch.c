@@ -13,17 +13,17 @@ static void on_change(void *context)
     sta_http_wake_streams(server->http);
 }
 
-struct errand {
+struct task {
     struct sta_server *server;
     char trace[STA_TRACE_ID_SIZE];
 };
 
 static void prepare(void *context, bool dropped)
 {
-    struct errand *errand = context;
+    struct task *task = context;
     if (!dropped)
-        sta_view_prepare(errand->server, errand->trace);
-    free(errand);
+        sta_view_prepare(task->server, task->trace);
+    free(task);
 }
 
 static void count_ingest(struct sta_server *server, const char *trace)
@@ -35,14 +35,15 @@ static void count_ingest(struct sta_server *server, const char *trace)
 
 static void on_publish(void *context, const char *trace)
 {
-    struct errand *errand = sta_alloc(sizeof *errand);
+    struct task *task = sta_alloc(sizeof *task);
     struct sta_error ignored = STA_ERROR_INIT;
-    errand->server = context;
-    snprintf(errand->trace, sizeof errand->trace, "%s", trace);
+    task->server = context;
+    snprintf(task->trace, sizeof task->trace, "%s", trace);
     count_ingest(context, trace);
-    sta_kept_results_forget(errand->server->results, trace);
-    if (sta_workers_submit(errand->server->errands, prepare, errand, &ignored) != STA_OK)
-        free(errand);
+    sta_kept_results_forget(task->server->results, trace);
+    sta_timelines_forget(task->server->timelines, trace);
+    if (sta_workers_submit(task->server->tasks, prepare, task, &ignored) != STA_OK)
+        free(task);
 }
 
 void sta_server_watch_jobs(struct sta_server *server)

@@ -190,7 +190,7 @@ static void drop_excess(struct sta_kept_results *kept, uint64_t limit)
 void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *result)
 {
     struct sta_kept_results *kept = claim->kept;
-    uint64_t bytes = result != NULL ? sta_result_bytes(result) + claim->key_size : 0;
+    uint64_t bytes = result != NULL ? sta_result_weight(result) + claim->key_size : 0;
     uv_mutex_lock(&kept->lock);
     take_out(kept, place_of(kept, claim->key, claim->key_size, claim->hash));
     if (result != NULL && !claim->forgotten && bytes <= kept->limit / SHARE) {

@@ -90,8 +90,10 @@ static void put_query_parameter(struct sta_buffer *out, const struct sta_paramet
 /* What stands for a {..}, by the first part of the path that fits. */
 static const char *path_example(const char *path)
 {
-    static const char *const examples[][2] = {
-        {"/presets/", "dlio"}, {"/columns/", "func_name"}, {"/queries/", "slowest reads"}};
+    static const char *const examples[][2] = {{"/presets/", "dlio"},
+                                              {"/columns/", "func_name"},
+                                              {"/queries/", "slowest reads"},
+                                              {"/dasf/", "critical_path"}};
     for (size_t i = 0; i < STA_COUNT_OF(examples); i++)
         if (strstr(path, examples[i][0]) != NULL)
             return examples[i][1];

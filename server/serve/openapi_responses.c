@@ -132,6 +132,14 @@ static const char *describe(int status)
     }
 }
 
+/* A form beside JSON that is text. */
+static void put_text_media(struct sta_buffer *out, const char *content_type)
+{
+    sta_put_char(out, ',');
+    sta_put_json_string(out, content_type, strcspn(content_type, ";"));
+    sta_put_text(out, ":{\"schema\":{\"type\":\"string\"}}");
+}
+
 static void put_content(struct sta_buffer *out, const struct sta_route *route)
 {
     if (route->reply != NULL) {
@@ -140,6 +148,8 @@ static void put_content(struct sta_buffer *out, const struct sta_route *route)
         if (route->tabular)
             sta_put_text(out, ",\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
                               "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}");
+        if (route->content_type != NULL)
+            put_text_media(out, route->content_type);
         sta_put_char(out, '}');
     } else if (route->content_type != NULL) {
         size_t length = strcspn(route->content_type, ";");

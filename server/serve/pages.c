@@ -90,7 +90,8 @@ static char *next_token(struct sta_page_writer *writer)
     struct sta_buffer position;
     char *token = NULL;
     sta_buffer_init(&position);
-    if (writer->written > 0 && writer->result->class->position(writer->reader, &position))
+    if (!writer->result->one_page && writer->written > 0 &&
+        writer->result->class->position(writer->reader, &position))
         token = sta_cursor_encode(&writer->subject, position.data, position.size);
     sta_buffer_fini(&position);
     return token;
@@ -107,7 +108,11 @@ static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struc
         return status;
     char *next = next_token(writer);
     sta_put_table_end(out, writer->format, count, next);
-    sta_put_text(out, result->member != NULL ? "}}" : "}");
+    if (result->member != NULL)
+        sta_put_char(out, '}');
+    if (result->tail != NULL)
+        sta_put_text(out, result->tail);
+    sta_put_char(out, '}');
     free(next);
     return STA_OK;
 }

@@ -27,7 +27,7 @@ static int fail_at(struct sta_error *err, const char *name)
     return sta_at(err, pointer, -1);
 }
 
-static int fail_unknown(const char *name, uint64_t allowed, struct sta_error *err)
+static int fail_unknown(const char *name, sta_parameter_set allowed, struct sta_error *err)
 {
     struct sta_buffer list;
     sta_buffer_init(&list);
@@ -41,7 +41,7 @@ static int fail_unknown(const char *name, uint64_t allowed, struct sta_error *er
     return fail_at(err, name);
 }
 
-static int find_parameter(const char *name, uint64_t allowed)
+static int find_parameter(const char *name, sta_parameter_set allowed)
 {
     for (unsigned i = 0; i < STA_PARAMETERS; i++)
         if (allowed >> i & 1 && strcmp(sta_parameters[i].name, name) == 0)
@@ -81,6 +81,10 @@ static int check_value(const struct sta_parameter *parameter, struct sta_paramet
     case STA_PARAMETER_SECONDS:
         if (!read_number(text, &value->number))
             return sta_fail(err, STA_EINPUT, "%s=%.60s is not a number of seconds", name, text);
+        return STA_OK;
+    case STA_PARAMETER_NUMBER:
+        if (!read_number(text, &value->number))
+            return sta_fail(err, STA_EINPUT, "%s=%.60s is not a number", name, text);
         return STA_OK;
     case STA_PARAMETER_WIDTH:
         if (!read_number(text, &value->number) || value->number > WIDTH_LIMIT || value->number < 0.5e-6)
@@ -125,11 +129,11 @@ static bool may_repeat(const struct sta_parameter *parameter)
     return parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
 }
 
-static int read_one(char *name, char *text, uint64_t allowed, struct sta_parameter_value *values,
+static int read_one(char *name, char *text, sta_parameter_set allowed, struct sta_parameter_value *values,
                     struct sta_repeats *repeats, struct sta_error *err)
 {
     if (sta_percent_decode(name, true, err) != STA_OK)
-        return sta_because(err, "Cannot read the name of a parameter");
+        return sta_error_wrap(err, "Cannot read the name of a parameter");
     int index = find_parameter(name, allowed);
     if (index < 0)
         return fail_unknown(name, allowed, err);
@@ -140,7 +144,7 @@ static int read_one(char *name, char *text, uint64_t allowed, struct sta_paramet
         return fail_at(err, name);
     }
     if (sta_percent_decode(text, true, err) != STA_OK) {
-        sta_because(err, "Cannot read %s", name);
+        sta_error_wrap(err, "Cannot read %s", name);
         return fail_at(err, name);
     }
     if (!value->given)
@@ -153,8 +157,9 @@ static int read_one(char *name, char *text, uint64_t allowed, struct sta_paramet
     return status == STA_OK ? STA_OK : fail_at(err, name);
 }
 
-int sta_parameters_read(char *query, uint64_t allowed, struct sta_parameter_value values[STA_PARAMETERS],
-                        struct sta_repeats *repeats, struct sta_error *err)
+int sta_parameters_read(char *query, sta_parameter_set allowed,
+                        struct sta_parameter_value values[STA_PARAMETERS], struct sta_repeats *repeats,
+                        struct sta_error *err)
 {
     memset(values, 0, sizeof *values * STA_PARAMETERS);
     if (repeats != NULL)

@@ -12,6 +12,7 @@ enum sta_parameter_type {
     STA_PARAMETER_TEXT,    /* not empty */
     STA_PARAMETER_CHOICE,  /* one of the words */
     STA_PARAMETER_SECONDS, /* a finite number, negative too */
+    STA_PARAMETER_NUMBER,  /* a finite number */
     STA_PARAMETER_WIDTH,   /* seconds > 0, rounded to microseconds, at least one */
     STA_PARAMETER_COUNT,   /* a whole number > 0 */
     STA_PARAMETER_ROWS,    /* a whole number >= 0 */
@@ -41,8 +42,8 @@ enum sta_parameter_type {
       "json: one document. csv: the table with a header line. ndjson: one object a line.")                   \
     X(GRANULARITY, "granularity", WIDTH, NULL, "1", "5",                                                     \
       "Width of time bins in seconds, rounded to microseconds; of whatever table has bins. Exact tables "    \
-      "that "                                                                                                \
-      "are not by time have none, and are the same for all.")                                                \
+      "that are not by time have none: there it is allowed, so that one link serves all tables, and "        \
+      "changes nothing.")                                                                                    \
     X(LAYER, "layer", TEXT, NULL, NULL, "app",                                                               \
       "Name of a layer of the preset. Default: its first; of hlm: all.")                                     \
     X(BY, "by", TEXT, NULL, "time_range", "proc_name",                                                       \
@@ -119,6 +120,80 @@ enum sta_parameter_type {
     X(BASELINE, "baseline", TEXT, NULL, NULL, "0f1e2d3c4b5a6978",                                            \
       "The run that all are compared to, by id or name. Default: the first.")                                \
     X(VIEW, "view", CHOICE, "summary|layer|flat", "summary", "layer", "Which view is compared.")             \
+    X(WHATIF_QUERY, "q", TEXT, NULL, NULL, "{\"assume\": {\"prefetch\": 2}}", "The request as JSON.")        \
+    X(WHATIF_TABLE, "table", CHOICE, "scenarios|sweep|ranks|epochs|steps|timeline", "scenarios", "sweep",    \
+      "Which table of the answer csv and ndjson hold.")                                                      \
+    X(ALIGN_TABLE, "table", CHOICE,                                                                          \
+      "alignments|iterations|dataload_sim|train_sim|sim_info|summary|summary_full", "alignments", "summary", \
+      "alignments: a row per combination. The others are the files of the published simulation, of an "      \
+      "imported log alone.")                                                                                 \
+    X(FETCH_ALIGN, "fetch_align", LIST, NULL, NULL, "avg",                                                   \
+      "How the durations of fetches are aligned: false, avg, min. Repeat it for several. Default: all.")     \
+    X(START_ALIGN, "start_align", LIST, NULL, NULL, "min",                                                   \
+      "How the starts of fetches are aligned: false, avg, min. Repeat it for several. Default: all.")        \
+    X(EPOCH, "epoch", COUNT, NULL, NULL, "1", "Only this epoch, from 1.")                                    \
+    X(SKIP, "skip", ROWS, NULL, NULL, "10", "Leaves out so many first steps of each epoch.")                 \
+    X(SHOWN_FILTERS, "filters", CHOICE, "on|off", NULL, "on",                                                \
+      "Whether the preset's dropping filters apply. Default: off, a timeline hides nothing unasked.")        \
+    X(LANES, "lanes", LIST, NULL, NULL, "job",                                                               \
+      "Ids of lanes, as timeline/lanes has them, whose threads take part. Repeat it for several, or put "    \
+      "commas between. Default: job.")                                                                       \
+    X(PIXELS, "width", COUNT, NULL, NULL, "1024",                                                            \
+      "Pixels of the window, 1 to 8192; what is shorter than about one is merged. Default: 1024.")           \
+    X(DENSITY_LABEL, "label", CHOICE, "layer|name|category", NULL, "layer",                                  \
+      "What the time is split by. Default: layer.")                                                          \
+    X(CALL_LABEL, "label", CHOICE, "name|category|layer|category:name", NULL, "name",                        \
+      "What calls are named by. Default: name.")                                                             \
+    X(LANE_PARENT, "parent", TEXT, NULL, NULL, "job", "Only lanes below this one.")                          \
+    X(LANE_LEVEL, "level", CHOICE, "host|rank_group|process|thread", NULL, "process",                        \
+      "No lanes below this level. Default: thread.")                                                         \
+    X(LANE_SORT, "sort", LIST, NULL, NULL, "-busy",                                                          \
+      "Order of siblings: name (default), busy, events, first, last, longest, rows; -name for descending.")  \
+    X(LEAST, "min", NUMBER, NULL, NULL, "0.01", "Seconds that a gap lasts at least. Default: 0.")            \
+    X(CALL_NAME, "name", TEXT, NULL, NULL, "read",                                                           \
+      "A label: the calls below its outermost calls, or with direction=callers the paths up from them.")     \
+    X(CALL_DIRECTION, "direction", CHOICE, "callees|callers", NULL, "callees",                               \
+      "Which way to go from name. Default: callees.")                                                        \
+    X(MIN_SHARE, "min_share", NUMBER, NULL, NULL, "0.01",                                                    \
+      "Calls that take less of their group's time than this share are folded into one. Default: 0.001; of "  \
+      "folded and speedscope 0.")                                                                            \
+    X(DEPTH, "depth", COUNT, NULL, NULL, "10", "Calls deeper than this are folded. Default: none.")          \
+    X(CALL_TREE_FORMAT, "format", CHOICE, "json|csv|ndjson|folded|speedscope", "json", "folded",             \
+      "json, csv, ndjson: the table. folded: lines of stacks and ticks. speedscope: a document for that "    \
+      "viewer.")                                                                                             \
+    X(EVENTS_FORMAT, "format", CHOICE, "json|csv|ndjson|chrome", "json", "json",                             \
+      "json, csv, ndjson: the table. chrome: events that touch the window in Chrome's trace format, which "  \
+      "Perfetto opens; limit is then the most events that there may be, 100000 by default.")                 \
+    X(MOMENT, "at", SECONDS, NULL, NULL, "1.5", "Where the search begins, in seconds; or give event.")       \
+    X(EVENT_ID, "event", TEXT, NULL, NULL, "t:n1:10:10@1700000000000000250",                                 \
+      "Id of the event that the search begins at; or give at.")                                              \
+    X(SEARCH_DIRECTION, "direction", CHOICE, "next|previous", NULL, "next", "Which way. Default: next.")     \
+    X(OFFSETS, "offset", NAMES, NULL, NULL, "node2:-0.25",                                                   \
+      "HOST:SECONDS that are added to the clock of a host, with commas between. Default: clocks as "         \
+      "recorded. The table clocks estimates them.")                                                          \
+    X(ATTRIBUTION, "attribution", TEXT, NULL, NULL, "stall",                                                 \
+      "Splits the moments that a chain of the preset is about into causes: stall, io, .., or layers. "       \
+      "granularity is then the width of its bins.")                                                          \
+    X(ATTRIBUTION_BY, "by", LIST, NULL, NULL, "epoch",                                                       \
+      "Keys of the attribution's rows: unit (default), epoch, step, bin. Repeat it for several, or put "     \
+      "commas between. Without attribution it is refused.")                                                  \
+    X(RUN_PRESET, "preset", TEXT, NULL, NULL, "dlio",                                                        \
+      "Name of the preset whose phases and causes apply; nothing is dropped. Default: the one chosen from "  \
+      "the trace's content.")                                                                                \
+    X(GOAL, "goal", NUMBER, NULL, NULL, "0.9",                                                               \
+      "Share of time that accelerators should compute. Default: 0.9.")                                       \
+    X(WARMUP_STEPS, "warmup_steps", ROWS, NULL, NULL, "1",                                                   \
+      "Leaves out so many first steps of each epoch. Default: 1.")                                           \
+    X(END_STEPS, "end_steps", ROWS, NULL, NULL, "0",                                                         \
+      "Leaves out so many last steps of each epoch. Default: 0.")                                            \
+    X(ACCESS_KIND, "kind", CHOICE, "read|write", NULL, "read", "Of reads (default) or of writes.")           \
+    X(SEVERITIES, "severity", NAMES, NULL, NULL, "critical,warning",                                         \
+      "Only findings of these severities: critical, warning, info, ok, na, with commas between.")            \
+    X(RULE_GROUPS, "group", NAMES, NULL, NULL, "stall,io",                                                   \
+      "Only rules of these groups: stall, io, metadata, balance, trace, with commas between.")               \
+    X(RULES, "rule", NAMES, NULL, NULL, "au", "Only these rules, by id, with commas between.")               \
+    X(FINDINGS_FORMAT, "format", CHOICE, "json|csv|ndjson|markdown", "json", "json",                         \
+      "json: one document. csv, ndjson: a row for each finding. markdown: counts, and a list per severity.") \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
       "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
       "memory.")
@@ -130,7 +205,10 @@ enum sta_parameter_id {
         STA_PARAMETERS
 };
 
-#define STA_HAS(id) (UINT64_C(1) << STA_PARAMETER_##id)
+/* Some of the parameters: a bit for each. */
+typedef unsigned __int128 sta_parameter_set;
+#define STA_HAS(id) ((sta_parameter_set)1 << STA_PARAMETER_##id)
+_Static_assert(STA_PARAMETERS <= 128, "a set of parameters has a bit for each");
 
 struct sta_parameter {
     const char *name;
@@ -165,7 +243,7 @@ struct sta_repeats {
  * Return: 0, or STA_EINPUT with err->parameter set and a text that lists what is allowed.  A parameter of
  * another type may be given once.
  */
-STA_MUSTCHECK int sta_parameters_read(char *query, uint64_t allowed,
+STA_MUSTCHECK int sta_parameters_read(char *query, sta_parameter_set allowed,
                                       struct sta_parameter_value values[STA_PARAMETERS],
                                       struct sta_repeats *repeats, struct sta_error *err);
 

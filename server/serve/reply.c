@@ -54,14 +54,14 @@ const char *sta_problem_title(int http_status)
 int sta_http_status(int status)
 {
     static const short statuses[] = {
-        [STA_STATUS_INDEX_NOMEM] = 503,       [STA_STATUS_INDEX_IO] = 500,
-        [STA_STATUS_INDEX_NOSPC] = 507,       [STA_STATUS_INDEX_NOTFOUND] = 404,
-        [STA_STATUS_INDEX_EXISTS] = 409,      [STA_STATUS_INDEX_INPUT] = 400,
-        [STA_STATUS_INDEX_CORRUPT] = 409,     [STA_STATUS_INDEX_NEWER] = 500,
-        [STA_STATUS_INDEX_LIMIT] = 422,       [STA_STATUS_INDEX_BUSY] = 503,
-        [STA_STATUS_INDEX_CANCELLED] = 503,   [STA_STATUS_INDEX_FORBIDDEN] = 403,
-        [STA_STATUS_INDEX_UNSUPPORTED] = 501, [STA_STATUS_INDEX_OUTDATED] = 410,
-        [STA_STATUS_INDEX_INTERNAL] = 500,
+        [STA_STATUS_INDEX_NOMEM] = 503,     [STA_STATUS_INDEX_IO] = 500,
+        [STA_STATUS_INDEX_NOSPC] = 507,     [STA_STATUS_INDEX_NOTFOUND] = 404,
+        [STA_STATUS_INDEX_EXISTS] = 409,    [STA_STATUS_INDEX_INPUT] = 400,
+        [STA_STATUS_INDEX_CORRUPT] = 409,   [STA_STATUS_INDEX_NEWER] = 500,
+        [STA_STATUS_INDEX_LIMIT] = 422,     [STA_STATUS_INDEX_BUSY] = 503,
+        [STA_STATUS_INDEX_CANCELLED] = 503, [STA_STATUS_INDEX_FORBIDDEN] = 403,
+        [STA_STATUS_INDEX_UNFIT] = 422,     [STA_STATUS_INDEX_UNSUPPORTED] = 501,
+        [STA_STATUS_INDEX_OUTDATED] = 410,  [STA_STATUS_INDEX_INTERNAL] = 500,
     };
     STA_ASSERT(status < 0 && (size_t)(-1 - status) < STA_COUNT_OF(statuses));
     return statuses[-1 - status];
@@ -69,12 +69,14 @@ int sta_http_status(int status)
 
 struct sta_problem sta_problem_of(const struct sta_error *err)
 {
-    return (struct sta_problem){sta_http_status(err->status), err->text, err->parameter, err->position};
+    return (struct sta_problem){sta_http_status(err->status), err->text, err->parameter, err->position,
+                                err->reason};
 }
 
 void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem)
 {
-    const struct problem_kind *kind = kind_of(problem->status);
+    static const struct problem_kind refused = {422, "unfit", "The trace lacks what the answer needs"};
+    const struct problem_kind *kind = problem->reason != NULL ? &refused : kind_of(problem->status);
     char type[64];
     snprintf(type, sizeof type, "urn:strata:problem:%s", kind->type);
     sta_put_char(out, '{');
@@ -82,6 +84,8 @@ void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem)
     sta_put_member_text(out, "title", kind->title);
     sta_put_member_uint(out, "status", (uint64_t)problem->status);
     sta_put_member_text(out, "detail", problem->detail);
+    if (problem->reason != NULL)
+        sta_put_member_text(out, "reason", problem->reason);
     if (problem->parameter != NULL && problem->parameter[0] != '\0')
         sta_put_member_text(out, "parameter", problem->parameter);
     if (problem->position >= 0)

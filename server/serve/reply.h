@@ -17,6 +17,7 @@ struct sta_problem {
     const char *detail;
     const char *parameter; /* JSON pointer; NULL or "": none */
     int64_t position;      /* negative: none */
+    const char *reason;    /* code word of a refusal, or NULL */
 };
 
 /** The HTTP status for a negative enum sta_status. */

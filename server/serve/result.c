@@ -6,6 +6,8 @@
 #include "common/account.h"
 #include "common/memory.h"
 
+#define DISK_SHARE 8 /* bytes on disk that weigh as much as one of memory: kept results must not fill it */
+
 struct sta_result *sta_result_create(const struct sta_result_class *class, void *self)
 {
     struct sta_result *result = sta_alloc(sizeof *result);
@@ -44,4 +46,10 @@ void sta_result_release(struct sta_result *result)
 uint64_t sta_result_bytes(const struct sta_result *result)
 {
     return sizeof *result + result->head.capacity + result->class->bytes(result->self);
+}
+
+uint64_t sta_result_weight(const struct sta_result *result)
+{
+    uint64_t disk = result->class->disk != NULL ? result->class->disk(result->self) : 0;
+    return sta_result_bytes(result) + disk / DISK_SHARE;
 }

@@ -14,6 +14,7 @@
 struct sta_result_class {
     void (*destroy)(void *self);
     uint64_t (*bytes)(const void *self); /* of memory */
+    uint64_t (*disk)(const void *self);  /* bytes of spill files; NULL: none */
     int (*count)(void *self, const struct sta_budget *budget, uint64_t *count, struct sta_error *err);
     /** @after: what position gave, to go on behind it; NULL: from the start.  STA_EINPUT when it is none of
      * these rows'. */
@@ -37,6 +38,9 @@ struct sta_result {
     size_t counted;              /* bytes */
     const char *member; /* JSON: name of the member that holds the table; NULL: its members stand beside
                            the head.  Static */
+    bool one_page;      /* rows are in order of weight: `limit` shows the first, and no page follows */
+    const char *tail;   /* JSON: what closes what the head has left open, behind the table; NULL: nothing.
+                           Static */
 };
 
 struct sta_result *sta_result_create(const struct sta_result_class *class, void *self);
@@ -44,8 +48,10 @@ struct sta_result *sta_result_create(const struct sta_result_class *class, void 
  * result is shared. */
 void sta_result_count_in(struct sta_result *result, struct sta_account *account);
 struct sta_result *sta_result_retain(struct sta_result *result);
-void sta_result_release(struct sta_result *result); /* NULL allowed */
-uint64_t sta_result_bytes(const struct sta_result *result);
+void sta_result_release(struct sta_result *result);         /* NULL allowed */
+uint64_t sta_result_bytes(const struct sta_result *result); /* of memory */
+/** What a kept result counts for: its memory, and a part of what it has on disk. */
+uint64_t sta_result_weight(const struct sta_result *result);
 
 /**
  * sta_result_of_table - rows that are held in a table

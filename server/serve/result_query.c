@@ -1,21 +1,24 @@
 /* The rows of a query. */
+#include "serve/reply.h"
 #include "serve/result.h"
-
-#define DISK_SHARE 8 /* bytes on disk that count as one of memory */
 
 static void query_destroy(void *self)
 {
     sta_query_result_release(self);
 }
 
-/* What lies on disk counts as well, if less: kept results must not fill it. */
 static uint64_t query_bytes(const void *self)
 {
+    return sta_query_result_bytes(self);
+}
+
+static uint64_t query_disk(const void *self)
+{
     size_t count;
+    uint64_t bytes = 0;
     const struct sta_query_step *steps = sta_query_steps(self, &count);
-    uint64_t bytes = sta_query_result_bytes(self);
     for (size_t i = 0; i < count; i++)
-        bytes += steps[i].spilled / DISK_SHARE;
+        bytes += steps[i].spilled;
     return bytes;
 }
 
@@ -53,11 +56,15 @@ struct sta_result *sta_result_of_query(struct sta_query_result *result)
     static const struct sta_result_class class = {
         .destroy = query_destroy,
         .bytes = query_bytes,
+        .disk = query_disk,
         .count = query_count,
         .open = query_open,
         .read = query_read,
         .position = query_position,
         .close = query_close,
     };
-    return sta_result_create(&class, result);
+    struct sta_result *made = sta_result_create(&class, result);
+    if (sta_query_sums_too_large(result) > 0)
+        sta_put_member_uint(&made->head, "sums_too_large", sta_query_sums_too_large(result));
+    return made;
 }

@@ -265,5 +265,7 @@ int sta_result_arrange(struct sta_result *base, const struct sta_name_list *orde
     *made = sta_result_create(&table_class, rows);
     sta_put(&(*made)->head, base->head.data, base->head.size);
     (*made)->member = base->member;
+    (*made)->tail = base->tail;
+    (*made)->one_page = base->one_page;
     return STA_OK;
 }

@@ -11,19 +11,75 @@
      STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS_PAGES)
 #define OVERLAP                                                                                              \
     (OVERLAP_SETS | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |                    \
-     STA_HAS(OVERLAP_EXPLAIN))
+     STA_HAS(OVERLAP_EXPLAIN) | STA_HAS(ATTRIBUTION) | STA_HAS(ATTRIBUTION_BY))
 #define OVERLAP_INTERVALS                                                                                    \
     (OVERLAP_SETS | STA_HAS(WHERE) | STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(LONGEST) | STA_HAS(EVENTS))
+#define WHATIF_TEXT                                                                                          \
+    "A model of the data loading is made of the trace's steps and samples. It first reproduces the run as "  \
+    "it was, member check, then simulates scenarios: other workers, prefetch, storage, preprocessing, "      \
+    "accelerators, a page cache, no stragglers, no barrier; and sweeps over some of them. A trace that the " \
+    "model does not fit is refused with 422 and a reason."
+#define ALIGN_TEXT                                                                                           \
+    "How much shorter stalls would be if the fetches of a batch took equally long on all ranks, or had "     \
+    "started at the same moment: a row for each combination. An imported training log answers with its "     \
+    "own epoch 1 from iteration 11 on, and with the files of the published simulation."
 #define OVERLAP_TEXT                                                                                         \
     "Busy time of sets of events, their overlap, each without the other, combinations, idle time and "       \
     "concurrency, exactly, by the intervals of every event within each unit of the scope; a row per unit. "  \
     "Beyond that, as asked: exposure of single events, a series over time, the numbers of the older "        \
-    "analyser."
+    "analyser. With attribution in place of all that: moments of a target, such as stall, split into "       \
+    "causes "                                                                                                \
+    "that add up, by unit, epoch, step or bin of time; and for the layers, which of them blocks."
 #define OVERLAP_INTERVALS_TEXT                                                                               \
     "The maximal intervals in which a condition on the sets holds, such as io and not compute, with the "    \
     "events that fill them."
 #define OVERLAP_PAGE_TEXT                                                                                    \
     "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
+
+#define TIMELINE                                                                                             \
+    (STA_HAS(TRACED_PRESET) | STA_HAS(SHOWN_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |       \
+     STA_HAS(LANES))
+#define TIMELINE_LANES_TEXT                                                                                  \
+    "The tree of hosts, rank groups, processes and threads with events that touch the window: pre-order, "   \
+    "with figures of each."
+#define TIMELINE_EVENTS_TEXT                                                                                 \
+    "Events by thread and row for a picture of so many pixels: those longer than a pixel singly, shorter "   \
+    "ones merged into blocks that say how many they are. Times are ticks from the origin, texts indexes."
+#define TIMELINE_DENSITY_TEXT                                                                                \
+    "How much of each cell events of each label are on top, per lane of any level: runs of cells of equal "  \
+    "time."
+#define CALL_TREE_TEXT                                                                                       \
+    "Events merged by the path of their labels, with total and self time; with name, what it calls or what " \
+    "calls it. format=folded and speedscope are stacks for flame graphs."
+#define GAPS_TEXT                                                                                            \
+    "Maximal intervals in which no matching event of a unit runs, longest first, with the events before "    \
+    "and after."
+#define STATISTICS_TEXT                                                                                      \
+    "Count, time, self time, union on the clock and bytes of the window's events, by label."
+#define SEARCH_TEXT "The next or previous event that satisfies the filter, in event order; else it wraps."
+#define DASF_TEXT                                                                                            \
+    "Of a trace of kind dasf. Where the time went: function_bottleneck, task_bottleneck. What workers "      \
+    "held: "                                                                                                 \
+    "task_balance. The task graph: graph, critical_path, as_it_ran, slack, transfers, function_graph. Over " \
+    "time: parallelism, resources. Offsets of the hosts' clocks: clocks. semantics=compatible gives the "    \
+    "first three and graph by the rules and headings of dasf.profile.analysis."
+
+#define OF_FINDINGS (STA_HAS(PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(GOAL))
+#define FINDINGS_TEXT                                                                                        \
+    "Why the run is slow and what to do: each rule's finding with its figures, threshold, stake in "         \
+    "seconds, "                                                                                              \
+    "advice, evidence and the page that shows it; and what was checked and is in order."
+#define OF_RUN (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
+#define UTILISATION_TEXT                                                                                     \
+    "By rank and epoch, how much of the time from the end of the warm-up steps on accelerators compute, "    \
+    "and DLIO's number of the same. Needs a preset whose phases have compute, epoch and step."
+#define STRAGGLERS_TEXT                                                                                      \
+    "Members (ranks, processes, threads, hosts, files) that lie far from the median of all, by robust z: "   \
+    "0.6745 (value - median) / median absolute deviation. measure: busy, exposed, time, size, count, bw; "   \
+    "arrival: which rank ends steps last."
+#define ACCESS_TEXT                                                                                          \
+    "Which data calls go on where the last one of their thread and file ended, skip ahead, or go back; how " \
+    "many bytes, how many different ones within an epoch; the files of which most is moved again."
 
 #define OF_EVENTS (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 /* What events a query is about, and how its answer is given. */
@@ -33,7 +89,7 @@
 
 #define LAYERED (OF_EVENTS | STA_HAS(SEMANTICS))
 
-/* What most routes begin with.  Their handlers: at once, on an errand, or by a view. */
+/* What most routes begin with.  Their handlers: inline, on an I/O thread, or by a view. */
 #define CALL(method_, path_, id_, tag_, role_, place_, handle_)                                              \
     .method = STA_##method_, .path = path_, .id = id_, .tag = tag_, .role = STA_ROLE_##role_,                \
     .place = STA_##place_, .handle = handle_
@@ -42,14 +98,14 @@
     .place = STA_QUESTION, .view = &view_
 
 const struct sta_route sta_routes[] = {
-    {CALL(GET, "/healthz", "health", "daemon", NONE, AT_ONCE, sta_api_health), .no_store = true,
+    {CALL(GET, STA_HEALTH_PATH, "health", "daemon", NONE, INLINE, sta_api_health), .no_store = true,
      .reply = "health", .summary = "Liveness", .text = "Answers at once whatever the daemon is working on."},
-    {CALL(GET, "/metrics", "metrics", "daemon", VIEWER, ERRAND, sta_api_metrics), .no_store = true,
+    {CALL(GET, "/metrics", "metrics", "daemon", VIEWER, IO_TASK, sta_api_metrics), .no_store = true,
      .content_type = "text/plain; version=0.0.4; charset=utf-8", .summary = "Figures for Prometheus",
      .text = "Requests, latencies, cache, jobs, traces, ingest and memory in the Prometheus text format."},
-    {CALL(GET, "/api/v1/version", "version", "daemon", NONE, AT_ONCE, sta_api_version), .reply = "version",
+    {CALL(GET, "/api/v1/version", "version", "daemon", NONE, INLINE, sta_api_version), .reply = "version",
      .summary = "Version, build and features", .text = "What this daemon is and can do."},
-    {CALL(GET, "/api/v1/settings", "settings", "daemon", ADMIN, AT_ONCE, sta_api_settings), .no_store = true,
+    {CALL(GET, "/api/v1/settings", "settings", "daemon", ADMIN, INLINE, sta_api_settings), .no_store = true,
      .reply = "settings", .summary = "Settings in force",
      .text = "Every setting with its value and what it is for; secrets are left out."},
     {.method = STA_GET,
@@ -57,45 +113,45 @@ const struct sta_route sta_routes[] = {
      .id = "openapi",
      .tag = "daemon",
      .role = STA_ROLE_NONE,
-     .place = STA_ARRANGES,
+     .place = STA_CUSTOM,
      .arrange = sta_api_openapi,
      .reply = "openapi",
      .summary = "This document",
      .text = "The OpenAPI 3.1 description of the API."},
-    {CALL(GET, "/api/v1/session", "session", "session", NONE, AT_ONCE, sta_api_session), .no_store = true,
+    {CALL(GET, "/api/v1/session", "session", "session", NONE, INLINE, sta_api_session), .no_store = true,
      .reply = "session", .summary = "Who is signed in",
      .text = "The role of the caller, and whether a sign-in is needed here."},
-    {CALL(POST, "/api/v1/session", "sign_in", "session", NONE, AT_ONCE, sta_api_session_create),
+    {CALL(POST, "/api/v1/session", "sign_in", "session", NONE, INLINE, sta_api_session_create),
      .audit = "Sign-in", .body = "session_create", .reply = "session", .summary = "Sign in",
      .text = "Exchanges a token for a session cookie (HttpOnly, SameSite=Strict) that ends after 12 hours."},
-    {CALL(DELETE, "/api/v1/session", "sign_out", "session", NONE, AT_ONCE, sta_api_session_delete),
+    {CALL(DELETE, "/api/v1/session", "sign_out", "session", NONE, INLINE, sta_api_session_delete),
      .audit = "Sign-out", .status = 204, .summary = "Sign out", .text = "Ends the session of the cookie."},
-    {CALL(GET, "/api/v1/traces", "traces", "traces", VIEWER, ERRAND, sta_api_traces), .reply = "traces",
+    {CALL(GET, "/api/v1/traces", "traces", "traces", VIEWER, IO_TASK, sta_api_traces), .reply = "traces",
      .summary = "Registered traces", .text = "All of them, in the order of their registration."},
-    {CALL(POST, "/api/v1/traces", "register", "traces", EDITOR, ERRAND, sta_api_trace_create),
+    {CALL(POST, "/api/v1/traces", "register", "traces", EDITOR, IO_TASK, sta_api_trace_create),
      .audit = "Registration of a trace", .body = "trace_create", .reply = "trace_accepted", .status = 202,
      .other_status = 200, .summary = "Register a trace",
      .text = "Registers a trace directory or file inside an allowed root and starts to ingest it. The same "
              "path again, unchanged, answers 200 with the existing trace."},
-    {CALL(GET, "/api/v1/traces/{id}", "trace", "traces", VIEWER, ERRAND, sta_api_trace), .reply = "trace",
+    {CALL(GET, "/api/v1/traces/{id}", "trace", "traces", VIEWER, IO_TASK, sta_api_trace), .reply = "trace",
      .summary = "One trace", .text = "Its state, figures and preset."},
-    {CALL(PATCH, "/api/v1/traces/{id}", "change_trace", "traces", EDITOR, ERRAND, sta_api_trace_patch),
+    {CALL(PATCH, "/api/v1/traces/{id}", "change_trace", "traces", EDITOR, IO_TASK, sta_api_trace_patch),
      .audit = "Change of a trace", .body = "trace_patch", .reply = "trace",
      .summary = "Rename or tag a trace", .text = "Members that are not given stay as they are."},
-    {CALL(DELETE, "/api/v1/traces/{id}", "forget_trace", "traces", EDITOR, ERRAND, sta_api_trace_delete),
+    {CALL(DELETE, "/api/v1/traces/{id}", "forget_trace", "traces", EDITOR, IO_TASK, sta_api_trace_delete),
      .audit = "Deletion of a trace", .status = 204, .summary = "Forget a trace",
      .text = "Stops its job and deletes what the store keeps of it, never the source."},
-    {CALL(POST, "/api/v1/traces/{id}/refresh", "refresh", "traces", EDITOR, ERRAND, sta_api_trace_refresh),
+    {CALL(POST, "/api/v1/traces/{id}/refresh", "refresh", "traces", EDITOR, IO_TASK, sta_api_trace_refresh),
      .audit = "Refresh of a trace", .reply = "trace_accepted", .status = 202, .summary = "Refresh a trace",
      .text = "Ingests what is new or changed in its directory."},
-    {CALL(GET, "/api/v1/browse", "browse", "traces", VIEWER, ERRAND, sta_api_browse),
+    {CALL(GET, "/api/v1/browse", "browse", "traces", VIEWER, IO_TASK, sta_api_browse),
      .parameters = STA_HAS(PATH), .reply = "browse", .summary = "Look for traces",
      .text = "Folders and candidate traces of a folder inside the allowed roots."},
-    {CALL(GET, "/api/v1/jobs", "jobs", "jobs", VIEWER, ERRAND, sta_api_jobs), .reply = "jobs",
+    {CALL(GET, "/api/v1/jobs", "jobs", "jobs", VIEWER, IO_TASK, sta_api_jobs), .reply = "jobs",
      .summary = "Jobs", .text = "Those queued, running and lately ended, newest first."},
-    {CALL(GET, "/api/v1/jobs/{id}", "job", "jobs", VIEWER, AT_ONCE, sta_api_job), .reply = "job",
+    {CALL(GET, "/api/v1/jobs/{id}", "job", "jobs", VIEWER, INLINE, sta_api_job), .reply = "job",
      .summary = "One job", .text = "Its state and progress."},
-    {CALL(DELETE, "/api/v1/jobs/{id}", "cancel_job", "jobs", EDITOR, AT_ONCE, sta_api_job_delete),
+    {CALL(DELETE, "/api/v1/jobs/{id}", "cancel_job", "jobs", EDITOR, INLINE, sta_api_job_delete),
      .audit = "Cancellation of a job", .reply = "job", .status = 202, .summary = "Cancel a job",
      .text = "Asks it to stop; a job that has ended stays as it is."},
     {.method = STA_GET,
@@ -103,25 +159,28 @@ const struct sta_route sta_routes[] = {
      .id = "job_events",
      .tag = "jobs",
      .role = STA_ROLE_VIEWER,
-     .place = STA_ARRANGES,
+     .place = STA_CUSTOM,
      .arrange = sta_api_job_events,
      .no_store = true,
      .content_type = "text/event-stream",
      .summary = "Follow a job",
      .text = "Server-sent events named progress, each with the job as its data, at every change; ends after "
              "the final state."},
-    {CALL(GET, "/api/v1/presets", "presets", "presets", VIEWER, AT_ONCE, sta_api_presets), .reply = "presets",
-     .summary = "Presets", .text = "All presets with layers, conditions and parents."},
-    {CALL(GET, "/api/v1/presets/{name}", "preset", "presets", VIEWER, AT_ONCE, sta_api_preset),
+    {CALL(GET, "/api/v1/presets", "presets", "presets", VIEWER, IO_TASK, sta_api_presets), .reply = "presets",
+     .summary = "Presets",
+     .text =
+         "All presets with layers, conditions and parents, and the files of your own that made no sense at "
+         "a start and were renamed."},
+    {CALL(GET, "/api/v1/presets/{name}", "preset", "presets", VIEWER, INLINE, sta_api_preset),
      .reply = "preset", .summary = "One preset",
      .text = "Its layers, filters, refinement, logical views and metrics."},
-    {CALL(PUT, "/api/v1/presets/{name}", "put_preset", "presets", EDITOR, ERRAND, sta_api_preset_put),
+    {CALL(PUT, "/api/v1/presets/{name}", "put_preset", "presets", EDITOR, IO_TASK, sta_api_preset_put),
      .audit = "Change of a preset", .body = "preset_text", .reply = "preset", .other_status = 201,
      .summary = "Write a preset",
      .text = "A preset of your own, as YAML; one of a built-in name overrides it. Refused with the list of "
              "all its "
              "mistakes."},
-    {CALL(DELETE, "/api/v1/presets/{name}", "delete_preset", "presets", EDITOR, ERRAND,
+    {CALL(DELETE, "/api/v1/presets/{name}", "delete_preset", "presets", EDITOR, IO_TASK,
           sta_api_preset_delete),
      .audit = "Deletion of a preset", .status = 204, .summary = "Delete a preset",
      .text = "One of your own; the built-in one that it overrode is in force again."},
@@ -135,10 +194,10 @@ const struct sta_route sta_routes[] = {
      .body = "preset_preview_text", .reply = "preset_preview",
      .summary = "Try a preset that is being written",
      .text = "The same for a YAML text, or the list of all its mistakes. Nothing is kept."},
-    {CALL(GET, "/api/v1/metrics", "metrics_explained", "views", VIEWER, AT_ONCE, sta_api_metrics_explained),
+    {CALL(GET, "/api/v1/metrics", "metrics_explained", "views", VIEWER, INLINE, sta_api_metrics_explained),
      .reply = "metrics", .summary = "Columns of layered tables",
      .text = "What each is: formula, unit, semantics, meaning."},
-    {CALL(GET, "/api/v1/metrics/{name}", "metric_explained", "views", VIEWER, AT_ONCE,
+    {CALL(GET, "/api/v1/metrics/{name}", "metric_explained", "views", VIEWER, INLINE,
           sta_api_metric_explained),
      .reply = "metric", .summary = "One column of layered tables",
      .text = "What it is under each semantics, with or without the layer before its name."},
@@ -173,8 +232,9 @@ const struct sta_route sta_routes[] = {
                    STA_HAS_PAGES | STA_HAS_ORDER,
      .reply = "timeseries", .tabular = true, .summary = "Time series",
      .text = "Metrics of layers over time bins, for charts."},
-    {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events), .parameters = EVENTS,
-     .reply = "table", .tabular = true, .summary = "Events as they are",
+    {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events),
+     .parameters = (EVENTS & ~STA_HAS(FORMAT)) | STA_HAS(EVENTS_FORMAT) | STA_HAS(LANES), .reply = "events",
+     .tabular = true, .summary = "Events as they are",
      .text = "The rows of the trace, filtered, in the order of time or another, with the columns that are "
              "wanted."},
     {VIEW(GET, "/api/v1/traces/{id}/query", "query", "queries", sta_view_query),
@@ -205,15 +265,15 @@ const struct sta_route sta_routes[] = {
              "x_baseline, x_delta = "
              "x - baseline and x_ratio = x / baseline. The preset of the baseline is that of all, unless one "
              "is named."},
-    {CALL(GET, "/api/v1/queries", "saved_queries", "queries", VIEWER, ERRAND, sta_api_queries),
+    {CALL(GET, "/api/v1/queries", "saved_queries", "queries", VIEWER, IO_TASK, sta_api_queries),
      .reply = "saved_queries", .summary = "Saved queries", .text = "All of them, by name."},
-    {CALL(GET, "/api/v1/queries/{name}", "saved_query", "queries", VIEWER, ERRAND, sta_api_saved),
+    {CALL(GET, "/api/v1/queries/{name}", "saved_query", "queries", VIEWER, IO_TASK, sta_api_saved),
      .reply = "saved_query", .summary = "One saved query",
      .text = "Its text: a request as JSON, or whatever was saved."},
-    {CALL(PUT, "/api/v1/queries/{name}", "save_query", "queries", EDITOR, ERRAND, sta_api_saved_put),
+    {CALL(PUT, "/api/v1/queries/{name}", "save_query", "queries", EDITOR, IO_TASK, sta_api_saved_put),
      .audit = "Change of a saved query", .body = "saved_query_text", .reply = "saved_query",
      .summary = "Save a query", .text = "Under this name, instead of what was there."},
-    {CALL(DELETE, "/api/v1/queries/{name}", "delete_saved_query", "queries", EDITOR, ERRAND,
+    {CALL(DELETE, "/api/v1/queries/{name}", "delete_saved_query", "queries", EDITOR, IO_TASK,
           sta_api_saved_delete),
      .audit = "Deletion of a saved query", .status = 204, .summary = "Delete a saved query",
      .text = "Forgets it."},
@@ -234,6 +294,46 @@ const struct sta_route sta_routes[] = {
     {VIEW(POST, "/api/v1/traces/{id}/overlap", "overlap", "overlap", sta_view_overlap),
      .parameters = STA_HAS_PAGES, .body = "overlap_request", .reply = "overlap", .tabular = true,
      .summary = "Overlap of sets", .text = OVERLAP_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/findings", "findings", "findings", sta_view_findings),
+     .parameters =
+         OF_FINDINGS | STA_HAS(SEVERITIES) | STA_HAS(RULE_GROUPS) | STA_HAS(RULES) | STA_HAS(FINDINGS_FORMAT),
+     .reply = "findings", .content_type = "text/markdown; charset=utf-8", .tabular = true,
+     .summary = "Findings", .text = FINDINGS_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/findings/preview", "findings_preview", "findings",
+          sta_view_findings_preview),
+     .body = "rule_preview", .reply = "finding", .summary = "Try a rule",
+     .text = "The finding that a rule would give of the trace, or the place of its first mistake. Nothing is "
+             "kept."},
+    {VIEW(GET, "/api/v1/compare/findings", "compare_findings", "findings", sta_view_compare_findings),
+     .parameters = STA_HAS(TRACES) | OF_FINDINGS, .reply = "findings_comparison",
+     .summary = "Compare the findings of two runs",
+     .text = "Of two traces, the baseline first: which findings are new, gone, worse, better, the same; and "
+             "the difference of the stall by cause."},
+    {VIEW(GET, "/api/v1/traces/{id}/report.html", "run_report", "findings", sta_view_run_report),
+     .parameters = OF_FINDINGS, .content_type = "text/html; charset=utf-8", .summary = "Report in one file",
+     .text = "Verdict, findings, where the time went, layers, steps, stragglers and ledger as one HTML file "
+             "without external resources."},
+    {CALL(GET, "/api/v1/findings/rules", "rules", "findings", VIEWER, INLINE, sta_api_rules),
+     .reply = "rules", .summary = "Rules", .text = "All of them, in the order of their files."},
+    {CALL(GET, "/api/v1/findings/rules/{name}", "rule", "findings", VIEWER, INLINE, sta_api_rule),
+     .reply = "rule", .summary = "One rule", .text = "What it looks at, its thresholds and sentences."},
+    {CALL(PUT, "/api/v1/findings/rules/{name}", "put_rule", "findings", EDITOR, IO_TASK, sta_api_rule_put),
+     .audit = "Change of a rule", .body = "rule_text", .reply = "rule", .other_status = 201,
+     .summary = "Write a rule",
+     .text = "A rule of your own, as YAML or as an object. Refused with the place of its first mistake."},
+    {CALL(DELETE, "/api/v1/findings/rules/{name}", "delete_rule", "findings", EDITOR, IO_TASK,
+          sta_api_rule_delete),
+     .audit = "Deletion of a rule", .status = 204, .summary = "Delete a rule", .text = "One of your own."},
+    {VIEW(GET, "/api/v1/traces/{id}/utilisation", "utilisation", "findings", sta_view_utilisation),
+     .parameters = OF_RUN | STA_HAS(GOAL) | STA_HAS(WARMUP_STEPS) | STA_HAS(END_STEPS) | STA_HAS_PAGES,
+     .reply = "utilisation", .tabular = true, .summary = "Utilisation of accelerators",
+     .text = UTILISATION_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/stragglers", "stragglers", "findings", sta_view_stragglers),
+     .parameters = STA_HAS_PAGES, .body = "stragglers_request", .reply = "stragglers", .tabular = true,
+     .summary = "Stragglers", .text = STRAGGLERS_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/access", "access", "findings", sta_view_access),
+     .parameters = OF_RUN | STA_HAS(ACCESS_KIND) | STA_HAS_PAGES, .reply = "access", .tabular = true,
+     .summary = "Access patterns", .text = ACCESS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/overlap/intervals", "overlap_intervals_of_layers", "overlap",
           sta_view_overlap_intervals),
      .parameters = OVERLAP_INTERVALS, .reply = "overlap_intervals", .tabular = true,
@@ -246,6 +346,86 @@ const struct sta_route sta_routes[] = {
      .parameters = STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH),
      .content_type = "text/plain; charset=utf-8", .summary = "The older analyser's page",
      .text = OVERLAP_PAGE_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/whatif", "whatif_of_parameters", "what if", sta_view_whatif),
+     .parameters = STA_HAS(WHATIF_QUERY) | STA_HAS(FORMAT) | STA_HAS(WHATIF_TABLE), .reply = "whatif",
+     .tabular = true, .summary = "What if, by parameters", .text = WHATIF_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/whatif", "whatif", "what if", sta_view_whatif),
+     .parameters = STA_HAS(FORMAT) | STA_HAS(WHATIF_TABLE), .body = "whatif_request", .reply = "whatif",
+     .tabular = true, .summary = "What if", .text = WHATIF_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/whatif/align", "align_of_parameters", "what if", sta_view_align),
+     .parameters = STA_HAS(WHATIF_QUERY) | STA_HAS(FORMAT) | STA_HAS(ALIGN_TABLE) | STA_HAS(FETCH_ALIGN) |
+                   STA_HAS(START_ALIGN) | STA_HAS(EPOCH) | STA_HAS(SKIP),
+     .reply = "table", .tabular = true, .summary = "Alignments of fetches, by parameters",
+     .text = ALIGN_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/whatif/align", "align", "what if", sta_view_align),
+     .parameters = STA_HAS(FORMAT) | STA_HAS(ALIGN_TABLE), .body = "align_request", .reply = "table",
+     .tabular = true, .summary = "Alignments of fetches", .text = ALIGN_TEXT},
+    {CALL(POST, "/api/v1/whatif/align", "align_log", "what if", VIEWER, IO_TASK, sta_api_align_log),
+     .body = "align_log", .body_limit = UINT64_C(64) << 20, .reply = "aligned_log",
+     .summary = "Alignments of a log that is not registered",
+     .text = "The same of the text of a training log and its sim_conf.json. Nothing is kept. "
+             "The body may have 64 MiB."},
+    {VIEW(GET, "/api/v1/traces/{id}/timeline/lanes", "timeline_lanes", "timeline", sta_view_timeline_lanes),
+     .parameters = TIMELINE | STA_HAS(LANE_PARENT) | STA_HAS(LANE_LEVEL) | STA_HAS(LANE_SORT) | STA_HAS_PAGES,
+     .reply = "table", .tabular = true, .summary = "Lanes", .text = TIMELINE_LANES_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/timeline/lanes", "timeline_lanes_post", "timeline",
+          sta_view_timeline_lanes),
+     .parameters = STA_HAS_PAGES, .body = "timeline_request", .reply = "table", .tabular = true,
+     .summary = "Lanes", .text = TIMELINE_LANES_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/timeline/events", "timeline_events", "timeline",
+          sta_view_timeline_events),
+     .parameters = TIMELINE | STA_HAS(PIXELS), .reply = "timeline_events", .summary = "Events of a window",
+     .text = TIMELINE_EVENTS_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/timeline/events", "timeline_events_post", "timeline",
+          sta_view_timeline_events),
+     .body = "timeline_request", .reply = "timeline_events", .summary = "Events of a window",
+     .text = TIMELINE_EVENTS_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/timeline/density", "timeline_density", "timeline",
+          sta_view_timeline_density),
+     .parameters = TIMELINE | STA_HAS(PIXELS) | STA_HAS(DENSITY_LABEL), .reply = "timeline_density",
+     .summary = "Density of lanes", .text = TIMELINE_DENSITY_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/timeline/density", "timeline_density_post", "timeline",
+          sta_view_timeline_density),
+     .body = "timeline_request", .reply = "timeline_density", .summary = "Density of lanes",
+     .text = TIMELINE_DENSITY_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/timeline/search", "timeline_search", "timeline",
+          sta_view_timeline_search),
+     .parameters = TIMELINE | STA_HAS(MOMENT) | STA_HAS(EVENT_ID) | STA_HAS(SEARCH_DIRECTION),
+     .reply = "timeline_search", .summary = "Find an event", .text = SEARCH_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/timeline/search", "timeline_search_post", "timeline",
+          sta_view_timeline_search),
+     .body = "timeline_request", .reply = "timeline_search", .summary = "Find an event", .text = SEARCH_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/timeline/statistics", "timeline_statistics", "timeline",
+          sta_view_timeline_statistics),
+     .parameters = TIMELINE | STA_HAS(CALL_LABEL) | STA_HAS_PAGES, .reply = "timeline_table", .tabular = true,
+     .summary = "Statistics of a window", .text = STATISTICS_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/timeline/statistics", "timeline_statistics_post", "timeline",
+          sta_view_timeline_statistics),
+     .parameters = STA_HAS_PAGES, .body = "timeline_request", .reply = "timeline_table", .tabular = true,
+     .summary = "Statistics of a window", .text = STATISTICS_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/calltree", "calltree", "timeline", sta_view_call_tree),
+     .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(CALL_LABEL) | STA_HAS(CALL_NAME) |
+                   STA_HAS(CALL_DIRECTION) | STA_HAS(MIN_SHARE) | STA_HAS(DEPTH) | STA_HAS(CALL_TREE_FORMAT) |
+                   STA_HAS(LIMIT) | STA_HAS(CURSOR),
+     .reply = "timeline_table", .tabular = true, .content_type = "text/plain; charset=utf-8",
+     .summary = "Call tree", .text = CALL_TREE_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/calltree", "calltree_post", "timeline", sta_view_call_tree),
+     .parameters = STA_HAS(CALL_TREE_FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR), .body = "timeline_request",
+     .reply = "timeline_table", .tabular = true, .content_type = "text/plain; charset=utf-8",
+     .summary = "Call tree", .text = CALL_TREE_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/gaps", "gaps", "timeline", sta_view_gaps),
+     .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(LEAST) | STA_HAS_PAGES, .reply = "timeline_table",
+     .tabular = true, .summary = "Gaps", .text = GAPS_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/gaps", "gaps_post", "timeline", sta_view_gaps),
+     .parameters = STA_HAS_PAGES, .body = "timeline_request", .reply = "timeline_table", .tabular = true,
+     .summary = "Gaps", .text = GAPS_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/events/{event}", "event", "timeline", sta_view_timeline_event),
+     .parameters = STA_HAS(TRACED_PRESET), .reply = "timeline_event", .summary = "One event in its context",
+     .text = "The event with all its columns, its parents, children, neighbours, and what ran beside it."},
+    {VIEW(GET, "/api/v1/traces/{id}/dasf/{table}", "dasf", "dasf", sta_view_dasf),
+     .parameters = STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(GRANULARITY) |
+                   STA_HAS(OFFSETS) | STA_HAS_PAGES | STA_HAS_ORDER,
+     .reply = "dasf", .tabular = true, .summary = "Tables of a Dask computation", .text = DASF_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/report", "report", "traces", sta_view_report), .reply = "report",
      .summary = "Ingest report", .text = "The ledger: what became of every file, byte and line."},
 };

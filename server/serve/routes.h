@@ -7,25 +7,27 @@
 
 /* Where a handler runs. */
 enum sta_place {
-    STA_AT_ONCE,  /* on the HTTP thread: touches memory only */
-    STA_ERRAND,   /* on an errand thread: may touch a disk */
+    STA_INLINE,   /* on the HTTP thread: touches memory only */
+    STA_IO_TASK,  /* on an I/O thread: may touch a disk */
     STA_QUESTION, /* a view: looked up among the answers, else computed (views.h) */
-    STA_ARRANGES  /* on the HTTP thread; answers the exchange itself (streams) */
+    STA_CUSTOM    /* on the HTTP thread; answers the exchange itself (streams) */
 };
 
 struct sta_view_kind;
+
+#define STA_HEALTH_PATH "/healthz" /* answered even to those whom the daemon does not serve */
 
 struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
     enum sta_role role;     /* NONE: for all */
     enum sta_place place;
-    uint64_t parameters; /* STA_HAS bits */
-    int status;          /* of the success; 0: 200 */
-    int other_status;    /* of a success that had less or more to do, or 0 */
-    bool no_store;       /* secrets or moments: without an ETag, not to be kept by anyone */
-    bool tabular;        /* the success may be CSV and NDJSON too */
-    const char *path;    /* pattern */
-    const char *id;      /* operationId */
+    sta_parameter_set parameters;
+    int status;       /* of the success; 0: 200 */
+    int other_status; /* of a success that had less or more to do, or 0 */
+    bool no_store;    /* secrets or moments: without an ETag, not to be kept by anyone */
+    bool tabular;     /* the success may be CSV and NDJSON too */
+    const char *path; /* pattern */
+    const char *id;   /* operationId */
     const char *tag;
     union {
         /** Fills the reply, or fails. */
@@ -33,16 +35,17 @@ struct sta_route {
         void (*arrange)(struct sta_call *call);
         const struct sta_view_kind *view;
     };
-    const char *body;         /* schema of the request body, or NULL */
-    const char *reply;        /* schema of the success, or NULL when it has no JSON body */
-    const char *content_type; /* of the success when it is not JSON */
+    uint64_t body_limit; /* bytes of the request body, where more than the setting request_body; else 0 */
+    const char *body;    /* schema of the request body, or NULL */
+    const char *reply;   /* schema of the success, or NULL when it has no JSON body */
+    const char *content_type; /* of the success when it is not JSON, or can be something else too */
     const char *summary, *text;
     const char *audit; /* what is logged of each such request; NULL: it changes nothing */
 };
 
-/** STA_HAS bits of all parameters of a route: every question about traces may be asked of what is left of
+/** All parameters of a route: every question about traces may be asked of what is left of
  * them. */
-static inline uint64_t sta_route_parameters(const struct sta_route *route)
+static inline sta_parameter_set sta_route_parameters(const struct sta_route *route)
 {
     return route->parameters | (route->place == STA_QUESTION ? STA_HAS(PARTIAL) : 0);
 }
@@ -90,10 +93,24 @@ int sta_api_metrics_explained(struct sta_call *, struct sta_reply *, struct sta_
 int sta_api_metric_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_put(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_align_log(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_queries(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_saved(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_saved_put(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_saved_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+extern const struct sta_view_kind sta_view_whatif, sta_view_align;
+extern const struct sta_view_kind sta_view_timeline_lanes, sta_view_timeline_events,
+    sta_view_timeline_density;
+extern const struct sta_view_kind sta_view_timeline_event, sta_view_timeline_search,
+    sta_view_timeline_statistics;
+extern const struct sta_view_kind sta_view_call_tree, sta_view_gaps;
+extern const struct sta_view_kind sta_view_dasf;
+extern const struct sta_view_kind sta_view_utilisation, sta_view_stragglers, sta_view_access,
+    sta_view_findings, sta_view_findings_preview, sta_view_compare_findings, sta_view_run_report;
+int sta_api_rules(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_rule(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_rule_put(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_rule_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
 extern const struct sta_view_kind sta_view_overlap, sta_view_overlap_intervals, sta_view_overlap_page;
 extern const struct sta_view_kind sta_view_summary, sta_view_timeseries, sta_view_hlm, sta_view_main,
     sta_view_layer, sta_view_flat, sta_view_preset_preview, sta_view_report, sta_view_columns,

@@ -32,7 +32,7 @@ struct sta_server_options {
     const char *const *cors_origins;
     size_t cors_origin_count;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout, send_rate;
-    uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout;
+    uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout, timeline_cells;
     unsigned workers;
     const struct sta_setting_value *settings; /* for GET /settings; borrowed */
     size_t setting_count;
@@ -53,6 +53,9 @@ STA_MUSTCHECK int sta_server_reload(struct sta_server *server, struct sta_error 
 /** Frees about so many bytes of answers that are kept for whoever asks next.  Return: bytes freed.  Context:
  * any thread, until the server is stopped. */
 size_t sta_server_shrink(struct sta_server *server, size_t bytes);
+/** Whether questions are worked on or wait, or long answers are under way.  Context: any thread, until the
+ * server is stopped. */
+bool sta_server_is_busy(const struct sta_server *server);
 /** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */
 void sta_server_stop(struct sta_server *server, unsigned grace_ms);
 

@@ -10,8 +10,8 @@
 #include "serve/routes.h"
 #include "serve/views.h"
 
-#define ERRAND_THREADS 4
-#define ERRANDS_WAITING 1000
+#define IO_THREADS 4
+#define IO_TASKS_WAITING 1000
 #define HTTP_THREADS_MOST 4
 #define LAST_WORDS_MS 1000 /* for refusals on their way out */
 
@@ -36,6 +36,20 @@ static bool asks_owner(const struct sta_server_options *options)
     return (options->tokens == NULL || options->tokens[0] == '\0') && !options->loopback_anyone;
 }
 
+/* A training log that is not registered comes as a body. */
+static uint64_t body_limit(void *context, const char *target)
+{
+    struct sta_capture captures[STA_CAPTURES];
+    char path[64];
+    unsigned allowed;
+    size_t length = strcspn(target, "?");
+    if (length >= sizeof path)
+        return 0;
+    snprintf(path, sizeof path, "%.*s", (int)length, target);
+    const struct sta_route *route = sta_route_find(path, STA_POST, captures, &allowed);
+    return route != NULL ? route->body_limit : 0;
+}
+
 static int open_http(struct sta_server *server, struct sta_error *err)
 {
     const struct sta_server_options *options = &server->options;
@@ -50,9 +64,11 @@ static int open_http(struct sta_server *server, struct sta_error *err)
         .connections = options->connections,
         .connections_per_client = options->connections_per_client,
         .request_body = options->request_body,
+        .body_limit = body_limit,
         .request_header = options->request_header,
         .request_timeout_s = options->request_timeout,
         .send_rate = options->send_rate,
+        .account = options->account,
         .ask_owner = asks_owner(options),
         .proxies = &server->proxies,
         .handle = sta_dispatch,
@@ -123,8 +139,8 @@ static void server_free(struct sta_server *server)
         sta_assets_destroy(server->assets);
     if (server->questions != NULL)
         sta_workers_destroy(server->questions);
-    if (server->errands != NULL)
-        sta_workers_destroy(server->errands);
+    if (server->tasks != NULL)
+        sta_workers_destroy(server->tasks);
     if (server->streams != NULL)
         sta_workers_destroy(server->streams);
     if (server->stream_places != NULL)
@@ -133,6 +149,10 @@ static void server_free(struct sta_server *server)
         sta_answers_destroy(server->answers);
     if (server->results != NULL)
         sta_kept_results_destroy(server->results);
+    if (server->models != NULL)
+        sta_models_destroy(server->models);
+    if (server->timelines != NULL)
+        sta_timelines_destroy(server->timelines);
     if (server->running != NULL)
         sta_running_destroy(server->running);
     sta_networks_fini(&server->proxies);
@@ -156,11 +176,13 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         make_openapi(server);
         server->answers = sta_answers_create(options->cache / 2, options->account);
         server->results = sta_kept_results_create(options->cache - options->cache / 2);
+        server->models = sta_models_create(options->query_memory, options->account);
+        server->timelines = sta_timelines_create(options->account);
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
         server->running = sta_running_create(options->jobs);
         server->streams = sta_workers_create((unsigned)options->running_queries, options->connections);
         server->stream_places = sta_shares_create(STA_STREAMS_PER_THREAD * options->running_queries);
-        server->errands = sta_workers_create(ERRAND_THREADS, ERRANDS_WAITING);
+        server->tasks = sta_workers_create(IO_THREADS, IO_TASKS_WAITING);
         status = sta_http_run(server->http, err);
     }
     if (status != STA_OK) {
@@ -180,7 +202,18 @@ const char *sta_server_address(const struct sta_server *server)
 size_t sta_server_shrink(struct sta_server *server, size_t bytes)
 {
     size_t freed = sta_kept_results_shrink(server->results, bytes);
-    return freed < bytes ? freed + sta_answers_shrink(server->answers, bytes - freed) : freed;
+    if (freed < bytes)
+        freed += sta_models_shrink(server->models, bytes - freed);
+    if (freed < bytes)
+        freed += sta_answers_shrink(server->answers, bytes - freed);
+    return freed < bytes ? freed + sta_timelines_shrink(server->timelines, bytes - freed) : freed;
+}
+
+bool sta_server_is_busy(const struct sta_server *server)
+{
+    uint64_t running, waiting;
+    sta_workers_count(server->questions, &running, &waiting);
+    return running + waiting > 0 || sta_shares_taken(server->stream_places) > 0;
 }
 
 int sta_server_reload(struct sta_server *server, struct sta_error *err)
@@ -199,7 +232,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_answers_cancel(server->answers);
     sta_workers_stop(server->questions);
     sta_workers_stop(server->streams);
-    sta_workers_stop(server->errands);
+    sta_workers_stop(server->tasks);
     sta_http_quiesce(server->http, LAST_WORDS_MS);
     server_free(server);
 }

@@ -15,7 +15,9 @@
 #include "serve/running.h"
 #include "serve/serve.h"
 #include "serve/shares.h"
+#include "serve/timelines.h"
 #include "serve/workers.h"
+#include "simulate/simulate.h"
 
 struct sta_server {
     struct sta_server_options options;
@@ -24,13 +26,15 @@ struct sta_server {
     struct sta_access *access;
     struct sta_answers *answers;
     struct sta_kept_results *results; /* of which pages are cut */
-    struct sta_running *running;      /* questions at work */
+    struct sta_models *models;        /* of data loading, for the next question to them */
+    struct sta_timelines *timelines;
+    struct sta_running *running; /* questions at work */
     struct sta_assets *assets;
     struct sta_metrics *metrics;
     struct sta_workers *questions; /* what scans traces */
     struct sta_workers *streams;   /* what writes long answers, piece by piece */
     struct sta_shares *stream_places;
-    struct sta_workers *errands; /* what may touch a disk: register, browse, list, .. */
+    struct sta_workers *tasks;   /* what may touch a disk: register, browse, list, .. */
     struct sta_content *openapi; /* made once */
     _Atomic bool stopping;
 };

@@ -60,7 +60,7 @@ bool sta_shares_take(struct sta_shares *shares, uint64_t client)
     return free_one;
 }
 
-void sta_shares_give_back(struct sta_shares *shares, uint64_t client)
+void sta_shares_release(struct sta_shares *shares, uint64_t client)
 {
     uv_mutex_lock(&shares->lock);
     struct holder *holder = find(shares, client);

@@ -14,7 +14,7 @@ void sta_shares_destroy(struct sta_shares *shares);
 /** A place for a client, by its number; false: it has its share, or all are taken.  Context: any thread, like
  * all. */
 bool sta_shares_take(struct sta_shares *shares, uint64_t client);
-void sta_shares_give_back(struct sta_shares *shares, uint64_t client);
+void sta_shares_release(struct sta_shares *shares, uint64_t client);
 /** How many places are taken. */
 uint64_t sta_shares_taken(struct sta_shares *shares);
 

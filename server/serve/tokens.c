@@ -91,7 +91,7 @@ int sta_tokens_read(const char *file, struct sta_tokens *tokens, struct sta_erro
         free(bytes);
     }
     if (status != STA_OK) {
-        sta_because(err, "tokens");
+        sta_error_wrap(err, "tokens");
         err->status = status = STA_EINPUT; /* also a missing file is a wrong setting */
     }
     return status;

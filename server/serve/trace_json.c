@@ -64,6 +64,8 @@ void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const stru
     sta_put_member_text(out, "id", view->entry.id);
     sta_put_member_text(out, "name", view->entry.name);
     sta_put_member_text(out, "path", view->entry.path);
+    enum sta_trace_kind kind = view->entry.kind;
+    sta_put_member_text(out, "kind", kind != STA_TRACE_UNKNOWN ? sta_trace_kind_name(kind) : NULL);
     sta_put_member_text(out, "state", sta_trace_state_name(view->state));
     put_entry(out, &view->entry);
     put_or_null(out, "files", there, view->files);

@@ -108,6 +108,7 @@ static int value_of(const struct sta_call *call, unsigned parameter, struct sta_
     case STA_PARAMETER_PAIRS:
         return repeated(call, parameter, arena, value, err);
     case STA_PARAMETER_SECONDS:
+    case STA_PARAMETER_NUMBER:
         *value = document_of_number(arena, given->number);
         return STA_OK;
     case STA_PARAMETER_WIDTH:
@@ -154,7 +155,7 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
             return fail_parameter(sta_parameters[i].name, err);
         sta_document_take(view->document, name);
         sta_document_append(&view->memory, view->document, name, value);
-        view->plain |= UINT64_C(1) << i;
+        view->plain |= (sta_parameter_set)1 << i;
     }
     return STA_OK;
 }
@@ -164,12 +165,18 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
 static int read_format(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     const struct sta_document *member = sta_document_take(view->document, "format");
-    const char *words = sta_parameters[STA_PARAMETER_FORMAT].words;
-    view->page.format = sta_format_of(call->values[STA_PARAMETER_FORMAT].text);
-    if (member == NULL || call->values[STA_PARAMETER_FORMAT].given)
+    const struct sta_parameter_value *parameter = &call->values[STA_PARAMETER_FORMAT];
+    const char *words = sta_parameters[STA_PARAMETER_FORMAT].words, *others = view->kind->text_forms;
+    view->page.format = parameter->text != NULL ? sta_format_of(parameter->text) : STA_FORMAT_JSON;
+    if (member == NULL || parameter->given)
         return STA_OK;
+    if (others != NULL && member->type == STA_DOCUMENT_TEXT && sta_word_listed(member->text.bytes, others)) {
+        view->text_form = member->text.bytes;
+        return STA_OK;
+    }
     if (member->type != STA_DOCUMENT_TEXT || !sta_word_listed(member->text.bytes, words)) {
-        sta_fail(err, STA_EINPUT, "format must be one of %s", words);
+        sta_fail(err, STA_EINPUT, "format must be one of %s%s%s", words, others != NULL ? "|" : "",
+                 others != NULL ? others : "");
         return sta_at(err, "/format", -1);
     }
     view->page.format = sta_format_of(member->text.bytes);
@@ -241,6 +248,22 @@ static int read_limit(struct sta_view *view, const struct sta_call *call, struct
     return check_limit(view, view->page.limit, err);
 }
 
+/* A form that the kind writes by itself has no pages; what a limit means there is for the kind to say. */
+static int keep_limit(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+{
+    const struct sta_parameter_value *limit = &call->values[STA_PARAMETER_LIMIT];
+    if (call->values[STA_PARAMETER_CURSOR].given) {
+        sta_fail(err, STA_EINPUT, "format=%s has no pages", view->text_form);
+        return sta_at(err, "/cursor", -1);
+    }
+    if (limit->given) {
+        sta_document_take(view->document, "limit");
+        sta_document_append(&view->memory, view->document, "limit",
+                            document_of_number(&view->memory, (double)limit->integer));
+    }
+    return STA_OK;
+}
+
 int sta_view_read_page(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     if (view->document == NULL) {
@@ -252,6 +275,8 @@ int sta_view_read_page(struct sta_view *view, const struct sta_call *call, struc
         return check_limit(view, view->page.limit, err);
     }
     int status = read_format(view, call, err);
+    if (status == STA_OK && view->text_form != NULL)
+        return keep_limit(view, call, err);
     if (status == STA_OK)
         status = read_cursor(view, call, err);
     if (status == STA_OK)
@@ -294,11 +319,11 @@ int sta_view_read_order(struct sta_view *view, const struct sta_call *call, stru
 /* ---- the whole */
 
 /* Without a preset there are no filters that could apply. */
-static int check_filters(const struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+static int check_filters(const struct sta_view *view, struct sta_error *err)
 {
-    const struct sta_parameter_value *filters = &call->values[STA_PARAMETER_TRACED_FILTERS];
-    if (!filters->given || strcmp(filters->text, "off") == 0 || view->kind->has_own_preset ||
-        sta_document_member(view->document, "preset") != NULL)
+    const struct sta_document *filters = sta_document_member(view->document, "filters");
+    bool on = filters != NULL && filters->type == STA_DOCUMENT_TEXT && strcmp(filters->text.bytes, "on") == 0;
+    if (!on || view->kind->has_own_preset || sta_document_member(view->document, "preset") != NULL)
         return STA_OK;
     sta_fail(err, STA_EINPUT, "filters=on needs preset: the filters are those of a preset");
     return sta_at(err, "/filters", -1);
@@ -313,20 +338,30 @@ static int parse_document(struct sta_view *view, const char *bytes, size_t size,
     return status;
 }
 
-int sta_view_read_document(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+/* By query parameters: the document in q, and the plain ones over it. */
+static int read_parameters(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
-    const struct sta_buffer *body = sta_exchange_body(call->exchange);
     const char *query = call->values[STA_PARAMETER_QUERY].text;
-    if (call->route->method == STA_POST && body->size == 0)
-        return sta_fail(err, STA_EINPUT, "The request needs a body: a JSON object");
-    if (call->route->method == STA_POST)
-        return parse_document(view, body->data, body->size, "The body", err);
+    if (query == NULL)
+        query = call->values[STA_PARAMETER_WHATIF_QUERY].text;
     view->from_parameters = true;
     view->document = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     if (query != NULL && parse_document(view, query, strlen(query), "q", err) != STA_OK)
         return sta_at(err, "/q", err->position);
-    int status = add_parameters(view, call, err);
-    return status == STA_OK ? check_filters(view, call, err) : status;
+    return add_parameters(view, call, err);
+}
+
+int sta_view_read_document(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+{
+    const struct sta_buffer *body = sta_exchange_body(call->exchange);
+    int status;
+    if (call->route->method != STA_POST)
+        status = read_parameters(view, call, err);
+    else if (body->size > 0)
+        status = parse_document(view, body->data, body->size, "The body", err);
+    else
+        status = sta_fail(err, STA_EINPUT, "The request needs a body: a JSON object");
+    return status == STA_OK ? check_filters(view, err) : status;
 }
 
 int sta_view_blame(const struct sta_view *view, struct sta_error *err)

@@ -9,7 +9,8 @@
 static void put_value(struct sta_buffer *key, unsigned parameter, const struct sta_parameter_value *value)
 {
     sta_put_format(key, "\n%u ", parameter);
-    if (sta_parameters[parameter].type == STA_PARAMETER_SECONDS)
+    if (sta_parameters[parameter].type == STA_PARAMETER_SECONDS ||
+        sta_parameters[parameter].type == STA_PARAMETER_NUMBER)
         sta_put_double(key, value->number);
     else if (sta_parameters[parameter].type == STA_PARAMETER_WIDTH ||
              sta_parameters[parameter].type == STA_PARAMETER_COUNT)
@@ -53,8 +54,9 @@ static void put_key(struct sta_view *view)
     put_names(key, &view->order);
     put_names(key, &view->columns);
     view->order_size = key->size;
-    sta_put_format(key, "\n%d %d %llu %s", (int)view->page.format, (int)view->page.has_limit,
-                   (unsigned long long)view->page.limit, view->page.cursor != NULL ? view->page.cursor : "");
+    sta_put_format(key, "\n%s %d %d %llu %s", view->text_form != NULL ? view->text_form : "",
+                   (int)view->page.format, (int)view->page.has_limit, (unsigned long long)view->page.limit,
+                   view->page.cursor != NULL ? view->page.cursor : "");
 }
 
 static void make_subject(struct sta_view *view)

@@ -52,7 +52,7 @@ struct long_answer {
 bool sta_view_may_be_long(const struct sta_view *view)
 {
     const struct sta_page *page = &view->page;
-    if (view->kind->result == NULL)
+    if (view->kind->result == NULL || view->text_form != NULL)
         return false;
     return view->explain || (page->has_limit ? page->limit > SHORT_ROWS : page->format != STA_FORMAT_JSON);
 }
@@ -226,7 +226,7 @@ static void release_late(void *context, bool dropped)
     struct long_answer *answer = context;
     uint64_t keep = answer->view->server->options.query_memory;
     answer_release(answer);
-    sta_memory_give_back(keep);
+    sta_memory_trim_grown(keep);
 }
 
 /* The client has all, or has gone.  To let go of many rows takes a while, which is not for an HTTP thread. */
@@ -241,7 +241,7 @@ static void release_stream(void *context)
     int status = whole ? STA_OK : sta_fail(&err, STA_ECANCELLED, "The client did not take the whole answer");
     sta_running_leave(answer->view->server->running, &answer->running, status, &err);
     atomic_store(&answer->cancel, true);
-    sta_shares_give_back(answer->view->server->stream_places, answer->client);
+    sta_shares_release(answer->view->server->stream_places, answer->client);
     if (sta_workers_submit(answer->view->server->streams, release_late, answer, &err) != STA_OK)
         answer_release(answer);
 }
@@ -322,7 +322,7 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
            (view->explain || sta_page_written(answer->writer) < SHORT_ROWS))
         status = sta_page_write(answer->writer, PIECE_ROWS, &reply->body, ended, err);
     if (status == STA_OK && reply->body.failed)
-        status = sta_view_fail_size(view, err);
+        status = sta_view_fail_size(view, &reply->body, err);
     if (status != STA_OK || !view->explain)
         return status;
     reply->body.size--; /* the brace */
@@ -373,6 +373,7 @@ static void run_long(void *context, bool dropped)
     bool ended = false;
     sta_reply_init(&reply);
     reply.body.limit = view->server->options.query_memory;
+    reply.body.account = view->server->options.account;
     answer->running.kind = view->kind->name;
     answer->running.trace = view->trace;
     answer->running.cancel = &answer->cancel;

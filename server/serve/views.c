@@ -6,7 +6,7 @@
  * leaves stops waiting; with the last one the computation is cancelled.
  *
  * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here
- * ("cold") goes through an errand thread first, and only warm ones are looked up on the HTTP thread. */
+ * ("cold") goes through an I/O thread first, and only warm ones are looked up on the HTTP thread. */
 #include "serve/views.h"
 
 #include <inttypes.h>
@@ -14,13 +14,14 @@
 #include <string.h>
 #include <uv.h>
 
+#include "common/account.h"
 #include "common/build_id.h"
 #include "common/log.h"
 #include "common/memory.h"
 
 /* A request that waits for a flight. */
-struct asker {
-    struct sta_waiter waiter; /* first: the waiter is the asker */
+struct pending {
+    struct sta_waiter waiter; /* first: the waiter is the pending request */
     struct sta_call call;
     struct sta_view *view; /* until the flight is joined */
 };
@@ -86,26 +87,6 @@ static int view_prepare(struct sta_view *view, struct sta_error *err)
     if (status == STA_OK)
         sta_view_make_key(view);
     return status;
-}
-
-char *sta_view_missing(const struct sta_view *view)
-{
-    uint64_t segments = 0, events = 0;
-    for (size_t i = 0; i < view->trace_count; i++) {
-        segments += sta_snapshot_info(view->traces[i].snapshot)->damaged;
-        events += sta_snapshot_info(view->traces[i].snapshot)->missing_events;
-    }
-    return segments == 0 ? NULL
-                         : sta_sprintf("segments=%llu, events=%llu", (unsigned long long)segments,
-                                       (unsigned long long)events);
-}
-
-void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply)
-{
-    char *missing = sta_view_missing(view);
-    if (missing != NULL)
-        sta_reply_header(reply, "Strata-Missing", missing);
-    free(missing);
 }
 
 /* Numbers that lack events are nobody's answer, unless they are asked for. */
@@ -225,40 +206,6 @@ static void keep(const struct sta_view *view, const struct sta_reply *reply)
         sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
 }
 
-struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel)
-{
-    const struct sta_server_options *options = &view->server->options;
-    STA_ASSERT(view->account.setting == NULL);
-    sta_account_init(&view->account, options->query_memory, "query_memory", options->account);
-    return (struct sta_budget){
-        .workers = options->workers,
-        .memory = options->query_memory,
-        .account = &view->account,
-        .cancel = cancel,
-        .deadline_ns =
-            options->query_timeout ? uv_hrtime() + options->query_timeout * UINT64_C(1000000000) : 0,
-    };
-}
-
-int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
-                     struct sta_error *err)
-{
-    if (status == STA_ELIMIT && budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns) {
-        sta_because(err, "The question took longer than %llu s (setting query_timeout)",
-                    (unsigned long long)view->server->options.query_timeout);
-        return err->status = STA_EBUSY; /* with less to do the daemon may be fast enough */
-    }
-    if (status == STA_ECANCELLED)
-        sta_because(err, "The question was ended before its answer was there");
-    return status;
-}
-
-int sta_view_fail_size(const struct sta_view *view, struct sta_error *err)
-{
-    return sta_fail(err, STA_ELIMIT, "The answer would take more than %llu bytes (setting query_memory)",
-                    (unsigned long long)view->server->options.query_memory);
-}
-
 static int compute(struct sta_view *view, struct sta_progress *progress, struct sta_reply *reply,
                    struct sta_error *err)
 {
@@ -268,20 +215,24 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
         return STA_OK;
     if (atomic_load(budget.cancel))
         return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
-    int status = view->kind->compute != NULL ? view->kind->compute(view, &budget, reply, err)
-                                             : sta_view_compute_page(view, &budget, reply, err);
+    int status;
+    if (view->text_form != NULL)
+        status = view->kind->compute_text(view, &budget, reply, err);
+    else if (view->kind->compute != NULL)
+        status = view->kind->compute(view, &budget, reply, err);
+    else
+        status = sta_view_compute_page(view, &budget, reply, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
     if (reply->body.failed)
-        return sta_view_fail_size(view, err);
+        return sta_view_fail_size(view, &reply->body, err);
     sta_view_note_missing(view, reply);
     if (is_kept(view))
         keep(view, reply);
     return STA_OK;
 }
 
-static void prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace,
-                         const struct sta_view_kind *next);
+static void prepare_kind(struct sta_server *server, size_t number, const char *trace);
 
 static void run_question(void *context, bool dropped)
 {
@@ -293,6 +244,7 @@ static void run_question(void *context, bool dropped)
         .kind = view->kind->name, .trace = view->trace, .cancel = sta_flight_cancel(view->flight)};
     sta_reply_init(&reply);
     reply.body.limit = view->server->options.query_memory;
+    reply.body.account = view->server->options.account;
     sta_running_enter(view->server->running, &running);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : compute(view, &running.progress, &reply, &err);
@@ -301,11 +253,11 @@ static void run_question(void *context, bool dropped)
     sta_reply_fini(&reply);
     sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
-    if (view->next != NULL && status == STA_OK)
-        prepare_kind(view->server, view->next, view->trace, NULL);
+    if (view->prepared > 0 && status == STA_OK)
+        prepare_kind(view->server, view->prepared, view->trace);
     uint64_t keep = view->server->options.query_memory;
     sta_view_destroy(view);
-    sta_memory_give_back(keep);
+    sta_memory_trim_grown(keep);
 }
 
 /* Takes over the view: to the question threads, or, when too many wait, its flight fails. */
@@ -329,30 +281,30 @@ static void answer_problem(struct sta_call *call, const struct sta_error *err, b
 
 static void on_answer(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure)
 {
-    struct asker *asker = (struct asker *)waiter;
+    struct pending *pending = (struct pending *)waiter;
     if (content != NULL)
-        sta_exchange_finish(asker->call.exchange, sta_content_choose(content, asker->call.exchange));
+        sta_exchange_finish(pending->call.exchange, sta_content_choose(content, pending->call.exchange));
     else
-        answer_problem(&asker->call, failure, true);
-    free(asker);
+        answer_problem(&pending->call, failure, true);
+    free(pending);
 }
 
 static bool on_gone(void *context)
 {
-    struct asker *asker = context;
-    if (!sta_waiter_leave(asker->call.server->answers, &asker->waiter))
+    struct pending *pending = context;
+    if (!sta_waiter_leave(pending->call.server->answers, &pending->waiter))
         return false;
-    free(asker);
+    free(pending);
     return true;
 }
 
-/* Waits for the answer; the exchange is parked.  Takes over the view.  The asker may be gone when this
- * returns. */
-static void join(struct asker *asker, struct sta_view *view)
+/* Waits for the answer; the exchange is parked.  Takes over the view.  The pending request may be gone when
+ * this returns. */
+static void join(struct pending *pending, struct sta_view *view)
 {
     own_texts(view);
-    asker->waiter.done = on_answer;
-    view->flight = sta_answers_join(view->server->answers, view->key.data, view->key.size, &asker->waiter);
+    pending->waiter.done = on_answer;
+    view->flight = sta_answers_join(view->server->answers, view->key.data, view->key.size, &pending->waiter);
     if (view->flight != NULL)
         send_question(view);
     else
@@ -361,37 +313,37 @@ static void join(struct asker *asker, struct sta_view *view)
 
 static void open_cold(void *context, bool dropped)
 {
-    struct asker *asker = context;
-    struct sta_view *view = asker->view;
+    struct pending *pending = context;
+    struct sta_view *view = pending->view;
     struct sta_error err = STA_ERROR_INIT;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : sta_view_open(view, &err);
     if (status == STA_OK) {
-        join(asker, view);
+        join(pending, view);
         return;
     }
-    answer_problem(&asker->call, &err, true);
+    answer_problem(&pending->call, &err, true);
     sta_view_destroy(view);
-    free(asker);
+    free(pending);
 }
 
-static struct asker *asker_create(const struct sta_call *call, struct sta_view *view)
+static struct pending *pending_create(const struct sta_call *call, struct sta_view *view)
 {
-    struct asker *asker = sta_alloc(sizeof *asker);
-    asker->call = *call;
-    asker->view = view;
-    return asker;
+    struct pending *pending = sta_alloc(sizeof *pending);
+    pending->call = *call;
+    pending->view = view;
+    return pending;
 }
 
 static void ask_cold(struct sta_call *call, struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct asker *asker = asker_create(call, view);
-    sta_exchange_park(call->exchange, on_gone, asker);
-    if (sta_workers_submit(view->server->errands, open_cold, asker, &err) == STA_OK)
+    struct pending *pending = pending_create(call, view);
+    sta_exchange_park(call->exchange, on_gone, pending);
+    if (sta_workers_submit(view->server->tasks, open_cold, pending, &err) == STA_OK)
         return;
     answer_problem(call, &err, true);
     sta_view_destroy(view);
-    free(asker);
+    free(pending);
 }
 
 static void ask_warm(struct sta_call *call, struct sta_view *view)
@@ -409,9 +361,9 @@ static void ask_warm(struct sta_call *call, struct sta_view *view)
         sta_view_destroy(view);
         return;
     }
-    struct asker *asker = asker_create(call, NULL);
-    sta_exchange_park(call->exchange, on_gone, asker);
-    join(asker, view);
+    struct pending *pending = pending_create(call, NULL);
+    sta_exchange_park(call->exchange, on_gone, pending);
+    join(pending, view);
 }
 
 static bool is_warm(const struct sta_view *view)
@@ -438,15 +390,15 @@ void sta_view_ask(struct sta_call *call)
     }
 }
 
-/* Computes what nobody waits for; after it, @next. */
-static void prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace,
-                         const struct sta_view_kind *next)
+/* Computes what nobody waits for.  @prepared: what is computed after it, as a number; 0: nothing. */
+static void prepare_view(struct sta_server *server, const struct sta_view_kind *kind, size_t prepared,
+                         const char *trace)
 {
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err = STA_ERROR_INIT;
     STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
     struct sta_view *view = view_create(server, kind, values);
-    view->next = next;
+    view->prepared = prepared;
     if (sta_view_take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
         view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
     if (view->flight != NULL)
@@ -455,28 +407,26 @@ static void prepare_kind(struct sta_server *server, const struct sta_view_kind *
         sta_view_destroy(view);
 }
 
+/* What is computed of a new version: one kind after the other. */
+static void prepare_kind(struct sta_server *server, size_t number, const char *trace)
+{
+    static const struct sta_view_kind *const kinds[] = {&sta_view_summary, &sta_view_series_base,
+                                                        &sta_view_column_figures};
+    if (number < STA_COUNT_OF(kinds))
+        prepare_view(server, kinds[number], number + 1, trace);
+}
+
+void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace)
+{
+    prepare_view(server, kind, 0, trace);
+}
+
 void sta_view_prepare(struct sta_server *server, const char *trace)
 {
-    prepare_kind(server, &sta_view_summary, trace, &sta_view_series_base);
+    prepare_kind(server, 0, trace);
 }
 
-/* ---- what the kinds of views share */
-
-struct sta_question sta_view_question(const struct sta_view *view)
-{
-    const struct sta_parameter_value *values = view->values;
-    return (struct sta_question){
-        .snapshot = view->snapshot,
-        .presets = view->presets,
-        .preset = view->preset,
-        .filters = strcmp(values[STA_PARAMETER_FILTERS].text, "on") == 0,
-        .has_from = values[STA_PARAMETER_FROM].given,
-        .has_to = values[STA_PARAMETER_TO].given,
-        .from = values[STA_PARAMETER_FROM].number,
-        .to = values[STA_PARAMETER_TO].number,
-        .filter = values[STA_PARAMETER_FILTER].text,
-    };
-}
+/* ---- a question of one kind as part of another */
 
 int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
                     const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)
@@ -493,24 +443,4 @@ int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_
         status = sta_view_find_result(one, budget, result, err);
     sta_view_destroy(one);
     return status;
-}
-
-struct sta_answer_names sta_view_names(const struct sta_view *view)
-{
-    return (struct sta_answer_names){view->values[STA_PARAMETER_SEMANTICS].text, view->preset,
-                                     strcmp(view->values[STA_PARAMETER_FILTERS].text, "on") == 0};
-}
-
-const char **sta_view_list(struct sta_view *view, const char *names, size_t *count)
-{
-    *count = 0;
-    size_t capacity = 0;
-    const char **list = NULL;
-    for (const char *at = names; at != NULL && *at;) {
-        size_t length = strcspn(at, ",");
-        STA_GROW(list, capacity, *count + 1);
-        list[(*count)++] = sta_arena_copy(&view->memory, at, length);
-        at += length + (at[length] == ',');
-    }
-    return list;
 }

@@ -33,17 +33,18 @@ struct sta_view {
     struct sta_parameter_value values[STA_PARAMETERS]; /* texts in `memory` */
     struct sta_document
         *document; /* of kinds that have one: without format, cursor, explain, and the limit of the page */
-    bool from_parameters; /* the request is a GET whose parameters make its document */
-    uint64_t plain;       /* which of its members came from parameters: STA_HAS bits */
+    bool from_parameters;    /* the request is a GET whose parameters make its document */
+    sta_parameter_set plain; /* which of its members came from parameters: STA_HAS bits */
     struct sta_page page;
     struct sta_name_list order, columns; /* of kinds that are arranged */
+    const char *text_form;               /* a form that the kind writes by itself; NULL: that of the page */
     bool explain;
     struct sta_arena memory;
     struct sta_buffer key; /* what is asked, of which versions, in which order, which page */
     size_t identity_size, rows_size, order_size; /* how much of it names these */
     struct sta_flight *flight;
-    struct sta_account account;       /* of the computation, once it has begun */
-    const struct sta_view_kind *next; /* prepared when this was; NULL: nothing */
+    struct sta_account account; /* of the computation, once it has begun */
+    size_t prepared;            /* of what is prepared, the number of this + 1; 0: it was asked for */
 };
 
 struct sta_view_kind {
@@ -53,10 +54,10 @@ struct sta_view_kind {
     bool arranged;       /* rows are of a table: the parameters sort, order_by and columns arrange them */
     bool has_own_preset; /* a document that names no preset is about that of the trace */
     bool checks_limit;   /* `result` checks a limit that is none, in its turn among the members */
-    uint64_t key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages and
-                            documents */
-    uint64_t document_values; /* of the parameters that a GET makes members of its document; 0: there is no
-                                 document */
+    sta_parameter_set key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages
+                            and documents */
+    sta_parameter_set document_values; /* of the parameters that a GET makes members of its document; 0: there
+                                 is no document */
     /** Finds the traces that the document names: sets traces and trace_count; NULL: the one of the path.
      * Reads memory only. */
     int (*find)(struct sta_view *view, struct sta_error *err);
@@ -67,6 +68,10 @@ struct sta_view_kind {
                    struct sta_error *err);
     int (*result)(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                   struct sta_error *err);
+    /* Forms beside those of tables, which compute_text writes whole: words with | between; NULL: none. */
+    const char *text_forms;
+    int (*compute_text)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+                        struct sta_error *err);
     /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
     bool kept; /* the answer to the question without parameters stays in the store */
@@ -78,11 +83,13 @@ struct sta_view_kind {
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
-/* The base of series: no call of its own, but prepared. */
-extern const struct sta_view_kind sta_view_series_base;
-/** Computes the summary of a trace and the base of its series for later, without anyone waiting.  Context:
- * any thread, may open the snapshot. */
+/* The base of series, and what columns hold: no calls of their own, but prepared. */
+extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures;
+/** Computes the summary of a trace, the base of its series and what its columns hold for later, one after
+ * another, without anyone waiting.  Context: any thread, may open the snapshot. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
+/** Computes the answer of one kind to the question without parameters, likewise. */
+void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace);
 
 /** The analyse stage's form of the question; borrows from the view. */
 struct sta_question sta_view_question(const struct sta_view *view);
@@ -90,6 +97,8 @@ struct sta_answer_names sta_view_names(const struct sta_view *view);
 /** Rows of a table (taken over) with the names and facts of a layered view before it. */
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
                                    const struct sta_facts *facts);
+/** `find` of kinds whose parameter traces lists them. */
+STA_MUSTCHECK int sta_view_find_listed(struct sta_view *view, struct sta_error *err);
 /** `find` of kinds whose document has a member traces, which it takes out. */
 STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *err);
 /**
@@ -112,16 +121,16 @@ void sta_view_destroy(struct sta_view *view);
 /** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read
  * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
-/** Opens the view's account, which ends with the view.  Once per view. */
-struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel);
-/** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
-int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
-                     struct sta_error *err);
-/** What the traces of the view lack because store files were damaged, as the header Strata-Missing says it:
- * free() it.  NULL: nothing.  Only a view that was asked for with partial=true gets so far. */
-char *sta_view_missing(const struct sta_view *view);
-void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply);
-int sta_view_fail_size(const struct sta_view *view, struct sta_error *err);
+
+/* api_timeline.c */
+/** compute_text of events: the window's events in Chrome's trace format.  Their preset is that of the trace
+ * where none is named: `check`. */
+int sta_view_write_chrome_trace(struct sta_view *view, const struct sta_budget *budget,
+                                struct sta_reply *reply, struct sta_error *err);
+STA_MUSTCHECK int sta_view_default_preset(struct sta_view *view, struct sta_error *err);
+/** Refuses a request with a member that is not among @known, with its place and what is allowed. */
+STA_MUSTCHECK int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
+                                         struct sta_error *err);
 
 /* view_document.c: from a call to document, page, order */
 STA_MUSTCHECK int sta_view_read_document(struct sta_view *view, const struct sta_call *call,
@@ -133,6 +142,18 @@ STA_MUSTCHECK int sta_view_read_order(struct sta_view *view, const struct sta_ca
 /** A mistake in a member that came from a parameter is one of that parameter: its pointer is cut there.
  * Return: err->status. */
 int sta_view_blame(const struct sta_view *view, struct sta_error *err);
+
+/* view_terms.c */
+/** Opens the view's account, which ends with the view.  Once per view. */
+struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel);
+/** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */
+int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budget, int status,
+                     struct sta_error *err);
+/** What the traces of the view lack because store files were damaged, as the header Strata-Missing says it:
+ * free() it.  NULL: nothing.  Only a view that was asked for with partial=true gets so far. */
+char *sta_view_missing(const struct sta_view *view);
+void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply);
+int sta_view_fail_size(const struct sta_view *view, const struct sta_buffer *body, struct sta_error *err);
 
 /* view_traces.c */
 /** The one trace of the path. */

@@ -44,7 +44,7 @@ void sta_builder_destroy(struct sta_builder *builder)
     free(builder->name.made);
     free(builder->thread.made);
     free(builder->blocks);
-    free(builder->present);
+    free(builder->validity);
     free(builder->chunks);
     free(builder->parts);
     free(builder->flags);
@@ -82,7 +82,8 @@ static void reserve_blocks(struct sta_builder *builder)
         return;
     builder->block_capacity = builder->block_count;
     builder->blocks = sta_realloc_array(builder->blocks, builder->block_capacity, sizeof *builder->blocks);
-    builder->present = sta_realloc_array(builder->present, builder->block_capacity, sizeof *builder->present);
+    builder->validity =
+        sta_realloc_array(builder->validity, builder->block_capacity, sizeof *builder->validity);
     builder->name.made =
         sta_realloc_array(builder->name.made, builder->block_capacity, sizeof *builder->name.made);
     builder->thread.made =
@@ -306,13 +307,13 @@ static void scatter_part(struct sta_builder *builder, const struct sta_args_part
     const uint32_t *position = builder->order.position + part->first_row;
     int64_t *values = builder->values;
     uint8_t *kinds = builder->kinds;
-    uint8_t *present = builder->present;
+    uint8_t *validity = builder->validity;
     for (uint32_t i = 0; i < column.count; i++) {
         uint32_t at = position[column.rows[i]];
         enum sta_value_kind kind = column.kinds[i];
         values[at] = kind == STA_VALUE_TEXT ? (int64_t)column.values[i].code : column.values[i].integer;
         kinds[at] = (uint8_t)(1 + kind);
-        present[at / STA_BLOCK_ROWS] = 1; /* no count: it would wait for itself */
+        validity[at / STA_BLOCK_ROWS] = 1; /* no count: it would wait for itself */
     }
 }
 
@@ -342,11 +343,11 @@ static void encode_args(struct sta_builder *builder, const struct sta_pending *p
     memset(builder->kinds, 0, builder->rows);
     for (size_t i = 0; i < builder->part_count;) {
         uint32_t key = builder->parts[i].key;
-        memset(builder->present, 0, builder->block_count * sizeof *builder->present);
+        memset(builder->validity, 0, builder->block_count * sizeof *builder->validity);
         for (; i < builder->part_count && builder->parts[i].key == key; i++)
             scatter_part(builder, &builder->parts[i]);
         for (uint32_t b = 0; b < builder->block_count; b++) {
-            if (!builder->present[b])
+            if (!builder->validity[b])
                 continue;
             encode_block(builder, STA_COLUMN_ARGS + key, b, builder->values, builder->kinds, NULL);
             memset(builder->kinds + (size_t)b * STA_BLOCK_ROWS, 0, rows_of_block(builder, b));

@@ -42,7 +42,7 @@ struct sta_builder {
     uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
     struct sta_key_column name, thread;
     struct sta_disk_block *blocks;
-    uint8_t *present; /* by block: whether it has values of the args key */
+    uint8_t *validity; /* by block: whether it has values of the args key */
     struct sta_disk_chunk *chunks;
     size_t chunk_count, chunk_capacity;
     struct sta_args_part *parts;

@@ -56,9 +56,9 @@ struct sta_scratch {
     size_t payload_room;
     bool short_of_memory; /* there was no room for it */
     int64_t wide[STA_BLOCK_ROWS];
-    uint8_t present[STA_BLOCK_ROWS];
-    uint16_t present_name[STA_BLOCK_ROWS],
-        present_thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
+    uint8_t validity[STA_BLOCK_ROWS];
+    uint16_t validity_of_name[STA_BLOCK_ROWS],
+        validity_of_thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
     /* Keys of the block looked at last: most columns of a scan need the same. */
     struct sta_cached_keys {
         uint64_t segment_serial; /* 0: none */

@@ -6,11 +6,11 @@
 #include "common/memory.h"
 #include "store/column.h"
 #include "store/distinct.h"
-#include "store/present.h"
+#include "store/validity.h"
 
 struct sta_column_encoder {
     struct sta_encoder *encoder;
-    struct sta_present present;
+    struct sta_validity validity;
     int64_t values[STA_BLOCK_ROWS];                        /* of the rows that have one */
     int64_t side[STA_BLOCK_ROWS];                          /* kinds or presence, as a stream */
     uint32_t narrow[STA_BLOCK_ROWS];                       /* of the stream in work */
@@ -38,16 +38,16 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder)
 /* Whether all rows of a name have a value, or none.  @name: keys of the rows that have one. */
 static bool presence_follows_name(struct sta_column_encoder *encoder, const struct sta_keys *name)
 {
-    const struct sta_present *present = &encoder->present;
+    const struct sta_validity *validity = &encoder->validity;
     uint32_t named_rows = 0;
     if (name->index == NULL)
         return false;
     memset(encoder->named, 0, name->count);
-    for (uint32_t i = 0; i < present->count; i++)
+    for (uint32_t i = 0; i < validity->count; i++)
         encoder->named[name->index[i]] = 1;
     for (uint32_t n = 0; n < name->count; n++)
         named_rows += encoder->named[n] * name->rows[n];
-    return named_rows == present->count;
+    return named_rows == validity->count;
 }
 
 static void put_named_bits(const struct sta_column_encoder *encoder, uint32_t count, struct sta_buffer *out)
@@ -60,19 +60,19 @@ static void put_named_bits(const struct sta_column_encoder *encoder, uint32_t co
     }
 }
 
-static uint32_t presence_bytes(const struct sta_present *present, int64_t *bytes)
+static uint32_t presence_bytes(const struct sta_validity *validity, int64_t *bytes)
 {
-    uint32_t count = (present->rows + 7) / 8;
+    uint32_t count = (validity->rows + 7) / 8;
     for (uint32_t i = 0; i < count; i++)
-        bytes[i] = present->bits[i / 4] >> (i % 4 * 8) & 0xff;
+        bytes[i] = validity->bits[i / 4] >> (i % 4 * 8) & 0xff;
     return count;
 }
 
-static uint32_t presence_rows(const struct sta_present *present, int64_t *numbers)
+static uint32_t presence_rows(const struct sta_validity *validity, int64_t *numbers)
 {
     uint32_t count = 0;
-    for (uint32_t w = 0; count < present->count; w++)
-        for (uint32_t bits = present->bits[w]; bits != 0; bits &= bits - 1)
+    for (uint32_t w = 0; count < validity->count; w++)
+        for (uint32_t bits = validity->bits[w]; bits != 0; bits &= bits - 1)
             numbers[count++] = w * 32 + (uint32_t)__builtin_ctz(bits);
     return count;
 }
@@ -88,8 +88,8 @@ static unsigned put_side(struct sta_column_encoder *encoder, struct sta_plan *pl
 static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan *plan,
                              const struct sta_keys *name, struct sta_buffer *out)
 {
-    const struct sta_present *present = &encoder->present;
-    if (present->count == present->rows) {
+    const struct sta_validity *validity = &encoder->validity;
+    if (validity->count == validity->rows) {
         sta_put_char(out, STA_PRESENCE_ALL);
         return 0;
     }
@@ -98,23 +98,23 @@ static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan
         put_named_bits(encoder, name->count, out);
         return STA_ENTRY_NEEDS_NAME;
     }
-    bool few = present->count < present->rows / 64;
-    uint32_t count = few ? presence_rows(present, encoder->side) : presence_bytes(present, encoder->side);
+    bool few = validity->count < validity->rows / 64;
+    uint32_t count = few ? presence_rows(validity, encoder->side) : presence_bytes(validity, encoder->side);
     sta_put_char(out, few ? STA_PRESENCE_ROWS : STA_PRESENCE_BITS);
     return put_side(encoder, plan, count, out);
 }
 
 /* ---- values */
 
-static void find_presence(struct sta_present *present, const struct sta_column_rows *rows)
+static void find_presence(struct sta_validity *validity, const struct sta_column_rows *rows)
 {
     if (rows->kinds != NULL)
-        sta_present_find(present, rows->kinds, rows->count);
+        sta_validity_find(validity, rows->kinds, rows->count);
     else
-        present->rows = present->count = rows->count;
+        validity->rows = validity->count = rows->count;
 }
 
-static enum sta_column_kind kind_of(const struct sta_present *present, const struct sta_column_rows *rows)
+static enum sta_column_kind kind_of(const struct sta_validity *validity, const struct sta_column_rows *rows)
 {
     static const enum sta_column_kind kinds[STA_VALUE_KINDS] = {[STA_VALUE_INT] = STA_KIND_INT,
                                                                 [STA_VALUE_FLOAT] = STA_KIND_FLOAT,
@@ -122,23 +122,23 @@ static enum sta_column_kind kind_of(const struct sta_present *present, const str
                                                                 [STA_VALUE_TEXT] = STA_KIND_CODE};
     if (rows->kinds == NULL)
         return STA_KIND_INT;
-    return present->kind != 0 ? kinds[present->kind - 1] : STA_KIND_MIXED;
+    return validity->kind != 0 ? kinds[validity->kind - 1] : STA_KIND_MIXED;
 }
 
 /* The keys of the rows that have a value: the name's, and what else the plan can use. */
-static struct sta_both_keys keys_of_present(struct sta_column_encoder *encoder,
-                                            const struct sta_both_keys *keys, unsigned needs)
+static struct sta_both_keys keys_of_validity(struct sta_column_encoder *encoder,
+                                             const struct sta_both_keys *keys, unsigned needs)
 {
     struct sta_both_keys kept = *keys;
-    if (encoder->present.count == encoder->present.rows)
+    if (encoder->validity.count == encoder->validity.rows)
         return kept;
     if (keys->name.index != NULL) {
-        sta_present_keep_keys(&encoder->present, keys->name.index, encoder->name);
+        sta_validity_compact_keys(&encoder->validity, keys->name.index, encoder->name);
         kept.name.index = encoder->name;
     }
     kept.thread.index = NULL;
     if (keys->thread.index != NULL && needs & STA_ENTRY_NEEDS_THREAD) {
-        sta_present_keep_keys(&encoder->present, keys->thread.index, encoder->thread);
+        sta_validity_compact_keys(&encoder->validity, keys->thread.index, encoder->thread);
         kept.thread.index = encoder->thread;
     }
     return kept;
@@ -173,10 +173,10 @@ static void list_codes(const struct sta_distinct *distinct, struct sta_disk_entr
 }
 
 /* Keys of all rows from the places of those that have a value: the others share one more. */
-static void spread_keys(const struct sta_column_rows *rows, uint32_t present,
+static void spread_keys(const struct sta_column_rows *rows, uint32_t validity,
                         const struct sta_distinct *distinct, uint16_t *index, struct sta_made_keys *made)
 {
-    made->count = distinct->count + (present < rows->count);
+    made->count = distinct->count + (validity < rows->count);
     memset(made->rows, 0, made->count * sizeof *made->rows);
     for (uint32_t i = 0, n = 0; i < rows->count; i++) {
         index[i] = rows->kinds[i] ? distinct->index[n++] : (uint16_t)distinct->count;
@@ -213,27 +213,27 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
     size_t start = out->size;
     if (made != NULL)
         made->count = 0;
-    find_presence(&encoder->present, rows);
-    uint32_t present = encoder->present.count;
-    if (present == 0)
+    find_presence(&encoder->validity, rows);
+    uint32_t validity = encoder->validity.count;
+    if (validity == 0)
         return false;
-    if (present < rows->count)
-        sta_present_keep(&encoder->present, rows->values, encoder->values);
-    struct sta_both_keys present_keys = keys_of_present(encoder, keys, sta_plan_needs(&plans->values));
-    *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(&encoder->present, rows),
-                                     .missing = rows->count - present};
-    unsigned flags = put_presence(encoder, &plans->presence, &present_keys.name, out);
+    if (validity < rows->count)
+        sta_validity_compact(&encoder->validity, rows->values, encoder->values);
+    struct sta_both_keys validity_keys = keys_of_validity(encoder, keys, sta_plan_needs(&plans->values));
+    *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(&encoder->validity, rows),
+                                     .missing = rows->count - validity};
+    unsigned flags = put_presence(encoder, &plans->presence, &validity_keys.name, out);
     if (entry->kind == STA_KIND_MIXED)
         put_kinds(encoder, &plans->kinds, rows, entry, out);
     struct sta_values values =
-        sta_values_of(present < rows->count ? encoder->values : rows->values, present, encoder->narrow);
+        sta_values_of(validity < rows->count ? encoder->values : rows->values, validity, encoder->narrow);
     if (entry->kind != STA_KIND_MIXED && entry->kind != STA_KIND_FLOAT) {
         flags |= STA_ENTRY_BOUNDED;
         entry->min = values.range.min;
         entry->max = values.range.max;
     }
     if (made_index == NULL)
-        flags |= put_values(encoder, &plans->values, &values, &present_keys, entry, codes, out);
+        flags |= put_values(encoder, &plans->values, &values, &validity_keys, entry, codes, out);
     else
         put_keys(encoder, &plans->values, &values, rows, made_index, made, entry, codes, out);
     entry->flags |= (uint8_t)flags;

@@ -144,6 +144,21 @@ void sta_entry_put(struct sta_buffer *out, const struct sta_trace_entry *entry)
     sta_put_varint(out, entry->tag_count);
     for (size_t i = 0; i < entry->tag_count; i++)
         sta_put_block(out, entry->tags[i], strlen(entry->tags[i]));
+    const char *kind = sta_trace_kind_name(entry->kind);
+    sta_put_block(out, kind, strlen(kind));
+}
+
+/* Entries of before there were kinds end without one: they are of event traces. */
+static enum sta_trace_kind get_kind(struct sta_cursor *in)
+{
+    enum sta_trace_kind kind = STA_TRACE_EVENTS;
+    size_t length;
+    if (in->failed || in->at == in->end)
+        return kind;
+    const char *name = sta_get_block(in, &length);
+    if (name == NULL || !sta_trace_kind_find(name, length, &kind))
+        in->failed = true;
+    return kind;
 }
 
 int sta_entry_get(const char *bytes, size_t size, struct sta_trace_entry *entry, struct sta_error *err)
@@ -167,6 +182,7 @@ int sta_entry_get(const char *bytes, size_t size, struct sta_trace_entry *entry,
         const char *tag = sta_get_block(&in, &length);
         entry->tags[entry->tag_count] = sta_strndup(tag ? tag : "", length);
     }
+    entry->kind = get_kind(&in);
     if (!in.failed && in.at == in.end && entry->path != NULL && entry->name != NULL)
         return STA_OK;
     sta_trace_entry_fini(entry);

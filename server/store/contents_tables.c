@@ -2,8 +2,8 @@
  * them back gives the same codes.
  *
  * DESIGN: the content is a list of sections, each a dictionary or a set of definitions, that fill separate
- * tables.  So large ones are read on several threads: putting a few hundred thousand texts into hash tables
- * is all that opening a trace takes.  Sources, which definitions name, are read before these; threads, which
+ * tables.  So large ones are read on several threads: copying a few hundred thousand texts is all that
+ * opening a trace takes.  Sources, which definitions name, are read before these; threads, which
  * name hosts, behind. */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void get_dictionary(struct sta_cursor *in, struct sta_dictionary *diction
     for (size_t code = 0; code < count; code++) {
         size_t length;
         const char *text = sta_get_block(in, &length);
-        if (text == NULL || length >= UINT32_MAX || sta_dictionary_intern(dictionary, text, length) != code)
+        if (text == NULL || length >= UINT32_MAX || sta_dictionary_append(dictionary, text, length) != code)
             in->failed = true;
         if (in->failed)
             return;

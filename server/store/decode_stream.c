@@ -1,9 +1,9 @@
 /* decode_stream.c - streams to integers.
  *
- * DESIGN: a frame of terms is brought through all steps before the next one is looked at, so that it stays in
- * the first level of cache.  Everything read is checked; sums wrap as unsigned numbers do, so that no damage
- * is undefined behaviour.  The caller checks the values against the range that the directory gives, unless
- * what a stream says of its values is enough. */
+ * DESIGN: a frame of residuals is brought through all steps before the next one is looked at, so that it
+ * stays in the first level of cache.  Everything read is checked; sums wrap as unsigned numbers do, so that
+ * no damage is undefined behaviour.  The caller checks the values against the range that the directory gives,
+ * unless what a stream says of its values is enough. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -99,7 +99,7 @@ static bool open_frames(struct sta_decoder *decoder)
     return true;
 }
 
-static bool open_planes(struct sta_decoder *decoder)
+static bool open_byte_split(struct sta_decoder *decoder)
 {
     size_t size = (size_t)decoder->head.planes * decoder->count, stored;
     decoder->planes = decoder->room;
@@ -124,21 +124,21 @@ static bool unpack_frame(struct sta_decoder *decoder, uint32_t part, uint64_t *w
     return true;
 }
 
-/* The terms of the next @part values. */
-static bool next_terms(struct sta_decoder *decoder, uint32_t part, int64_t *terms)
+/* The residuals of the next @part values. */
+static bool next_residuals(struct sta_decoder *decoder, uint32_t part, int64_t *residuals)
 {
     const struct head *head = &decoder->head;
     if (decoder->planes != NULL)
-        sta_kernels()->join_planes(decoder->planes + decoder->at, decoder->count, part, head->planes,
-                                   (uint64_t *)terms);
-    else if (!unpack_frame(decoder, part, (uint64_t *)terms))
+        sta_kernels()->join_bytes(decoder->planes + decoder->at, decoder->count, part, head->planes,
+                                  (uint64_t *)residuals);
+    else if (!unpack_frame(decoder, part, (uint64_t *)residuals))
         return false;
     if (head->base != 0 || head->shift != 0)
-        sta_kernels()->scale(terms, part, head->shift, head->base);
+        sta_kernels()->scale(residuals, part, head->shift, head->base);
     return true;
 }
 
-/* ---- transforms: terms to values, in place */
+/* ---- transforms: residuals to values, in place */
 
 static bool look_up(const struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
@@ -194,7 +194,7 @@ static struct sta_range range_of_stream(const struct sta_decoder *decoder)
     if (head->transform == STA_TRANSFORM_CONSTANT)
         range.min = range.max = (int64_t)head->base;
     else if (head->transform == STA_TRANSFORM_DICTIONARY || head->transform == STA_TRANSFORM_BY_NAME)
-        sta_kernels()->words64->term_range(decoder->table, head->table_count, &range.min, &range.max);
+        sta_kernels()->words64->residual_range(decoder->table, head->table_count, &range.min, &range.max);
     return range;
 }
 
@@ -217,14 +217,14 @@ bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_
         return fits(&keys->name, head->table_count);
     if (head->transform == STA_TRANSFORM_BY_THREAD && !fits(&keys->thread, head->table_count))
         return false;
-    return head->layout == STA_LAYOUT_PACKED ? open_frames(decoder) : open_planes(decoder);
+    return head->layout == STA_LAYOUT_PACKED ? open_frames(decoder) : open_byte_split(decoder);
 }
 
 bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values)
 {
     const struct head *head = &decoder->head;
-    bool terms = head->transform != STA_TRANSFORM_CONSTANT && head->transform != STA_TRANSFORM_BY_NAME;
-    bool good = !terms || next_terms(decoder, part, values);
+    bool residuals = head->transform != STA_TRANSFORM_CONSTANT && head->transform != STA_TRANSFORM_BY_NAME;
+    bool good = !residuals || next_residuals(decoder, part, values);
     if (!good)
         return false;
     if (head->transform == STA_TRANSFORM_CONSTANT)
@@ -270,7 +270,7 @@ bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, u
         return false;
     for (uint32_t part; decoder->at < count; decoder->at += part) {
         part = STA_MIN(count - decoder->at, (uint32_t)STA_PACK_FRAME);
-        if (!next_terms(decoder, part, places) ||
+        if (!next_residuals(decoder, part, places) ||
             !sta_kernels()->within(places, part, 0, (int64_t)head->table_count - 1))
             return false;
         for (uint32_t i = 0; i < part; i++)

@@ -10,7 +10,7 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "store files are little endian and read in place");
 
-#define STA_DISK_VERSION 1
+#define STA_DISK_VERSION 2
 #define STA_DISK_SEGMENT_MAGIC "STRATSEG"
 #define STA_DISK_ENVELOPE_MAGIC "STRATENV"
 
@@ -100,24 +100,56 @@ struct sta_disk_envelope {
 static_assert(sizeof(struct sta_disk_envelope) == 56, "FORMAT.md: envelope");
 static_assert(offsetof(struct sta_disk_envelope, header_checksum) == 48, "FORMAT.md: envelope");
 
+/* ---- the lane file */
+
+#define STA_DISK_LANES_MAGIC "STRATLAN"
+#define STA_DISK_LANES_VERSION 1
+
+struct sta_disk_lane_block {
+    uint64_t at;
+    uint32_t size;
+    uint32_t checksum; /* low half of the payload's XXH3-64 */
+    uint32_t rows;
+    uint32_t columns;
+};
+static_assert(sizeof(struct sta_disk_lane_block) == 24, "FORMAT.md: lane block");
+
+/* At the end of the file, since it is known last. */
+struct sta_disk_lane_footer {
+    unsigned char magic[8];
+    uint32_t version;
+    uint32_t features;
+    uint64_t file_size;
+    uint64_t trace_version;
+    uint64_t build; /* XXH3 of the build id of the program that wrote it */
+    uint64_t directory_at;
+    uint64_t head_size;
+    uint32_t block_count;
+    uint32_t zero;
+    uint64_t directory_checksum; /* of entries and head */
+    uint64_t footer_checksum;    /* of the bytes before it */
+};
+static_assert(sizeof(struct sta_disk_lane_footer) == 80, "FORMAT.md: lane file");
+static_assert(offsetof(struct sta_disk_lane_footer, footer_checksum) == 72, "FORMAT.md: lane file");
+
 /* ---- what a payload is made of */
 
-/* How the terms of a stream become its values. */
+/* How the residuals of a stream become its values. */
 enum sta_transform {
-    STA_TRANSFORM_CONSTANT,   /* no terms: every value is the base */
-    STA_TRANSFORM_PLAIN,      /* value = term */
-    STA_TRANSFORM_DELTA,      /* value = the value before it + term */
-    STA_TRANSFORM_DICTIONARY, /* value = table[term] */
-    STA_TRANSFORM_BY_NAME,    /* no terms: value = table[name key] */
-    STA_TRANSFORM_BY_THREAD,  /* value = the thread's value before it + term; table: the first ones */
+    STA_TRANSFORM_CONSTANT,   /* no residuals: every value is the base */
+    STA_TRANSFORM_PLAIN,      /* value = residual */
+    STA_TRANSFORM_DELTA,      /* value = the value before it + residual */
+    STA_TRANSFORM_DICTIONARY, /* value = table[residual] */
+    STA_TRANSFORM_BY_NAME,    /* no residuals: value = table[name key] */
+    STA_TRANSFORM_BY_THREAD,  /* value = the thread's value before it + residual; table: the first ones */
     STA_TRANSFORMS
 };
 
-/* How the terms lie in the file. */
+/* How the residuals lie in the file. */
 enum sta_layout {
-    STA_LAYOUT_PACKED, /* frames of bits */
-    STA_LAYOUT_PLANES, /* first bytes of all terms, then second bytes, .. */
-    STA_LAYOUT_ZSTD,   /* planes, compressed */
+    STA_LAYOUT_PACKED,     /* frames of bits */
+    STA_LAYOUT_BYTE_SPLIT, /* first bytes of all residuals, then second bytes, .. */
+    STA_LAYOUT_ZSTD,       /* planes, compressed */
     STA_LAYOUTS
 };
 
@@ -130,7 +162,7 @@ enum sta_presence {
     STA_PRESENCES
 };
 
-#define STA_PACK_FRAME 512  /* terms of a frame */
+#define STA_PACK_FRAME 512  /* residuals of a frame */
 #define STA_KEYS_LIMIT 4096 /* distinct names (threads) of a block past which no column builds on them */
 
 #endif

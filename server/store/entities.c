@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
+#include "common/number.h"
 #include "store/private.h"
 
 struct used {
@@ -39,6 +40,7 @@ struct resolution {
     struct sta_dictionary *undefined; /* hashes */
     uint32_t *text_of_ref;
     uint8_t *ambiguous;
+    uint8_t *kinds; /* by manner */
 };
 
 static void resolve_hash(struct resolution *resolution, uint32_t code, struct sta_reference_parts parts)
@@ -58,10 +60,23 @@ static void resolve_hash(struct resolution *resolution, uint32_t code, struct st
             sta_dictionary_intern(resolution->texts, definition.text, definition.length);
 }
 
+/* What a value that was made a reference is when it is read back as one of args. */
+static void note_kind(struct resolution *resolution, struct sta_reference_parts parts)
+{
+    int64_t value;
+    uint8_t *kinds = &resolution->kinds[(unsigned char)parts.manner];
+    const unsigned both = 1u << STA_VALUE_INT | 1u << STA_VALUE_TEXT;
+    if (*kinds != both)
+        *kinds |=
+            (uint8_t)(1u << (sta_parse_int(parts.text.bytes, parts.text.length, &value) ? STA_VALUE_INT
+                                                                                        : STA_VALUE_TEXT));
+}
+
 /* Distinct texts of the used references. */
 static struct sta_dictionary *resolve(const struct sta_tables *tables, const struct sta_dictionary *refs,
                                       enum sta_definition_kind kind, const uint8_t *used,
-                                      uint32_t *text_of_ref, uint8_t *ambiguous, uint64_t *unresolved)
+                                      uint32_t *text_of_ref, uint8_t *ambiguous, uint8_t *kinds,
+                                      uint64_t *unresolved)
 {
     uint32_t hashes, count = sta_dictionary_count(refs);
     struct resolution resolution = {.tables = tables,
@@ -70,12 +85,14 @@ static struct sta_dictionary *resolve(const struct sta_tables *tables, const str
                                     .texts = sta_dictionary_create(),
                                     .undefined = sta_dictionary_create(),
                                     .text_of_ref = text_of_ref,
-                                    .ambiguous = ambiguous};
+                                    .ambiguous = ambiguous,
+                                    .kinds = kinds};
     for (uint32_t code = 0; code < count; code++) {
         struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
         text_of_ref[code] = STA_NO_CODE;
         if (!used[code] || parts.manner == 0)
             continue;
+        note_kind(&resolution, parts);
         if (parts.hash)
             resolve_hash(&resolution, code, parts);
         else
@@ -179,6 +196,26 @@ static void number_threads(struct sta_entities *entities, const struct ranked_th
     entities->host_count = hosts;
 }
 
+/* What rows ask of their thread, without the two steps to it. */
+static void describe_codes(struct sta_entities *entities)
+{
+    static const struct sta_entity_thread nobody = {.host = STA_NO_CODE, .pid = STA_NO_ID, .tid = STA_NO_ID};
+    const size_t count = (size_t)entities->thread_code_count + 1;
+    uint32_t *hosts = sta_alloc_array(count, sizeof *hosts);
+    int64_t *pids = sta_alloc_array(count, sizeof *pids), *tids = sta_alloc_array(count, sizeof *tids);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t index = i > 0 ? entities->thread_of_code[i - 1] : STA_NO_CODE;
+        const struct sta_entity_thread *thread =
+            index < entities->thread_count ? &entities->threads[index] : &nobody;
+        hosts[i] = thread->host;
+        pids[i] = thread->pid;
+        tids[i] = thread->tid;
+    }
+    entities->host_of_thread = hosts;
+    entities->pid_of_thread = pids;
+    entities->tid_of_thread = tids;
+}
+
 struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot)
 {
     const struct sta_tables *tables = snapshot->tables;
@@ -196,9 +233,9 @@ struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot)
     uint8_t *ambiguous_files = sta_alloc_array(entities->file_ref_count, 1);
     uint8_t *ambiguous_hosts = sta_alloc_array(entities->host_ref_count, 1);
     entities->files = resolve(tables, file_refs, STA_DEFINES_FILE, used.files, file_of_ref, ambiguous_files,
-                              &entities->unresolved_files);
+                              entities->file_kinds, &entities->unresolved_files);
     entities->hosts = resolve(tables, host_refs, STA_DEFINES_HOST, used.hosts, host_of_ref, ambiguous_hosts,
-                              &entities->unresolved_hosts);
+                              entities->host_kinds, &entities->unresolved_hosts);
     entities->ambiguous_files = ambiguous_files;
     entities->ambiguous_threads = find_ambiguous_threads(tables, used.threads, ambiguous_hosts);
     entities->file_refs_used = used.files;
@@ -212,6 +249,7 @@ struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot)
     entities->file_of_ref = file_of_ref;
     entities->host_of_ref = host_of_ref;
     entities->thread_of_code = thread_of_code;
+    describe_codes(entities);
     free(ranked);
     free(used.threads);
     free(ambiguous_hosts);
@@ -231,6 +269,9 @@ void sta_entities_destroy(struct sta_entities *entities)
     free((void *)entities->ambiguous_files);
     free((void *)entities->ambiguous_threads);
     free((void *)entities->thread_of_code);
+    free((void *)entities->host_of_thread);
+    free((void *)entities->pid_of_thread);
+    free((void *)entities->tid_of_thread);
     free((void *)entities->threads);
     free((void *)entities->processes);
     free(entities);

@@ -101,7 +101,7 @@ int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **cont
         return status;
     status = sta_envelope_get(bytes, size, kind, content, content_size, err);
     free(bytes);
-    return status == STA_OK ? STA_OK : sta_because(err, "cannot use %s", path);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
 }
 
 /* Makes the envelope of a content.  Return: STA_ENOMEM, also when the content itself found no room. */
@@ -141,11 +141,11 @@ int sta_envelope_create(const char *path, enum sta_envelope_kind kind, const str
     return status;
 }
 
-void sta_set_aside(const char *path, const struct sta_error *why)
+void sta_quarantine(const char *path, const struct sta_error *why)
 {
     char *aside = sta_sprintf("%s.damaged", path);
     bool renamed = rename(path, aside) == 0;
-    sta_log(STA_LOG_ERROR, "A store file is damaged", "file", path, "cause", why->text, "set_aside_as",
+    sta_log(STA_LOG_ERROR, "A store file is damaged", "file", path, "cause", why->text, "quarantined_as",
             renamed ? aside : "-", NULL);
     free(aside);
 }

@@ -25,6 +25,6 @@ STA_MUSTCHECK int sta_envelope_replace(const char *path, enum sta_envelope_kind 
 STA_MUSTCHECK int sta_envelope_create(const char *path, enum sta_envelope_kind kind,
                                       const struct sta_buffer *content, int *fd, struct sta_error *err);
 /** Renames a damaged file to PATH.damaged and logs why. */
-void sta_set_aside(const char *path, const struct sta_error *why);
+void sta_quarantine(const char *path, const struct sta_error *why);
 
 #endif

@@ -47,6 +47,11 @@ char *sta_kept_file(const char *folder, uint64_t version, const char *name)
                        (unsigned long long)XXH3_64bits(name, strlen(name)));
 }
 
+char *sta_lane_file_path(const char *folder, uint64_t version)
+{
+    return sta_sprintf("%s/lanes-%016llx", folder, (unsigned long long)version);
+}
+
 /* Splits the name of a version's file.  Return: false when it is another file. */
 static bool parse_name(const char *name, unsigned *kind, uint32_t *number)
 {
@@ -123,8 +128,8 @@ static bool belongs(const char *name, const struct sta_manifest *manifest, bool 
         return false;
     if (parse_name(name, &kind, &number))
         return is_named(manifest, kind, number);
-    return sscanf(name, "kept-%16llx-", &version) == 1 && !ends_in(name, ".tmp") &&
-           version == manifest->version;
+    return (sscanf(name, "kept-%16llx-", &version) == 1 || sscanf(name, "lanes-%16llx", &version) == 1) &&
+           !ends_in(name, ".tmp") && version == manifest->version;
 }
 
 unsigned sta_folder_clean(const char *folder, const struct sta_manifest *manifest, bool aside)

@@ -12,7 +12,7 @@ static char *folder_of(const struct sta_store *store, const char *trace)
     return trace != NULL ? sta_trace_folder(store, trace) : sta_path_join(store->path, "kept");
 }
 
-static int check_version(const char *folder, const char *trace, uint64_t version, struct sta_error *err)
+int sta_check_published(const char *folder, const char *trace, uint64_t version, struct sta_error *err)
 {
     struct sta_manifest manifest;
     int status = sta_manifest_read(folder, &manifest, err);
@@ -39,7 +39,7 @@ static int keep_with_trace(struct sta_store *store, const char *trace, uint64_t 
     if (known == NULL)
         return STA_ENOTFOUND;
     int status =
-        check_version(folder, trace, version, err); /* none is published until the value is written */
+        sta_check_published(folder, trace, version, err); /* none is published until the value is written */
     if (status == STA_OK)
         status = replace(folder, path, content, err);
     sta_store_let_go(store, known);
@@ -100,7 +100,7 @@ int sta_store_recall(struct sta_store *store, const char *trace, uint64_t versio
     if (status == STA_OK)
         status = unpack(content, content_size, name, bytes, size, err);
     else if (status == STA_ECORRUPT)
-        sta_set_aside(path, err);
+        sta_quarantine(path, err);
     free(content);
     free(path);
     free(folder);

@@ -19,18 +19,22 @@ struct sta_narrow_kernels {
     void (*widen_some)(const void *in, uint32_t count, uint64_t base, int64_t *values, uint8_t *missing);
     void (*widen_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
     void (*widen_some_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
+    /** Clears the marks of rows whose kept value does not lie in @low .. @low + @span. */
+    void (*keep_range)(const void *in, uint32_t count, uint32_t low, uint32_t span, uint8_t *marks);
+    /** Clears the marks of rows for whose kept value the table has a 0; @of_none: of kept value 0. */
+    void (*keep_codes)(const void *in, uint32_t count, const uint8_t *table, uint8_t of_none, uint8_t *marks);
 };
 
 /* On words of 32 bits, or of 64. */
 struct sta_word_kernels {
     /** Smallest and largest of at least one: signed, and not. */
-    void (*term_range)(const void *terms, uint32_t count, int64_t *min, int64_t *max);
+    void (*residual_range)(const void *residuals, uint32_t count, int64_t *min, int64_t *max);
     void (*range)(const void *words, uint32_t count, uint64_t *min, uint64_t *max);
     /** words = terms - base, wrapping.  Return: all bits that any of them has. */
-    uint64_t (*subtract)(const void *terms, uint32_t count, int64_t base, void *words);
+    uint64_t (*subtract)(const void *residuals, uint32_t count, int64_t base, void *words);
     void (*shift)(void *words, uint32_t count, unsigned shift);
     /** First bytes of all words, then second bytes, .. */
-    void (*split_planes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
+    void (*split_bytes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
     /** word - base in @width bits (1..64) each, packed as bitpack.h says. */
     void (*pack)(const void *words, uint32_t count, uint64_t base, unsigned width, unsigned char *out);
 };
@@ -47,8 +51,8 @@ struct sta_kernels {
     /** value = (value << shift) + base, wrapping. */
     void (*scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base);
     /** Words from their first bytes, then second bytes, .., @stride bytes from one to the next. */
-    void (*join_planes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
-                        uint64_t *words);
+    void (*join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
+                       uint64_t *words);
     /** Low halves. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
     struct sta_narrow_kernels narrow_to[3]; /* 1, 2, 4 bytes */

@@ -56,8 +56,8 @@ TARGET static void KERNEL(scale)(int64_t *values, uint32_t count, unsigned shift
         values[i] = (int64_t)(((uint64_t)values[i] << shift) + base);
 }
 
-TARGET static void KERNEL(join_planes)(const unsigned char *bytes, size_t stride, uint32_t count,
-                                       unsigned planes, uint64_t *words)
+TARGET static void KERNEL(join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count,
+                                      unsigned planes, uint64_t *words)
 {
     for (uint32_t i = 0; i < count; i++)
         words[i] = bytes[i];
@@ -118,6 +118,20 @@ TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t 
         const uint##bits##_t *from = in;                                                                     \
         for (uint32_t i = 0; i < count; i++)                                                                 \
             codes[i] = from[i] == 0 ? STA_NO_CODE : from[i] + base;                                          \
+    }                                                                                                        \
+    TARGET static void KERNEL(keep_range_##bits)(const void *in, uint32_t count, uint32_t low,               \
+                                                 uint32_t span, uint8_t *restrict marks)                     \
+    {                                                                                                        \
+        const uint##bits##_t *from = in, least = (uint##bits##_t)low, most = (uint##bits##_t)span;           \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            marks[i] &= (uint##bits##_t)(from[i] - least) <= most;                                           \
+    }                                                                                                        \
+    TARGET static void KERNEL(keep_codes_##bits)(const void *in, uint32_t count, const uint8_t *table,       \
+                                                 uint8_t of_none, uint8_t *restrict marks)                   \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            marks[i] &= from[i] == 0 ? of_none : table[from[i]];                                             \
     }
 
 DEFINE_NARROW(8)
@@ -128,7 +142,8 @@ DEFINE_NARROW(32)
 #define NARROW(bits)                                                                                         \
     {                                                                                                        \
         KERNEL(shrink_##bits), KERNEL(shrink_codes_##bits), KERNEL(widen_##bits), KERNEL(widen_some_##bits), \
-            KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits)                                      \
+            KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits), KERNEL(keep_range_##bits),          \
+            KERNEL(keep_codes_##bits)                                                                        \
     }
 
 #define WORD uint32_t
@@ -152,7 +167,7 @@ static const struct sta_kernels KERNEL(kernels) = {
     .offsets = KERNEL(offsets),
     .within = KERNEL(within),
     .scale = KERNEL(scale),
-    .join_planes = KERNEL(join_planes),
+    .join_bytes = KERNEL(join_bytes),
     .narrow = KERNEL(narrow),
     .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
     .words32 = &KERNEL(words32_kernels),

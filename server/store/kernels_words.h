@@ -14,13 +14,13 @@
         *max = high;                                                                                         \
     }
 
-DEFINE_RANGE(term_range, TERM, int64_t)
+DEFINE_RANGE(residual_range, TERM, int64_t)
 DEFINE_RANGE(range, WORD, uint64_t)
 #undef DEFINE_RANGE
 
-TARGET static uint64_t WORDS(subtract)(const void *terms, uint32_t count, int64_t base, void *words)
+TARGET static uint64_t WORDS(subtract)(const void *residuals, uint32_t count, int64_t base, void *words)
 {
-    const WORD *from = terms;
+    const WORD *from = residuals;
     WORD *to = words, bits = 0, less = (WORD)base;
     for (uint32_t i = 0; i < count; i++) {
         to[i] = from[i] - less;
@@ -36,8 +36,8 @@ TARGET static void WORDS(shift)(void *words, uint32_t count, unsigned shift)
         at[i] >>= shift;
 }
 
-TARGET static void WORDS(split_planes)(const void *words, uint32_t count, unsigned planes,
-                                       unsigned char *bytes)
+TARGET static void WORDS(split_bytes)(const void *words, uint32_t count, unsigned planes,
+                                      unsigned char *bytes)
 {
     const WORD *at = words;
     for (unsigned p = 0; p < planes; p++, bytes += count)
@@ -72,10 +72,10 @@ TARGET static void WORDS(pack)(const void *words, uint32_t count, uint64_t base,
 }
 
 static const struct sta_word_kernels WORDS(kernels) = {
-    .term_range = WORDS(term_range),
+    .residual_range = WORDS(residual_range),
     .range = WORDS(range),
     .subtract = WORDS(subtract),
     .shift = WORDS(shift),
-    .split_planes = WORDS(split_planes),
+    .split_bytes = WORDS(split_bytes),
     .pack = WORDS(pack),
 };

@@ -12,7 +12,7 @@
 #include "common/files.h"
 #include "store/contents.h"
 #include "store/segment.h"
-#include "store/shelf.h"
+#include "store/column_cache.h"
 #include "store/store.h"
 
 /* A retired trace is hidden from all but its removal. */
@@ -31,7 +31,7 @@ struct sta_store {
     char *path;
     int lock_fd;
     struct sta_account *account;                         /* NULL: nothing is counted */
-    struct sta_column_shelf *shelf;                      /* NULL: decoded columns are not kept */
+    struct sta_column_cache *cache;                      /* NULL: decoded columns are not kept */
     void (*on_damage)(void *context, const char *trace); /* NULL: nobody wants to know */
     void *on_damage_context;
     pthread_mutex_t adding, keeping, lock;
@@ -67,10 +67,14 @@ char *sta_trace_file(const char *folder, enum sta_file_kind kind, uint32_t numbe
 char *sta_manifest_file(const char *folder);
 char *sta_entry_file(const char *folder);
 char *sta_kept_file(const char *folder, uint64_t version, const char *name);
+char *sta_lane_file_path(const char *folder, uint64_t version);
 /** Number past those of all files in the folder. */
 STA_MUSTCHECK int sta_next_file_number(const char *folder, uint32_t *next, struct sta_error *err);
 /** Reads the manifest.  STA_ENOTFOUND when no version was published. */
 STA_MUSTCHECK int sta_manifest_read(const char *folder, struct sta_manifest *manifest, struct sta_error *err);
+/** STA_ENOTFOUND when another version than this is published.  Context: the trace is held. */
+STA_MUSTCHECK int sta_check_published(const char *folder, const char *trace, uint64_t version,
+                                      struct sta_error *err);
 /** Removes what the manifest (NULL: none is published) does not name.  @aside: also files that were set
  * aside.  Return: how many. */
 unsigned sta_folder_clean(const char *folder, const struct sta_manifest *manifest, bool aside);
@@ -103,6 +107,8 @@ struct sta_snapshot {
     size_t block_count;
     pthread_mutex_t entities_lock; /* made when first asked for */
     _Atomic(struct sta_entities *) entities;
+    _Atomic(struct sta_chunk_order *) chunk_order; /* likewise, under the same lock */
+    _Atomic(uint32_t *) parents;                   /* by process; given by who found them */
 };
 
 /** From the files of a folder; the caller holds the trace. */
@@ -113,6 +119,7 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot);
 void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
                               const struct sta_error *why);
 struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot);
-void sta_entities_destroy(struct sta_entities *entities); /* NULL allowed */
+void sta_entities_destroy(struct sta_entities *entities);    /* NULL allowed */
+void sta_chunk_order_destroy(struct sta_chunk_order *order); /* NULL allowed */
 
 #endif

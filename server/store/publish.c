@@ -213,10 +213,10 @@ int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
     if (status == STA_OK)
         status = replace_version(writer, &published, err);
     if (status != STA_OK)
-        sta_because(err,
-                    published ? "a new version of trace %s is in place, but may not outlive a power loss"
-                              : "cannot publish trace %s",
-                    writer->id);
+        sta_error_wrap(err,
+                       published ? "a new version of trace %s is in place, but may not outlive a power loss"
+                                 : "cannot publish trace %s",
+                       writer->id);
     if (published)
         sta_writer_end(writer);
     else

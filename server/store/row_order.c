@@ -126,7 +126,7 @@ void sta_row_order_sort(struct sta_row_order *order, uint32_t rows)
             order->position[i] = i;
         return;
     }
-    sta_kernels()->words64->term_range(order->keys, rows, &first, &last);
+    sta_kernels()->words64->residual_range(order->keys, rows, &first, &last);
     uint64_t base = (uint64_t)first, largest = (uint64_t)last - base;
     for (uint32_t i = 0; i < rows; i++)
         order->items[i] = item_of((uint64_t)order->keys[i] - base, i);

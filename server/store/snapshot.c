@@ -39,6 +39,18 @@ static int load_sources(struct sta_snapshot *snapshot, const char *folder, struc
     return status;
 }
 
+/* The place of the source, looked for from @at on: chunks come about in the order of sources.  Return:
+ * source_count when there is none. */
+static uint32_t find_source(const struct sta_snapshot *snapshot, uint32_t id, uint32_t at)
+{
+    for (uint32_t tried = 0; tried < snapshot->source_count; tried++, at++) {
+        at = at < snapshot->source_count ? at : 0;
+        if (snapshot->sources[at]->id == id)
+            return at;
+    }
+    return (uint32_t)snapshot->source_count;
+}
+
 /* The chunks of a segment by the places of their sources in this version. */
 static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segment *open,
                        struct sta_error *err)
@@ -48,8 +60,7 @@ static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segm
     for (uint32_t c = 0, at = 0; c < count; c++) {
         const struct sta_disk_chunk *chunk = &open->segment.chunks[c];
         if (c == 0 || chunk->source != open->segment.chunks[c - 1].source)
-            for (at = 0; at < snapshot->source_count && snapshot->sources[at]->id != chunk->source;)
-                at++;
+            at = find_source(snapshot, chunk->source, at);
         if (at == snapshot->source_count)
             return sta_fail(err, STA_ECORRUPT,
                             "the segment holds events of a source that the trace does not have");
@@ -79,10 +90,10 @@ static int open_segment(const struct sta_snapshot *snapshot, const char *path, s
         status = name_chunks(snapshot, open, err);
     if (status != STA_OK)
         close_segment(open);
-    return status == STA_OK ? STA_OK : sta_because(err, "cannot use %s", path);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
 }
 
-/* Damaged segments are set aside and counted, a missing one (set aside earlier) only counted. */
+/* Damaged segments are quarantined and counted, a missing one (quarantined earlier) only counted. */
 static int load_segments(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
 {
     const struct sta_manifest *manifest = &snapshot->manifest;
@@ -93,7 +104,7 @@ static int load_segments(struct sta_snapshot *snapshot, const char *folder, stru
         char *path = sta_trace_file(folder, STA_FILE_SEGMENT, manifest->segments[i].file);
         int status = open_segment(snapshot, path, &open, &why);
         if (status == STA_ECORRUPT)
-            sta_set_aside(path, &why);
+            sta_quarantine(path, &why);
         free(path);
         if (status == STA_OK) {
             snapshot->segments[snapshot->segment_count++] = open;
@@ -126,6 +137,7 @@ static void place_blocks(struct sta_snapshot *snapshot)
         info->events += open->segment.header.rows;
     }
     info->end_ticks = end - snapshot->origin;
+    info->origin_ticks = snapshot->origin;
     info->origin_us =
         snapshot->origin / (int64_t)info->ticks_per_us - (snapshot->origin % (int64_t)info->ticks_per_us < 0);
     snapshot->blocks = sta_alloc_array(snapshot->block_count, sizeof *snapshot->blocks);
@@ -180,9 +192,28 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
     sta_stored_sources_free(snapshot->sources, snapshot->source_count);
     sta_tables_destroy(snapshot->tables);
     sta_entities_destroy(atomic_load(&snapshot->entities));
+    sta_chunk_order_destroy(atomic_load(&snapshot->chunk_order));
+    free(atomic_load(&snapshot->parents));
     sta_manifest_fini(&snapshot->manifest);
     pthread_mutex_destroy(&snapshot->entities_lock);
     free(snapshot);
+}
+
+/* ---- what is found in it */
+
+const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot)
+{
+    return atomic_load(&snapshot->parents);
+}
+
+const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents)
+{
+    struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it remembers */
+    uint32_t *first = NULL;
+    if (atomic_compare_exchange_strong(&own->parents, &first, parents))
+        return parents;
+    free(parents);
+    return first;
 }
 
 /* ---- sharing */
@@ -231,7 +262,7 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
         return STA_OK;
     struct sta_known_trace *known = sta_store_hold(store, trace, err);
     if (known == NULL)
-        return sta_because(err, "cannot open trace %s", trace);
+        return sta_error_wrap(err, "cannot open trace %s", trace);
     int status = STA_OK;
     *snapshot = find_open(store, trace); /* another thread may have opened it meanwhile */
     if (*snapshot == NULL) {
@@ -244,7 +275,7 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
         free(folder);
     }
     sta_store_let_go(store, known);
-    return status == STA_OK ? STA_OK : sta_because(err, "cannot open trace %s", trace);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot open trace %s", trace);
 }
 
 struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
@@ -258,12 +289,12 @@ struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
 /* Kept columns are those of open segments; opened again, these have other serials. */
 static void forget_columns(const struct sta_snapshot *snapshot)
 {
-    if (snapshot->store->shelf == NULL)
+    if (snapshot->store->cache == NULL)
         return;
     uint64_t *serials = sta_alloc_array(snapshot->segment_count, sizeof *serials);
     for (uint32_t s = 0; s < snapshot->segment_count; s++)
         serials[s] = snapshot->segments[s].segment.serial;
-    sta_column_shelf_forget(snapshot->store->shelf, serials, snapshot->segment_count);
+    sta_column_cache_forget(snapshot->store->cache, serials, snapshot->segment_count);
     free(serials);
 }
 
@@ -293,7 +324,7 @@ void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct 
         return; /* more of it is found by who reads on without the first */
     char *folder = sta_trace_folder(store, own->id),
          *path = sta_trace_file(folder, STA_FILE_SEGMENT, open->named.file);
-    sta_set_aside(path, why);
+    sta_quarantine(path, why);
     pthread_mutex_lock(&store->lock);
     struct sta_known_trace *known = sta_store_trace(store, own->id);
     if (known != NULL && known->current == own)

@@ -13,7 +13,7 @@
 #include "store/envelope.h"
 #include "store/private.h"
 
-#define SECONDS_ON_SHELF 10 /* longer than from one question of a session to the next */
+#define MINIMUM_RESIDENCY_S 10 /* longer than from one question of a session to the next */
 
 /* ---- lock and format */
 
@@ -46,24 +46,25 @@ static int take_lock(struct sta_store *store, struct sta_error *err)
 
 #define FORMAT_WORDS "strata store "
 
-/* Reads the format file.  *absent: there is none yet. */
-static int check_format(const struct sta_store *store, bool *absent, struct sta_error *err)
+/* Reads the format file.  *older: it says an older format, or there is none yet. */
+static int check_format(const struct sta_store *store, bool *older, struct sta_error *err)
 {
     char *path = sta_path_join(store->path, "format"), *text = NULL;
     size_t size;
     unsigned long format = 0;
     int status = sta_file_read(path, 4096, &text, &size, err);
-    *absent = status == STA_ENOTFOUND;
-    if (*absent)
+    bool absent = status == STA_ENOTFOUND;
+    if (absent)
         status = STA_OK;
     else if (status == STA_OK && strncmp(text, FORMAT_WORDS, strlen(FORMAT_WORDS)) == 0)
         format = strtoul(text + strlen(FORMAT_WORDS), NULL, 10);
-    if (status == STA_OK && !*absent && format == 0)
+    if (status == STA_OK && !absent && format == 0)
         status = sta_fail(err, STA_ECORRUPT, "%s is not the format file of a store", path);
     if (format > STA_DISK_VERSION)
         status = sta_fail(err, STA_ENEWER,
                           "%s is of format %lu, newer than this program's %d; it was left untouched",
                           store->path, format, STA_DISK_VERSION);
+    *older = format < STA_DISK_VERSION;
     free(text);
     free(path);
     return status;
@@ -81,7 +82,7 @@ static int write_format(const struct sta_store *store, struct sta_error *err)
 
 /* ---- reading the catalogue */
 
-/* Return: STA_ENOTFOUND when there is none, STA_ECORRUPT when it was set aside. */
+/* Return: STA_ENOTFOUND when there is none, STA_ECORRUPT when it was quarantined. */
 static int read_entry(struct sta_store *store, const char *folder, const char *id, struct sta_error *err)
 {
     char *path = sta_entry_file(folder), *content = NULL;
@@ -95,7 +96,7 @@ static int read_entry(struct sta_store *store, const char *folder, const char *i
     if (status == STA_OK)
         sta_store_know(store, &entry);
     else if (status == STA_ECORRUPT)
-        sta_set_aside(path, err);
+        sta_quarantine(path, err);
     sta_trace_entry_fini(&entry);
     free(content);
     free(path);
@@ -117,7 +118,8 @@ static unsigned clean_trace(const char *folder)
     return removed;
 }
 
-/* A folder without an entry is what a crash left, unless one was set aside, or that cannot be told. */
+/* A folder without an entry is what a crash left, unless one was quarantined, or that cannot be determined.
+ */
 static unsigned remove_left(const char *folder)
 {
     struct sta_error err = STA_ERROR_INIT;
@@ -215,14 +217,14 @@ static int create_folders(const struct sta_store *store, struct sta_error *err)
 
 static int open_folder(struct sta_store *store, unsigned *cleaned, struct sta_error *err)
 {
-    bool fresh;
+    bool older;
     int status = sta_folder_create(store->path, err);
-    if (status != STA_OK || (status = check_format(store, &fresh, err)) != STA_OK ||
+    if (status != STA_OK || (status = check_format(store, &older, err)) != STA_OK ||
         (status = take_lock(store, err)) != STA_OK)
         return status;
     if ((status = create_folders(store, err)) != STA_OK)
         return status;
-    if (fresh && (status = write_format(store, err)) != STA_OK)
+    if (older && (status = write_format(store, err)) != STA_OK)
         return status;
     *cleaned = remove_temporary(store);
     return read_traces(store, cleaned, err);
@@ -240,7 +242,7 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
     int status = open_folder(made, cleaned, err);
     if (status != STA_OK) {
         sta_store_close(made);
-        return sta_because(err, "cannot open the store %s", path);
+        return sta_error_wrap(err, "cannot open the store %s", path);
     }
     *store = made;
     return STA_OK;
@@ -253,13 +255,13 @@ void sta_store_count_in(struct sta_store *store, struct sta_account *account)
 
 size_t sta_store_shrink(struct sta_store *store, size_t bytes)
 {
-    return store->shelf != NULL ? sta_column_shelf_shrink(store->shelf, bytes) : 0;
+    return store->cache != NULL ? sta_column_cache_shrink(store->cache, bytes) : 0;
 }
 
 void sta_store_keep_columns(struct sta_store *store, uint64_t room)
 {
-    STA_ASSERT(store->shelf == NULL);
-    store->shelf = sta_column_shelf_create(room, SECONDS_ON_SHELF, store->account);
+    STA_ASSERT(store->cache == NULL);
+    store->cache = sta_column_cache_create(room, MINIMUM_RESIDENCY_S, store->account);
 }
 
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
@@ -283,7 +285,7 @@ void sta_store_close(struct sta_store *store)
     pthread_mutex_destroy(&store->lock);
     pthread_mutex_destroy(&store->adding);
     pthread_mutex_destroy(&store->keeping);
-    sta_column_shelf_destroy(store->shelf);
+    sta_column_cache_destroy(store->cache);
     free(store->path);
     free(store);
 }

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/event.h"
 #include "common/ledger.h"
+#include "common/trace_kind.h"
 
 struct sta_account;
 struct sta_store;    /* one store folder, opened and locked */
@@ -28,6 +29,7 @@ struct sta_trace_entry {
     char id[STA_TRACE_ID_SIZE];
     char *path; /* absolute, resolved */
     char *name;
+    enum sta_trace_kind kind; /* of its files, as the last ingest found them; UNKNOWN before the first */
     char **tags;
     size_t tag_count;
     int64_t created_us;        /* Unix time */
@@ -52,7 +54,7 @@ void sta_store_close(struct sta_store *store);
  * snapshot. */
 void sta_store_keep_columns(struct sta_store *store, uint64_t room);
 /** Calls @found(context, trace) when reading a block finds damage, once for each snapshot, on the thread that
- * reads.  The segment is set aside by then, and who opens the trace next gets a snapshot without it.
+ * reads.  The segment is quarantined by then, and who opens the trace next gets a snapshot without it.
  * Context: once, before the first snapshot. */
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
                          void *context);
@@ -159,11 +161,12 @@ struct sta_snapshot_info {
     int64_t published_us; /* Unix time */
     uint64_t events;
     int64_t origin_us;     /* smallest ts, Unix time in whole microseconds (rounded down) */
+    int64_t origin_ticks;  /* the same, in ticks and exact */
     uint32_t ticks_per_us; /* 1, or 1000 when some time of the trace has nanoseconds: the unit of all ticks
                               below */
     int64_t end_ticks;     /* largest te, ticks from the origin.  The origin in ticks is 0. */
     uint64_t store_bytes;
-    unsigned damaged;        /* segments that were set aside */
+    unsigned damaged;        /* segments that were quarantined */
     uint64_t missing_events; /* of these; `events` is without them */
 };
 const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot);
@@ -183,8 +186,14 @@ struct sta_entities {
      * tables' threads (the thread's host) */
     const uint8_t *ambiguous_files, *ambiguous_threads;
     uint64_t unresolved_files, unresolved_hosts; /* distinct hashes that events use and no line defines */
-    const uint32_t *thread_of_code;              /* by thread code of the tables: index into threads */
+    /* enum sta_value_kind, as bits, of what the used references of a manner (enum sta_reference) say: INT,
+     * TEXT */
+    uint8_t file_kinds[UINT8_MAX + 1], host_kinds[UINT8_MAX + 1];
+    const uint32_t *thread_of_code; /* by thread code of the tables: index into threads */
     uint32_t thread_code_count;
+    /* By thread code + 1; missing at 0 and of codes that no event uses. */
+    const uint32_t *host_of_thread;
+    const int64_t *pid_of_thread, *tid_of_thread;
     const struct sta_entity_thread {
         uint32_t host;    /* code in hosts, or STA_NO_CODE */
         uint32_t process; /* index into processes */
@@ -236,6 +245,17 @@ struct sta_chunk {
 const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment,
                                             size_t *count);
 
+/** The place of each chunk among all of them, in that order: by segment, then chunk.  Lives as long as the
+ * snapshot, made when first asked for.  Return: NULL when memory is short. */
+const uint32_t *const *sta_snapshot_chunk_ranks(const struct sta_snapshot *snapshot, size_t *count,
+                                                struct sta_error *err);
+
+/** The parents of processes, by index of the entities, once somebody has found them; NULL: nobody yet. */
+const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot);
+/** Keeps them as long as the snapshot lives.  @parents: taken over, to be freed by free().  Return: those
+ * that stay, which are of who came first. */
+const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents);
+
 enum sta_column_kind {
     STA_KIND_ABSENT, /* no row has a value */
     STA_KIND_INT,
@@ -273,5 +293,55 @@ struct sta_column_values {
  * Context: any thread. */
 STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block,
                                  uint32_t column, struct sta_column_values *values, struct sta_error *err);
+
+/* What a value must be for its row to pass. */
+struct sta_row_test {
+    const uint8_t *of_code; /* CODE: at code + 1 whether it passes, at 0 whether a row without one does */
+    int64_t low, high;      /* others: it lies in low .. high; a row without one fails */
+};
+
+/** Clears the marks (by row, 0 or 1) of rows that fail a test, in the column as it is kept in memory: some
+ * times faster than reading it.  @test: that of codes has an entry for every code of the column's table.
+ * Return: false, and the marks as they were, when the column is not kept: read it then.  Context: any
+ * thread. */
+bool sta_block_test(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                    const struct sta_row_test *test, uint8_t *marks);
+
+/* ---- the lane file: what is computed from a version's events once, and read in parts */
+
+#define STA_LANE_COLUMNS 9 /* of a block, at most */
+
+struct sta_lane_file;
+struct sta_lane_file_writer;
+
+/** Opens the lane file that this build of the program kept with the version.  Return: 0; STA_ENOTFOUND when
+ * there is none of this build (or the version has lost segments); STA_ECORRUPT when it was damaged, and is
+ * quarantined; STA_ENEWER, STA_ENOMEM, STA_EIO. */
+STA_MUSTCHECK int sta_lane_file_open(const struct sta_snapshot *snapshot, struct sta_lane_file **file,
+                                     struct sta_error *err);
+void sta_lane_file_close(struct sta_lane_file *file); /* NULL allowed */
+/** Quarantines the file: what was read of it makes no sense. */
+void sta_lane_file_quarantine(const struct sta_lane_file *file, const struct sta_error *why);
+/** What the writer put at its end; borrowed. */
+const void *sta_lane_file_head(const struct sta_lane_file *file, size_t *size);
+uint32_t sta_lane_file_block_count(const struct sta_lane_file *file);
+uint32_t sta_lane_file_rows(const struct sta_lane_file *file, uint32_t block);
+/** Reads a block of so many columns into arrays with room for STA_BLOCK_ROWS.  Its bytes are those that were
+ * written; what they mean, the caller checks.  STA_ECORRUPT, STA_ENOMEM.  Context: any thread. */
+STA_MUSTCHECK int sta_lane_file_read(const struct sta_lane_file *file, uint32_t block, unsigned columns,
+                                     int64_t *const *values, struct sta_error *err);
+
+/** Begins the lane file of a version; the snapshot must outlive the writer.  STA_EEXISTS or another failure
+ * when somebody writes it already. */
+STA_MUSTCHECK int sta_lane_file_begin(const struct sta_snapshot *snapshot,
+                                      struct sta_lane_file_writer **writer, struct sta_error *err);
+/** Adds a block of 1 to STA_BLOCK_ROWS rows. */
+STA_MUSTCHECK int sta_lane_file_add(struct sta_lane_file_writer *writer, unsigned columns,
+                                    const int64_t *const *values, uint32_t rows, struct sta_error *err);
+/** Adds the head and puts the file in place: durable when it returns.  Ends the writer, also on failure.
+ * STA_ENOTFOUND when the version is no longer the published one. */
+STA_MUSTCHECK int sta_lane_file_publish(struct sta_lane_file_writer *writer, const void *head, size_t size,
+                                        struct sta_error *err);
+void sta_lane_file_abort(struct sta_lane_file_writer *writer);
 
 #endif

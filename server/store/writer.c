@@ -179,7 +179,7 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
         status = go_on_from(made, base, drop, err);
     if (status != STA_OK) {
         sta_writer_abort(made);
-        return sta_because(err, "cannot write trace %s", trace);
+        return sta_error_wrap(err, "cannot write trace %s", trace);
     }
     *writer = made;
     return STA_OK;

@@ -54,6 +54,41 @@ def write_trace(folder, lines=None, name="rank-0.pfw", packed=False):
     return folder
 
 
+LOG = "2021-09-01 19:48:{at:02d}.000 DEBUG:\tGPU: {gpu} worker_id: 0, END FETCH at_time {fetch} data idx{k}\n"
+STEP = "2021-09-01 19:48:{at:02d}.500000 GPU: {gpu} Epoch: [{epoch}][{k}/20]\tTime 1.500000 (1.5)\tData 0.{stall}00000 (0.1)\tThroughput 10.0 (10.0)\n"
+TRAINING_CONF = {"FILE": "type_data_aug_net_epoch2_b4_worker1_thread0", "FETCH_ALIGN": [False, "avg"], "START_ALIGN": [False]}
+
+
+def training(compute=40_000, item=20_000, steps=10):
+    """lines of one rank that makes its own samples: a fetch, then a computation"""
+    lines, at = ["["], 1_700_000_000_000_000
+    for k in range(steps):
+        lines.append(event("TorchDataset.__getitem__", "data_loader", at + 100, item, 1, 1))
+        lines.append(event("read", "POSIX", at + 200, item // 2, 1, 1, fname="/data/a", ret=4096))
+        lines.append(event("loop.iter", "data_loader", at, item + 300, 1, 1, step=k + 1))
+        lines.append(event("TorchFramework.compute", "ai_framework", at + item + 400, compute, 1, 1, step=k + 1))
+        at += item + compute + 600
+    return lines
+
+
+def training_log():
+    """text of a log: two GPUs, two epochs of 20 iterations"""
+    lines = []
+    for epoch in range(2):
+        for k in range(20):
+            for gpu in range(2):
+                lines.append(LOG.format(at=epoch * 25 + k, gpu=gpu, fetch=f"{0.5 + 0.1 * gpu}", k=k))
+                lines.append(STEP.format(at=epoch * 25 + k, gpu=gpu, epoch=epoch, k=k, stall=gpu + 1))
+    return "".join(lines)
+
+
+def write_log(folder, text=None):
+    folder.mkdir(parents=True)
+    (folder / "output.log").write_text(training_log() if text is None else text)
+    (folder / "sim_conf.json").write_text(json.dumps(TRAINING_CONF))
+    return folder
+
+
 @functools.cache
 def large_file(events, rank):
     """bytes of a gzip file; many tests want the same"""
@@ -200,7 +235,7 @@ def is_type(value, name):
     return isinstance(value, TYPES[name])
 
 
-KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "maxItems", "minProperties", "maxProperties", "minimum", "maximum",
+KNOWN = {"$ref", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minimum", "maximum",
          "format", "default", "description", "examples"}
 
 
@@ -226,6 +261,8 @@ def violations(value, schema, document, where="$"):
         found.append(f"{where}: {value} is too large")
     if schema.get("format") == "date-time" and value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value):
         found.append(f"{where}: {value!r} is not a time")
+    if isinstance(value, str) and not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
+        found.append(f"{where}: a text of {len(value)}")
     if isinstance(value, dict):
         if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
             found.append(f"{where}: {len(value)} members")
@@ -238,7 +275,7 @@ def violations(value, schema, document, where="$"):
             elif below is not True:
                 found += violations(member, below, document, f"{where}.{name}")
     if isinstance(value, list):
-        if len(value) > schema.get("maxItems", len(value)):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
             found.append(f"{where}: {len(value)} items")
         if "items" in schema:
             for i, item in enumerate(value):

@@ -9,6 +9,7 @@ def with_web(scene):
     (outside / "secret.txt").write_text("secret")
     (web / "index.html").write_bytes(PAGE)
     (web / "app-0123abcdef.js").write_text("export const a = 1;\n" * 100)
+    (web / "page.2YELFWJH.js").write_text("export {};\n")
     (web / "app.js").write_text("import './app-0123abcdef.js';\n")
     (web / "style.css").write_text("body { margin: 0 }\n")
     (web / "parts").mkdir()
@@ -22,7 +23,8 @@ def with_web(scene):
 def test_files_have_their_type_and_are_cached_as_they_may(scene):
     server = with_web(scene)
     for path, kind, cache in [("/", "text/html", "no-cache"), ("/app.js", "text/javascript", "no-cache"), ("/style.css", "text/css", "no-cache"),
-                              ("/parts/tile.js", "text/javascript", "no-cache"), ("/app-0123abcdef.js", "text/javascript", "immutable")]:
+                              ("/parts/tile.js", "text/javascript", "no-cache"), ("/app-0123abcdef.js", "text/javascript", "immutable"),
+                              ("/page.2YELFWJH.js", "text/javascript", "immutable")]:
         status, head, _ = server.ask(path)
         assert status == 200 and head["Content-Type"].startswith(kind) and cache in head["Cache-Control"], (path, head["Cache-Control"])
         assert server.ask(path, headers={"If-None-Match": head["ETag"]})[0] == 304

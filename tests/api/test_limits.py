@@ -1,5 +1,6 @@
 """Limits: past one a client is told so, and others are served on."""
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -203,6 +204,34 @@ def test_a_question_past_its_memory_is_422_and_says_which_setting(scene):
     server = many(scene, {"query_memory": "64KiB", "rows": 1000000})
     problem = server.problem(server.path + "/events?limit=400000", 422)
     assert "query_memory" in problem["detail"], problem
+
+
+def test_bodies_of_requests_and_kept_answers_count_as_memory(scene):
+    root = scene.new("root")
+    server = scene.server([root], {"memory": "256MiB", "request_body": "64MiB"})
+    trace = "/api/v1/traces/" + server.ingest(write_trace(root / "a"))["id"]
+    before = metric(server, "strata_memory_bytes")
+    size = 20_000_000
+    with server.connect() as s:
+        s.sendall(f"POST {trace}/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 * size}\r\n\r\n".encode() + b"x" * size)
+        wait_until(lambda: metric(server, "strata_memory_bytes") > before + size / 2, what="the body is counted")
+    wait_until(lambda: metric(server, "strata_memory_bytes") <= before + 65536, what="the body is gone")
+    connections = [server.connect() for _ in range(12)]
+    for s in connections:
+        s.sendall(f"POST {trace}/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: {3 * size}\r\n\r\n".encode())
+    refused = b""
+    for s in connections:
+        with contextlib.suppress(ConnectionError):
+            s.sendall(b"x" * (2 * size))
+            s.settimeout(0.2)
+            with contextlib.suppress(TimeoutError):
+                refused += s.recv(1000)
+    assert b"HTTP/1.1 503" in refused and b"setting memory" in refused, refused[:300]
+    for s in connections:
+        s.close()
+    wait_until(lambda: metric(server, "strata_memory_bytes") <= before + 65536, what="all bodies are gone")
+    value = json.dumps(server.ask(trace + "/presets/preview")[2])
+    assert metric(server, "strata_memory_bytes") > before + len(value)
 
 
 # ---- slow readers

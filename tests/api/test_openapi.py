@@ -1,9 +1,11 @@
 """The OpenAPI document: valid, complete, and true of the answers."""
 import json
 import re
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
-from harness import KNOWN, violations
+from test_dasf import compute
+
+from harness import KNOWN, training, violations, write_log, write_trace
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 
@@ -82,27 +84,55 @@ def test_schemas_use_keywords_that_the_tests_know(scene):
 
 
 # What a call cannot do without.
-NEEDED = {"/api/v1/compare": {"traces": "{trace}", "view": "layer"}, "/api/v1/traces/{id}/overlap/intervals": {"where": "idle"},
-          "/api/v1/traces/{id}/overlap/page": {"set": "io:cat == 'posix'"}}
+NEEDED = {"/api/v1/compare": {"traces": "{trace}", "view": "layer"}, "/api/v1/compare/findings": {"traces": "{trace},{other}"}, "/api/v1/traces/{id}/overlap/intervals": {"where": "idle"},
+          "/api/v1/traces/{id}/overlap/page": {"set": "io:cat == 'posix'"},
+          "/api/v1/traces/{id}/timeline/search": {"filter": "dur > 0", "at": "0"}}
 
 
 # Steps of the compatible computation alone, and what a choice cannot do without.
 REFUSED = {("hlm", "exact"), ("main", "exact")}
-NEEDED_WITH = {("filters", "on"): {"preset": "dlio"}, ("quantile_stats", "true"): {"semantics": "compatible"}}
+NEEDED_WITH = {("filters", "on"): {"preset": "dlio"}, ("quantile_stats", "true"): {"semantics": "compatible"},
+               **{("direction", word): {"name": "read"} for word in ("callees", "callers")}}
+
+
+def other_trace(server):
+    """id of a second trace, made when it is first asked for"""
+    if not hasattr(server, "other"):
+        server.other = server.ingest(write_trace(server.root / "openapi-other"))["id"]
+    return server.other
 
 
 def needed(server, path, given=()):
     """the parameters of a call, those it needs among them, as a query"""
-    parameters = {**{k: v.replace("{trace}", server.trace["id"]) for k, v in NEEDED.get(path, {}).items()}, **dict(given)}
+    parameters = {**{k: v.replace("{trace}", server.trace["id"]).replace("{other}", other_trace(server)) for k, v in NEEDED.get(path, {}).items()}, **dict(given)}
     return "?" + urlencode(parameters, doseq=True) if parameters else ""
+
+
+def trace_for(server, path):
+    """id of a trace that the call is about: what if needs samples, or a training log"""
+    if "/whatif" not in path:
+        return server.trace["id"]
+    if not hasattr(server, "whatif"):
+        server.whatif = server.ingest(write_trace(server.root / "openapi-training", training()))["id"], server.ingest(write_log(server.root / "openapi-log"))["id"]
+    return server.whatif[path.endswith("/align")]
 
 
 def fill(server, path, name):
     job = server.get("/api/v1/jobs")["jobs"][0]["id"]
     if "/queries/" in path:
         server.ask("/api/v1/queries/mine", "PUT", {"text": "{}"})
-    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name", "/metrics/": "compute_busy"}.items() if k in path), None)
-    return re.sub(r"\{(\w+)\}", lambda m: server.trace["id"] if "/traces/" in path and m[1] == "id" else named, path)
+    if "/dasf/" in path:
+        if not hasattr(server, "dasf"):
+            folder = server.root / "openapi-dasf"
+            folder.mkdir()
+            (folder / "x.msgpack").write_bytes(compute("a", 3, 2) + compute("b", 5, 1, host="node2", inputs=["a"]))
+            server.dasf = server.ingest(folder)["id"]
+        return path.replace("{id}", server.dasf).replace("{table}", "graph")
+    if path.endswith("/events/{event}"):
+        found = server.get(f"/api/v1/traces/{server.trace['id']}/timeline/search?at=0&filter=dur+%3E+0")
+        return path.replace("{id}", server.trace["id"]).replace("{event}", quote(found["event"]["id"], safe=""))
+    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name", "/metrics/": "compute_busy", "/rules/": "au"}.items() if k in path), None)
+    return re.sub(r"\{(\w+)\}", lambda m: trace_for(server, path) if "/traces/" in path and m[1] == "id" else named, path)
 
 
 def of_compatible(path, name):
@@ -139,11 +169,16 @@ def test_every_documented_parameter_is_understood(scene):
             if parameter["in"] != "query" or parameter["name"] == "cursor":  # a cursor comes with an answer
                 continue
             example = parameter["example"]
-            if parameter["name"] in NEEDED.get(path, {}) or parameter["name"] in ("baseline", "variant"):  # the examples are of other traces, or sets
+            if parameter["name"] in NEEDED.get(path, {}) or parameter["name"] in ("baseline", "variant", "event"):  # the examples are of other traces, or sets
                 continue
-            if parameter["name"] in ("columns", "sort", "order_by"):  # the example names columns of events
+            if parameter["name"] in ("columns", "sort", "order_by") and not path.endswith("/timeline/lanes"):  # the example names columns of events
                 example = server.get(fill(server, path, "") + needed(server, path))["columns"][0]
-            check_answer(server, spec, path, operation, {parameter["name"]: example, **of_compatible(path, parameter["name"])})
+            more = NEEDED_WITH.get((parameter["name"], example), {}) if isinstance(example, str) else {}
+            if (path.rsplit("/", 1)[1], parameter["name"]) == ("events", "lanes") and "/timeline/" not in path:
+                more = {"format": "chrome"}  # lanes are chosen for a viewer alone
+            if path.endswith("/overlap") and parameter["name"] == "by":
+                more = {"attribution": "stall", "preset": "dlio"}  # it names the rows of an attribution
+            check_answer(server, spec, path, operation, {parameter["name"]: example, **of_compatible(path, parameter["name"]), **more})
 
 
 def test_every_choice_is_answered_as_its_schema_says(scene):
@@ -198,7 +233,7 @@ def test_statuses_and_headers_are_those_of_the_answers(scene):
 def test_what_a_call_needs_is_required(scene):
     spec = document(scene)
     required = [(path, p["name"]) for path, _, operation in operations(spec) for p in operation["parameters"] if p["in"] == "query" and p["required"]]
-    assert required == [("/api/v1/compare", "traces")]
+    assert sorted(required) == [("/api/v1/compare", "traces"), ("/api/v1/compare/findings", "traces")]
     assert scene.shared.problem("/api/v1/compare", 400)["parameter"] == "/traces"
 
 

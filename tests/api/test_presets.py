@@ -170,6 +170,7 @@ def test_damaged_presets_of_ones_own_do_not_stop_the_start(scene):
     assert "good" in names and not names & {"torn", "zeros", "mistaken", "orphan"}, names
     assert sorted(p.name for p in folder.iterdir()) == [
         "good.yaml", "mistaken.yaml.damaged", "orphan.yaml.damaged", "torn.yaml.damaged", "zeros.yaml.damaged"]
+    assert server.ask("/api/v1/presets")[2]["set_aside"] == [f"{name}.yaml.damaged" for name in ("mistaken", "orphan", "torn", "zeros")]
     log = (server.folder / "log").read_text()
     assert all(f"{name}.yaml.damaged" in log for name in ("torn", "zeros", "mistaken", "orphan")), log
 

@@ -157,7 +157,7 @@ def test_mistakes_of_parameters_name_the_parameter(scene):
             ({"filter": "size >"}, "/filter", 6), ({"group_by": "pid,nosuch"}, "/group_by", 0), ({"aggregate": "x:1 + nosuch(1)"}, "/aggregate", 4),
             ({"derive": "x:size * func_name"}, "/derive", 5), ({"order_by": "-nosuch"}, "/order_by", None), ({"columns": "func_name,nosuch"}, "/columns", 0),
             ({"describe": "func_name"}, "/describe", None), ({"value_counts": "nosuch"}, "/value_counts", None), ({"preset": "nosuch"}, "/preset", None),
-            ({"filters": "perhaps"}, "/filters", None), ({"from": "x"}, "/from", None), ({"aggregate": "count()"}, "/aggregate", None),
+            ({"filters": "perhaps"}, "/filters", None), ({"filters": "on"}, "/filters", None), ({"from": "x"}, "/from", None), ({"aggregate": "count()"}, "/aggregate", None),
             ({"aggregate": ["n:count()", "n:sum(size)"]}, "/aggregate", None), ({"q": "{"}, "/q", 1), ({"q": "[]"}, "/q", None),
             ({"q": '{"filter": "size >"}'}, "/filter", 6), ({"q": '{"aggregate": {"x": "sum("}}'}, "/aggregate/x", 4), ({"nosuch": "1"}, "/nosuch", None),
             ({"filter": ["pid == 1", "pid == 2"]}, "/filter", None), ({"format": "xml"}, "/format", None), ({"explain": "yes"}, "/explain", None),
@@ -173,6 +173,8 @@ def test_bodies_that_are_no_request(scene):
         problem = scene.shared.problem(scene.shared.path + "/query", 400, "POST", body)
         assert position is None or problem["position"] == position, (body[:40], problem)
     assert scene.shared.problem(scene.shared.path + "/query", 400, "POST", {"traces": ["x"]})["parameter"] == "/traces"
+    assert scene.shared.problem(scene.shared.path + "/query", 400, "POST", {"filters": "on"})["parameter"] == "/filters"
+    assert scene.shared.problem(scene.shared.path + "/overlap", 400, "POST", {"filters": "on", "sets": {"a": "pid == 1"}})["parameter"] == "/filters"
     assert scene.shared.ask("/api/v1/traces/0000000000000000/query", "POST", {})[0] == 404
     assert scene.shared.ask("/api/v1/traces/0000000000000000/events")[0] == 404
 

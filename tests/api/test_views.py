@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import pathlib
-from urllib.parse import urlencode
 
 from harness import SMALL_EVENTS, event, small_trace, write_trace
 
@@ -194,52 +193,6 @@ def test_views_refuse_what_they_cannot_give(scene):
         assert problem["parameter"] == pointer and says in problem["detail"], (query, problem)
 
 
-# A value of each parameter that changes an answer of the small trace, unless the call has no use for it.
-TELLING = {"preset": "posix", "filters": "off", "semantics": "compatible", "from": "1.2", "to": "3.3", "filter": "pid == 1", "format": "csv", "granularity": "0.7", "layer": "compute",
-           "by": "proc_name", "views": "proc_name", "quantile_stats": "true", "metrics": "count", "max_points": "2", "limit": "1", "q": '{"limit": 2}', "group_by": "pid", "aggregate": "n:count()",
-           "derive": "x:pid", "value_counts": "pid", "describe": "pid", "columns": None, "sort": None, "order_by": None, "prefix": "rea", "set": "io:cat == 'posix'", "layers": "compute",
-           "scope": "thread", "variant": "intervals", "exposure": "true", "explain": "true", "where": "not idle", "longest": "1", "events": "1", "baseline": None, "view": "flat"}
-
-def test_no_parameter_is_ignored(scene):
-    """each changes the answer, or is refused; under both semantics"""
-    root = scene.new("root")
-    lines = small_trace()
-    lines.insert(-1, event("read", "POSIX", 1_700_000_003_000_000, 70_000, 1, 1, hhash=77, fhash=9, ret=17))
-    lines.insert(-1, json.dumps({"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": "/proc/stat", "value": 9}}))
-    server = scene.server([root])
-    trace = server.ingest(write_trace(root / "a", lines))["id"]
-    spec = server.get("/api/v1/openapi.json")
-    ignored = []
-    for path, item in spec["paths"].items():
-        named = [p["name"] for p in item.get("get", {}).get("parameters", []) if p["in"] == "query"]
-        if not named or path == "/api/v1/browse":
-            continue
-        base = path.replace("{id}", trace).replace("{name}", "cat") + "?" + (f"traces={trace}" if path.endswith("/compare") else "")
-        for semantics in ["exact", "compatible"] if "semantics" in named else [None]:
-            with_semantics = base + (f"&semantics={semantics}" if semantics else "")
-            for name in sorted(set(named) - {"semantics", "cursor", "traces", "partial"}):
-                asked = with_semantics + ("&layer=reader_posix" if "/views/" in path and name != "layer" and "layer" in named else "")
-                plain = server.ask(asked)
-                if plain[0] == 400:
-                    break  # a table that only the other semantics has
-                value = TELLING[name]
-                if name == "baseline":
-                    continue  # of one trace there is no other
-                if name == "filters" and ("/events" in path or "/query" in path or "/overlap" in path):
-                    value = "on"  # of no preset
-                if name == "granularity" and path.endswith(("/summary", "/compare")) and semantics == "exact":
-                    continue  # of whatever table has bins, as is documented
-                if path.endswith("/intervals") and name in ("sort", "order_by"):
-                    value = "-time"
-                if value is None:
-                    value = ("" if name == "columns" else "-") + plain[2]["columns"][0]
-                status, _, answer = server.ask(asked + "&" + urlencode({name: value}))
-                if status == 200 and answer == plain[2]:
-                    ignored.append((path, semantics, name, value))
-                assert status in (200, 400, 422), (path, name, status, answer)
-    assert not ignored, ignored
-
-
 def test_compatible_steps_are_there(scene):
     hlm = scene.shared.get(scene.shared.path + "/hlm")
     assert hlm["semantics"] == "compatible" and {"time_range", "proc_name"} <= set(hlm["columns"]) and hlm["row_count"] > 0
@@ -384,9 +337,24 @@ def test_a_sum_that_does_not_fit_is_missing_and_said(scene):
                         ("/views/flat?preset=posix&by=proc_name&semantics=compatible", "posix_size_sum")]:
         rows, value = table(server, query)
         assert sorted((row[name] is None, row[name]) for row in rows) == [(False, 7), (True, None)] and value["sums_too_large"] > 0, (query, rows)
+    value = server.get(server.path + "/query?group_by=pid&aggregate=size:sum(size)")
+    assert [row[1] for row in value["data"]] == [None, 7] and value["sums_too_large"] == 1, value
+    assert "sums_too_large" not in server.get(server.path + "/query?group_by=size&aggregate=n:count()")
     compatible = server.get(server.path + "/summary?preset=posix&semantics=compatible")
     assert compatible["layers"][0]["size"] is None and compatible["layers"][0]["bandwidth"] is None and compatible["sums_too_large"] > 0
     assert compatible["layers"][0]["count"] == 3
+
+
+def test_times_of_sets_that_do_not_fit_are_missing_and_said(scene):
+    long = 4 * 10**15  # 4e18 ns, since a time of the trace has a fraction
+    server = frugal(scene, ["[", *(read_at(i, long, 1 + i) for i in range(4)), read_at(5, 0.5, 9)])
+    ask = lambda **body: server.call("POST", server.path + "/overlap", {"sets": {"r": "cat == 'posix'"}, "scope": "process", **body})  # noqa: E731
+    value = ask()
+    found = dict(zip(value["sets"]["columns"], value["sets"]["data"][0])) if isinstance(value["sets"], dict) else value["sets"][0]
+    assert found["events"] == 5 and found["time"] is None and found["busy_max"] is not None and value["sums_too_large"] >= 1, value
+    assert "sums_too_large" not in ask(to=1)
+
+
 
 
 # ---- how answers are kept
@@ -430,6 +398,27 @@ def test_the_first_summary_after_a_restart_was_kept(scene):
     server.start()
     after = server.request("GET", path)
     assert after[2] == before[2] and after[1]["ETag"] == before[1]["ETag"]
+
+
+def test_what_columns_hold_is_kept_until_the_trace_or_its_name_changes(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    trace = server.ingest(write_trace(root / "a", small_trace()))
+    path = f"/api/v1/traces/{trace['id']}"
+    rows = lambda what="/columns": {row[0]: row[1:] for row in server.get(path + what)["data"]}  # noqa: E731
+    before, refined = rows(), rows("/columns?preset=dlio")
+    assert {name for name in before if before[name] != refined[name]} <= {"cat"} and list(before) == list(refined)
+    kept = lambda: len(list((server.folder / "store/traces" / trace["id"]).glob("kept-*")))  # noqa: E731
+    files = kept()
+    server.stop()
+    server.start()
+    assert rows() == before and rows("/columns?preset=dlio") == refined and kept() == files
+    assert server.ask(path, "PATCH", {"name": "renamed"})[0] == 200
+    after = rows()
+    assert after["trace"] != before["trace"] and {**after, "trace": 0} == {**before, "trace": 0}
+    write_trace(root / "a", small_trace() + [event("read", "POSIX", 1_700_000_001_000_000, 5, 1, 1)])
+    server.ingest(root / "a")
+    assert rows() != after
 
 
 def test_another_build_keeps_and_tags_its_own_answers(scene):

@@ -1,10 +1,11 @@
 /* Times the exact summary, a time series and flat views of a trace, without a daemon: ingests into a scratch
  * store, then asks again and again.
  *
- *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
+ *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-o QUESTION] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
  *
- * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -F turns the preset's filters
- * off, -P prints the summary, one value a line. */
+ * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -o asks one question alone:
+ * summary, series or the key of a view.  -F turns the preset's filters off, -P prints the summary, one value
+ * a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 struct options {
     unsigned workers, rounds;
     const char *preset, *config, *store, *trace;
+    const char *only; /* NULL: all questions */
     bool print, filters;
 };
 
@@ -59,6 +61,7 @@ static void ingest(struct sta_store *store, const struct options *options, char 
         files[i].source = sta_writer_source(writer, number);
     }
     struct sta_decode_request request = {.roots = roots,
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = files,
                                          .file_count = listing.count,
                                          .tables = sta_writer_tables(writer),
@@ -212,13 +215,15 @@ static struct sta_presets *load_presets(const char *config)
 static struct options options_of(int argc, char **argv)
 {
     struct options options = {.workers = sta_usable_cores(), .rounds = 5, .preset = "dlio", .filters = true};
-    for (int letter; (letter = getopt(argc, argv, "w:p:n:FP")) != -1;) {
+    for (int letter; (letter = getopt(argc, argv, "w:p:n:o:FP")) != -1;) {
         if (letter == 'w')
             options.workers = (unsigned)strtoul(optarg, NULL, 10);
         else if (letter == 'p')
             options.preset = optarg;
         else if (letter == 'n')
             options.rounds = (unsigned)strtoul(optarg, NULL, 10);
+        else if (letter == 'o')
+            options.only = optarg;
         else if (letter == 'F')
             options.filters = false;
         else if (letter == 'P')
@@ -227,14 +232,27 @@ static struct options options_of(int argc, char **argv)
             exit(2);
     }
     if (argc - optind < 2) {
-        fprintf(stderr, "usage: bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-F] [-P] CONFIG_DIR "
-                        "STORE_DIR [TRACE]\n");
+        fprintf(stderr, "usage: bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-o QUESTION] [-F] [-P] "
+                        "CONFIG_DIR STORE_DIR [TRACE]\n");
         exit(2);
     }
     options.config = argv[optind];
     options.store = argv[optind + 1];
     options.trace = argv[optind + 2];
     return options;
+}
+
+static void ask_all(const struct sta_question *question, const struct options *options)
+{
+    static const char *const views[] = {"time_range", "process", "file_name"};
+    const char *only = options->only;
+    if (only == NULL || strcmp(only, "summary") == 0)
+        ask_summary(question, options);
+    if (only == NULL || strcmp(only, "series") == 0)
+        ask_series(question, options);
+    for (size_t i = 0; i < STA_COUNT_OF(views); i++)
+        if (only == NULL || strcmp(only, views[i]) == 0)
+            ask_view(question, options, views[i]);
 }
 
 int main(int argc, char **argv)
@@ -248,11 +266,7 @@ int main(int argc, char **argv)
     struct sta_snapshot *snapshot = open_trace(store, &options);
     struct sta_question question = {
         .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = options.filters};
-    ask_summary(&question, &options);
-    ask_series(&question, &options);
-    ask_view(&question, &options, "time_range");
-    ask_view(&question, &options, "process");
-    ask_view(&question, &options, "file_name");
+    ask_all(&question, &options);
     sta_snapshot_release(snapshot);
     sta_presets_release(presets);
     sta_store_close(store);

@@ -113,13 +113,33 @@ async function moreRunsStandBeside(page, daemon) {
     const third = await daemon.ingest(given('two-hosts'));
     const { baseline, other } = await openCompare(page, daemon);
     await page.getByLabel('Add a run').selectOption(third.id);
-    await page.getByRole('group', { name: 'Metric' }).getByRole('button', { name: 'Busy' }).click();
+    await page.getByRole('group', { name: 'Metric' }).getByRole('button', { name: 'Wall time' }).click();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('layer_metric') === 'busy');
     const shown = await numbersOf(page.getByRole('table', { name: 'Layers' }).locator('tr', { has: page.getByRole('button', { name: 'reader_posix_lustre' }) }));
     const busy = await Promise.all([baseline, other].map(async ({ id }) => (await daemon.get(`traces/${id}/summary?preset=dlio`)).layers.find(({ name }) => name === 'reader_posix_lustre').busy));
     assert.deepEqual([shown[0], shown[2]], busy);
     await page.locator('.grid thead').getByText('Run', { exact: true }).waitFor();
     assert.ok((await gridRows(page)).some((row) => row.Run === third.name));
+}
+
+async function callsAreSetAgainstEachOther(page, daemon) {
+    const { baseline, other } = await openCompare(page, daemon, { as: 'calls' });
+    const [now, before] = await Promise.all([other, baseline].map(async ({ id }) => {
+        const { columns, data } = await daemon.get(`traces/${id}/calltree?preset=dlio&filters=on&min_share=0.0002&limit=10000`), at = (name) => columns.indexOf(name), paths = new Map();
+        for (const row of data) paths.set(row[at('node')], [...(paths.get(row[at('parent')]) ?? []), row[at('label')]]);
+        return new Map(data.map((row) => [paths.get(row[at('node')]).join(' \u203a '), row[at('total')]]));
+    }));
+    const rows = await page.getByRole('table', { name: 'Calls that grew and shrank' }).locator('tbody tr').evaluateAll((all) => all.slice(0, 10).map((row) => [row.querySelector('.name').title, ...['Now', 'Baseline'].map((label) => Number(row.querySelector(`[data-label="${label}"] data`).value))]));
+    assert.deepEqual(rows, rows.map(([path]) => [path, now.get(path) ?? 0, before.get(path) ?? 0]));
+    assert.ok(rows.some(([path]) => path.endsWith('pread')), 'what became slower is among the first');
+    await page.getByRole('region', { name: 'Calls', exact: true }).getByRole('button', { name: 'Chart' }).click();
+    const canvas = page.locator('.flame-canvas');
+    await canvas.waitFor();
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + 100, box.y + 30);
+    await page.locator('.chart-tip', { hasText: 'DLIOBenchmark.run' }).waitFor();
+    await page.mouse.click(box.x + 100, box.y + 30);
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('root') === 'DLIOBenchmark.run');
 }
 
 export const tests = [
@@ -129,4 +149,5 @@ export const tests = [
     { name: 'compare: the baseline is chosen', body: baselineIsChosen, expected: /400/ },
     { name: 'compare: runs are ticked in the list', body: runsAreTicked },
     { name: 'compare: more runs stand beside', body: moreRunsStandBeside },
+    { name: 'compare: calls that grew and shrank', body: callsAreSetAgainstEachOther },
 ];

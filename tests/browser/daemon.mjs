@@ -1,7 +1,7 @@
 /* daemon.mjs - a stratad of one's own, on a free port, in a scratch folder. */
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,11 @@ const ENDED = ['done', 'failed', 'cancelled'];
 /** Where a given trace lies. */
 export function given(name) {
     return path.join(STRATA_SHARED, 'traces', name);
+}
+
+/** Where a folder of stored expectations lies that is a trace, too. */
+export function golden(name) {
+    return path.join(STRATA_SHARED, 'golden', name);
 }
 
 export class Daemon {
@@ -44,6 +49,14 @@ export class Daemon {
             new Promise((_, reject) => { this.process.once('exit', (status) => reject(new Error(`stratad ended with ${status}: ${this.log}`))); }),
         ]);
         this.base = line.replace('listening on ', '');
+    }
+
+    /** Registers those files of a folder whose names begin so, from a copy below its own root; gives the trace. */
+    async ingestCopy(source, prefix = '') {
+        const folder = path.join(this.folder, path.basename(source));
+        await mkdir(folder, { recursive: true });
+        for (const name of await readdir(source)) if (name.startsWith(prefix)) await cp(path.join(source, name), path.join(folder, name));
+        return this.ingest(folder);
     }
 
     /** Ends it, leaving its store, so that again() finds everything. */

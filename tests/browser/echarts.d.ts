@@ -1,2 +1,2 @@
-/* What the build copies there is not in the source tree. */
-declare module '*/vendor/echarts.js';
+/* npm's packages are not in the source tree. */
+declare module 'echarts/*';

@@ -78,9 +78,25 @@ async function unknownIsSaid(page, daemon) {
     await page.getByRole('dialog').getByText('No such event').waitFor();
 }
 
+async function timelineShows(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, ask: 'events', order: '-time', filter: 'func_name == "pread"' })}`);
+    await settled(page);
+    await page.locator('.grid tbody tr').first().locator('td').nth(3).click();
+    await dialogOf(page).getByRole('link', { name: 'Show on the timeline' }).click();
+    await page.locator('.tl-event h3', { hasText: 'pread' }).waitFor();
+    await page.waitForFunction(() => document.querySelector('.tl-stage').dataset.state === 'whole');
+    const { event, view } = await parametersOf(page), shown = await daemon.get(`traces/${trace.id}/events/${encodeURIComponent(event)}`);
+    const { data: [[longest]] } = await daemon.get(`traces/${trace.id}/query?${new URLSearchParams({ filter: 'func_name == "pread"', aggregate: 'most:max(time)' })}`);
+    assert.equal(shown.dur, longest);
+    const [from, to] = view.split(',').map(Number);
+    assert.ok(from < shown.start && to > shown.end && to - from < 20 * shown.dur, 'the view is around it');
+}
+
 export const tests = [
     { name: 'event: a row opens everything that is known of it', body: rowsOpen },
     { name: 'event: keys and links open it, and it can be copied', body: keysAndLinksOpen },
+    { name: 'event: it is shown on the timeline', body: timelineShows },
     { name: 'event: what fills an interval opens, and a value filters', body: valuesFilter },
     { name: 'event: one that is not there is said in words', body: unknownIsSaid },
 ];

@@ -17,7 +17,7 @@ async function cellsAreTheApis(page, daemon) {
     const cells = await page.locator('.grid tbody tr').evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('data')].map((one) => Number(one.value))));
     assert.deepEqual(cells, wanted.data);
     assert.deepEqual(await page.locator('.grid .groups .named').allInnerTexts(), ['compute', 'reader']);
-    await page.locator('.grid thead').getByRole('button', { name: 'Busy' }).last().click();
+    await page.locator('.grid thead').getByRole('button', { name: 'Wall time' }).last().click();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('sort') === '-reader_busy');
     await settled(page);
     const sorted = await daemon.get(`traces/${trace.id}/views/flat?by=process&sort=-reader_busy&columns=pid`);

@@ -21,7 +21,7 @@ const LAYER = 'reader_posix_lustre';
 let begun = null;
 
 /** The daemon of these tests, with both traces read. */
-function large() {
+export function large() {
     begun ??= (async () => {
         const daemon = await Daemon.start();
         const packed = ['--gzip', 'one', '--level', '1', '--output-files', '4'];
@@ -37,7 +37,7 @@ export async function close() {
 }
 
 /** Milliseconds from a click on a link to the first picture that has what is waited for. */
-function clicked(page, address, ready) {
+export function clicked(page, address, ready) {
     return page.evaluate(({ href, wanted }) => new Promise((resolve) => {
         const link = document.createElement('a'), start = performance.now();
         const look = () => (document.querySelector(wanted) ? requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start))) : setTimeout(look, 1));
@@ -80,7 +80,7 @@ async function checkOverview(page, daemon, trace) {
     assert.equal(await tileNumber(page, 'Events'), summary.events);
     const cells = await tableNumbers(page.locator('table.layers'));
     for (const layer of summary.layers) {
-        for (const [label, column] of [['Busy', 'busy'], ['Exposed', 'exposed_group_sum'], ['Time', 'time'], ['Count', 'count'], ['Job', 'bw_busy']]) assert.equal(cells[layer.name][label] ?? null, layer[column] ?? null, `${layer.name} ${label}`);
+        for (const [label, column] of [['Wall time', 'busy'], ['Not overlapped', 'exposed_group_sum'], ['Call time', 'time'], ['Count', 'count'], ['Aggregate', 'bw_busy']]) assert.equal(cells[layer.name][label] ?? null, layer[column] ?? null, `${layer.name} ${label}`);
     }
     await page.getByLabel('Metric').selectOption('busy');
     await page.getByRole('group', { name: 'Show as' }).getByRole('button', { name: 'Table' }).click();
@@ -92,19 +92,19 @@ async function checkOverview(page, daemon, trace) {
 
 async function checkLayer(page, daemon, trace) {
     const row = (await daemon.get(`traces/${trace.id}/summary`)).layers.find(({ name }) => name === LAYER);
-    for (const [label, column] of [['Busy', 'busy'], ['Time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Files', 'files']]) assert.equal(await tileNumber(page, label), row[column], label);
+    for (const [label, column] of [['Wall time', 'busy'], ['Call time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Files', 'files']]) assert.equal(await tileNumber(page, label), row[column], label);
     await page.getByRole('group', { name: 'Rows by' }).getByRole('button', { name: 'File', exact: true }).click();
     await page.getByRole('heading', { name: `${LAYER} by file` }).waitFor();
     await settled(page);
     const wanted = await daemon.get(`traces/${trace.id}/views/layer?layer=${LAYER}&by=file_name&sort=-time&columns=file_name,time,count&limit=10`);
-    assert.deepEqual((await gridRows(page)).slice(0, 10).map((one) => [one.File, one.Time, one.Events]), wanted.data);
+    assert.deepEqual((await gridRows(page)).slice(0, 10).map((one) => [one.File, one['Call time'], one.Events]), wanted.data);
 }
 
 async function checkFlat(page, daemon, trace) {
     const cells = () => page.locator('.grid tbody tr').evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('data')].map((one) => Number(one.value))));
     const { row_count: count, data } = await daemon.get(`traces/${trace.id}/views/flat?by=process&columns=compute_busy,${LAYER}_busy&sort=-${LAYER}_busy`);
     assert.equal(await page.locator('.grid-words').innerText(), `${count} rows`);
-    await page.locator('.grid thead').getByRole('button', { name: 'Busy' }).last().click();
+    await page.locator('.grid thead').getByRole('button', { name: 'Wall time' }).last().click();
     await page.waitForFunction((sort) => new URLSearchParams(location.search).get('sort') === sort, `-${LAYER}_busy`);
     await settled(page);
     assert.deepEqual(await cells(), data.map((row) => row.filter((value) => value !== null)));
@@ -114,7 +114,7 @@ async function checkOverlap(page, daemon, trace) {
     const { sets } = await daemon.get(`traces/${trace.id}/overlap?preset=dlio&layers=compute,${LAYER}`);
     const shown = await page.getByRole('table', { name: 'Sets of events' }).evaluate((table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll('data')].map((one) => Number(one.value))));
     for (const [index, set] of sets.entries()) assert.ok([set.busy, set.time, set.events].every((number) => shown[index].includes(number)), `${set.name}: ${shown[index]}`);
-    await page.getByRole('group', { name: 'Intervals of' }).getByRole('button', { name: 'hidden', exact: true }).click();
+    await page.getByRole('group', { name: 'Intervals of' }).getByRole('button', { name: 'overlapped', exact: true }).click();
     await whole(page);
     const { row_count: count } = await daemon.get(`traces/${trace.id}/overlap/intervals?preset=dlio&layers=compute,${LAYER}&where=${LAYER}%20and%20compute&limit=1`);
     const words = await page.locator('.card', { has: page.getByRole('heading', { name: 'Intervals' }) }).locator('small').innerText();

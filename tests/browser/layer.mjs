@@ -24,7 +24,7 @@ async function figuresAreTheApis(page, daemon) {
     const summary = await daemon.get(`traces/${trace.id}/summary`);
     const row = summary.layers.find(({ name }) => name === LAYER);
     assert.equal(await tileNumber(page, 'Share of job'), row.busy / summary.job_time);
-    for (const [label, name] of [['Busy', 'busy'], ['Exposed', 'exposed_group_sum'], ['Time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Bandwidth', 'bw_busy'], ['Files', 'files']]) {
+    for (const [label, name] of [['Wall time', 'busy'], ['Not overlapped', 'exposed_group_sum'], ['Call time', 'time'], ['Events', 'count'], ['Size', 'size'], ['Bandwidth', 'bw_busy'], ['Files', 'files']]) {
         assert.equal(await tileNumber(page, label), row[name], label);
     }
     const kinds = page.getByRole('table', { name: 'Kinds of calls' });
@@ -39,7 +39,7 @@ async function rowsAreTheApis(page, daemon) {
     const shown = await gridRows(page);
     for (const [index, row] of wanted.data.entries()) {
         assert.equal(shown[index].File, of(row, 'file_name'));
-        for (const [label, name] of [['Time', 'time'], ['Events', 'count'], ['Busy', 'busy'], ['Size', 'size'], ['Exposed', 'exposed_group_sum']]) assert.equal(shown[index][label], of(row, name), label);
+        for (const [label, name] of [['Call time', 'time'], ['Events', 'count'], ['Wall time', 'busy'], ['Size', 'size'], ['Not overlapped', 'exposed_group_sum']]) assert.equal(shown[index][label], of(row, name), label);
     }
     await page.locator('.grid thead').getByRole('button', { name: 'Events' }).click();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('sort') === '-count');
@@ -131,7 +131,7 @@ async function categoriesAreLayers(page, daemon) {
     const row = (await daemon.get(`traces/${trace.id}/summary?preset=generic`)).layers.find(({ name }) => name === 'posix');
     const cells = await page.getByRole('region', { name: 'time in posix' }).locator('tbody tr').evaluateAll((rows) => rows.map((one) => Number([...one.querySelectorAll('data')].at(-1).value)));
     assert.ok(Math.abs(cells.reduce((sum, cell) => sum + cell, 0) - row.time) < 1e-6, 'the cells sum up to the time of the category');
-    await page.getByRole('link', { name: 'Its events' }).click();
+    await page.getByRole('link', { name: 'Show events' }).click();
     await settled(page);
     assert.equal(Number((await page.locator('.grid-words').innerText()).split(' row')[0].replace(/\D/g, '')), row.count);
 }
@@ -179,21 +179,21 @@ async function compatibleHasSlopes(page, daemon) {
     assert.deepEqual(rows, wanted.data.filter((row) => row[2] !== null));
     const summary = (await daemon.get(`traces/${trace.id}/summary?semantics=compatible&granularity=5`)).layers.find(({ name }) => name === LAYER);
     assert.equal(await tileNumber(page, 'Unoverlapped'), summary.u_time);
-    assert.match(await page.locator('.meaning').innerText(), /^Compatible: /);
-    await page.getByRole('group', { name: 'Semantics' }).getByRole('button', { name: 'exact' }).click();
-    await page.locator('.tile dt', { hasText: 'Exposed' }).waitFor();
+    assert.match(await page.locator('.meaning').innerText(), /^As DFAnalyzer: /);
+    await page.getByRole('group', { name: 'Counting' }).getByRole('button', { name: 'exact' }).click();
+    await page.locator('.tile dt', { hasText: 'Not overlapped' }).waitFor();
 }
 
 async function columnsAreChosen(page, daemon) {
     await openLayer(page, daemon, '&by=process');
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('dialog', { name: 'Columns' }).getByRole('searchbox').fill('open');
-    await page.getByLabel('open: time').check();
+    await page.getByLabel('open: call time').check();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('columns')?.includes('open_time'));
-    await page.locator('.grid thead').getByText('open: time').waitFor();
+    await page.locator('.grid thead').getByText('open: call time').waitFor();
     await page.reload();
     await settled(page);
-    assert.ok('open: time' in (await gridRows(page))[0]);
+    assert.ok('open: call time' in (await gridRows(page))[0]);
 }
 
 async function longTablesScroll(page) {

@@ -5,6 +5,7 @@ import { Daemon } from './daemon.mjs';
 import { tests as checks } from './checks.mjs';
 import { tests as compare } from './compare.mjs';
 import { tests as event } from './event.mjs';
+import { tests as findings } from './findings.mjs';
 import { tests as flat } from './flat.mjs';
 import { tests as frame } from './frame.mjs';
 import { close as closeLarge, tests as large } from './large.mjs';
@@ -14,7 +15,12 @@ import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
+import { tests as tasks } from './tasks.mjs';
+import { tests as timeline } from './timeline.mjs';
+import { tests as timelineParts } from './timeline_parts.mjs';
+import { tests as smooth } from './timeline_smooth.mjs';
 import { tests as traces } from './traces.mjs';
+import { tests as whatIf } from './whatif.mjs';
 import { tests as whereIs } from './where_is.mjs';
 import { tests as types } from './types.mjs';
 
@@ -22,7 +28,7 @@ const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...frame, ...whereIs, ...checks, ...large, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...findings, ...tasks, ...timeline, ...timelineParts, ...frame, ...whereIs, ...whatIf, ...checks, ...large, ...smooth, ...pictures]);
 } finally {
     await browser.close();
     await closeLarge();

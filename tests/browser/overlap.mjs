@@ -20,14 +20,14 @@ async function numbersAreTheApis(page, daemon) {
     const answer = await daemon.get(`traces/${trace.id}/overlap?preset=dlio&layers=compute,reader,checkpoint`);
     const shown = await bySet(page.getByRole('table', { name: 'Sets of events' }));
     for (const set of answer.sets) {
-        for (const [label, member] of [['Busy', 'busy'], ['Busiest rank', 'busy_max'], ['Time', 'time'], ['Events', 'events']]) assert.equal(shown[set.name][label], set[member], `${set.name} ${label}`);
+        for (const [label, member] of [['Wall time', 'busy'], ['Busiest rank', 'busy_max'], ['Call time', 'time'], ['Events', 'events']]) assert.equal(shown[set.name][label], set[member], `${set.name} ${label}`);
     }
     const pair = answer.pairs.find(({ a, b }) => a === 'compute' && b === 'reader');
-    assert.equal(shown.reader.Exposed, pair.b_minus_a);
-    assert.equal(shown.reader.Hidden, pair.overlap / (pair.overlap + pair.b_minus_a));
+    assert.equal(shown.reader['Not overlapped'], pair.b_minus_a);
+    assert.equal(shown.reader.Overlapped, pair.overlap / (pair.overlap + pair.b_minus_a));
     const combinations = await page.locator('table.upset tbody tr').evaluateAll((rows) => rows.map((row) => Number(row.querySelector('data').value)));
     assert.deepEqual(combinations, [...answer.groups.map(({ time }) => time).sort((a, b) => b - a), answer.idle]);
-    assert.match(await page.locator('.answer').innerText(), /^0\u202f% of the 150\u202fs that the ranks spent in reader hid behind compute; 150\u202fs did not\.$/);
+    assert.match(await page.locator('.answer').innerText(), /^0\u202f% of the 150\u202fs that the ranks spent in reader overlapped with compute; 150\u202fs did not\.$/);
     assert.match(await page.locator('.hint').first().innerText(), /would say/);
 }
 
@@ -42,7 +42,7 @@ async function setsAreChosen(page, daemon) {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.locator('table.upset thead', { hasText: 'large' }).waitFor();
     const { sets } = await daemon.call('POST', `traces/${trace.id}/overlap`, { sets: { large: 'size > 1048576' }, preset: 'dlio' });
-    assert.equal((await bySet(page.getByRole('table', { name: 'Sets of events' }))).large.Busy, sets[0].busy);
+    assert.equal((await bySet(page.getByRole('table', { name: 'Sets of events' }))).large['Wall time'], sets[0].busy);
     await page.getByRole('button', { name: 'Remove large' }).click();
     await page.locator('table.upset thead', { hasText: 'large' }).waitFor({ state: 'detached' });
     await page.getByLabel('Where overlap counts').selectOption('job');
@@ -64,10 +64,10 @@ async function combinationsAreSaved(page, daemon) {
 
 async function partsAreHidden(page, daemon) {
     await openOverlap(page, daemon, '&layers=compute,reader&as=units');
-    const region = page.getByRole('region', { name: 'reader exposed and hidden, by rank' });
+    const region = page.getByRole('region', { name: 'reader not overlapped and overlapped, by rank' });
     await region.waitFor();
     assert.equal(await region.locator('thead th').count(), 3);
-    await page.getByRole('group', { name: 'Parts shown' }).first().getByRole('button', { name: 'exposed', exact: true }).click();
+    await page.getByRole('group', { name: 'Parts shown' }).first().getByRole('button', { name: 'not overlapped', exact: true }).click();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('hide') === 'exposed');
     await page.waitForFunction(() => document.querySelectorAll('.chart-table thead th').length === 2);
 }
@@ -79,6 +79,9 @@ async function longestAreShown(page, daemon) {
     await rows.first().waitFor();
     assert.deepEqual(await rows.evaluateAll((all) => all.map((row) => Number(row.querySelector('data').value))), wanted.data.map((row) => row[wanted.columns.indexOf('time')]));
     assert.match(await rows.first().innerText(), /HDF5Reader/);
+    const [start, end] = ['start', 'end'].map((name) => wanted.data[0][wanted.columns.indexOf(name)]), lead = new URLSearchParams(await rows.first().getByTitle('Show on the timeline').getAttribute('href'));
+    assert.deepEqual([lead.get('page'), Number(lead.get('from')), Number(lead.get('to'))], ['timeline', start, end]);
+    assert.equal((await daemon.get(`traces/${trace.id}/timeline/statistics?${new URLSearchParams({ lanes: lead.get('lanes') })}`)).threads > 0, true, 'the lane is one');
     await rows.first().locator('button').click();
     await page.locator('.chip.accent').waitFor();
     assert.equal(Number((await parametersOf(page)).from), wanted.data[0][wanted.columns.indexOf('start')]);

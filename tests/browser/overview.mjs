@@ -6,7 +6,7 @@ import { given } from './daemon.mjs';
 import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
 const COLUMNS = {
-    Busy: 'busy', Exposed: 'exposed_group_sum', Hidden: 'hidden_share', Self: 'self_group_sum', Time: 'time', Count: 'count', Size: 'size', 'Per stream': 'bw', Job: 'bw_busy',
+    'Wall time': 'busy', 'Not overlapped': 'exposed_group_sum', Overlapped: 'hidden_share', Self: 'self_group_sum', 'Call time': 'time', Count: 'count', Size: 'size', 'Per call': 'bw', Aggregate: 'bw_busy',
 };
 
 async function openOverview(page, daemon, more = '') {
@@ -20,7 +20,7 @@ async function openOverview(page, daemon, more = '') {
 async function shown(page) {
     await page.locator('table.layers').waitFor();
     await page.locator('.chart').waitFor();
-    await page.locator('.outdated').waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.querySelector('.outdated') === null);
 }
 
 async function compareLayers(page, summary) {
@@ -189,10 +189,10 @@ async function brushSetsTheRange(page, daemon) {
 async function controlsAskTheApi(page, daemon) {
     const trace = await openOverview(page, daemon);
     const settled = () => page.waitForFunction(() => !document.querySelector('.outdated'));
-    await page.getByLabel('Preset').selectOption('posix');
+    await page.getByLabel('Preset', { exact: true }).selectOption('posix');
     await settled();
     await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix`));
-    await page.getByLabel('Dropping filters').selectOption('off');
+    await page.getByLabel('Preset filters').selectOption('off');
     await settled();
     await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix&filters=off`));
     await page.getByLabel('Metric').selectOption('bw_busy');
@@ -209,7 +209,7 @@ async function controlsAskTheApi(page, daemon) {
     await page.reload();
     await shown(page);
     assert.equal(await page.locator('#filter').inputValue(), 'size > 4096');
-    assert.equal(await page.getByLabel('Preset').inputValue(), 'posix');
+    assert.equal(await page.getByLabel('Preset', { exact: true }).inputValue(), 'posix');
 }
 
 async function wrongFilterIsMarked(page, daemon) {
@@ -271,7 +271,7 @@ async function establishedNumbersAreShown(page, daemon) {
     const summary = await daemon.get(`traces/${trace.id}/summary?semantics=compatible&granularity=5`);
     const cells = await tableNumbers(page.locator('table.layers'));
     for (const layer of summary.layers) {
-        for (const [label, name] of [['Time', 'time'], ['Count', 'count'], ['Size', 'size'], ['Calls/s', 'ops'], ['Bandwidth', 'bandwidth'], ['Exposed', 'u_time'], ['Overlap', 'overlap'], ['Files', 'num_files']]) {
+        for (const [label, name] of [['Call time', 'time'], ['Count', 'count'], ['Size', 'size'], ['Calls/s', 'ops'], ['Bandwidth', 'bandwidth'], ['Not overlapped', 'u_time'], ['Overlap', 'overlap'], ['Files', 'num_files']]) {
             assert.equal(cells[layer.name][label] ?? null, layer[name], `${layer.name} ${label}`);
         }
     }

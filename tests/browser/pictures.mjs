@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { slowerRun } from './compare.mjs';
 import { shots } from './harness.mjs';
+import { sampleTrace } from './tasks.mjs';
 
 export const PAGES = [
     { name: 'traces', address: () => '/', ready: 'table.cards' },
@@ -19,12 +20,20 @@ export const PAGES = [
     { name: 'flat', address: (trace) => `/?page=flat&trace=${trace.id}&by=process`, ready: '.grid tbody tr' },
     { name: 'flat compatible', address: (trace) => `/?page=flat&trace=${trace.id}&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
     { name: 'overlap', address: (trace) => `/?page=overlap&trace=${trace.id}`, ready: '.chart canvas' },
+    { name: 'timeline', address: (trace) => `/?page=timeline&trace=${trace.id}`, ready: '.tl-stage[data-state="whole"]' },
+    { name: 'timeline event', address: (trace) => `/?page=timeline&trace=${trace.id}&event=${encodeURIComponent('func_name == "pread" and dur > 500000')}`, ready: '.tl-event' },
+    { name: 'flame', address: (trace) => `/?page=flame&trace=${trace.id}`, ready: '.flame-canvas' },
+    { name: 'sandwich', address: (trace) => `/?page=flame&trace=${trace.id}&panel=sandwich&name=pread`, ready: '.flame-canvas' },
     { name: 'query', address: (trace) => `/?page=query&trace=${trace.id}`, ready: '.grid tbody tr' },
     { name: 'query chart', address: (trace) => `/?page=query&trace=${trace.id}&group=second+%3D+bin(time_start%2C+1)%2C+cat&agg=calls+%3D+count()&show=chart`, ready: '.chart canvas' },
     { name: 'query bars', address: (trace) => `/?page=query&trace=${trace.id}&show=chart`, ready: '.chart canvas' },
     { name: 'query events', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&order=-time&columns=func_name,time,time_start,pid,size,file_name,args.ret`, ready: '.grid tbody tr' },
     { name: 'event', address: (trace) => `/?page=query&trace=${trace.id}&ask=events&event=${encodeURIComponent('func_name == "pread" and dur > 500000')}`, ready: 'dialog .facts' },
     { name: 'compare', address: (trace, other) => `/?page=compare&traces=${trace.id},${other.id}`, ready: '.grid tbody tr' },
+    { name: 'what if', address: (trace) => `/?page=whatif&trace=${trace.id}&if_storage=0.5&if_workers=4`, ready: '.card[aria-label="Train time by workers"] canvas' },
+    { name: 'findings', address: (trace) => `/?page=findings&trace=${trace.id}&rule=input_bound`, ready: '.finding[open]' },
+    { name: 'overview of tasks', address: (trace, other, dask) => `/?page=overview&trace=${dask.id}`, ready: '.chart canvas' },
+    { name: 'tasks', address: (trace, other, dask) => `/?page=tasks&trace=${dask.id}`, ready: '.card[aria-label="What held it back"]' },
     { name: 'report', address: (trace) => `/?page=report&trace=${trace.id}`, ready: '.breakdown-legend li' },
 ];
 
@@ -44,7 +53,7 @@ async function pictureOf(browser, daemon, traces, { name, address, ready }, widt
 }
 
 async function picturesAreTaken(page, daemon, browser) {
-    const traces = [await daemon.trace('unet3d-v100'), await slowerRun(daemon)];
+    const traces = [await daemon.trace('unet3d-v100'), await slowerRun(daemon), await sampleTrace(daemon)];
     for (const one of PAGES) {
         for (const width of [1440, 390]) {
             for (const scheme of ['light', 'dark']) await pictureOf(browser, daemon, traces, one, width, scheme);

@@ -11,7 +11,7 @@ async function everyLinkLeads(page, daemon) {
     assert.ok(links.length >= 17, `${links.length} links`);
     for (const [what, href] of links) {
         await page.goto(`${daemon.base}/${href}`);
-        await page.locator('.grid tbody tr, .chart canvas, table.layers, .breakdown-legend, .empty').first().waitFor();
+        await page.locator('.grid tbody tr, main canvas, table.layers, .breakdown-legend, .empty').first().waitFor();
         await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
         assert.equal(await page.locator('.notice.bad, .filter-problem:not(:empty)').count(), 0, what);
     }

@@ -76,6 +76,7 @@ static int decode(struct scene *scene, struct sta_writer *writer, const struct s
         files[i].source = sta_writer_source(writer, number);
     }
     struct sta_decode_request request = {.roots = roots,
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = files,
                                          .file_count = count,
                                          .tables = sta_writer_tables(writer),
@@ -190,6 +191,61 @@ static int step_keep(struct scene *scene, struct sta_error *err)
     return status;
 }
 
+static int write_lanes(const struct sta_snapshot *snapshot, const int64_t *const *columns,
+                       struct sta_error *err)
+{
+    struct sta_lane_file_writer *writer;
+    int status = sta_lane_file_begin(snapshot, &writer, err);
+    if (status != STA_OK)
+        return status;
+    for (unsigned block = 0; block < 2 && status == STA_OK; block++)
+        status = sta_lane_file_add(writer, 2, columns, LINES, err);
+    if (status == STA_OK)
+        return sta_lane_file_publish(writer, "head", 4, err);
+    sta_lane_file_abort(writer);
+    return status;
+}
+
+static int read_lanes(const struct sta_snapshot *snapshot, const int64_t *const *columns,
+                      struct sta_error *err)
+{
+    struct sta_lane_file *file;
+    size_t size;
+    int64_t *read[2] = {sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
+                        sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t))};
+    int status = sta_lane_file_open(snapshot, &file, err);
+    if (status == STA_OK) {
+        const char *head = sta_lane_file_head(file, &size);
+        CHECK(size == 4 && memcmp(head, "head", 4) == 0, "another head than was kept");
+        status = sta_lane_file_read(file, 1, 2, read, err);
+        for (unsigned c = 0; c < 2 && status == STA_OK; c++)
+            CHECK(memcmp(read[c], columns[c], LINES * sizeof(int64_t)) == 0, "another block than was kept");
+        sta_lane_file_close(file);
+    }
+    free(read[0]);
+    free(read[1]);
+    return status;
+}
+
+static int step_lanes(struct scene *scene, struct sta_error *err)
+{
+    struct sta_snapshot *snapshot;
+    int64_t columns[2][LINES];
+    for (unsigned i = 0; i < LINES; i++) {
+        columns[0][i] = i * i % 1000;
+        columns[1][i] = -1;
+    }
+    int status = sta_snapshot_open(scene->store, scene->trace, &snapshot, err);
+    if (status != STA_OK)
+        return status;
+    status = write_lanes(snapshot, (const int64_t *const[]){columns[0], columns[1]}, err);
+    if (status == STA_OK)
+        status = read_lanes(snapshot, (const int64_t *const[]){columns[0], columns[1]}, err);
+    CHECK(status != STA_ECORRUPT, "what cannot be read now is not damaged");
+    sta_snapshot_release(snapshot);
+    return status;
+}
+
 static void rename_it(void *context, struct sta_trace_entry *entry)
 {
     free(entry->name);
@@ -233,6 +289,7 @@ static const struct step {
     {"read", step_read, 1, LINES, LINES, false},         {"keep", step_keep, 1, LINES, LINES, false},
     {"change", step_change, 1, LINES, LINES, false},     {"add", step_add, 1, LINES, LINES, false},
     {"remove", step_remove, 1, LINES, 0, true},          {"open", step_open, 1, LINES, LINES, false},
+    {"lanes", step_lanes, 1, LINES, LINES, false},
 };
 
 /* ---- one step with one failure */

@@ -1,4 +1,4 @@
-/* Expressions: any text is parsed and, if it is one, evaluated on a few rows; what it demands of its columns
+/* Expressions: any text is parsed and, if it is one, evaluated on a few rows; what it says of its columns
  * must admit every row that it selects. */
 #include <stdint.h>
 #include <string.h>
@@ -48,25 +48,25 @@ static void intern_texts(void)
             texts[i] != NULL ? sta_dictionary_intern(dictionary, texts[i], strlen(texts[i])) : STA_NO_CODE;
 }
 
-static bool admits(const struct sta_demand *demand, struct sta_evaluator *evaluator, unsigned row)
+static bool admits(const struct sta_predicate *predicate, struct sta_evaluator *evaluator, unsigned row)
 {
     struct sta_error err = STA_ERROR_INIT;
     bool admitted = true;
-    if (demand->kind == STA_DEMAND_TEXT)
-        return sta_demand_admits(demand, evaluator, dictionary, &codes[row], 1, &admitted, &err) != 0 ||
+    if (predicate->kind == STA_PREDICATE_TEXT)
+        return sta_predicate_admits(predicate, evaluator, dictionary, &codes[row], 1, &admitted, &err) != 0 ||
                admitted;
-    double value = columns[demand->column].type == STA_TYPE_INT ? (double)integers[row] : numbers[row];
-    return !missing[row] && value >= demand->low && value <= demand->high;
+    double value = columns[predicate->column].type == STA_TYPE_INT ? (double)integers[row] : numbers[row];
+    return !missing[row] && value >= predicate->low && value <= predicate->high;
 }
 
-static void check_demands(const struct sta_expression *expression, const struct sta_vector *holds)
+static void check_predicates(const struct sta_expression *expression, const struct sta_vector *holds)
 {
     size_t count;
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    const struct sta_demand *demands = sta_expression_demands(expression, &count);
+    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
     for (unsigned row = 0; row < ROWS; row++)
         for (size_t i = 0; i < count && holds->bools[holds->constant ? 0 : row]; i++)
-            STA_ASSERT(admits(&demands[i], evaluator, row));
+            STA_ASSERT(admits(&predicates[i], evaluator, row));
     sta_evaluator_destroy(evaluator);
 }
 
@@ -79,7 +79,7 @@ static void evaluate(const struct sta_expression *expression)
     if (sta_program_create(expression, &program, &err) == 0) {
         int rc = sta_program_run(program, evaluator, ROWS, give, NULL, &result, &err);
         if (rc == 0 && result.type == STA_TYPE_BOOL && result.missing == NULL)
-            check_demands(expression, &result);
+            check_predicates(expression, &result);
         sta_program_destroy(program);
     }
     sta_evaluator_destroy(evaluator);

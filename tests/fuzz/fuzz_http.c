@@ -25,7 +25,7 @@ static void fuzz_target(char *text)
         STA_ASSERT(captures[0].length > 0 && captures[1].length > 0);
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_repeats repeats;
-    if (sta_parameters_read(query, UINT64_MAX, values, &repeats, &err) == STA_OK)
+    if (sta_parameters_read(query, ~(sta_parameter_set)0, values, &repeats, &err) == STA_OK)
         for (unsigned i = 0; i < STA_PARAMETERS; i++)
             STA_ASSERT(!values[i].given || sta_parameters[i].type != STA_PARAMETER_CHOICE ||
                        sta_word_listed(values[i].text, sta_parameters[i].words));

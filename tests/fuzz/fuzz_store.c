@@ -11,12 +11,15 @@
 #include "common/memory.h"
 #include "store/build.h"
 #include "store/contents.h"
+#include "store/codec.h"
 #include "store/envelope.h"
+#include "store/lane_file.h"
 #include "store/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROWS = 900, KEYS = 4, FILES = 50 };
+enum { LANES = 253 }; /* first byte: changes of a lane file; the next one: a lane file */
 
 /* What segments of the fuzzer are read with, and one good segment that its inputs change. */
 static struct sta_tables *tables;
@@ -190,6 +193,118 @@ static void whole_segment(const uint8_t *data, size_t size)
     free(bytes);
 }
 
+/* ---- lane files */
+
+enum { LANE_VERSION = 7, LANE_BLOCKS = 3, LANE_ROWS = 700 };
+
+static struct sta_buffer good_lanes;
+
+static void put_lane_block(struct sta_buffer *directory, uint32_t block)
+{
+    struct sta_encoder *encoder = sta_encoder_create();
+    struct sta_plan plan = {0};
+    int64_t values[LANE_ROWS];
+    uint32_t room[LANE_ROWS];
+    struct sta_disk_lane_block entry = {
+        .at = good_lanes.size, .rows = LANE_ROWS, .columns = STA_LANE_COLUMNS};
+    for (uint32_t c = 0; c < STA_LANE_COLUMNS; c++) {
+        for (uint32_t i = 0; i < LANE_ROWS; i++)
+            values[i] = (int64_t)i * block * (c + 1) % 1000 - 3;
+        struct sta_values column = sta_values_of(values, LANE_ROWS, room);
+        sta_encode_stream(encoder, &plan, &column, &(struct sta_both_keys){0}, &good_lanes);
+    }
+    entry.size = (uint32_t)(good_lanes.size - entry.at);
+    entry.checksum = (uint32_t)XXH3_64bits(good_lanes.data + entry.at, entry.size);
+    sta_put(directory, &entry, sizeof entry);
+    sta_encoder_destroy(encoder);
+}
+
+/* Puts the right checksums and sizes into what may be a lane file. */
+static void seal_lanes(unsigned char *bytes, size_t size)
+{
+    struct sta_disk_lane_footer footer;
+    if (size < sizeof footer)
+        return;
+    unsigned char *end = bytes + size - sizeof footer;
+    memcpy(&footer, end, sizeof footer);
+    memcpy(footer.magic, STA_DISK_LANES_MAGIC, sizeof footer.magic);
+    footer.file_size = size;
+    footer.trace_version = LANE_VERSION;
+    footer.build = sta_lane_file_build();
+    if (footer.directory_at <= size - sizeof footer) {
+        const size_t length = size - sizeof footer - footer.directory_at;
+        for (size_t at = 0, b = 0;
+             b < footer.block_count && length - at >= sizeof(struct sta_disk_lane_block);
+             b++, at += sizeof(struct sta_disk_lane_block)) {
+            struct sta_disk_lane_block entry;
+            memcpy(&entry, bytes + footer.directory_at + at, sizeof entry);
+            if (entry.at <= size && entry.size <= size - entry.at)
+                entry.checksum = (uint32_t)XXH3_64bits(bytes + entry.at, entry.size);
+            memcpy(bytes + footer.directory_at + at, &entry, sizeof entry);
+        }
+        footer.directory_checksum = XXH3_64bits(bytes + footer.directory_at, length);
+    }
+    footer.footer_checksum = XXH3_64bits(&footer, offsetof(struct sta_disk_lane_footer, footer_checksum));
+    memcpy(end, &footer, sizeof footer);
+}
+
+static void make_good_lanes(void)
+{
+    struct sta_buffer directory;
+    sta_buffer_init(&good_lanes);
+    sta_buffer_init(&directory);
+    sta_put_text(&good_lanes, STA_DISK_LANES_MAGIC);
+    for (uint32_t b = 0; b < LANE_BLOCKS; b++)
+        put_lane_block(&directory, b);
+    struct sta_disk_lane_footer footer = {.version = STA_DISK_LANES_VERSION,
+                                          .directory_at = good_lanes.size,
+                                          .head_size = 4,
+                                          .block_count = LANE_BLOCKS};
+    sta_put(&good_lanes, directory.data, directory.size);
+    sta_put_text(&good_lanes, "head");
+    sta_put(&good_lanes, &footer, sizeof footer);
+    sta_buffer_fini(&directory);
+    seal_lanes((unsigned char *)good_lanes.data, good_lanes.size);
+}
+
+static void try_lanes(const unsigned char *bytes, size_t size)
+{
+    struct sta_lane_file file;
+    struct sta_error err = STA_ERROR_INIT;
+    int64_t *columns[STA_LANE_COLUMNS];
+    size_t head_size;
+    for (unsigned c = 0; c < STA_LANE_COLUMNS; c++)
+        columns[c] = sta_alloc_array(STA_BLOCK_ROWS, sizeof **columns);
+    if (sta_lane_file_attach(&file, bytes, size, LANE_VERSION, &err) == STA_OK) {
+        const unsigned char *head = sta_lane_file_head(&file, &head_size);
+        if (head_size > 0 && head[0] + head[head_size - 1] > 2 * UINT8_MAX)
+            abort();
+        for (uint32_t b = 0; b < STA_MIN(sta_lane_file_block_count(&file), 8U); b++)
+            if (sta_lane_file_read(&file, b, STA_LANE_COLUMNS, columns, &err) != STA_OK)
+                break;
+    }
+    sta_lane_file_detach(&file);
+    for (unsigned c = 0; c < STA_LANE_COLUMNS; c++)
+        free(columns[c]);
+}
+
+/* Pairs of (offset, byte) change the good lane file; or @data is one. */
+static void damaged_lanes(const uint8_t *data, size_t size, bool changes)
+{
+    if (good_lanes.size == 0)
+        make_good_lanes();
+    const size_t length = changes ? good_lanes.size : size;
+    unsigned char *bytes = malloc(length ? length : 1);
+    if (bytes == NULL)
+        abort();
+    memcpy(bytes, changes ? (const uint8_t *)good_lanes.data : data, length);
+    for (; changes && size >= 3; data += 3, size -= 3)
+        bytes[(data[0] | (size_t)data[1] << 8) % length] ^= data[2];
+    seal_lanes(bytes, length);
+    try_lanes(bytes, length);
+    free(bytes);
+}
+
 /* ---- everything else */
 
 static void try_contents(const char *bytes, size_t size, unsigned kind)
@@ -242,10 +357,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (size == 0)
         return 0;
-    unsigned what = data[0] % 8;
+    const unsigned first = data[0], what = first % 8;
     data++;
     size--;
-    if (what <= 1)
+    if (first == LANES || first == LANES + 1)
+        damaged_lanes(data, size, first == LANES);
+    else if (what <= 1)
         change_good(data, size, what == 1);
     else if (what == 2)
         whole_segment(data, size);

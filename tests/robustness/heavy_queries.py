@@ -150,6 +150,7 @@ def clients_that_leave(checks, folder):
     """nobody computes for somebody who is gone"""
     with Daemon(folder / "store-leave", [folder], ["--query-timeout", "3600"]) as daemon:
         identity = daemon.ingest(folder / "trace")["id"]
+        wait_until(lambda: daemon.idle(30), what="what is made after an ingest is made")
         path = f"/api/v1/traces/{identity}/query"
         with leaving(daemon, path, {"filter": ENDLESS, "aggregate": {"n": "count()"}}):
             wait_until(lambda: daemon.metric("strata_questions_running") == 1, what="the query begins")
@@ -182,6 +183,7 @@ def cancelled_jobs(checks, folder):
     """a long question of any kind is a job; who deletes it ends it, soon, and its client is told"""
     with Daemon(folder / "store-cancel", [folder], ["--request-header", "64KiB", "--query-timeout", "3600"]) as daemon:
         identity = daemon.ingest(folder / "trace")["id"]
+        wait_until(lambda: daemon.idle(30), what="what is made after an ingest is made")
         for kind, (method, path, body) in LONG.items():
             answers = []
             client = threading.Thread(target=lambda: answers.append(daemon.request(method, f"/api/v1/traces/{identity}/{path}", body)))

@@ -37,6 +37,7 @@ REQUESTS = [
     ("POST", "query", {"group_by": ["func_name", "pid", "tid"], "aggregate": {"n": "count()", "t": "sum(time)"}, "order_by": ["-t"], "limit": 10}),
     ("POST", "query", {"columns": ["ts", "dur", "func_name", "file_name"], "order_by": ["-dur"], "limit": 1000}),
     ("POST", "query", {"group_by": ["file_name"], "aggregate": {"m": "median(dur)"}, "order_by": ["file_name"], "limit": 10}),
+    ("POST", "query", {"filter": "dur > 3", "order_by": ["-te"], "then": {"aggregate": {"n": "count()", "x": "last(ts)"}}}),
     ("POST", "overlap/intervals", {**OVERLAP, "where": "r and w"}),
 ]
 LIMITED = (422, 503)

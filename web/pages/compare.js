@@ -3,6 +3,7 @@
 import { get, getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { asking } from '../parts/asking.js';
+import { compareCalls } from '../parts/compare_calls.js';
 import { compareLayers, LAYER_COLUMNS } from '../parts/compare_layers.js';
 import { regressionsCard } from '../parts/compare_regressions.js';
 import { runsBar, runsOf } from '../parts/compare_runs.js';
@@ -23,10 +24,10 @@ export const title = 'Compare';
  */
 export function open(host, place) {
     const runsBox = h('div', {}), controls = h('div', { class: 'controls' }), top = h('div', { class: 'stack' });
-    const series = compareSeries(), regressions = regressionsCard();
+    const series = compareSeries(), regressions = regressionsCard(), calls = compareCalls();
     const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }), trace: () => first });
     const bar = h('form', { class: 'control-bar', 'aria-label': 'What to compare', onsubmit: (event) => event.preventDefault() }, controls, filter.element);
-    const cards = [series.element, regressions.element];
+    const cards = [series.element, calls.element, regressions.element];
     const comparing = asking(top);
     let now = place, traces = null, presets = [], first = null, closed = false;
     const around = (shown) => { for (const card of cards) card.hidden = !shown; };
@@ -71,7 +72,7 @@ export function open(host, place) {
     function drawControls(preset) {
         refill(controls,
             field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layer: null }) }, presets.map(({ name }) => h('option', { value: name, selected: name === preset }, name)))),
-            field('Dropping filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
+            field('Preset filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
                 h('option', { value: '', selected: now.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: now.filters === 'off' }, 'off'))),
             h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(now)));
         filter.update(now.filter ?? '');
@@ -92,12 +93,13 @@ export function open(host, place) {
         series.element.hidden = present.length === 0;
         const span = Number(now.to ?? Math.max(...runs.map(({ trace }) => trace.job_time))) - Number(now.from ?? 0);
         if (present.length > 0) series.update({ ...view, layers: present, layer: present.find(({ name }) => name === now.layer) ?? mostChanged(present, layers), granularity: niceGranularity(span) });
+        calls.update(view);
         regressions.update(view);
     }
 
     return {
         update, refresh: start, escape: clearRange,
-        close() { closed = true; comparing.close(); series.close(); regressions.close(); },
+        close() { closed = true; comparing.close(); series.close(); calls.close(); regressions.close(); },
     };
 }
 

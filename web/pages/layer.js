@@ -110,26 +110,26 @@ function chooser(tree, seen, layer, condition, place) {
     const select = h('select', { id: 'layer', class: 'name', 'aria-label': 'Layer', onchange: (event) => go({ layer: event.target.value, columns: null, sort: null, slope: null }) },
         tree.map((one) => h('option', { value: one.name, selected: one === layer }, '\u2003'.repeat(one.depth) + one.name + (seen.get(one.name) ? '' : ' (no events)'))));
     return h('div', { class: 'layer-head' }, swatch(layer), select, h('span', { class: 'why' }, layer.label), condition && h('code', { class: 'hint', title: 'Which events are its' }, condition),
-        condition !== undefined && h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Its events'));
+        condition !== undefined && h('a', { class: 'button small', href: pageLink('query', { ask: 'events', order: '-time', filter: [condition, place.filter].filter(Boolean).map((one) => `(${one})`).join(' and ') }), title: 'One by one, the longest first' }, 'Show events'));
 }
 
 function figuresOf(row, { job_time: job }, span) {
     return [
         { label: span < job ? 'Share of range' : 'Share of job', number: row.busy / span, unit: 'share', note: `of ${text(span, 's')}`, title: 'Part of that time in which at least one event was running, anywhere in the job' },
-        { label: 'Busy', number: row.busy, unit: 's', note: 'on the clock', title: 'Length of the union of all events' },
-        row.exposed_group_sum === undefined ? { label: 'Busy of ranks', number: row.busy_group_sum, unit: 's', note: 'summed over ranks' }
-            : { label: 'Exposed', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} hidden`, title: 'Busy while the same rank was not computing, added up over ranks' },
-        { label: 'Time', number: row.time, unit: 's', note: row.count > 0 && `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
+        { label: 'Wall time', number: row.busy, unit: 's', note: 'union of events', title: 'Length of the union of all events' },
+        row.exposed_group_sum === undefined ? { label: 'Wall time of ranks', number: row.busy_group_sum, unit: 's', note: 'summed over ranks' }
+            : { label: 'Not overlapped', number: row.exposed_group_sum, unit: 's', note: row.hidden_share === null ? null : `${text(row.hidden_share, 'share')} overlapped`, title: 'Wall time during which the same rank was not computing, added up over ranks' },
+        { label: 'Call time', number: row.time, unit: 's', note: row.count > 0 && `${text(row.time / row.count, 's')} an event`, title: 'Sum of the durations of all events' },
         { label: 'Events', number: row.count, note: row.count > 0 && `${text(row.ops, '1/s')} of call time` },
         { label: 'Size', number: row.size, unit: 'B', title: 'Bytes read and written' },
-        { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} a stream`, title: 'Size over busy time: what the job got while it was transferring' },
+        { label: 'Bandwidth', number: row.bw_busy, unit: 'B/s', note: row.bw && `${text(row.bw, 'B/s')} per call`, title: 'Size over wall time: what the job got while it was transferring' },
         { label: 'Files', number: row.files, note: `by ${plural(row.processes, 'process', 'processes')}`, title: `${plural(row.threads, 'thread')} in ${plural(row.processes, 'process', 'processes')}` },
     ];
 }
 
 function compatibleFigures(row, { job_time: job }) {
     return [
-        { label: 'Time', number: row.time, unit: 's', note: `${text(row.time / job, 'share')} of job`, title: 'Sum over time bins of the longest time of any thread' },
+        { label: 'Call time', number: row.time, unit: 's', note: `${text(row.time / job, 'share')} of job`, title: 'Sum over time bins of the longest time of any thread' },
         { label: 'Unoverlapped', number: row.u_time, unit: 's', note: row.overlap === null ? null : `${text(row.overlap, 'share')} overlapped` },
         { label: 'Events', number: row.count, note: text(row.ops, '1/s') },
         { label: 'Size', number: row.size, unit: 'B' },

@@ -1,4 +1,4 @@
-/* overlap.js - did I/O hide behind compute: sets of events, how they lie over each other, rank by rank and over time. */
+/* overlap.js - did I/O overlap with compute: sets of events, how they lie over each other, rank by rank and over time. */
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -84,19 +84,19 @@ function overlapPicture(trace, bar) {
 
 /** The answer in a sentence, and what sums per bin would have said. */
 function verdict({ sets, hidden, behind, scope }, answer, granularity) {
-    if (hidden === behind) return h('p', { class: 'notice' }, 'One set alone hides nothing: choose another one beside it.');
+    if (hidden === behind) return h('p', { class: 'notice' }, 'One set alone overlaps with nothing: choose a second one.');
     const { hidden: share, exposed, overlap } = hiding(answer, hidden.name, behind.name);
     const pick = (label, key, chosen, other) => h('select', { 'aria-label': label, class: 'name', onchange: (event) => go({ [key]: event.target.value }) },
         sets.filter((set) => set !== other).map((set) => h('option', { value: set.name, selected: set === chosen }, set.name)));
     const bucket = answer.explain?.find(({ a, b }) => [a, b].includes(hidden.name) && [a, b].includes(behind.name));
     const guessed = bucket && bucket.overlap_bucket / (bucket.a === hidden.name ? bucket.a_bucket : bucket.b_bucket);
-    return h('section', { class: 'card', 'aria-label': 'Did it hide' },
-        h('header', { class: 'card-head' }, h('h2', {}, 'Did '), pick('What should hide', 'hidden', hidden, behind), h('h2', {}, 'hide behind'), pick('Behind what', 'behind', behind, hidden), h('h2', {}, '?')),
+    return h('section', { class: 'card', 'aria-label': 'Overlap of two sets' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Did '), pick('What should overlap', 'hidden', hidden, behind), h('h2', {}, 'overlap with'), pick('With what', 'behind', behind, hidden), h('h2', {}, '?')),
         share === null ? h('p', { class: 'answer' }, `No event of ${hidden.name} here.`)
-            : h('p', { class: 'answer' }, h('strong', {}, text(share, 'share')), ` of the ${text(overlap + exposed, 's')} that the ${scope.many} spent in ${hidden.name} hid behind ${behind.name}; `,
+            : h('p', { class: 'answer' }, h('strong', {}, text(share, 'share')), ` of the ${text(overlap + exposed, 's')} that the ${scope.many} spent in ${hidden.name} overlapped with ${behind.name}; `,
                 h('strong', {}, text(exposed, 's')), ' did not.'),
         Number.isFinite(guessed) && Math.abs(guessed - (share ?? 0)) > 0.005 && h('p', { class: 'hint' },
-            `Sums per bin of ${text(granularity, 's')}, as the established analysers subtract them, would say ${text(guessed, 'share')}: they take what merely falls into the same bin for overlap.`));
+            `Sums per bin of ${text(granularity, 's')}, as DFAnalyzer subtracts them, would say ${text(guessed, 'share')}: they take what merely falls into the same bin for overlap.`));
 }
 
 /** A row for each combination: which sets, and the seconds; names are words, so nothing needs quotes. */

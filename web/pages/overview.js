@@ -6,6 +6,7 @@ import { clockTime, grouped, moment, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
+import { findingsCard } from '../parts/findings_card.js';
 import { layerTable } from '../parts/layer_tree.js';
 import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
@@ -29,9 +30,9 @@ export function open(host, place) {
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */
 function summaryPicture(trace, bar) {
     const figures = h('div', { class: 'tiles-box' }), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
-    const series = seriesCard(), where = whereCard();
+    const series = seriesCard(), where = whereCard(), findings = findingsCard();
     const summing = asking(layers);
-    const around = (shown) => { for (const box of [figures, where.element, series.element]) box.hidden = !shown; };
+    const around = (shown) => { for (const box of [figures, where.element, findings.element, series.element]) box.hidden = !shown; };
     around(false);
     showLedger();
 
@@ -74,6 +75,7 @@ function summaryPicture(trace, bar) {
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
+        findings.update({ trace, place });
         fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
@@ -84,7 +86,7 @@ function summaryPicture(trace, bar) {
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where.element, layers, series.element, ledger], update, close() { summing.close(); series.close(); where.close(); } };
+    return { boxes: [figures, where.element, findings.element, layers, series.element, ledger], update, close() { summing.close(); series.close(); where.close(); findings.close(); } };
 }
 
 /** Instead of a table of dashes. */
@@ -94,7 +96,7 @@ function nothingPasses({ filter, from, to }) {
 }
 
 function figuresOf(trace, summary, io, span) {
-    const stream = (bandwidth) => bandwidth ? `${text(bandwidth, 'B/s')} a stream` : null;
+    const stream = (bandwidth) => bandwidth ? `${text(bandwidth, 'B/s')} per call` : null;
     return [
         span < summary.job_time ? { label: 'Time range', number: span, unit: 's', note: `of ${text(summary.job_time, 's')}` }
             : { label: 'Job time', number: summary.job_time, unit: 's', note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16), title: `From the first event, at ${moment(trace.start)}, to the end of the last` },
@@ -108,7 +110,7 @@ function figuresOf(trace, summary, io, span) {
     ];
 }
 
-/** The totals of the established analysers; what they call processes are threads. */
+/** The totals of DFAnalyzer; what it calls processes are threads. */
 function compatibleFigures(summary) {
     return [
         { label: 'Job time', number: summary.job_time, unit: 's' },

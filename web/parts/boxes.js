@@ -47,7 +47,7 @@ function option(data) {
         series: [
             { type: 'boxplot', boxWidth: [8, 56], cursor: data.onPick ? 'pointer' : 'default', emphasis: { disabled: true }, data: data.boxes.map((box) => ({ value: [box.min, box.q1, box.median, box.q3, box.max].map(clip),
                 itemStyle: { color: resolved(`color-mix(in oklab, ${box.color}, var(--paper) 60%)`), borderColor: resolved(`color-mix(in oklab, ${box.color}, var(--ink) 30%)`), borderWidth: 1.5 } })) },
-            { type: 'scatter', symbol: 'diamond', symbolSize: 7, silent: true, itemStyle: { color: resolved('var(--ink)') }, data: data.boxes.map((box, index) => [index, clip(box.mean)]) },
+            { type: 'line', symbol: 'diamond', symbolSize: 7, lineStyle: { opacity: 0 }, silent: true, itemStyle: { color: resolved('var(--ink)') }, data: data.boxes.map((box, index) => [index, clip(box.mean)]) },
         ],
     };
 }

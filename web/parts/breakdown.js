@@ -10,7 +10,7 @@ import { pageLink } from '../state.js';
 import { isPresent, pathTo, swatch } from './layers.js';
 
 /**
- * @typedef {{layer: import('./layers.js').Layer, kind: 'busy'|'exposed'|'self'|'inner'|'none', seconds: number}} Part
+ * @typedef {{layer: import('./layers.js').Layer, kind: 'busy'|'exposed'|'self'|'inner'|'none'|'idle', seconds: number}} Part
  */
 
 /**
@@ -52,7 +52,7 @@ function orphans(tree, byName, path) {
     return found.filter((part) => part.seconds > 0);
 }
 
-const WORDS = { busy: 'computing', exposed: 'not hidden behind compute', self: 'outside its parts', inner: '', none: 'was running' };
+const WORDS = { busy: 'computing', exposed: 'not overlapped with compute', self: 'other', inner: '', none: 'was running', idle: 'no task ran' };
 
 /**
  * The bar with its legend and sentence.
@@ -95,8 +95,8 @@ function sentence(parts, whole) {
 
 /** Without compute: the largest parts, then the time in which nothing was seen. */
 function processSentence(parts, whole, many) {
-    const [first, ...others] = parts.filter(({ kind }) => kind === 'inner').slice(0, 3), none = parts.find(({ kind }) => kind === 'none');
+    const [first, ...others] = parts.filter(({ kind }) => kind === 'inner').slice(0, 3), none = parts.find(({ kind }) => kind === 'none' || kind === 'idle');
     const words = ({ seconds, layer }) => [h('strong', {}, text(seconds / whole, 'share')), layer.label ? ' in ' : ' on ', layer.name];
     return h('p', { class: 'answer' }, `The ${many} spent `, first && [h('strong', {}, text(first.seconds / whole, 'share')), ' of their time', first.layer.label ? ' in ' : ' on ', first.layer.name],
-        others.map((part, index) => [index === others.length - 1 ? ' and ' : ', ', words(part)]), none && [first ? '; for ' : '', h('strong', {}, text(none.seconds / whole, 'share')), first ? ' none of these was running' : ' without any event'], '.');
+        others.map((part, index) => [index === others.length - 1 ? ' and ' : ', ', words(part)]), none && [first ? '; for ' : '', h('strong', {}, text(none.seconds / whole, 'share')), none.kind === 'idle' ? ' they were idle' : first ? ' none of these was running' : ' without any event'], '.');
 }

@@ -11,9 +11,9 @@ import { table } from './table.js';
 
 /** @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better, title: string}[]} */
 export const METRICS = [
-    { key: 'time', label: 'Time', unit: 's', better: 'lower', title: 'Sum of the durations of all events' },
-    { key: 'busy', label: 'Busy', unit: 's', better: 'lower', title: 'Length of the union of all events' },
-    { key: 'exposed_group_sum', label: 'Exposed', unit: 's', better: 'lower', title: 'Busy while the same rank was not computing, added up over ranks' },
+    { key: 'time', label: 'Call time', unit: 's', better: 'lower', title: 'Sum of the durations of all events' },
+    { key: 'busy', label: 'Wall time', unit: 's', better: 'lower', title: 'Length of the union of all events' },
+    { key: 'exposed_group_sum', label: 'Not overlapped', unit: 's', better: 'lower', title: 'Wall time during which the same rank was not computing, added up over ranks' },
     { key: 'size', label: 'Size', unit: 'B', better: 'neither', title: 'Bytes read and written' },
     { key: 'bw_busy', label: 'Bandwidth', unit: 'B/s', better: 'higher', title: 'Size over busy time: what the job got while it was transferring' },
     { key: 'count', label: 'Events', unit: 'count', better: 'neither', title: 'Number of events' },

@@ -23,7 +23,7 @@ const BY = [
 
 /** @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better}[]} */
 const MEASURES = [
-    { key: 'time', label: 'Time', unit: 's', better: 'lower' },
+    { key: 'time', label: 'Call time', unit: 's', better: 'lower' },
     { key: 'calls', label: 'Calls', unit: 'count', better: 'neither' },
     { key: 'mean', label: 'Time of a call', unit: 's', better: 'lower' },
     { key: 'bytes', label: 'Bytes', unit: 'B', better: 'neither' },

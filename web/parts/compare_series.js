@@ -11,8 +11,8 @@ import { columnOf } from './table.js';
 
 /* `adds`: where nothing happened it is 0, not missing. */
 const METRICS = [
-    { key: 'time', adds: true, label: 'Time in calls', unit: 's' },
-    { key: 'busy', adds: true, label: 'Busy time', unit: 's' },
+    { key: 'time', adds: true, label: 'Call time', unit: 's' },
+    { key: 'busy', adds: true, label: 'Wall time', unit: 's' },
     { key: 'bw_busy', label: 'Bandwidth of the job', unit: 'B/s' },
     { key: 'size', adds: true, label: 'Bytes', unit: 'B' },
     { key: 'count', adds: true, label: 'Events', unit: 'count' },

@@ -11,11 +11,11 @@ import { niceGranularity } from './time.js';
 const STEPS = [0.1, 1, 10];
 
 const SEMANTICS = [
-    { key: 'exact', words: 'Exact: every event counts once, each bin gets its part of it, and overlap comes from the intervals themselves.' },
-    { key: 'compatible', words: 'Compatible: the numbers of the established analysers. An event counts in the bin it starts in, and overlap comes from sums per bin.' },
+    { key: 'exact', label: 'exact', words: 'Exact: every event counts once, each bin gets its part of it, and overlap comes from the intervals themselves.' },
+    { key: 'compatible', label: 'as DFAnalyzer', words: 'As DFAnalyzer: an event counts in the bin it starts in, and overlap comes from sums per bin.' },
 ];
 
-/** Whether the place asks for the numbers of the established analysers. */
+/** Whether the place asks for the numbers of DFAnalyzer. */
 export function isCompatible(place) {
     return place.semantics === 'compatible';
 }
@@ -27,7 +27,7 @@ export function questionOf(place) {
 }
 
 /**
- * The bin width where none was chosen: for the established analysers, whose numbers depend on it, theirs.
+ * The bin width where none was chosen: for DFAnalyzer, whose numbers depend on it, its own.
  * @param {Object} place
  * @param {number} span  seconds that are shown
  */
@@ -36,7 +36,7 @@ export function usualGranularity(place, span) {
 }
 
 /**
- * @param {{without?: ('granularity'|'semantics')[]}} [options]  controls that the page has no use for
+ * @param {{without?: ('granularity'|'semantics'|'filters')[]}} [options]  controls that the page has no use for
  */
 export function controlBar({ without = [] } = {}) {
     let about = null;
@@ -59,10 +59,10 @@ export function controlBar({ without = [] } = {}) {
             field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layers: null, layer: null }) },
                 presets.map(({ name }) => h('option', { value: name === trace.preset?.name ? '' : name, selected: name === (place.preset ?? trace.preset?.name) }, name)))),
             has('granularity') && field('Granularity', granularitySelect(place, granularity, span)),
-            field('Dropping filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
+            has('filters') && field('Preset filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
                 h('option', { value: '', selected: place.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: place.filters === 'off' }, 'off'))),
-            has('semantics') && h('div', { class: 'field' }, h('span', {}, 'Semantics'),
-                segmented('Semantics', SEMANTICS.map(({ key, words }) => [key, key, words]), semantics.key, (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }))),
+            has('semantics') && h('div', { class: 'field' }, h('span', {}, 'Counting'),
+                segmented('Counting', SEMANTICS.map(({ key, label, words }) => [key, label, words]), semantics.key, (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }))),
             h('div', { class: 'field' }, h('label', { for: 'processes' }, 'Processes'), processes.element),
             h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(place)));
         meaning.textContent = has('semantics') ? semantics.words : '';

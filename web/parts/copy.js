@@ -78,8 +78,8 @@ export function postMenu(path, body, name) {
 }
 
 /** Saves text that the page made itself. */
-export function saveText(words, name) {
-    const address = URL.createObjectURL(new Blob([words], { type: 'text/csv' }));
+export function saveText(words, name, type = 'text/csv') {
+    const address = URL.createObjectURL(new Blob([words], { type }));
     h('a', { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
 }

@@ -14,8 +14,8 @@ import { segmented } from './segmented.js';
 import { recordsOf } from './table.js';
 
 const MEASURES = [
-    { key: 'time', label: 'Time', unit: 's' },
-    { key: 'busy', label: 'Busy time', unit: 's', exact: true },
+    { key: 'time', label: 'Call time', unit: 's' },
+    { key: 'busy', label: 'Wall time', unit: 's', exact: true },
     { key: 'count', label: 'Events', unit: 'count' },
     { key: 'size', label: 'Bytes', unit: 'B' },
 ];

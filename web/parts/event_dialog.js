@@ -5,7 +5,7 @@
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { at, text, value } from '../format.js';
-import { go, here, link, pageLink } from '../state.js';
+import { go, here, link } from '../state.js';
 import { schemaOf } from './completion.js';
 import { copyText } from './copy.js';
 import { openDialog } from './dialog.js';
@@ -13,6 +13,7 @@ import { equals, toggle } from './narrow.js';
 import { empty, loading } from './notice.js';
 import { written } from './query_text.js';
 import { recordsOf, table } from './table.js';
+import { eventOnTimeline } from './timeline_links.js';
 
 /** What tells an event from others; a view that opens events asks for these columns besides. */
 export const IDENTITY = ['ts', 'dur', 'host_name', 'pid', 'tid', 'func_name', 'cat'];
@@ -25,8 +26,13 @@ const IO_KINDS = [null, 'read', 'write', 'metadata', 'process control', 'inter-p
 const MOST_AROUND = 20;
 
 /** @param {Object} event  with the columns of IDENTITY */
+export function eventCondition(event) {
+    return IDENTITY.map((name) => equals(name, event[name])).join(' and ');
+}
+
+/** @param {Object} event  with the columns of IDENTITY */
 export function eventAddress(event) {
-    return link({ event: IDENTITY.map((name) => equals(name, event[name])).join(' and ') });
+    return link({ event: eventCondition(event) });
 }
 
 /**
@@ -35,7 +41,7 @@ export function eventAddress(event) {
  */
 export function eventDialog(trace, place) {
     const box = h('div', { class: 'stack' }), buttons = h('div', { class: 'card-tools' });
-    const dialog = openDialog({ title: 'Event', wide: true, body: box, buttons: [buttons], onClose: () => { work.abort(); if (here().event === place.event) go({ event: null }, { replace: true }); } });
+    const dialog = openDialog({ title: 'Event', wide: true, body: box, buttons: [buttons], onClose: () => { work.abort(); if (here().event === place.event && here().page === place.page) go({ event: null }, { replace: true }); } });
     const around = { preset: place.preset ?? trace.preset?.name, filters: place.filters };
     const work = loading(box, { what: 'Looking for the event', height: 320, load: ask, show, retry: () => { dialog.close(); go({ event: place.event }); } });
 
@@ -62,7 +68,7 @@ export function eventDialog(trace, place) {
                 event.size > 0 && event.time > 0 && ['Bandwidth', value(event.size / event.time, 'B/s')],
                 ...own.map((name) => [LABELS[name] ?? name, name === 'io_cat' ? `${IO_KINDS[event[name]] ?? event[name]} (${event[name]})` : figure(event[name], units[name])])].filter(Boolean)),
             given.length > 0 && facts('Arguments', given.map((name) => [name.slice(5), figure(event[name], units[name])]))), enclosed(calls));
-        fill(buttons, h('a', { class: 'button', href: nearby(event) }, 'Events around it'),
+        fill(buttons, h('a', { class: 'button primary', href: eventOnTimeline(place.event) }, 'Show on the timeline'),
             h('button', { class: 'button', onclick: () => copyText(place.event, 'the filter') }, 'Copy as filter'),
             h('button', { class: 'button', onclick: () => copyText(JSON.stringify(Object.fromEntries(Object.entries(event).filter(([, found]) => found !== null)), null, 2), 'as JSON') }, 'Copy as JSON'));
     }
@@ -92,13 +98,7 @@ function figure(found, unit) {
 /** The calls of its thread that were running all the while, the outermost first. */
 function enclosed(calls) {
     if (calls.length === 0) return null;
-    return h('section', {}, h('h3', {}, 'Inside of'), h('div', { class: 'scroll' }, table({ caption: 'Calls around it', rows: calls, class: 'plain', columns: [
+    return h('section', {}, h('h3', {}, 'Call stack'), h('div', { class: 'scroll' }, table({ caption: 'Calls around it', rows: calls, class: 'plain', columns: [
         { key: 'func_name', label: 'Function', class: 'head', cell: (call) => h('a', { href: eventAddress(call), class: 'name' }, call.func_name) },
         { key: 'cat', label: 'Category' }, { key: 'time_start', label: 'From', class: 'number', cell: (call) => at(call.time_start) }, { key: 'time', label: 'Duration', class: 'number', cell: (call) => text(call.time, 's') }] })));
-}
-
-/** What its process did from a little before it until a little after. */
-function nearby({ time_start: from, time_end: to, host_name: host, pid }) {
-    const margin = Math.max(to - from, 0.001), round = (seconds) => Number(Math.max(0, seconds).toFixed(6));
-    return pageLink('query', { ask: 'events', filter: [equals('host_name', host), equals('pid', pid)].join(' and '), from: round(from - margin), to: round(to + margin) });
 }

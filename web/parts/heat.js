@@ -1,5 +1,6 @@
 /* heat.js - a kind of chart: a heat map, rows such as processes over the job's time. */
 
+import { h } from '../dom.js';
 import { at, instant, range, text } from '../format.js';
 import { axisText, GRID, nameAxis, tip } from './axes.js';
 import { painted } from './painted.js';
@@ -17,6 +18,7 @@ import { chartTable } from './table.js';
  * @property {string} color
  * @property {string} label
  * @property {string} [head]  what the rows are
+ * @property {(place: number[]) => string|null} [address]  where a click on a cell leads: of its bin and row
  */
 
 /** @type {import('./plot.js').Kind} */
@@ -86,7 +88,7 @@ function tipOf(data, [bin, row]) {
 function table(data) {
     return chartTable(data.label, data.cells, [
         { key: 'row', label: data.head ?? 'Row', class: 'head', cell: (cell) => data.rows[cell[1]] },
-        { key: 'from', label: 'From', cell: (cell) => at(start(data, cell[0]), data.width) },
+        { key: 'from', label: 'From', cell: (cell) => (data.address ? h('a', { href: data.address(cell), title: 'Show on the timeline' }, at(start(data, cell[0]), data.width)) : at(start(data, cell[0]), data.width)) },
         { key: 'value', label: data.label, unit: data.unit, get: (cell) => cell[2] },
     ]);
 }

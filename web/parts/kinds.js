@@ -16,12 +16,12 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
     const columns = [
         { key: 'name', label: 'Calls', class: 'head', cell: (kind) => h('button', { type: 'button', class: 'row-name name', title: `${kind.condition}\nClick: show only these`, onclick: () => toggle(`(${kind.condition})`) }, kind.name) },
         { key: 'share', label: 'Share of time', class: 'bar-cell', cell: (kind) => h('span', { class: 'bar-with-figure' }, bar(kind.time / row.time, layer.color, 0, `${text(kind.time / row.time, 'share')} of the time of ${layer.name}`), h('span', { class: 'figure' }, text(kind.time / row.time, 'share'))) },
-        { key: 'time', label: 'Time', unit: 's', title: 'Sum of the durations' },
+        { key: 'time', label: 'Call time', unit: 's', title: 'Sum of the durations' },
         { key: 'mean', label: 'Per call', unit: 's', get: (kind) => kind.time / kind.count },
-        { key: 'busy', label: 'Busy', unit: 's', title: 'Length of the union' },
+        { key: 'busy', label: 'Wall time', unit: 's', title: 'Length of the union' },
         { key: 'count', label: 'Events', unit: 'count' },
         { key: 'size', label: 'Size', unit: 'B', get: (kind) => kind.size || null },
-        { key: 'bw', label: 'Per stream', unit: 'B/s', title: 'Size over time' },
+        { key: 'bw', label: 'Per call', unit: 'B/s', title: 'Size over time' },
     ].filter((column) => !['size', 'bw'].includes(column.key) || rows.some((kind) => kind.size > 0));
     return h('section', { class: 'card', 'aria-label': 'Kinds of calls' },
         h('header', { class: 'card-head' }, h('h2', {}, 'Kinds of calls'), h('small', {}, 'an event may be of several kinds, or of none'),

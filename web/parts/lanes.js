@@ -16,6 +16,7 @@ const LANE = 20; /* px */
  * @property {[from: number, to: number, lane: number][]} intervals
  * @property {string} color
  * @property {string} label
+ * @property {(place: number[]) => string|null} [address]  where a click on an interval leads: of a moment and a lane
  */
 
 /** @type {import('./plot.js').Kind} */
@@ -54,6 +55,6 @@ function table(data) {
         { key: 'lane', label: 'Where', class: 'head', cell: ([, , lane]) => data.lanes[lane] },
         { key: 'from', label: 'From', class: 'number', cell: ([from]) => at(from) },
         { key: 'to', label: 'To', class: 'number', cell: ([, to]) => at(to) },
-        { key: 'time', label: 'Time', class: 'number', cell: ([from, to]) => text(to - from, 's') },
+        { key: 'time', label: 'Duration', class: 'number', cell: ([from, to]) => text(to - from, 's') },
     ]);
 }

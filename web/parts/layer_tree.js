@@ -1,4 +1,4 @@
-/* layer_tree.js - the summary as a table: every layer under its parent, on the clock and summed over ranks. */
+/* layer_tree.js - the summary as a table: every layer under its parent, over the whole job and summed over ranks. */
 
 import { h, icon } from '../dom.js';
 import { text } from '../format.js';
@@ -8,11 +8,11 @@ import { bar, table } from './table.js';
 
 /* What stands above the heads; a column names its group. */
 const GROUPS = {
-    clock: { label: 'On the clock', title: 'Time during which at least one event of the layer was running' },
+    clock: { label: 'Whole job', title: 'Time during which at least one event of the layer was running' },
     ranks: { label: 'Summed over ranks', title: 'Each rank counted for itself, then added up' },
     events: { label: 'Events', title: 'Each event counted for itself, then added up' },
     bandwidth: { label: 'Bandwidth', title: 'While data was read or written' },
-    uncovered: { label: 'Unoverlapped', title: 'In time bins in which the layer took longer than compute, as the established analysers see it' },
+    uncovered: { label: 'Unoverlapped', title: 'In time bins in which the layer took longer than compute, as DFAnalyzer sees it' },
 };
 
 /**
@@ -20,7 +20,7 @@ const GROUPS = {
  * @param {import('./layers.js').Layer[]} tree
  * @param {Set<string>} chosen  layers to mark
  * @param {(name: string) => void} onLayer
- * @param {{compatible?: boolean, jobTime?: number, span?: number}} [semantics]  compatible: rows are those of the established analysers; span: seconds that are shown
+ * @param {{compatible?: boolean, jobTime?: number, span?: number}} [semantics]  compatible: rows are those of DFAnalyzer; span: seconds that are shown
  */
 export function layerTable(rows, tree, chosen, onLayer, { compatible = false, jobTime, span = jobTime } = {}) {
     const byName = new Map(rows.map((row) => [row.name, row]));
@@ -46,28 +46,28 @@ function groupsOf(columns) {
 }
 
 const exactColumns = (span, jobTime) => [
-    { key: 'share', label: span < jobTime ? 'Share of range' : 'Share of job', class: 'bar-cell', title: 'Part of that time in which at least one event was running, anywhere in the job; pale: hidden behind compute', cell: (row) => shareCell(row, row.busy / span, row.hidden_share) },
-    { key: 'busy', group: 'clock', label: 'Busy', unit: 's', title: 'Length of the union of all events' },
-    { key: 'exposed_group_sum', group: 'ranks', label: 'Exposed', unit: 's', title: 'Busy while the same rank was not computing' },
-    { key: 'hidden_share', group: 'ranks', label: 'Hidden', unit: 'share', title: 'Part of the busy time that was hidden behind compute' },
-    { key: 'self_group_sum', group: 'ranks', label: 'Self', unit: 's', title: 'Busy while none of its children was' },
-    { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum of the durations of all events' },
+    { key: 'share', label: span < jobTime ? 'Share of range' : 'Share of job', class: 'bar-cell', title: 'Part of that time in which at least one event was running, anywhere in the job; pale: overlapped with compute', cell: (row) => shareCell(row, row.busy / span, row.hidden_share) },
+    { key: 'busy', group: 'clock', label: 'Wall time', unit: 's', title: 'Length of the union of all events' },
+    { key: 'exposed_group_sum', group: 'ranks', label: 'Not overlapped', unit: 's', title: 'Wall time during which the same rank was not computing' },
+    { key: 'hidden_share', group: 'ranks', label: 'Overlapped', unit: 'share', title: 'Part of the wall time that overlapped with compute of the same rank' },
+    { key: 'self_group_sum', group: 'ranks', label: 'Self', unit: 's', title: 'Wall time during which none of its children ran' },
+    { key: 'time', group: 'events', label: 'Call time', unit: 's', title: 'Sum of the durations of all events' },
     { key: 'count', group: 'events', label: 'Count', unit: 'count', title: 'Number of events' },
     { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written', get: (row) => row.size || null },
-    { key: 'bw', group: 'bandwidth', label: 'Per stream', unit: 'B/s', title: 'Size over time: what one call got' },
-    { key: 'bw_busy', group: 'bandwidth', label: 'Job', unit: 'B/s', title: 'Size over busy time: what the job got while it was transferring' },
+    { key: 'bw', group: 'bandwidth', label: 'Per call', unit: 'B/s', title: 'Size over time: what one call got' },
+    { key: 'bw_busy', group: 'bandwidth', label: 'Aggregate', unit: 'B/s', title: 'Size over wall time: what the job got while it was transferring' },
 ];
 
 /* metrics.md section 8. */
 function compatibleColumns(jobTime) {
     return [
         { key: 'share', label: 'Share of job', class: 'bar-cell', title: 'Time over job time; pale: overlapped by compute', cell: (row) => shareCell(row, row.time / jobTime, row.overlap) },
-        { key: 'time', group: 'events', label: 'Time', unit: 's', title: 'Sum over time bins of the longest time of any thread' },
+        { key: 'time', group: 'events', label: 'Call time', unit: 's', title: 'Sum over time bins of the longest time of any thread' },
         { key: 'count', group: 'events', label: 'Count', unit: 'count', title: 'Number of events' },
         { key: 'size', group: 'events', label: 'Size', unit: 'B', title: 'Bytes read and written' },
         { key: 'ops', group: 'events', label: 'Calls/s', unit: '1/s', title: 'Count over time' },
         { key: 'bandwidth', group: 'events', label: 'Bandwidth', unit: 'B/s', title: 'Size over time' },
-        { key: 'u_time', group: 'uncovered', label: 'Exposed', unit: 's', title: 'Beyond the time of compute in the same bin' },
+        { key: 'u_time', group: 'uncovered', label: 'Not overlapped', unit: 's', title: 'Beyond the time of compute in the same bin' },
         { key: 'overlap', group: 'uncovered', label: 'Overlap', unit: 'share', title: 'Part of the time that is not unoverlapped' },
         { key: 'num_files', label: 'Files', unit: 'count' },
         { key: 'num_processes', label: 'Threads', unit: 'count', title: 'Distinct (host, process, thread) in the busiest bin' },
@@ -84,7 +84,7 @@ function nameCell(row, onLayer, chosen) {
 
 function shareCell(row, share, hiddenShare) {
     if (!Number.isFinite(share) || !isPresent(row)) return null;
-    const hidden = hiddenShare ? `, ${text(hiddenShare, 'share')} of it hidden behind compute` : '';
+    const hidden = hiddenShare ? `, ${text(hiddenShare, 'share')} of it overlapped with compute` : '';
     return h('span', { class: 'bar-with-figure' }, bar(Math.min(1, share), row.layer.color, hiddenShare, `${text(share, 'share')} of the time${hidden}`),
         h('span', { class: 'figure' }, text(share, 'share')));
 }

@@ -3,21 +3,21 @@
 /* exact.md section 2. */
 const EXACT = {
     count: ['Events', 'Number of events'],
-    time: ['Time', 'Sum of the durations of all events'],
+    time: ['Call time', 'Sum of the durations of all events'],
     size: ['Size', 'Bytes read and written'],
-    bw: ['Per stream', 'Size over time: what one call got'],
+    bw: ['Per call', 'Size over time: what one call got'],
     ops: ['Calls/s', 'Events per second of call time'],
-    busy: ['Busy', 'Length of the union of all events'],
-    bw_busy: ['Bandwidth', 'Size over busy time: what the job got while it was transferring'],
-    busy_process_min: ['Busy, least', 'Busy time of the process that was busy least'],
-    busy_process_mean: ['Busy, mean', 'Busy time of a process'],
-    busy_process_max: ['Busy, most', 'Busy time of the busiest process'],
-    busy_process_sum: ['Busy, summed', 'Busy times of the processes, added up'],
-    busy_group_sum: ['Busy of ranks', 'Busy times of the ranks, each with its workers, added up'],
-    exposed_group_sum: ['Exposed', 'Busy while the same rank was not computing, added up over ranks'],
-    exposed_group_max: ['Exposed, most', 'Busy while the rank was not computing, of the rank where that is longest'],
-    hidden_share: ['Hidden', 'Part of the busy time that was hidden behind compute'],
-    self_group_sum: ['Self', 'Busy while none of its children was, added up over ranks'],
+    busy: ['Wall time', 'Length of the union of all events'],
+    bw_busy: ['Bandwidth', 'Size over wall time: what the job got while it was transferring'],
+    busy_process_min: ['Wall time, least', 'Of the process where it is shortest'],
+    busy_process_mean: ['Wall time, mean', 'Of a process'],
+    busy_process_max: ['Wall time, most', 'Of the process where it is longest'],
+    busy_process_sum: ['Wall time, summed', 'Of each process, added up'],
+    busy_group_sum: ['Wall time of ranks', 'Of each rank with its workers, added up'],
+    exposed_group_sum: ['Not overlapped', 'Wall time during which the same rank was not computing, added up over ranks'],
+    exposed_group_max: ['Not overlapped, most', 'Wall time during which the rank was not computing, of the rank where that is longest'],
+    hidden_share: ['Overlapped', 'Part of the wall time that overlapped with compute of the same rank'],
+    self_group_sum: ['Self', 'Wall time during which none of its children ran, added up over ranks'],
     processes: ['Processes', 'Distinct processes'], threads: ['Threads', 'Distinct threads'], hosts: ['Hosts', 'Distinct hosts'], files: ['Files', 'Distinct files'],
 };
 
@@ -40,7 +40,7 @@ export const SCORES = ['trivial', 'trivial', 'low', 'medium', 'high', 'critical'
  * How a column looks in a table.
  * @param {string} name  of a layer view's column
  * @param {Object<string, string>} units  as the answer has them
- * @param {boolean} compatible  the columns of the established analysers keep their names
+ * @param {boolean} compatible  the columns of DFAnalyzer keep their names
  * @returns {import('./table.js').Column}
  */
 export function metricColumn(name, units, compatible) {

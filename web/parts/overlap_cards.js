@@ -17,13 +17,14 @@ import { pairColumns, unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
 import { columnOf, recordsOf, table } from './table.js';
 import { showRange } from './time.js';
+import { laneOf, timelineLink } from './timeline_links.js';
 
 const MOST_UNITS = 64, MOST_INTERVALS = 20000, LONGEST = 10, FILL = 3;
-const HIDDEN = { name: 'hidden', color: 'var(--layer-5)' };
+const HIDDEN = { name: 'overlapped', color: 'var(--layer-5)' };
 
 /** The two parts of a set's time: those that the place shows, and a legend that shows and hides them. */
 function partsOf({ hidden, behind }, place) {
-    const parts = [{ key: 'exposed', name: 'exposed', color: hidden.color, hatched: hidden.hatched }, { key: 'hidden', name: `hidden behind ${behind.name}`, color: HIDDEN.color, hatched: false }];
+    const parts = [{ key: 'exposed', name: 'not overlapped', color: hidden.color, hatched: hidden.hatched }, { key: 'hidden', name: `overlapped with ${behind.name}`, color: HIDDEN.color, hatched: false }];
     const away = (place.hide ?? '').split(','), shown = parts.filter(({ key }) => !away.includes(key));
     const choose = (name, alone) => { const next = toggled(new Set(shown.map((part) => part.name)), name, alone); go({ hide: parts.filter((part) => !next.has(part.name)).map(({ key }) => key).join(',') }); };
     return { shown, above: legend(/** @type {any} */ (parts), new Set(shown.map(({ name }) => name)), choose, 'Parts shown') };
@@ -39,8 +40,8 @@ export function unitsCard() {
         const hosts = new Set(rows.map((row) => row.host_name)).size, most = rows.slice(0, MOST_UNITS);
         card.update({
             what: 'Reading the ranks', path, parameters: { ...question.parameters, limit: rows.length || 1 }, file: `${trace.name}-overlap`, load: async () => answer, above,
-            note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} most exposed of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
-            draw: () => rows.length === 0 ? null : { names: most.map((row) => unitName(row, hosts)), lying: true, stacked: true, unit: 's', head: scope.label, label: `${set.name} exposed and hidden, by ${scope.one}`,
+            note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} longest of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
+            draw: () => rows.length === 0 ? null : { names: most.map((row) => unitName(row, hosts)), lying: true, stacked: true, unit: 's', head: scope.label, label: `${set.name} not overlapped and overlapped, by ${scope.one}`,
                 series: shown.map((part) => ({ ...part, values: most.map((row) => row[names[part.key]]) })) },
         });
     }
@@ -56,7 +57,7 @@ export function hidingSeries() {
         card.update({
             what: 'Reading the bins', path, parameters: question.parameters, file: `${trace.name}-overlap-series`, load: async () => answer, above,
             note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${question.scope.many}; drag to choose a time range`,
-            draw: () => answer.series.data.length === 0 ? null : { times: columnOf(answer.series, 'time_start'), width: granularity, unit: 's', stacked: true, label: `${set.name} exposed and hidden over time`,
+            draw: () => answer.series.data.length === 0 ? null : { times: columnOf(answer.series, 'time_start'), width: granularity, unit: 's', stacked: true, label: `${set.name} not overlapped and overlapped over time`,
                 series: shown.map((part) => ({ name: part.name, layer: { ...set, color: part.color, hatched: part.hatched }, values: columnOf(answer.series, names[part.key]) })) },
         });
     }
@@ -68,7 +69,7 @@ export function lanesCard() {
     const card = chartCard({ name: 'lanes', title: 'Intervals', kind: lanes, height: 200 });
     function update({ trace, place, question, span }) {
         const { hidden: set, behind } = question, choices = [
-            ['exposed', `${set.name} exposed`, `${set.name} and not ${behind.name}`, set.color], ['hidden', 'hidden', `${set.name} and ${behind.name}`, HIDDEN.color],
+            ['exposed', `${set.name} not overlapped`, `${set.name} and not ${behind.name}`, set.color], ['hidden', 'overlapped', `${set.name} and ${behind.name}`, HIDDEN.color],
             ['behind', behind.name, behind.name, behind.color], ['idle', 'none of the sets', 'idle', 'var(--line-strong)']];
         const [key, , where, color] = choices.find(([one]) => one === place.lanes) ?? choices[0];
         const path = `traces/${trace.id}/overlap/intervals`, { granularity: _, ...common } = question.parameters, parameters = { ...common, where, order_by: '-time', limit: MOST_INTERVALS };
@@ -76,18 +77,19 @@ export function lanesCard() {
             what: 'Cutting the time of every rank', path, parameters, file: `${trace.name}-${key}`, load: (signal) => getOf(trace, path, parameters, signal),
             tools: segmented('Intervals of', choices.map(([one, words]) => [one, words]), key, (one) => go({ lanes: one === 'exposed' ? null : one })),
             note: (answer) => answer.row_count > answer.data.length ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}` : `${grouped(answer.row_count)} in all`,
-            draw: (answer) => lanesOf(recordsOf(answer), span, color, where),
+            draw: (answer) => lanesOf(recordsOf(answer), span, color, where, question.scope.key),
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
 /** Lanes in the order of their names, which are few: only these are compared as texts. */
-function lanesOf(rows, [first, last], color, label) {
+function lanesOf(rows, [first, last], color, label, scope) {
     const hosts = new Set(rows.map((row) => row.host_name)).size, named = rows.map((row) => unitName(row, hosts));
-    const names = [...new Set(named)].sort(new Intl.Collator(undefined, { numeric: true }).compare).slice(0, MOST_UNITS), laneOf = new Map(names.map((name, lane) => [name, lane]));
-    const intervals = rows.map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, laneOf.get(named[at])])).filter(([, , lane]) => lane !== undefined);
-    return rows.length === 0 ? null : { first, last, lanes: names, intervals: intervals.sort((a, b) => a[2] - b[2] || a[0] - b[0]), color, label };
+    const names = [...new Set(named)].sort(new Intl.Collator(undefined, { numeric: true }).compare).slice(0, MOST_UNITS), places = new Map(names.map((name, lane) => [name, lane]));
+    const intervals = rows.map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, places.get(named[at])])).filter(([, , lane]) => lane !== undefined);
+    return rows.length === 0 ? null : { first, last, lanes: names, intervals: intervals.sort((a, b) => a[2] - b[2] || a[0] - b[0]), color, label,
+        address: ([time, lane]) => { const at = rows.findIndex((row, index) => named[index] === names[lane] && row.start <= time && row.end >= time); return at < 0 ? null : timelineLink({ from: rows[at].start, to: rows[at].end, lane: laneOf(scope, rows[at]) }); } };
 }
 
 /** Where a rank waited for longest, and for what. */
@@ -97,19 +99,19 @@ export function longestCard() {
     const looking = asking(box);
 
     function update({ trace, question }) {
-        const { hidden: set, behind, parameters: { granularity: _, ...common } } = question;
+        const { hidden: set, behind, scope, parameters: { granularity: _, ...common } } = question;
         const path = `traces/${trace.id}/overlap/intervals`, parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
         fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
-        looking.ask({ question: parameters, what: 'Looking for the longest intervals', path, height: 200, load: (signal) => getOf(trace, path, parameters, signal), show });
+        looking.ask({ question: parameters, what: 'Looking for the longest intervals', path, height: 200, load: (signal) => getOf(trace, path, parameters, signal), show: (answer) => show(answer, scope) });
     }
 
-    function show(answer) {
+    function show(answer, scope) {
         const rows = recordsOf(answer), hosts = new Set(rows.map((row) => row.host_name)).size;
         if (rows.length === 0) { fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.'))); return; }
         const columns = [
             { key: 'start', label: 'From', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name', title: 'Show this interval', onclick: () => showRange(row.start, row.end) }, instant(row.start)) },
-            { key: 'time', label: 'For', unit: 's' }, { key: 'unit', label: 'Where', cell: (row) => unitName(row, hosts) },
+            { key: 'time', label: 'For', unit: 's' }, { key: 'unit', label: 'Where', cell: (row) => h('a', { href: timelineLink({ from: row.start, to: row.end, lane: laneOf(scope.key, row) }), title: 'Show on the timeline' }, unitName(row, hosts)) },
             { key: 'events', label: 'Filled by', cell: (row) => h('ul', { class: 'plain-list' }, row.events.map(eventLine)) },
         ];
         fill(box, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' }, table({ columns, rows, caption: 'Longest exposed intervals' })));

@@ -44,11 +44,11 @@ export function overlapSets(place) {
         const columns = [
             { key: 'name', label: 'Set', class: 'head', cell: ({ set }) => h('span', { class: 'set-name' }, swatch(set), h('span', { class: 'name', title: set.expression }, set.name), set.own && removeButton(set)) },
             { key: 'bar', label: '', class: 'bar-cell', cell: ({ set, busy, hidden }) => bar(busy / longest, set.color, set === behind ? 0 : hidden, `busy for ${text(busy, 's')}`) },
-            { key: 'busy', label: 'Busy', unit: 's', title: `Union of the events of each ${scope.one}, added up` },
+            { key: 'busy', label: 'Wall time', unit: 's', title: `Union of the events of each ${scope.one}, added up` },
             { key: 'busy_max', label: `Busiest ${scope.one}`, unit: 's' },
-            { key: 'hidden', label: 'Hidden', unit: 'share', title: `Part of the busy time during which ${behind.name} was active in the same ${scope.one}` },
-            { key: 'exposed', label: 'Exposed', unit: 's', title: `Busy while ${behind.name} was not active in the same ${scope.one}` },
-            { key: 'time', label: 'Time', unit: 's', title: 'Durations added up' },
+            { key: 'hidden', label: 'Overlapped', unit: 'share', title: `Part of the wall time during which ${behind.name} was active in the same ${scope.one}` },
+            { key: 'exposed', label: 'Not overlapped', unit: 's', title: `Wall time during which ${behind.name} was not active in the same ${scope.one}` },
+            { key: 'time', label: 'Call time', unit: 's', title: 'Durations added up' },
             { key: 'events', label: 'Events', unit: 'count' },
         ];
         return table({ columns, rows, caption: 'Sets of events' });

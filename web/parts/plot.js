@@ -1,12 +1,14 @@
 /* plot.js - a chart in a box, by ECharts; its numbers as a table for whoever prefers or needs one.
  *
- * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  ECharts is loaded when the first chart is
+ * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  Where data says the `address` of a place, a
+ * click goes there.  ECharts is loaded when the first chart is
  * shown.  Tooltips are elements, not HTML text, and all styles go through the object model: the Content-Security-Policy
  * forbids the rest.  Charts over the job's time share their hover line, and a drag over one sets the page's time range. */
 
 import { fill, h } from '../dom.js';
 import { brushOption } from './axes.js';
 import { isDark, onTheme, resolved } from './palette.js';
+import { visit } from '../state.js';
 import { onHover, showRange, tellHover } from './time.js';
 
 /**
@@ -91,6 +93,10 @@ export function plot(kind) {
             const at = made.containPixel('grid', [x, y]) ? made.convertFromPixel('grid', [x, y]) : null;
             tellHover(at && kind.timeAt(data, at[0]));
             showTip(at, x, y);
+        });
+        made.getZr().on('click', ({ offsetX: x, offsetY: y }) => {
+            const to = made.containPixel('grid', [x, y]) && data.address?.(made.convertFromPixel('grid', [x, y]));
+            if (to) visit(to);
         });
         made.getZr().on('globalout', () => { tellHover(null); showTip(null, 0, 0); });
         return made;

@@ -10,10 +10,10 @@ import { segmented } from './segmented.js';
 
 /** @type {{key: string, label: string, placeholder: string, asks: string[], aggregates?: boolean, results?: boolean}[]} */
 const BOXES = [
-    { key: 'derive', label: 'New columns', placeholder: 'directory = dirname(file_name), mib = size / 1048576', asks: ['groups', 'events'] },
+    { key: 'derive', label: 'Computed columns', placeholder: 'directory = dirname(file_name), mib = size / 1048576', asks: ['groups', 'events'] },
     { key: 'group', label: 'Group by', placeholder: 'func_name, second = bin(time_start, 1)', asks: ['groups'] },
     { key: 'agg', label: 'Aggregates', placeholder: 'time = sum(time), calls = count(), p95 = quantile(time, 0.95)', asks: ['groups'], aggregates: true },
-    { key: 'having', label: 'Keep where', placeholder: 'calls > 10', asks: ['groups'], results: true },
+    { key: 'having', label: 'Having', placeholder: 'calls > 10', asks: ['groups'], results: true },
     { key: 'order', label: 'Order by', placeholder: '-time, calls', asks: ['groups', 'events'], results: true },
     { key: 'limit', label: 'First rows', placeholder: 'all', asks: ['groups'] },
 ];
@@ -40,7 +40,7 @@ export function questionCard({ trace, here, tools }) {
     const head = h('div', { class: 'card-tools' }), examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
     const lines = new Map(BOXES.map((box) => [box.key, h('div', { class: `question-line ${box.key}` }, h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label), boxes.get(box.key).element)]));
     const fields = h('div', { class: 'question' }, [...lines.values()], json.element);
-    const element = h('section', { class: 'card', 'aria-label': 'Question' }, h('header', { class: 'card-head' }, h('h2', {}, 'Question'), head), examples, fields);
+    const element = h('section', { class: 'card', 'aria-label': 'Query' }, h('header', { class: 'card-head' }, h('h2', {}, 'Query'), head), examples, fields);
 
     /** @param {typeof BOXES[0]} box */
     function boxOf({ key, label, placeholder, aggregates, results }) {

@@ -2,7 +2,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
-import { go } from '../state.js';
+import { go, here } from '../state.js';
 import { copyMenu } from './copy.js';
 import { grid, paged } from './grid.js';
 import { legend, toggled } from './legend.js';
@@ -10,6 +10,7 @@ import { empty, failure, loading } from './notice.js';
 import { plot } from './plot.js';
 import { chartOf, drawable, MOST_ROWS } from './query_chart.js';
 import { columnsOf } from './query_columns.js';
+import { questionIn } from './query_request.js';
 import { segmented } from './segmented.js';
 import { stepsFold } from './query_steps.js';
 
@@ -69,7 +70,12 @@ export function resultCard() {
         if (rows.element.parentElement !== box) fill(box, rows.element);
         const sort = question.order.includes(',') ? undefined : question.order || undefined;
         const sortable = question.ask === 'groups';
-        rows.update({ columns: columnsOf(source, question), source, caption: 'Result', sort, onSort: sortable ? (order) => go({ ...grouped(question), order }) : undefined });
+        rows.update({ columns: columnsOf(source, question), source, caption: 'Result', sort, onSort: sortable ? sortBy : undefined });
+    }
+
+    /** Rows may still be those of the question before: what has been typed since stays. */
+    function sortBy(order) {
+        go({ ...grouped(questionIn(here())), order });
     }
 
     async function draw(view, measure) {

@@ -33,7 +33,7 @@ export async function saveQuestion(request) {
 /** Everything there is to come back to. */
 export function openShelf() {
     const saved = h('div', {}), before = h('div', {});
-    const dialog = openDialog({ title: 'Questions', wide: true, body: [h('h3', {}, 'Saved on the server'), saved, h('h3', {}, 'Asked in this browser'), before] });
+    const dialog = openDialog({ title: 'Queries', wide: true, body: [h('h3', {}, 'Saved on the server'), saved, h('h3', {}, 'Asked in this browser'), before] });
     const take = (change) => { dialog.close(); go({ ...NOTHING, ...change }); };
     fill(saved, waiting({ what: 'Reading the saved questions', height: 72 }));
     fill(before, historyList(take));

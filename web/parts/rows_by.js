@@ -48,7 +48,7 @@ export function viewsOf(preset, compatible) {
 }
 
 /**
- * The parameters by which a view is asked: the established analysers must be told what to group by before.
+ * The parameters by which a view is asked: DFAnalyzer needs the grouping in advance.
  * @param {RowsBy} rowsBy
  * @param {boolean} compatible
  */

@@ -11,13 +11,13 @@ import { lines } from './lines.js';
 import { segmented } from './segmented.js';
 import { columnOf } from './table.js';
 
-/* What can be shown; only what adds up over layers can be stacked.  `compatible`: what the established analysers call it. */
+/* What can be shown; only what adds up over layers can be stacked.  `compatible`: what DFAnalyzer calls it. */
 const METRICS = [
-    { key: 'time', compatible: 'time_sum', label: 'Time in calls', unit: 's', adds: true },
-    { key: 'busy', label: 'Busy time', unit: 's' },
+    { key: 'time', compatible: 'time_sum', label: 'Call time', unit: 's', adds: true },
+    { key: 'busy', label: 'Wall time', unit: 's' },
     { key: 'count', compatible: 'count_sum', label: 'Events', unit: 'count', adds: true },
     { key: 'size', compatible: 'size_sum', label: 'Bytes', unit: 'B', adds: true },
-    { key: 'bw', compatible: 'bw_mean', label: 'Bandwidth per stream', unit: 'B/s' },
+    { key: 'bw', compatible: 'bw_mean', label: 'Bandwidth per call', unit: 'B/s' },
     { key: 'bw_busy', label: 'Bandwidth of the job', unit: 'B/s' },
     { key: 'ops', compatible: 'ops_mean', label: 'Calls per second of call time', unit: '1/s' },
 ];

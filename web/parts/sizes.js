@@ -11,7 +11,7 @@ import { SIZE_BINS } from './metrics.js';
 import { segmented } from './segmented.js';
 import { columnOf } from './table.js';
 
-/* Kinds of transfers that the established analysers tell apart. */
+/* Kinds of transfers that DFAnalyzer distinguishes. */
 const KINDS = [{ name: 'all', color: null }, { name: 'read', color: 'var(--layer-6)' }, { name: 'write', color: 'var(--layer-2)' }];
 
 export function sizesCard() {

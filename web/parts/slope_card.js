@@ -1,4 +1,4 @@
-/* slope_card.js - which rows take more of the time than of the calls, as the established analysers see it. */
+/* slope_card.js - which rows take more of the time than of the calls, as DFAnalyzer sees it. */
 
 import { getOf } from '../api.js';
 import { h } from '../dom.js';

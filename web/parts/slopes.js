@@ -53,7 +53,7 @@ function stretches(rows) {
 function table(data) {
     return chartTable(data.label, data.rows, [
         { key: 'name', label: 'Name', class: 'head', cell: (row) => row.name },
-        { key: 'calls', label: 'Calls', unit: 'share' }, { key: 'time', label: 'Time', unit: 'share' },
+        { key: 'calls', label: 'Calls', unit: 'share' }, { key: 'time', label: 'Call time', unit: 'share' },
         { key: 'slope', label: 'Slope', unit: 'number' }, { key: 'score', label: 'Score', cell: (row) => [value(row.score, 'count'), ` ${SCORES[row.score]}`] },
     ]);
 }

@@ -6,7 +6,7 @@ import { clearRange, controlBar, usualGranularity } from './control_bar.js';
 import { eventDialog } from './event_dialog.js';
 import { jobProgress } from './job.js';
 import { empty, failure, waiting } from './notice.js';
-import { link } from '../state.js';
+import { link, noteKind } from '../state.js';
 
 /**
  * What a page shows below the control bar.
@@ -14,6 +14,8 @@ import { link } from '../state.js';
  * @property {HTMLElement[]} boxes
  * @property {(place: Object, granularity: number) => void} update  for a new place; granularity in seconds
  * @property {() => void} close
+ * @property {() => void} [escape]  for the Esc key; where it is missing the whole job is shown again
+ * @property {(event: KeyboardEvent) => boolean} [key]  keys of its own; whether it was one
  */
 
 /* The trace that was shown last: its next page need not wait for what is known already. */
@@ -23,9 +25,9 @@ let last = null;
  * @param {HTMLElement} host
  * @param {Object} place
  * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
- * @param {{bar?: boolean, without?: ('granularity'|'semantics')[]}} [options]  bar: false leaves the control bar out; without: some of its controls
+ * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean}} [options]  bar: false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows the event that the place names
  */
-export function tracePage(host, place, paint, { bar: hasBar = true, without = [] } = {}) {
+export function tracePage(host, place, paint, { bar: hasBar = true, without = [], ownEvent = false } = {}) {
     const control = new AbortController();
     let now = place, trace = null, presets = [], picture = null, bar = null, progress = null, event = null;
     if (last?.trace.id === place.trace) open(last);
@@ -46,6 +48,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     function open(known) {
         ({ trace, presets } = last = known);
         document.title = `${trace.name} \u00b7 Strata`;
+        noteKind(trace.id, trace.kind);
         if (trace.job_time === null || trace.job_time === undefined) showUnready();
         else show();
     }
@@ -73,7 +76,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         const granularity = Number(now.granularity) || usualGranularity(now, span);
         bar.update({ trace, presets, place: now, granularity, span });
         picture.update(now, granularity);
-        showEvent(now.event);
+        if (!ownEvent) showEvent(now.event);
     }
 
     /** One event, where the place names one. */
@@ -88,7 +91,8 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     return {
         update,
         refresh: () => start(true),
-        escape: clearRange,
+        escape: () => (picture?.escape ?? clearRange)(),
+        key: (pressed) => picture?.key?.(pressed) ?? false,
         close() { control.abort(); showEvent(undefined); picture?.close(); progress?.close(); },
     };
 }

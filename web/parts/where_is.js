@@ -18,6 +18,8 @@ const TABLES = [
     ['Box plots over processes, heat map of processes and time', 'Layer', 'layer', { semantics: '' }],
     ['Histograms of transfer sizes and durations', 'Layer, over calls', 'layer', { semantics: '', calls: 'duration' }],
     ['Table of files', 'Layer, by file', 'layer', { semantics: '', by: 'file_name' }],
+    ['Trace viewer', 'Timeline', 'timeline', {}],
+    ['Flame graph', 'Flame graph', 'flame', {}],
     ['Lines that were lost', 'Report', 'report', {}],
 ];
 const QUESTIONS = [['Report by function: time, count, mean, deviation', 'Statistics by function'], ['Quartiles of transfer sizes by function', 'Sizes by function'], ['Transfer size over time', 'Transfer size over time'],

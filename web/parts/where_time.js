@@ -89,11 +89,12 @@ function ofRanks({ root, parts, below }, tree, preset) {
  * Processes: all layers; of a single one what its calls do.
  * @returns {Partition}
  */
-function ofProcesses({ rows, tree, preset }) {
+function ofProcesses({ trace, rows, tree, preset }) {
+    const workers = trace.kind === 'dasf'; /* each process is one, and has nothing to do but tasks */
     const byName = new Map(rows.map((row) => [row.name, row])), present = tree.filter(({ name }) => isPresent(byName.get(name)));
     const [only] = present, condition = conditionOf(preset, only?.name);
     /** @type {Partition['owner']} */
-    const owner = (active, least) => (active.length > 0 ? { name: least(active), kind: 'inner' } : { name: null, kind: 'none' });
+    const owner = (active, least) => (active.length > 0 ? { name: least(active), kind: 'inner' } : { name: null, kind: workers ? 'idle' : 'none' });
     const many = [...present].sort((a, b) => byName.get(b.name).busy_process_sum - byName.get(a.name).busy_process_sum).slice(0, MOST_SETS);
     const sets = present.length === 1 && condition && only.hatched
         ? CALLS.map(([name, kind, hue]) => ({ name, set: `(${condition}) and ${kind}`, layer: /** @type {any} */ ({ name, color: `var(--layer-${hue})`, hatched: false }) }))
@@ -101,7 +102,7 @@ function ofProcesses({ rows, tree, preset }) {
     return { scope: 'process', of: null, sets, owner };
 }
 
-const NONE = { name: 'no event', color: 'var(--line)', hatched: false };
+const NONE = { name: 'no event', color: 'var(--line)', hatched: false }, IDLE = { ...NONE, name: 'idle' };
 
 /**
  * @param {Object} answer
@@ -113,7 +114,7 @@ function partsOf({ groups, sets, span, idle, scope_count: count }, partition) {
     for (const { sets: active, time } of [...groups, { sets: [], time: idle }]) {
         const owner = partition.owner(active, least);
         if (!owner || time <= 0) continue;
-        const part = seconds.get(owner.name) ?? { kind: owner.kind, layer: partition.sets.find(({ name }) => name === owner.name)?.layer ?? NONE, seconds: 0 };
+        const part = seconds.get(owner.name) ?? { kind: owner.kind, layer: partition.sets.find(({ name }) => name === owner.name)?.layer ?? (owner.kind === 'idle' ? IDLE : NONE), seconds: 0 };
         part.seconds += time;
         seconds.set(owner.name, part);
     }

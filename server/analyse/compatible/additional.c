@@ -137,5 +137,5 @@ int sta_additional(struct sta_table *table, const struct sta_named_expression *m
     free(formula.window.numbers);
     free(formula.divisor);
     free(text);
-    return rc == 0 ? 0 : sta_because(err, "additional metric %s", metric->name);
+    return rc == 0 ? 0 : sta_error_wrap(err, "additional metric %s", metric->name);
 }

@@ -1,9 +1,11 @@
 /* View types, and how a row's values become its key. */
 #include "analyse/compatible/axes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/budget.h"
+#include "analyse/operators/radix.h"
+#include "analyse/operators/ranks.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -68,39 +70,7 @@ static int count_bins(struct sta_axes *axes, const struct sta_view_question *que
             (long long)bins);
         return sta_at(err, "/granularity", -1);
     }
-    axes->count[STA_AXIS_TIME] = (uint32_t)bins;
     return 0;
-}
-
-static void rank_texts(struct sta_axes *axes, enum sta_axis axis)
-{
-    uint32_t count;
-    axes->rank_of_code[axis] = sta_dictionary_ranks(axes->texts[axis], &count);
-    axes->code_of_rank[axis] = sta_alloc_array((size_t)count + 1, sizeof *axes->code_of_rank[axis]);
-    for (uint32_t code = 0; code < count; code++)
-        axes->code_of_rank[axis][axes->rank_of_code[axis][code]] = code;
-}
-
-static unsigned bits_for(uint32_t count)
-{
-    return count < 2 ? 1 : 32 - (unsigned)__builtin_clz(count - 1);
-}
-
-static int pack(struct sta_axes *axes, struct sta_error *err)
-{
-    unsigned used = 0;
-    for (int axis = STA_AXES - 1; axis >= 0; axis--) {
-        axes->shift[axis] = used;
-        axes->bits[axis] = axes->grouped[axis] ? bits_for(axes->count[axis]) : 0;
-        used += axes->bits[axis];
-    }
-    if (used <= 63)
-        return 0;
-    sta_fail(err, STA_ELIMIT,
-             "the trace has too many files, processes and bins for one table; choose a larger granularity or "
-             "fewer "
-             "view types");
-    return sta_at(err, "/granularity", -1);
 }
 
 int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *question,
@@ -114,24 +84,111 @@ int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *questio
         return rc;
     axes->texts[STA_AXIS_FILE] = sta_columns_texts(bound->columns, STA_LOGICAL_file_name);
     axes->texts[STA_AXIS_PROC] = sta_columns_texts(bound->columns, STA_LOGICAL_proc_name);
-    for (int axis = STA_AXIS_FILE; axis <= STA_AXIS_PROC; axis++) {
-        axes->count[axis] = sta_dictionary_count(axes->texts[axis]);
-        if (axes->grouped[axis])
-            rank_texts(axes, axis);
-    }
-    return pack(axes, err);
+    return STA_OK;
 }
 
-void sta_axes_fini(struct sta_axes *axes)
+/* ---- ranks */
+
+int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, size_t count, uint32_t **values,
+                   uint32_t *value_count, struct sta_pool *pool, struct sta_error *err)
 {
-    for (int axis = 0; axis < STA_AXES; axis++) {
-        free(axes->rank_of_code[axis]);
-        free(axes->code_of_rank[axis]);
+    struct sta_ranks ranks;
+    struct sta_texts *texts = sta_texts_create();
+    const uint64_t first = (uint64_t)sta_texts_dictionary(texts, dictionary) << 32;
+    int rc = sta_ranks_init(&ranks, texts, pool->account, err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (items[i] != STA_NO_CODE)
+            sta_ranks_mark(&ranks, first | items[i]);
+    if (rc == 0)
+        rc = sta_ranks_settle(&ranks, err);
+    *value_count = ranks.count;
+    *values = rc == 0 ? sta_pool_take(pool, (size_t)ranks.count + 1, sizeof **values, "names", err) : NULL;
+    if (rc == 0 && *values == NULL)
+        rc = err->status;
+    for (uint32_t rank = 0; rc == 0 && rank < ranks.count; rank++)
+        (*values)[rank] = (uint32_t)ranks.numbers[rank];
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (items[i] != STA_NO_CODE)
+            items[i] = sta_ranks_of(&ranks, first | items[i]);
+    sta_ranks_fini(&ranks);
+    sta_texts_destroy(texts);
+    return rc;
+}
+
+/* The rank of a bin.  @from: of one before; often it is the same or among the next. */
+static uint32_t find_bin(const uint32_t *bins, uint32_t count, uint32_t bin, uint32_t from)
+{
+    uint32_t low = bins[from] <= bin ? from : 0, step = 1;
+    while (low + step < count && bins[low + step] <= bin) {
+        low += step;
+        step *= 2;
     }
-    *axes = (struct sta_axes){0};
+    for (; step > 0; step /= 2)
+        if (low + step < count && bins[low + step] <= bin)
+            low += step;
+    return low;
+}
+
+static int rank_bins(struct sta_axes *axes, uint32_t *items, size_t count, struct sta_pool *pool,
+                     const struct sta_budget *budget, struct sta_error *err)
+{
+    uint64_t *bins = sta_account_alloc(budget->account, count + 1, 2 * sizeof *bins, "bins of time", err);
+    size_t kept = 0;
+    if (bins == NULL)
+        return err->status;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || items[i] != items[i - 1])
+            bins[kept++] = items[i];
+    int rc = sta_radix_failed(sta_radix_sort(bins, bins + count + 1, kept, 1, false, budget->cancel), "bins",
+                              kept, err);
+    uint32_t distinct = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (i == 0 || bins[i] != bins[i - 1])
+            bins[distinct++] = bins[i];
+    uint32_t *values =
+        rc == 0 ? sta_pool_take(pool, (size_t)distinct + 1, sizeof *values, "bins of time", err) : NULL;
+    for (uint32_t rank = 0; values != NULL && rank < distinct; rank++)
+        values[rank] = (uint32_t)bins[rank];
+    for (size_t i = 0; values != NULL && i < count; i++)
+        items[i] = find_bin(values, distinct, items[i], i > 0 ? items[i - 1] : 0);
+    sta_account_free(budget->account, bins);
+    axes->values[STA_AXIS_TIME] = values;
+    axes->count[STA_AXIS_TIME] = distinct;
+    return values != NULL ? STA_OK : err->status;
+}
+
+int sta_axes_rank(struct sta_axes *axes, enum sta_axis axis, uint32_t *items, size_t count,
+                  struct sta_pool *pool, const struct sta_budget *budget, struct sta_error *err)
+{
+    return axis == STA_AXIS_TIME ? rank_bins(axes, items, count, pool, budget, err)
+                                 : sta_rank_texts(axes->texts[axis], items, count, &axes->values[axis],
+                                                  &axes->count[axis], pool, err);
+}
+
+/* ---- keys */
+
+static unsigned bits_for(uint32_t count)
+{
+    return count < 2 ? 1 : 32 - (unsigned)__builtin_clz(count - 1);
+}
+
+int sta_axes_pack(struct sta_axes *axes, struct sta_error *err)
+{
+    unsigned used = 0;
+    for (int axis = STA_AXES - 1; axis >= 0; axis--) {
+        axes->shift[axis] = used;
+        axes->bits[axis] = axes->grouped[axis] ? bits_for(axes->count[axis]) : 0;
+        used += axes->bits[axis];
+    }
+    if (used <= 63)
+        return 0;
+    sta_fail(err, STA_ELIMIT,
+             "the trace has too many files, processes and bins for one table; choose a larger granularity or "
+             "fewer view types");
+    return sta_at(err, "/granularity", -1);
 }
 
 struct sta_text sta_axes_text(const struct sta_axes *axes, enum sta_axis axis, uint32_t rank)
 {
-    return sta_dictionary_text(axes->texts[axis], axes->code_of_rank[axis][rank]);
+    return sta_dictionary_text(axes->texts[axis], axes->values[axis][rank]);
 }

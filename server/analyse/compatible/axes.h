@@ -1,13 +1,14 @@
 /* axes.h - the view types as dimensions of a table's rows (private to compatible).
  *
- * A row of the high-level metrics or of a main view is told by one value of each view type that is grouped
- * by.  Files and processes are ranked by name and time bins numbered, so that a row's values pack into one
- * integer, its *key*, and ascending keys are the order of the table. */
+ * A row of the high-level metrics or of a main view has one value of each view type that is grouped by.  The
+ * values that occur are ranked, files and processes by name, time bins by number; the ranks of a row pack
+ * into one integer, its *key*, and ascending keys are the order of the table. */
 #ifndef STA_ANALYSE_COMPATIBLE_AXES_H
 #define STA_ANALYSE_COMPATIBLE_AXES_H
 
 #include "analyse/analyse.h"
-#include "analyse/question.h"
+#include "analyse/compatible/pool.h"
+#include "analyse/views/question.h"
 
 /* In the order of their names, which is that of key columns. */
 enum sta_axis { STA_AXIS_FILE, STA_AXIS_PROC, STA_AXIS_TIME, STA_AXES };
@@ -15,25 +16,37 @@ extern const char *const sta_axis_names[STA_AXES];
 
 struct sta_axes {
     bool grouped[STA_AXES];
-    unsigned bits[STA_AXES], shift[STA_AXES];     /* place in a key; 0 bits when not grouped by */
-    uint32_t count[STA_AXES];                     /* ranks, codes and bins are below */
     const struct sta_dictionary *texts[STA_AXES]; /* FILE, PROC */
-    uint32_t *rank_of_code[STA_AXES];             /* of those that are grouped by .. */
-    uint32_t *code_of_rank[STA_AXES];             /* .. and the other way round */
     int64_t bin_ticks;
+    uint32_t *values[STA_AXES];               /* by rank: code of a text, or bin */
+    uint32_t count[STA_AXES];                 /* of ranks */
+    unsigned bits[STA_AXES], shift[STA_AXES]; /* place in a key; 0 bits when not grouped by */
 };
 
 /**
  * sta_axes_init - read `views` and `granularity` of a question; proc_name is always grouped by
- * Mistakes: STA_EINPUT with /views or /granularity; STA_ELIMIT with /granularity when keys or bins would not
- * fit.  Needs sta_axes_fini, also after a failure.
+ * Mistakes: STA_EINPUT with /views or /granularity; STA_ELIMIT with /granularity when bins would not fit.
  */
 STA_MUSTCHECK int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *question,
                                 const struct sta_bound_question *bound, struct sta_error *err);
-void sta_axes_fini(struct sta_axes *axes);
+/**
+ * sta_axes_rank - rank the values of an axis
+ * @items: codes or bins in any order; each is replaced by its rank.  STA_NO_CODE stays
+ * @pool: of the ranked values
+ */
+STA_MUSTCHECK int sta_axes_rank(struct sta_axes *axes, enum sta_axis axis, uint32_t *items, size_t count,
+                                struct sta_pool *pool, const struct sta_budget *budget,
+                                struct sta_error *err);
+/** The same of codes of any dictionary: @values are the codes by rank. */
+STA_MUSTCHECK int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, size_t count,
+                                 uint32_t **values, uint32_t *value_count, struct sta_pool *pool,
+                                 struct sta_error *err);
+/** Lays out the keys once all axes that are grouped by are ranked.  STA_ELIMIT with /granularity when they do
+ * not fit. */
+STA_MUSTCHECK int sta_axes_pack(struct sta_axes *axes, struct sta_error *err);
 
-/** Rank or bin of a key. */
-static inline uint32_t sta_axes_rank(const struct sta_axes *axes, enum sta_axis axis, uint64_t key)
+/** Rank in a key. */
+static inline uint32_t sta_axes_of(const struct sta_axes *axes, enum sta_axis axis, uint64_t key)
 {
     return axes->bits[axis] == 0
                ? 0

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/budget.h"
 #include "analyse/layers/conditions.h"
 #include "analyse/operators/radix.h"
 #include "common/buffer.h"
-#include "common/map.h"
 #include "common/memory.h"
 
 /* What each preset has of these, unless it says otherwise. */
@@ -76,9 +76,9 @@ static int give_names(void *context, uint32_t column, struct sta_vector *vector,
     return 0;
 }
 
-/* Sets by->texts and by->value_of_rank to what was interned: in the order of first sight. */
+/* Sets by->value_of_rank to codes of what was interned. */
 static int evaluate(struct sta_by *by, const struct sta_axes *axes, struct sta_program *program,
-                    struct sta_dictionary *values, struct sta_error *err)
+                    const struct sta_budget *budget, struct sta_error *err)
 {
     struct sta_evaluator *evaluator = sta_evaluator_create();
     struct names names = {axes, by->axis, NULL};
@@ -87,53 +87,45 @@ static int evaluate(struct sta_by *by, const struct sta_axes *axes, struct sta_p
     for (uint32_t first = 0; rc == 0 && first < count; first += STA_VECTOR_ROWS) {
         struct sta_vector result;
         uint32_t rows = STA_MIN(count - first, (uint32_t)STA_VECTOR_ROWS);
-        names.codes = axes->code_of_rank[by->axis] + first;
+        names.codes = axes->values[by->axis] + first;
         rc = sta_program_run(program, evaluator, rows, give_names, &names, &result, err);
         for (uint32_t i = 0; rc == 0 && i < rows; i++) {
             uint32_t code =
                 result.type == STA_TYPE_NULL ? STA_NO_CODE : result.codes[result.constant ? 0 : i];
-            by->value_of_rank[first + i] = STA_NO_CODE;
-            if (code == STA_NO_CODE)
-                continue;
-            struct sta_text text = sta_dictionary_text(result.texts, code);
-            by->value_of_rank[first + i] = sta_dictionary_intern(values, text.bytes, text.length);
+            if (code != STA_NO_CODE) {
+                struct sta_text text = sta_dictionary_text(result.texts, code);
+                code = sta_dictionary_intern(by->texts, text.bytes, text.length);
+            }
+            by->value_of_rank[first + i] = code;
         }
+        if (rc == 0)
+            rc = sta_budget_check(budget, err);
     }
     sta_evaluator_destroy(evaluator);
     return rc;
 }
 
-/* From codes of @values to their ranks. */
-static void rank_values(struct sta_by *by, const struct sta_axes *axes, const struct sta_dictionary *values)
-{
-    uint32_t *ranks = sta_dictionary_ranks(values, &by->count);
-    by->texts = sta_alloc_array((size_t)by->count + 1, sizeof *by->texts);
-    for (uint32_t code = 0; code < by->count; code++) {
-        struct sta_text text = sta_dictionary_text(values, code);
-        by->texts[ranks[code]] =
-            (struct sta_text){sta_arena_copy(&by->arena, text.bytes, text.length), text.length};
-    }
-    for (uint32_t rank = 0; rank < axes->count[by->axis]; rank++)
-        if (by->value_of_rank[rank] != STA_NO_CODE)
-            by->value_of_rank[rank] = ranks[by->value_of_rank[rank]];
-    free(ranks);
-}
-
 static int derive(struct sta_by *by, const struct sta_axes *axes, const struct sta_expression *expression,
-                  struct sta_error *err)
+                  const struct sta_budget *budget, struct sta_error *err)
 {
     struct sta_program *program;
-    struct sta_dictionary *values = sta_dictionary_create();
-    by->value_of_rank = sta_alloc_array((size_t)axes->count[by->axis] + 1, sizeof *by->value_of_rank);
-    int rc = sta_program_create(expression, &program, err);
+    const size_t ranks = axes->count[by->axis];
+    by->texts = sta_dictionary_create();
+    by->value_of_rank = sta_pool_take(&by->pool, ranks + 1, sizeof *by->value_of_rank, "names", err);
+    int rc = by->value_of_rank != NULL ? sta_program_create(expression, &program, err) : err->status;
     if (rc == 0) {
-        rc = evaluate(by, axes, program, values, err);
+        rc = evaluate(by, axes, program, budget, err);
         sta_program_destroy(program);
     }
     if (rc == 0)
-        rank_values(by, axes, values);
-    sta_dictionary_destroy(values);
-    return rc == 0 ? 0 : sta_because(err, "view %s", by->name);
+        rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, err);
+    return rc == 0 ? 0 : sta_error_wrap(err, "view %s", by->name);
+}
+
+struct sta_text sta_by_text(const struct sta_by *by, const struct sta_axes *axes, uint32_t value)
+{
+    return by->logical ? sta_dictionary_text(by->texts, by->codes[value])
+                       : sta_axes_text(axes, by->axis, value);
 }
 
 /* ---- names */
@@ -176,9 +168,11 @@ static int unknown(const struct sta_axes *axes, const struct sta_preset *preset,
 }
 
 int sta_by_init(struct sta_by *by, const char *name, const struct sta_axes *axes,
-                const struct sta_preset *preset, struct sta_error *err)
+                const struct sta_preset *preset, const struct sta_budget *budget, struct sta_error *err)
 {
-    *by = (struct sta_by){.name = name, .axis = name != NULL ? axis_of_name(axes, preset, name) : STA_AXES};
+    *by = (struct sta_by){.name = name,
+                          .pool = {.account = budget->account},
+                          .axis = name != NULL ? axis_of_name(axes, preset, name) : STA_AXES};
     if (by->axis == STA_AXES)
         return unknown(axes, preset, name, err);
     by->logical = strcmp(sta_axis_names[by->axis], name) != 0;
@@ -189,17 +183,15 @@ int sta_by_init(struct sta_by *by, const char *name, const struct sta_axes *axes
     int rc = parse(expression_of(preset, name), &expression, err);
     if (rc != 0)
         return rc;
-    rc = derive(by, axes, expression, err);
+    rc = derive(by, axes, expression, budget, err);
     sta_expression_destroy(expression);
     return rc;
 }
 
 void sta_by_fini(struct sta_by *by)
 {
-    free(by->value_of_rank);
-    free(by->texts);
-    sta_arena_fini(&by->arena);
-    *by = (struct sta_by){0};
+    sta_dictionary_destroy(by->texts);
+    sta_pool_fini(&by->pool);
 }
 
 /* ---- rows */
@@ -212,7 +204,7 @@ static size_t list_rows(const struct sta_by *by, const struct sta_main_rows *row
     size_t count = 0;
     for (size_t row = 0; row < rows->count; row++) {
         uint32_t value = sta_by_value(by, axes, rows->keys[row]);
-        uint64_t process = sta_axes_rank(axes, STA_AXIS_PROC, rows->keys[row]);
+        uint64_t process = sta_axes_of(axes, STA_AXIS_PROC, rows->keys[row]);
         if (value != STA_NO_CODE)
             items[count++] = (struct sta_word_pair){value, process << 32 | row};
     }
@@ -223,10 +215,6 @@ static size_t list_rows(const struct sta_by *by, const struct sta_main_rows *row
 static void group_rows(struct sta_by_rows *by_rows, const struct sta_by *by,
                        const struct sta_word_pair *items, size_t count)
 {
-    *by_rows = (struct sta_by_rows){.order = sta_alloc_array(count + 1, sizeof *by_rows->order),
-                                    .unit_start = sta_alloc_array(count + 1, sizeof *by_rows->unit_start),
-                                    .value_start = sta_alloc_array(count + 1, sizeof *by_rows->value_start),
-                                    .values = sta_alloc_array(count + 1, sizeof *by_rows->values)};
     for (size_t i = 0; i < count; i++) {
         bool new_value = i == 0 || items[i].major != items[i - 1].major;
         by_rows->order[i] = (uint32_t)items[i].minor;
@@ -242,25 +230,27 @@ static void group_rows(struct sta_by_rows *by_rows, const struct sta_by *by,
 }
 
 int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const struct sta_main_rows *rows,
-                     const _Atomic bool *cancel)
+                     const struct sta_budget *budget, struct sta_error *err)
 {
-    struct sta_word_pair *items = sta_alloc_array(rows->count + 1, sizeof *items);
-    struct sta_word_pair *scratch = sta_alloc_array(rows->count + 1, sizeof *scratch);
-    size_t count = list_rows(by, rows, items);
-    int rc = sta_radix_sort_pairs(items, scratch, count, cancel);
-    free(scratch);
-    *by_rows = (struct sta_by_rows){0};
-    if (rc == 0)
-        group_rows(by_rows, by, items, count);
-    free(items);
+    static const char what[] = "the rows of a view";
+    const size_t most = rows->count + 1;
+    *by_rows = (struct sta_by_rows){.pool = {.account = budget->account}};
+    by_rows->order = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->order, what, err);
+    by_rows->unit_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->unit_start, what, err);
+    by_rows->value_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->value_start, what, err);
+    by_rows->values = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->values, what, err);
+    struct sta_word_pair *items = sta_account_alloc(budget->account, most, 2 * sizeof *items, what, err);
+    int rc = by_rows->order == NULL || by_rows->unit_start == NULL || by_rows->value_start == NULL ||
+                     by_rows->values == NULL || items == NULL
+                 ? err->status
+                 : 0;
+    if (rc == 0) {
+        size_t count = list_rows(by, rows, items);
+        rc = sta_radix_failed(sta_radix_sort_pairs(items, items + most, count, budget->cancel), "rows", count,
+                              err);
+        if (rc == 0)
+            group_rows(by_rows, by, items, count);
+    }
+    sta_account_free(budget->account, items);
     return rc;
-}
-
-void sta_by_rows_fini(struct sta_by_rows *by_rows)
-{
-    free(by_rows->order);
-    free(by_rows->unit_start);
-    free(by_rows->value_start);
-    free(by_rows->values);
-    *by_rows = (struct sta_by_rows){0};
 }

@@ -13,19 +13,24 @@ struct sta_by {
     bool logical;
     uint32_t count;          /* values are below, in the order of rows */
     uint32_t *value_of_rank; /* logical; STA_NO_CODE where the expression is missing: no row then */
-    struct sta_text *texts;  /* logical, by value */
-    struct sta_arena arena;  /* of the texts */
+    uint32_t *codes;         /* logical, by value: of .. */
+    struct sta_dictionary *texts;
+    struct sta_pool pool;
 };
 
 /** Mistakes: STA_EINPUT with /by.  Needs sta_by_fini, also after a failure. */
 STA_MUSTCHECK int sta_by_init(struct sta_by *by, const char *name, const struct sta_axes *axes,
-                              const struct sta_preset *preset, struct sta_error *err);
+                              const struct sta_preset *preset, const struct sta_budget *budget,
+                              struct sta_error *err);
 void sta_by_fini(struct sta_by *by);
+
+/** The text of a value, of any view but time_range. */
+struct sta_text sta_by_text(const struct sta_by *by, const struct sta_axes *axes, uint32_t value);
 
 /** The value of a row; STA_NO_CODE: none. */
 static inline uint32_t sta_by_value(const struct sta_by *by, const struct sta_axes *axes, uint64_t key)
 {
-    uint32_t rank = sta_axes_rank(axes, by->axis, key);
+    uint32_t rank = sta_axes_of(axes, by->axis, key);
     return by->logical ? by->value_of_rank[rank] : rank;
 }
 
@@ -38,11 +43,12 @@ struct sta_by_rows {
     size_t count;
     uint32_t *value_start; /* by value that occurs, and one more: into units */
     uint32_t *values;      /* ascending */
+    struct sta_pool pool;
 };
-/** Return: 0 or STA_ECANCELLED.  @cancel: NULL, or what ends it soon when it becomes true. */
+/** Needs sta_pool_fini of its pool, also after a failure. */
 STA_MUSTCHECK int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by,
-                                   const struct sta_main_rows *rows, const _Atomic bool *cancel);
-void sta_by_rows_fini(struct sta_by_rows *by_rows);
+                                   const struct sta_main_rows *rows, const struct sta_budget *budget,
+                                   struct sta_error *err);
 
 /** Whether units are rows: V = proc_name of metrics.md section 6. */
 static inline bool sta_by_units_are_rows(const struct sta_by *by)

@@ -66,7 +66,7 @@ static int make_table(const struct sta_view_question *question, const struct sta
 {
     switch (question->table) {
     case STA_VIEW_HLM:
-        return sta_hlm_table(hlm, budget, table, err);
+        return sta_main_table(hlm, STA_NO_LAYER, budget, table, err);
     case STA_VIEW_MAIN:
         return sta_main_table(hlm, layer, budget, table, err);
     case STA_VIEW_LAYER:
@@ -150,7 +150,10 @@ static int basis_create(const struct sta_view_question *question, bool alone, co
 int sta_view_basis_create(const struct sta_view_question *question, const struct sta_budget *budget,
                           struct sta_view_basis **basis, struct sta_error *err)
 {
-    return basis_create(question, false, budget, basis, err);
+    int rc = basis_create(question, false, budget, basis, err);
+    if (rc == 0)
+        (*basis)->hlm.pool.account = NULL; /* which ends with the request */
+    return rc;
 }
 
 void sta_view_basis_destroy(struct sta_view_basis *basis)
@@ -158,7 +161,6 @@ void sta_view_basis_destroy(struct sta_view_basis *basis)
     if (basis == NULL)
         return;
     sta_hlm_fini(&basis->hlm);
-    sta_axes_fini(&basis->axes);
     sta_question_release(&basis->bound);
     sta_presets_release((struct sta_presets *)basis->question.presets);
     sta_snapshot_release(basis->question.snapshot);
@@ -168,7 +170,7 @@ void sta_view_basis_destroy(struct sta_view_basis *basis)
 
 uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis)
 {
-    return sizeof *basis + sta_hlm_bytes(&basis->hlm);
+    return sizeof *basis + basis->hlm.pool.bytes;
 }
 
 /* ---- all of it */
@@ -181,7 +183,7 @@ static int answer(const struct sta_view_question *question, const struct sta_vie
     struct sta_by by = {0};
     int rc = make_wish(question, basis->bound.preset, &wish, err);
     if (rc == 0 && has_view(question))
-        rc = sta_by_init(&by, question->by, &basis->axes, basis->bound.preset, err);
+        rc = sta_by_init(&by, question->by, &basis->axes, basis->bound.preset, budget, err);
     if (rc == 0) {
         say_counts(&basis->hlm, wish.layer, facts);
         rc = make_table(question, &basis->hlm, &by, wish.layer, budget, table, facts, err);

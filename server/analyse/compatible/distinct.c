@@ -3,10 +3,10 @@
  * Of view types that are not grouped by, the union of the sets of its rows; of those that are, over its
  * units: of times the distinct sums, of files the distinct joined names (quirk of metrics.md section 6),
  * where a unit is not a row.  A joined name is told by its hash. */
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "analyse/compatible/layer_view.h"
+#include "analyse/exec/budget.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 
@@ -23,8 +23,8 @@ static size_t count_new(const struct sta_members *members, uint32_t group, uint3
     return count;
 }
 
-static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis, const uint8_t *kinds,
-                        size_t at, uint32_t *mark)
+static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis,
+                        const struct sta_main_metric *metric, size_t at, uint32_t *mark)
 {
     const struct sta_main_rows *rows = view->rows;
     const struct sta_by_rows *by_rows = &view->by_rows;
@@ -33,22 +33,28 @@ static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis, c
              to = by_rows->unit_start[by_rows->value_start[at + 1]];
     for (uint32_t i = from; i < to; i++) {
         uint32_t row = by_rows->order[i];
-        if (!sta_row_has_set(rows, row, kinds, axis))
+        if (!sta_row_has_set(metric, row, axis))
             continue;
         for (uint32_t g = rows->start[row]; g < rows->start[row + 1]; g++)
-            if (kinds[rows->hlm->groups[rows->groups[g]].kind])
+            if (sta_main_takes(metric, rows->groups[g]))
                 count += count_new(&rows->hlm->members[axis], rows->groups[g], mark, (uint32_t)at + 1);
     }
     return count;
 }
 
-static void count_sets(double *out, const struct sta_layer_view *view, enum sta_axis axis,
-                       const uint8_t *kinds)
+static int count_sets(double *out, const struct sta_layer_view *view, enum sta_axis axis,
+                      const struct sta_main_metric *metric, struct sta_error *err)
 {
-    uint32_t *mark = sta_alloc_array((size_t)view->rows->hlm->members[axis].value_count + 1, sizeof *mark);
-    for (size_t at = 0; at < view->by_rows.count; at++)
-        out[at] = (double)count_set(view, axis, kinds, at, mark);
-    free(mark);
+    size_t values = view->rows->hlm->axes->count[axis];
+    uint32_t *mark = sta_account_calloc(view->budget->account, values + 1, sizeof *mark, "sets", err);
+    size_t work = 0;
+    int rc = mark == NULL ? err->status : 0;
+    for (size_t at = 0; rc == 0 && at < view->by_rows.count; at++) {
+        out[at] = (double)count_set(view, axis, metric, at, mark);
+        rc = sta_budget_check_work(view->budget, &work, (size_t)out[at], err);
+    }
+    sta_account_free(view->budget->account, mark);
+    return rc;
 }
 
 /* ---- grouped view types */
@@ -71,7 +77,8 @@ static uint64_t sum_times(const struct sta_layer_view *view, uint32_t unit)
 {
     uint64_t sum = 0;
     for (uint32_t i = view->by_rows.unit_start[unit]; i < view->by_rows.unit_start[unit + 1]; i++)
-        sum += sta_axes_rank(view->rows->hlm->axes, STA_AXIS_TIME, view->rows->keys[view->by_rows.order[i]]);
+        sum += view->rows->hlm->axes->values[STA_AXIS_TIME][sta_axes_of(
+            view->rows->hlm->axes, STA_AXIS_TIME, view->rows->keys[view->by_rows.order[i]])];
     return sum;
 }
 
@@ -81,7 +88,7 @@ static uint64_t join_files(const struct sta_layer_view *view, uint32_t unit, XXH
     XXH3_64bits_reset(state);
     for (uint32_t i = view->by_rows.unit_start[unit]; i < view->by_rows.unit_start[unit + 1]; i++) {
         uint64_t key = view->rows->keys[view->by_rows.order[i]];
-        struct sta_text name = sta_axes_text(axes, STA_AXIS_FILE, sta_axes_rank(axes, STA_AXIS_FILE, key));
+        struct sta_text name = sta_axes_text(axes, STA_AXIS_FILE, sta_axes_of(axes, STA_AXIS_FILE, key));
         XXH3_64bits_update(state, name.bytes, name.length);
     }
     return XXH3_64bits_digest(state);
@@ -95,43 +102,45 @@ static uint64_t value_of(const struct sta_layer_view *view, enum sta_axis axis, 
         return sum_times(view, unit);
     if (axis == STA_AXIS_FILE && !sta_by_units_are_rows(view->by))
         return join_files(view, unit, state);
-    return sta_axes_rank(view->rows->hlm->axes, axis, view->rows->keys[first]);
+    return sta_axes_of(view->rows->hlm->axes, axis, view->rows->keys[first]);
 }
 
 static int count_values(double *out, const struct sta_layer_view *view, enum sta_axis axis,
                         struct sta_error *err)
 {
     const struct sta_by_rows *by_rows = &view->by_rows;
-    uint64_t *words = sta_try_alloc_array(by_rows->unit_count + 1, 2 * sizeof *words);
+    const size_t most = by_rows->unit_count + 1;
+    size_t work = 0;
+    uint64_t *words =
+        sta_account_alloc(view->budget->account, most, 2 * sizeof *words, "distinct values", err);
     XXH3_state_t *state = XXH3_createState();
-    int rc = words == NULL || state == NULL
-                 ? sta_fail(err, STA_ENOMEM, "no memory for %zu values", by_rows->unit_count)
-                 : 0;
+    int rc = words == NULL ? err->status : 0;
+    if (rc == 0 && state == NULL)
+        rc = sta_fail(err, STA_ENOMEM, "no memory to count values");
     for (size_t at = 0; rc == 0 && at < by_rows->count; at++) {
         size_t count = 0;
         for (uint32_t unit = by_rows->value_start[at]; unit < by_rows->value_start[at + 1]; unit++)
             words[count++] = value_of(view, axis, unit, state);
-        rc = sta_radix_failed(
-            count_distinct(words, words + by_rows->unit_count, count, view->budget->cancel, &out[at]),
-            "values", count, err);
+        rc = sta_radix_failed(count_distinct(words, words + most, count, view->budget->cancel, &out[at]),
+                              "values", count, err);
+        if (rc == 0)
+            rc = sta_budget_check_work(view->budget, &work, count, err);
     }
     XXH3_freeState(state);
-    free(words);
+    sta_account_free(view->budget->account, words);
     return rc;
 }
 
-int sta_layer_distinct(struct sta_layer_metric *out, const struct sta_layer_view *view, const uint8_t *kinds,
-                       bool derived, struct sta_error *err)
+int sta_layer_distinct(struct sta_layer_metric *out, const struct sta_layer_view *view,
+                       const struct sta_main_metric *metric, struct sta_error *err)
 {
     int rc = 0;
     for (int axis = 0; rc == 0 && axis < STA_AXES; axis++) {
         double *cells = out->cells[STA_MEASURE_AXES + axis][STA_STAT_NUNIQUE];
         if (cells == NULL)
             continue;
-        if (view->rows->hlm->axes->grouped[axis])
-            rc = count_values(cells, view, (enum sta_axis)axis, err);
-        else
-            count_sets(cells, view, (enum sta_axis)axis, kinds);
+        rc = view->rows->hlm->axes->grouped[axis] ? count_values(cells, view, (enum sta_axis)axis, err)
+                                                  : count_sets(cells, view, (enum sta_axis)axis, metric, err);
     }
     double *own = out->cells[STA_MEASURE_VIEW][STA_STAT_NUNIQUE];
     for (size_t at = 0; own != NULL && at < out->rows; at++)

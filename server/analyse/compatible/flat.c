@@ -7,6 +7,7 @@
 
 #include "analyse/compatible/additional.h"
 #include "analyse/compatible/scores.h"
+#include "analyse/compatible/sum.h"
 #include "common/memory.h"
 
 enum kind {

@@ -8,13 +8,12 @@
 #ifndef STA_ANALYSE_COMPATIBLE_HLM_H
 #define STA_ANALYSE_COMPATIBLE_HLM_H
 
+#include "analyse/views/bounded_sum.h"
 #include "analyse/compatible/axes.h"
-#include "analyse/bounded_sum.h"
-#include "analyse/compatible/sum.h"
-#include "analyse/size_bins.h"
+#include "analyse/views/size_bins.h"
 
-/* What the events of a group have in common beside its key. */
-struct sta_hlm_kind {
+/* The signature of an event: what the events of a group have in common beside its key. */
+struct sta_signature {
     struct sta_text cat, func; /* refined category */
     uint8_t io_cat;
     struct sta_class class;
@@ -24,7 +23,7 @@ struct sta_hlm_kind {
 
 struct sta_group {
     uint64_t key;
-    uint32_t kind;
+    uint32_t signature;
     uint32_t sizes; /* index of its struct sta_group_sizes, or STA_NO_SIZES when no event has a size */
     int64_t count;
     double time; /* s; infinite: too large */
@@ -35,14 +34,11 @@ struct sta_group_sizes {
     int64_t bins[STA_SIZE_BINS];
 };
 
-/* The distinct values that the events of each group have of a view type which is not grouped by.  The values
- * that occur at all are numbered in their order: bins by time, files by name. */
+/* The distinct values that the events of each group have of a view type which is not grouped by. */
 struct sta_members {
     size_t *start;   /* by group, and one more: its items are start[g] .. start[g + 1]; NULL: not collected */
-    uint32_t *items; /* numbers of values, ascending */
+    uint32_t *items; /* ranks of the axis, ascending */
     uint8_t *missing; /* by group: one of its events has none, so it has no set (quirk) */
-    uint32_t *values; /* by number: bin, or code of the file */
-    uint32_t value_count;
 };
 
 /* Events of the trace by what became of them. */
@@ -55,14 +51,16 @@ struct sta_hlm_counts {
 
 struct sta_hlm {
     const struct sta_bound_question *bound;
-    const struct sta_axes *axes;
-    struct sta_hlm_kind *kinds; /* by cat, io_cat, func */
-    uint32_t kind_count;
-    struct sta_group *groups; /* by key, then kind */
+    struct sta_axes *axes;
+    struct sta_signature *signatures; /* in no order */
+    size_t *groups_of;                /* by signature: how many groups have it */
+    uint32_t signature_count;
+    struct sta_group *groups; /* by key, then the order of their signatures: cat, io_cat, func, class */
     size_t count;
     struct sta_group_sizes *sizes;
     struct sta_members members[STA_AXES];
     struct sta_hlm_counts counts;
+    struct sta_pool pool; /* of all these */
 };
 
 /* What to collect. */
@@ -72,14 +70,12 @@ struct sta_hlm_wish {
     bool all_members; /* also files of layers that do not show any */
 };
 
-/** One pass over the events of a question.  @bound, @axes: borrowed while the hlm lives.  Needs sta_hlm_fini,
- * also after a failure. */
+/** One pass over the events of a question.  @axes: gets the values that occur; borrowed like @bound while the
+ * hlm lives.  Needs sta_hlm_fini, also after a failure. */
 STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound,
-                               const struct sta_axes *axes, const struct sta_hlm_wish *wish,
+                               struct sta_axes *axes, const struct sta_hlm_wish *wish,
                                const struct sta_budget *budget, struct sta_error *err);
 void sta_hlm_fini(struct sta_hlm *hlm);
-/** Of memory. */
-uint64_t sta_hlm_bytes(const struct sta_hlm *hlm);
 
 /** Whether a layer shows sizes and files: those whose name contains "posix". */
 bool sta_layer_has_files(const struct sta_layer *layer);

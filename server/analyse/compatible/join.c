@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/compatible/scores.h"
 #include "analyse/exec/tasks.h"
-#include "analyse/operators/radix.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -18,38 +17,30 @@ static int prepare_layer(void *context, unsigned worker, size_t task, struct sta
 {
     struct sta_join *join = context;
     struct sta_join_layer *layer = &join->layers[task];
-    sta_main_rows_init(&layer->rows, join->hlm, layer->layer);
     layer->view = (struct sta_layer_view){
         .by = join->by, .rows = &layer->rows, .budget = join->budget, .quantiles = join->options.quantiles};
-    int rc = sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows, join->budget->cancel);
-    return sta_radix_failed(rc, "rows", layer->rows.count, err);
+    int rc = sta_main_rows_init(&layer->rows, join->hlm, layer->layer, join->budget, err);
+    return rc == 0 ? sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows, join->budget, err) : rc;
 }
 
 /* The values that some layer has, ascending, and where each layer's rows are among them. */
 static int join_rows(struct sta_join *join, struct sta_error *err)
 {
-    size_t most = 0, count = 0;
+    const size_t most = (size_t)join->by->count + 1;
+    join->row_of = sta_pool_take(&join->pool, most, sizeof *join->row_of, "the rows of the table", err);
+    join->values = sta_pool_take(&join->pool, most, sizeof *join->values, "the rows of the table", err);
+    if (join->row_of == NULL || join->values == NULL)
+        return err->status;
     for (uint32_t l = 0; l < join->layer_count; l++)
-        most += join->layers[l].view.by_rows.count;
-    struct sta_word_pair *items = sta_alloc_array(most + 1, sizeof *items); /* value, layer and row */
-    struct sta_word_pair *scratch = sta_alloc_array(most + 1, sizeof *scratch);
-    for (uint32_t l = 0; l < join->layer_count; l++) {
-        const struct sta_by_rows *by_rows = &join->layers[l].view.by_rows;
-        join->layers[l].row_of = sta_alloc_array(by_rows->count + 1, sizeof *join->layers[l].row_of);
-        for (size_t row = 0; row < by_rows->count; row++)
-            items[count++] = (struct sta_word_pair){by_rows->values[row], (uint64_t)l << 32 | row};
+        for (size_t row = 0; row < join->layers[l].view.by_rows.count; row++)
+            join->row_of[join->layers[l].view.by_rows.values[row]] = 1;
+    for (uint32_t value = 0; value < join->by->count; value++) {
+        bool occurs = join->row_of[value] != 0;
+        join->row_of[value] = (uint32_t)join->count;
+        join->values[join->count] = value;
+        join->count += occurs;
     }
-    int rc = sta_radix_failed(sta_radix_sort_pairs(items, scratch, count, join->budget->cancel), "rows",
-                              count, err);
-    free(scratch);
-    join->values = sta_alloc_array(count + 1, sizeof *join->values);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        if (i == 0 || items[i].major != items[i - 1].major)
-            join->values[join->count++] = (uint32_t)items[i].major;
-        join->layers[items[i].minor >> 32].row_of[(uint32_t)items[i].minor] = join->count - 1;
-    }
-    free(items);
-    return rc;
+    return 0;
 }
 
 /* ---- columns */
@@ -72,7 +63,8 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
                   const struct sta_join_options *options, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    *join = (struct sta_join){.hlm = hlm, .by = by, .options = *options, .budget = budget};
+    *join = (struct sta_join){
+        .hlm = hlm, .by = by, .options = *options, .budget = budget, .pool = {.account = budget->account}};
     join->layer_count = options->layer == STA_NO_LAYER ? (uint32_t)hlm->bound->preset->layer_count : 1;
     join->layers = sta_alloc_array((size_t)join->layer_count + 1, sizeof *join->layers);
     for (uint32_t l = 0; l < join->layer_count; l++)
@@ -88,13 +80,12 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
 void sta_join_fini(struct sta_join *join)
 {
     for (uint32_t l = 0; l < join->layer_count; l++) {
-        sta_by_rows_fini(&join->layers[l].view.by_rows);
-        sta_main_rows_fini(&join->layers[l].rows);
-        free(join->layers[l].row_of);
+        sta_pool_fini(&join->layers[l].view.by_rows.pool);
+        sta_pool_fini(&join->layers[l].rows.pool);
     }
     sta_view_columns_fini(&join->columns);
     free(join->layers);
-    free(join->values);
+    sta_pool_fini(&join->pool);
     *join = (struct sta_join){0};
 }
 
@@ -142,6 +133,12 @@ static void add_columns(struct sta_join *join, const struct sta_join_extra *extr
 
 /* ---- cells */
 
+/* Row of the table where a row of a layer's view is. */
+static size_t row_in(const struct sta_join *join, const struct sta_join_layer *layer, size_t row)
+{
+    return join->row_of[layer->view.by_rows.values[row]];
+}
+
 /* Whether a sum, or what is taken of sums, goes beyond 64 bits. */
 static bool is_too_large(const struct sta_view_column *meant, double value)
 {
@@ -156,7 +153,7 @@ static void put_numbers(const struct sta_join *join, const struct sta_join_layer
 {
     bool finite = join->options.layer == STA_NO_LAYER;
     for (size_t row = 0; row < rows; row++) {
-        size_t at = layer->row_of[row];
+        size_t at = row_in(join, layer, row);
         bool too_large = is_too_large(meant, cells[row]);
         column->too_large += too_large;
         if (isnan(cells[row]) || too_large || (finite && isinf(cells[row])))
@@ -184,7 +181,7 @@ static void put_scores(const struct sta_join *join, const struct sta_join_layer 
     bool worst =
         sta_by_units_are_rows(join->by) && meant->stat == STA_STAT_MEAN && meant->metric != STA_LAYER_ITSELF;
     for (size_t row = 0; row < rows; row++) {
-        size_t at = layer->row_of[row];
+        size_t at = row_in(join, layer, row);
         bool there = isfinite(cells[row]);
         if (!there && !worst)
             continue;
@@ -222,9 +219,9 @@ static int put_quantiles(struct sta_join *join, const struct sta_join_layer *lay
     uv_mutex_unlock(&join->lock);
     int rc = text.failed ? sta_fail(err, STA_ENOMEM, "no memory for the quantiles of %zu rows", rows) : 0;
     for (size_t row = 0; row < rows && kept != NULL; row++) {
-        column->texts[layer->row_of[row]] =
+        column->texts[row_in(join, layer, row)] =
             (struct sta_text){kept + start[row], (uint32_t)(start[row + 1] - start[row])};
-        column->missing[layer->row_of[row]] = 0;
+        column->missing[row_in(join, layer, row)] = 0;
     }
     sta_buffer_fini(&text);
     free(start);
@@ -280,7 +277,7 @@ static int fill_metric(void *context, unsigned worker, size_t task, struct sta_e
     int rc = sta_layer_metric_init(&metric, &layer->view, first->metric, err);
     for (size_t i = fill->first[task]; rc == 0 && i < fill->first[task + 1]; i++)
         rc = put_column(join, layer, &join->columns.items[i], &metric, err);
-    sta_layer_metric_fini(&metric);
+    sta_pool_fini(&metric.pool);
     return rc;
 }
 
@@ -290,7 +287,9 @@ int sta_join_fill(struct sta_join *join, const struct sta_join_extra *extras, si
     struct fill fill = {.join = join};
     double cells = (double)join->count * (double)(join->columns.count + extra_count + 1);
     sta_table_init(table, join->count);
-    int rc = sta_budget_memory(join->budget, cells * (sizeof(double) + 1), "the table", err);
+    sta_table_count_in(table, join->budget->account);
+    int rc = sta_budget_memory(join->budget, (double)join->hlm->pool.bytes + cells * (sizeof(double) + 1),
+                               "the table", err);
     if (rc != 0)
         return rc;
     join->table = table;

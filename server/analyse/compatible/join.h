@@ -21,7 +21,6 @@ struct sta_join_layer {
     uint32_t layer;
     struct sta_main_rows rows;
     struct sta_layer_view view;
-    size_t *row_of; /* by row of the layer view: row of the table */
 };
 
 struct sta_join {
@@ -32,7 +31,9 @@ struct sta_join {
     struct sta_join_layer *layers;
     uint32_t layer_count;
     uint32_t *values; /* of the view, by row */
+    uint32_t *row_of; /* by value that occurs: row */
     size_t count;
+    struct sta_pool pool;
     struct sta_view_columns columns;
     struct sta_table *table; /* being filled */
     uv_mutex_t lock;         /* over its arena */

@@ -2,10 +2,9 @@
 #include "analyse/compatible/layer_view.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/compatible/sum.h"
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
 
 /* ---- columns */
@@ -65,28 +64,20 @@ static bool is_quantile(enum sta_stat stat)
 static int make_columns(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
                         struct sta_error *err)
 {
-    *out = (struct sta_layer_metric){.rows = view->by_rows.count};
+    *out = (struct sta_layer_metric){.rows = view->by_rows.count, .pool = {.account = view->budget->account}};
     for (int measure = 0; measure < STA_MEASURES; measure++)
         for (int stat = 0; stat < STA_STATS; stat++) {
             if (!sta_layer_has_column(view, metric, (enum sta_measure)measure, (enum sta_stat)stat))
                 continue;
-            size_t numbers = is_quantile((enum sta_stat)stat) ? STA_QUANTILE_NUMBERS : 1;
-            double *cells = sta_try_alloc_array(out->rows * numbers + 1, sizeof *cells);
+            size_t count = out->rows * (is_quantile((enum sta_stat)stat) ? STA_QUANTILE_NUMBERS : 1);
+            double *cells = sta_pool_take(&out->pool, count + 1, sizeof *cells, "the view's columns", err);
             if (cells == NULL)
-                return sta_fail(err, STA_ENOMEM, "no memory for %zu rows", out->rows);
+                return err->status;
             out->cells[measure][stat] = cells;
-            for (size_t i = 0; i < out->rows * numbers; i++)
+            for (size_t i = 0; i < count; i++)
                 cells[i] = NAN;
         }
     return 0;
-}
-
-void sta_layer_metric_fini(struct sta_layer_metric *metric)
-{
-    for (int measure = 0; measure < STA_MEASURES; measure++)
-        for (int stat = 0; stat < STA_STATS; stat++)
-            free(metric->cells[measure][stat]);
-    *metric = (struct sta_layer_metric){0};
 }
 
 /* ---- units */
@@ -136,39 +127,40 @@ static bool add_unit(struct unit *unit, const struct sta_layer_view *view,
     return any;
 }
 
-static void units_init(struct units *units, const struct sta_layer_view *view,
-                       const struct sta_main_metric *metric)
+static int units_init(struct units *units, const struct sta_layer_view *view,
+                      const struct sta_main_metric *metric, struct sta_pool *pool, struct sta_error *err)
 {
+    static const char what[] = "the units of a view";
     const struct sta_by_rows *by_rows = &view->by_rows;
     size_t count = 0;
-    *units = (struct units){.items = sta_alloc_array(metric->count + 1, sizeof *units->items),
-                            .start = sta_alloc_array(by_rows->count + 1, sizeof *units->start),
-                            .all = sta_alloc_array(by_rows->count + 1, sizeof *units->all)};
+    *units = (struct units){.items = sta_pool_take(pool, metric->count + 1, sizeof *units->items, what, err),
+                            .start = sta_pool_take(pool, by_rows->count + 1, sizeof *units->start, what, err),
+                            .all = sta_pool_take(pool, by_rows->count + 1, sizeof *units->all, what, err)};
     if (metric->bins != NULL)
-        units->bins = sta_alloc_array(by_rows->count + 1, sizeof *units->bins);
+        units->bins = sta_pool_take(pool, by_rows->count + 1, sizeof *units->bins, what, err);
+    if (units->items == NULL || units->start == NULL || units->all == NULL ||
+        (metric->bins != NULL && units->bins == NULL))
+        return err->status;
     for (size_t row = 0; row < by_rows->count; row++) {
         units->start[row] = count;
         units->all[row] = by_rows->value_start[row + 1] - by_rows->value_start[row];
-        for (uint32_t u = by_rows->value_start[row]; u < by_rows->value_start[row + 1]; u++)
+        for (uint32_t u = by_rows->value_start[row]; u < by_rows->value_start[row + 1]; u++) {
+            if (sta_budget_check_step(view->budget, u, err) != 0)
+                return err->status;
             count += add_unit(&units->items[count], view, metric, u,
                               units->bins != NULL ? units->bins[row] : NULL);
+        }
     }
     units->start[by_rows->count] = count;
-}
-
-static void units_fini(struct units *units)
-{
-    free(units->items);
-    free(units->start);
-    free(units->bins);
-    free(units->all);
+    return 0;
 }
 
 /* ---- numbers */
 
 /* @values: room for one a unit; @start: for one a row and one more */
-static void describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                     const struct units *units, enum sta_measure measure, double *values, size_t *start)
+static int describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
+                    const struct units *units, enum sta_measure measure, double *values, size_t *start,
+                    struct sta_error *err)
 {
     size_t count = 0;
     for (size_t row = 0; row < out->rows; row++) {
@@ -183,22 +175,19 @@ static void describe(struct sta_layer_metric *out, const struct sta_layer_view *
                                   .start = start,
                                   .units = sta_by_units_are_rows(view->by) ? NULL : units->all,
                                   .rows = out->rows};
-    sta_layer_statistics(out->cells[measure], &of);
+    return sta_layer_statistics(out->cells[measure], &of, view->budget, err);
 }
 
 static int describe_all(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                        const struct units *units, struct sta_error *err)
+                        const struct units *units, struct sta_pool *pool, struct sta_error *err)
 {
-    int rc = 0;
-    double *values = sta_alloc_array(units->start[out->rows] + 1, sizeof *values);
-    size_t *start = sta_alloc_array(out->rows + 1, sizeof *start);
-    for (int measure = 0; rc == 0 && measure < STA_MEASURE_NUMBERS; measure++) {
+    double *values =
+        sta_pool_take(pool, units->start[out->rows] + 1, sizeof *values, "the numbers of a view", err);
+    size_t *start = sta_pool_take(pool, out->rows + 1, sizeof *start, "the numbers of a view", err);
+    int rc = values == NULL || start == NULL ? err->status : 0;
+    for (int measure = 0; rc == 0 && measure < STA_MEASURE_NUMBERS; measure++)
         if (out->cells[measure][STA_STAT_SUM] != NULL)
-            describe(out, view, units, (enum sta_measure)measure, values, start);
-        rc = sta_budget_check(view->budget, err);
-    }
-    free(values);
-    free(start);
+            rc = describe(out, view, units, (enum sta_measure)measure, values, start, err);
     for (int b = 0; units->bins != NULL && b < STA_SIZE_BINS; b++)
         for (size_t row = 0; row < out->rows; row++)
             if (units->bins[row][b] != 0)
@@ -208,35 +197,23 @@ static int describe_all(struct sta_layer_metric *out, const struct sta_layer_vie
 
 /* ---- all of it */
 
-static int fill(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
-                const uint8_t *kinds, struct sta_error *err)
-{
-    const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
-    struct sta_main_metric main_metric;
-    struct units units;
-    sta_main_metric_init(&main_metric, view->rows, kinds, sta_metric_has_sizes(layer, metric));
-    units_init(&units, view, &main_metric);
-    int rc = describe_all(out, view, &units, err);
-    if (rc == 0) {
-        sta_layer_shares(out, view->by->axis == STA_AXIS_PROC, metric != STA_LAYER_ITSELF,
-                         view->budget->cancel);
-        rc = sta_budget_check(view->budget, err);
-    }
-    units_fini(&units);
-    sta_main_metric_fini(&main_metric);
-    return rc;
-}
-
-int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
+int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t number,
                           struct sta_error *err)
 {
-    int rc = make_columns(out, view, metric, err);
-    if (rc != 0)
-        return rc;
-    uint8_t *kinds = sta_metric_kinds(view->rows->hlm, view->rows->layer, metric);
-    rc = fill(out, view, metric, kinds, err);
+    struct sta_main_metric metric = {0};
+    struct units units;
+    int rc = make_columns(out, view, number, err);
     if (rc == 0)
-        rc = sta_layer_distinct(out, view, kinds, metric != STA_LAYER_ITSELF, err);
-    free(kinds);
+        rc = sta_main_metric_init(&metric, view->rows, number, view->budget, err);
+    if (rc == 0)
+        rc = units_init(&units, view, &metric, &metric.pool, err);
+    if (rc == 0)
+        rc = describe_all(out, view, &units, &metric.pool, err);
+    if (rc == 0)
+        rc = sta_layer_shares(out, view->by->axis == STA_AXIS_PROC, number != STA_LAYER_ITSELF, view->budget,
+                              err);
+    if (rc == 0)
+        rc = sta_layer_distinct(out, view, &metric, err);
+    sta_pool_fini(&metric.pool);
     return rc;
 }

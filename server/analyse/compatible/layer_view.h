@@ -48,6 +48,7 @@ enum sta_stat {
 struct sta_layer_metric {
     size_t rows;
     double *cells[STA_MEASURES][STA_STATS];
+    struct sta_pool pool;
 };
 
 /* What all metrics of a layer share. */
@@ -63,9 +64,9 @@ struct sta_layer_view {
 bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_measure measure,
                           enum sta_stat stat);
 
+/** Needs sta_pool_fini of its pool, also after a failure. */
 STA_MUSTCHECK int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_view *view,
                                         uint32_t metric, struct sta_error *err);
-void sta_layer_metric_fini(struct sta_layer_metric *metric);
 
 /* ---- parts */
 
@@ -78,13 +79,13 @@ struct sta_layer_values {
     size_t rows;
 };
 /** Fills the columns _max _mean _min _std _sum, and the quantiles where there are columns for them. */
-void sta_layer_statistics(double *const *cells, const struct sta_layer_values *values);
-/** Fills the columns _per, then _slope and _pct.  @derived: the metric is a derived one.  @cancel: NULL, or
- * what ends it soon; then the cells are of no use */
-void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
-                      const _Atomic bool *cancel);
-/** Fills the _nunique columns.  Return: 0 or STA_ENOMEM. */
+STA_MUSTCHECK int sta_layer_statistics(double *const *cells, const struct sta_layer_values *values,
+                                       const struct sta_budget *budget, struct sta_error *err);
+/** Fills the columns _per, then _slope and _pct.  @derived: the metric is a derived one */
+STA_MUSTCHECK int sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
+                                   const struct sta_budget *budget, struct sta_error *err);
+/** Fills the _nunique columns. */
 STA_MUSTCHECK int sta_layer_distinct(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                                     const uint8_t *kinds, bool derived, struct sta_error *err);
+                                     const struct sta_main_metric *metric, struct sta_error *err);
 
 #endif

@@ -136,11 +136,10 @@ void sta_view_add_key(struct sta_table *table, const struct sta_by *by, const st
         sta_table_add(table, by->name, is_time ? STA_TYPE_INT : STA_TYPE_TEXT, NULL);
     for (size_t row = 0; row < table->rows; row++) {
         if (is_time) {
-            sta_table_set_int(column, row, values[row]);
+            sta_table_set_int(column, row, axes->values[STA_AXIS_TIME][values[row]]);
             continue;
         }
-        struct sta_text text =
-            by->logical ? by->texts[values[row]] : sta_axes_text(axes, by->axis, values[row]);
+        struct sta_text text = sta_by_text(by, axes, values[row]);
         sta_table_set_text(table, column, row, text.bytes, text.length);
     }
 }

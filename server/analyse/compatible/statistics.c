@@ -1,8 +1,9 @@
 /* Minima, means, deviations, quantiles, shares and ranks of the values of a number. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyse/compatible/layer_view.h"
+#include "analyse/compatible/sum.h"
+#include "analyse/exec/budget.h"
 #include "analyse/operators/keys.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
@@ -104,37 +105,61 @@ static void describe_between(double *out, const struct sample *sample, double fr
     out[2] = (double)count;
 }
 
-/* @sorted, @scratch, @kept: room for all values */
-static void describe_quantiles(double *const *cells, size_t row, const struct sample *sample,
-                               uint64_t *sorted, uint64_t *scratch, double *kept)
+/* Room for all values of a row. */
+struct scratch {
+    uint64_t *sorted, *other;
+    double *kept;
+};
+
+static int describe_quantiles(double *const *cells, size_t row, const struct sample *sample,
+                              const struct scratch *scratch, const struct sta_budget *budget,
+                              struct sta_error *err)
 {
     if (sample->count == 0)
-        return;
+        return 0;
     for (size_t i = 0; i < sample->count; i++)
-        sorted[i] = sta_order_number(sample->values[i]);
-    STA_ASSERT(sta_radix_sort(sorted, scratch, sample->count, 1, false, NULL) == 0);
-    for (size_t q = 0; q < STA_COUNT_OF(quantiles); q++)
+        scratch->sorted[i] = sta_order_number(sample->values[i]);
+    int rc = sta_radix_failed(
+        sta_radix_sort(scratch->sorted, scratch->other, sample->count, 1, false, budget->cancel), "numbers",
+        sample->count, err);
+    for (size_t q = 0; rc == 0 && q < STA_COUNT_OF(quantiles); q++) {
         describe_between(cells[quantiles[q].stat] + row * STA_QUANTILE_NUMBERS, sample,
-                         quantile(sorted, sample->count, quantiles[q].low),
-                         quantile(sorted, sample->count, 1 - quantiles[q].low), kept);
+                         quantile(scratch->sorted, sample->count, quantiles[q].low),
+                         quantile(scratch->sorted, sample->count, 1 - quantiles[q].low), scratch->kept);
+    }
+    return rc;
 }
 
-void sta_layer_statistics(double *const *cells, const struct sta_layer_values *values)
+static int take_scratch(struct sta_pool *pool, size_t most, struct scratch *scratch, struct sta_error *err)
 {
-    size_t most = cells[STA_STAT_Q1] != NULL ? values->start[values->rows] : 0;
-    uint64_t *sorted = sta_alloc_array(most + 1, 2 * sizeof *sorted);
-    double *kept = sta_alloc_array(most + 1, sizeof *kept);
-    for (size_t row = 0; row < values->rows; row++) {
+    scratch->sorted = sta_pool_take(pool, most + 1, sizeof *scratch->sorted, "quantiles", err);
+    scratch->other = sta_pool_take(pool, most + 1, sizeof *scratch->other, "quantiles", err);
+    scratch->kept = sta_pool_take(pool, most + 1, sizeof *scratch->kept, "quantiles", err);
+    return scratch->sorted == NULL || scratch->other == NULL || scratch->kept == NULL ? err->status : 0;
+}
+
+int sta_layer_statistics(double *const *cells, const struct sta_layer_values *values,
+                         const struct sta_budget *budget, struct sta_error *err)
+{
+    const bool wants_quantiles = cells[STA_STAT_Q1] != NULL;
+    struct sta_pool pool = {.account = budget->account};
+    struct scratch scratch = {0};
+    size_t most = 0, work = 0;
+    for (size_t row = 0; wants_quantiles && row < values->rows; row++)
+        most = STA_MAX(most, values->start[row + 1] - values->start[row]);
+    int rc = wants_quantiles ? take_scratch(&pool, most, &scratch, err) : 0;
+    for (size_t row = 0; rc == 0 && row < values->rows; row++) {
         struct sample sample = {.values = values->values + values->start[row],
                                 .count = values->start[row + 1] - values->start[row]};
         sample.number = values->units != NULL ? values->units[row] : sample.count;
         sample.sum = add_up(sample.values, sample.count);
         describe(cells, row, &sample);
-        if (cells[STA_STAT_Q1] != NULL)
-            describe_quantiles(cells, row, &sample, sorted, sorted + most + 1, kept);
+        rc = sta_budget_check_work(budget, &work, sample.count, err);
+        if (rc == 0 && wants_quantiles)
+            rc = describe_quantiles(cells, row, &sample, &scratch, budget, err);
     }
-    free(kept);
-    free(sorted);
+    sta_pool_fini(&pool);
+    return rc;
 }
 
 /* ---- over rows */
@@ -148,12 +173,9 @@ static void share(double *out, const double *of, size_t rows)
         out[row] = isinf(total) ? NAN : of[row] / total;
 }
 
-/* Average rank of ties, as a share of all that have a value.  @ranked: order numbers and rows, with room for
- * as many behind them */
-static void rank(double *out, struct sta_word_pair *ranked, size_t count, const _Atomic bool *cancel)
+/* Average rank of ties, as a share of all that have a value.  @ranked: order numbers and rows, ascending */
+static void rank(double *out, const struct sta_word_pair *ranked, size_t count)
 {
-    if (sta_radix_sort_pairs(ranked, ranked + count, count, cancel) != 0)
-        return;
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && ranked[to].major == ranked[from].major; to++)
             ;
@@ -162,13 +184,18 @@ static void rank(double *out, struct sta_word_pair *ranked, size_t count, const 
     }
 }
 
-static void rank_slopes(struct sta_layer_metric *metric, bool derived, const _Atomic bool *cancel)
+static int rank_slopes(struct sta_layer_metric *metric, bool derived, const struct sta_budget *budget,
+                       struct sta_error *err)
 {
     const double *slope = metric->cells[STA_MEASURE_OPS][STA_STAT_SLOPE];
     const double *count_per = metric->cells[STA_MEASURE_COUNT][STA_STAT_PER];
-    struct sta_word_pair *ranked = sta_alloc_array(metric->rows + 1, 2 * sizeof *ranked);
+    const size_t most = metric->rows + 1;
+    struct sta_word_pair *ranked =
+        sta_account_alloc(budget->account, most, 2 * sizeof *ranked, "the ranks of slopes", err);
     size_t count = 0;
     bool any = false;
+    if (ranked == NULL)
+        return err->status;
     for (size_t row = 0; row < metric->rows; row++)
         any |= !isnan(slope[row]);
     for (size_t row = 0; row < metric->rows; row++) {
@@ -178,12 +205,16 @@ static void rank_slopes(struct sta_layer_metric *metric, bool derived, const _At
             ranked[count++] =
                 (struct sta_word_pair){sta_order_number(0), row}; /* calls that took no time (quirk) */
     }
-    rank(metric->cells[STA_MEASURE_OPS][STA_STAT_PCT], ranked, count, cancel);
-    free(ranked);
+    int rc = sta_radix_failed(sta_radix_sort_pairs(ranked, ranked + most, count, budget->cancel), "slopes",
+                              count, err);
+    if (rc == 0)
+        rank(metric->cells[STA_MEASURE_OPS][STA_STAT_PCT], ranked, count);
+    sta_account_free(budget->account, ranked);
+    return rc;
 }
 
-void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
-                      const _Atomic bool *cancel)
+int sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool derived,
+                     const struct sta_budget *budget, struct sta_error *err)
 {
     double *(*cells)[STA_STATS] = metric->cells;
     share(cells[STA_MEASURE_COUNT][STA_STAT_PER], cells[STA_MEASURE_COUNT][STA_STAT_SUM], metric->rows);
@@ -194,5 +225,5 @@ void sta_layer_shares(struct sta_layer_metric *metric, bool by_process, bool der
     for (size_t row = 0; row < metric->rows; row++)
         cells[STA_MEASURE_OPS][STA_STAT_SLOPE][row] =
             cells[STA_MEASURE_TIME][STA_STAT_PER][row] / cells[STA_MEASURE_COUNT][STA_STAT_PER][row];
-    rank_slopes(metric, derived, cancel);
+    return rank_slopes(metric, derived, budget, err);
 }

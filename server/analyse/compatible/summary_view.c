@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/compatible/flat.h"
-#include "common/map.h"
+#include "analyse/compatible/sum.h"
 #include "common/memory.h"
 
 /* One column of the flat view, or none. */
@@ -175,42 +175,25 @@ static void add_columns(struct sta_table *table)
 
 /* ---- whole trace */
 
-/* How many values of a view occur in some layer. */
-static int count_values(const struct sta_hlm *hlm, const char *name, const struct sta_budget *budget,
-                        int64_t *count, struct sta_error *err)
-{
-    struct sta_join join = {0};
-    struct sta_by by;
-    struct sta_join_options options = {.layer = STA_NO_LAYER};
-    int rc = sta_by_init(&by, name, hlm->axes, hlm->bound->preset, err);
-    if (rc == 0)
-        rc = sta_join_init(&join, hlm, &by, &options, budget, err);
-    *count = (int64_t)join.count;
-    sta_join_fini(&join);
-    sta_by_fini(&by);
-    return rc;
-}
-
 static int say_totals(const struct sta_hlm *hlm, const struct sta_table *table,
                       const struct sta_budget *budget, struct sta_facts *facts, struct sta_error *err)
 {
-    int64_t files = 0, processes = 0, hosts = 0, events = 0;
+    int64_t files = 0, events = 0;
+    struct sta_by hosts;
     for (size_t row = 0; row < table->rows; row++) {
         files += sta_table_find(table, "num_files")->integers[row];
         events += sta_table_find(table, "count")->integers[row];
     }
-    int rc = count_values(hlm, "proc_name", budget, &processes, err);
-    if (rc == 0)
-        rc = count_values(hlm, "host_name", budget, &hosts, err);
-    if (rc == 0 && hlm->axes->grouped[STA_AXIS_FILE])
-        rc = count_values(hlm, "file_name", budget, &files, err);
-    if (rc != 0)
-        return rc;
-    sta_facts_int(facts, "layer_count_total", events);
-    sta_facts_int(facts, "num_files", files);
-    sta_facts_int(facts, "num_hosts", hosts);
-    sta_facts_int(facts, "num_processes", processes);
-    return 0;
+    int rc = sta_by_init(&hosts, "host_name", hlm->axes, hlm->bound->preset, budget, err);
+    if (rc == 0) {
+        sta_facts_int(facts, "layer_count_total", events);
+        sta_facts_int(facts, "num_files",
+                      hlm->axes->grouped[STA_AXIS_FILE] ? hlm->axes->count[STA_AXIS_FILE] : files);
+        sta_facts_int(facts, "num_hosts", hosts.count);
+        sta_facts_int(facts, "num_processes", hlm->axes->count[STA_AXIS_PROC]);
+    }
+    sta_by_fini(&hosts);
+    return rc;
 }
 
 int sta_summary_view(const struct sta_hlm *hlm, const struct sta_by *by, const struct sta_budget *budget,

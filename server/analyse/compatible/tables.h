@@ -5,36 +5,29 @@
 
 #include "analyse/compatible/schema.h"
 
-/** All groups of an hlm, those that the table does not tell apart as one.  @table: fini it also after a
- * failure. */
-STA_MUSTCHECK int sta_hlm_table(const struct sta_hlm *hlm, const struct sta_budget *budget,
-                                struct sta_table *table, struct sta_error *err);
-/** The main view of a layer; likewise. */
+/** The main view of a layer: a column per metric and measure, by name; or, STA_NO_LAYER, all groups of an
+ * hlm, those that the table does not tell apart as one.  @table: fini it also after a failure. */
 STA_MUSTCHECK int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_budget *budget,
                                  struct sta_table *table, struct sta_error *err);
 
-/* ---- parts */
+/* ---- sets as JSON lists */
 
-/** Adds the key columns of grouped view types.  @keys: by row of the table */
-void sta_table_add_keys(struct sta_table *table, const struct sta_axes *axes, const uint64_t *keys);
-/* Values of a view type by their numbers among the members. */
-struct sta_values {
-    uint32_t *items;
-    size_t count, capacity;
-};
-/** Appends the set of a group, to values that may hold repetitions. */
-void sta_values_add(struct sta_values *values, const struct sta_members *members, uint32_t group);
-
-/* Where sets go as JSON lists. */
 struct sta_lists {
     struct sta_table *table;
     const struct sta_hlm *hlm;
     const struct sta_budget *budget;
-    size_t bytes; /* of the lists so far */
+    struct sta_text *single[STA_AXES]; /* by rank: the list of that value alone, once it is needed */
+    uint32_t *ranks;                   /* of one cell */
+    size_t capacity;
+    size_t bytes, checked; /* of the lists so far, and when their memory was last looked at */
+    struct sta_pool pool;
 };
-/** Sets a cell to the values in order, each once.  @values: put in order.  Return: 0, STA_ENOMEM,
- * STA_ELIMIT. */
-STA_MUSTCHECK int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column, size_t row,
-                                enum sta_axis axis, struct sta_values *values, struct sta_error *err);
+void sta_lists_init(struct sta_lists *lists, struct sta_table *table, const struct sta_hlm *hlm,
+                    const struct sta_budget *budget);
+void sta_lists_fini(struct sta_lists *lists);
+/** Sets a cell to the union of the sets of a row's groups that belong to a metric. */
+STA_MUSTCHECK int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column,
+                                const struct sta_main_metric *metric, size_t row, enum sta_axis axis,
+                                struct sta_error *err);
 
 #endif

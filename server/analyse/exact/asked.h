@@ -2,7 +2,7 @@
 #ifndef STA_ANALYSE_EXACT_ASKED_H
 #define STA_ANALYSE_EXACT_ASKED_H
 
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 
 /** The number of a layer.  STA_EINPUT with parameter /layer, naming those there are. */
 STA_MUSTCHECK int sta_exact_layer(const struct sta_bound_question *bound, const char *name, uint32_t *layer,

@@ -1,8 +1,6 @@
 /* Bins in runs, and an event's bytes over bins. */
 #include "analyse/exact/bins.h"
 
-#include "analyse/bounded_sum.h"
-
 /* ---- runs */
 
 int64_t sta_bin_number_in_runs(const struct sta_exact_bins *bins, size_t bin)
@@ -37,55 +35,49 @@ size_t sta_bin_of_in_runs(const struct sta_exact_bins *bins, int64_t at)
 
 /* ---- bytes */
 
-/* floor(size x / dur), x growing by whole bins: quotient and remainder are carried on by addition. */
-struct share {
-    uint64_t quotient, remainder;
-    uint64_t step_quotient, step_remainder; /* of one bin */
-    uint64_t dur;
-};
-
-static uint64_t floor_of(uint64_t size, uint64_t x, uint64_t dur)
+/* Bytes before a time, which lies in the event. */
+static uint64_t bytes_before(uint64_t size, int64_t ts, int64_t dur, int64_t at)
 {
-    return (uint64_t)((unsigned __int128)size * x / dur);
+    if (at - ts == dur)
+        return size;
+    return (uint64_t)((unsigned __int128)size * (uint64_t)(at - ts) / (uint64_t)dur);
 }
 
-static struct share share_at(uint64_t size, uint64_t dur, uint64_t x, uint64_t g)
+struct sta_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
+                                 int64_t ts, int64_t dur, int64_t size)
 {
-    unsigned __int128 here = (unsigned __int128)size * x;
-    unsigned __int128 step = (unsigned __int128)size * g;
-    return (struct share){(uint64_t)(here / dur), (uint64_t)(here % dur), (uint64_t)(step / dur),
-                          (uint64_t)(step % dur), dur};
+    const unsigned __int128 bytes = (uint64_t)size;
+    const uint64_t length = (uint64_t)dur;
+    const unsigned __int128 edge = bytes * (uint64_t)(sta_bin_to(bins, part->low) - ts);
+    const unsigned __int128 step = bytes * (uint64_t)bins->g;
+    return (struct sta_share){.high = part->high,
+                              .before = bytes_before((uint64_t)size, ts, dur, part->from),
+                              .end = bytes_before((uint64_t)size, ts, dur, part->to),
+                              .quotient = (uint64_t)(edge / length),
+                              .remainder = (uint64_t)(edge % length),
+                              .dur = length,
+                              .step_quotient = (uint64_t)(step / length),
+                              .step_remainder = (uint64_t)(step % length)};
 }
 
-static void share_step(struct share *share)
+int64_t sta_share_next(struct sta_share *share, size_t bin)
 {
+    const uint64_t end = bin == share->high ? share->end : share->quotient;
+    const int64_t bytes = (int64_t)(end - share->before);
+    share->before = end;
     share->quotient += share->step_quotient;
     share->remainder += share->step_remainder;
     if (share->remainder >= share->dur) {
         share->remainder -= share->dur;
         share->quotient++;
     }
+    return bytes;
 }
 
-void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_exact_part *part,
-                     int64_t ts, int64_t te, int64_t size)
+int64_t sta_share_of(const struct sta_exact_part *part, int64_t ts, int64_t dur, int64_t size)
 {
-    uint64_t bytes = (uint64_t)size;
-    uint64_t dur = (uint64_t)(te - ts);
-    if (dur == 0) {
-        sizes[part->low] = sta_bounded_add(sizes[part->low], size);
-        return;
-    }
-    uint64_t before = part->from == ts ? 0 : floor_of(bytes, (uint64_t)(part->from - ts), dur);
-    uint64_t end = part->to == te ? bytes : floor_of(bytes, (uint64_t)(part->to - ts), dur);
-    if (part->low < part->high) {
-        uint64_t edge = (uint64_t)(sta_bin_to(bins, part->low) - ts);
-        struct share share = share_at(bytes, dur, edge, (uint64_t)bins->g);
-        for (size_t bin = part->low; bin < part->high; bin++) {
-            sizes[bin] = sta_bounded_add(sizes[bin], (int64_t)(share.quotient - before));
-            before = share.quotient;
-            share_step(&share);
-        }
-    }
-    sizes[part->high] = sta_bounded_add(sizes[part->high], (int64_t)(end - before));
+    if (part->to - part->from == dur)
+        return size;
+    return (int64_t)(bytes_before((uint64_t)size, ts, dur, part->to) -
+                     bytes_before((uint64_t)size, ts, dur, part->from));
 }

@@ -96,9 +96,39 @@ static inline void sta_exact_part_bins(const struct sta_exact_bins *bins, struct
         part->high += (size_t)((part->to - 1) / bins->g - part->from / bins->g);
 }
 
-/** Adds to sizes[low .. high] the bytes of the event's part in each: floor(size y / dur) - floor(size x /
- * dur) where it is covered from x to y, counted from ts.  dur = 0: all of it where it starts. */
-void sta_spread_size(int64_t *sizes, const struct sta_exact_bins *bins, const struct sta_exact_part *part,
-                     int64_t ts, int64_t te, int64_t size);
+/* A bin that was found lately: events come nearly in order of time. */
+struct sta_recent_bin {
+    int64_t from, to;
+    size_t bin;
+};
+
+/** The same, faster where events lie in the bin of the last one. */
+static inline void sta_exact_part_bins_near(const struct sta_exact_bins *bins, struct sta_recent_bin *recent,
+                                            struct sta_exact_part *part)
+{
+    if (part->from >= recent->from && part->to <= recent->to && part->from < recent->to) {
+        part->low = part->high = recent->bin;
+        return;
+    }
+    sta_exact_part_bins(bins, part);
+    *recent = (struct sta_recent_bin){sta_bin_from(bins, part->low), sta_bin_to(bins, part->low), part->low};
+}
+
+/* An event's bytes, bin by bin: floor(size y / dur) - floor(size x / dur) where the bin covers it from x to
+ * y, counted from ts.  x grows by whole bins, so that quotient and remainder are carried on by addition. */
+struct sta_share {
+    size_t high;
+    uint64_t before, end; /* bytes before the present bin, and before the end of the part */
+    uint64_t quotient, remainder, dur;
+    uint64_t step_quotient, step_remainder; /* of one bin */
+};
+
+/** An event that touches several bins.  @dur, @size: above 0. */
+struct sta_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
+                                 int64_t ts, int64_t dur, int64_t size);
+/** Its bytes in bin low, then low + 1, .. up to high. */
+int64_t sta_share_next(struct sta_share *share, size_t bin);
+/** Bytes of all of the part.  @dur = 0: the event's. */
+int64_t sta_share_of(const struct sta_exact_part *part, int64_t ts, int64_t dur, int64_t size);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/bounded_sum.h"
+#include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
 #define SIZE_BIN(index, name, limits)                                                                        \

@@ -1,22 +1,28 @@
 /* Covers of a stretch of time. */
 #include "analyse/exact/covers.h"
 
-#include <stdlib.h>
-
 #include "common/memory.h"
 
-void sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t group_count)
+static const char WHAT[] = "the time that exposed time is compared with";
+
+int sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t group_count,
+                    struct sta_account *account, struct sta_error *err)
 {
-    *covers = (struct sta_covers){.group_count = group_count, .count = (size_t)cover_count * group_count};
-    covers->items = sta_alloc_array(covers->count + 1, sizeof *covers->items);
+    const size_t count = (size_t)cover_count * group_count;
+    *covers = (struct sta_covers){.account = account, .group_count = group_count};
+    covers->items = sta_account_calloc(account, count + 1, sizeof *covers->items, WHAT, err);
+    if (covers->items == NULL)
+        return err->status;
+    covers->count = count;
+    return STA_OK;
 }
 
 void sta_covers_fini(struct sta_covers *covers)
 {
     for (size_t i = 0; i < covers->count; i++)
-        free(covers->items[i].items);
-    free(covers->items);
-    free(covers->used);
+        sta_account_free(covers->account, covers->items[i].items);
+    sta_account_free(covers->account, covers->items);
+    sta_account_free(covers->account, covers->used);
     *covers = (struct sta_covers){0};
 }
 
@@ -27,37 +33,42 @@ void sta_covers_clear(struct sta_covers *covers)
     covers->used_count = 0;
 }
 
-void sta_covers_add(struct sta_covers *covers, uint32_t number, uint32_t group, int64_t from, int64_t to)
+int sta_covers_add(struct sta_covers *covers, uint32_t number, uint32_t group, int64_t from, int64_t to,
+                   struct sta_error *err)
 {
     uint32_t index = number * covers->group_count + group;
     struct sta_exact_cover *cover = &covers->items[index];
     struct sta_cover_interval *last = cover->count > 0 ? &cover->items[cover->count - 1] : NULL;
     if (last != NULL && from <= last->to) {
         last->to = STA_MAX(last->to, to);
-        return;
+        return STA_OK;
     }
     int64_t before = last != NULL ? last->before + last->to - last->from : 0;
-    if (last == NULL) {
-        STA_GROW(covers->used, covers->used_capacity, covers->used_count + 1);
+    int rc = STA_ACCOUNT_GROW(covers->account, cover->items, cover->capacity, cover->count + 1, WHAT, err);
+    if (rc == 0 && cover->count == 0)
+        rc = STA_ACCOUNT_GROW(covers->account, covers->used, covers->used_capacity, covers->used_count + 1,
+                              WHAT, err);
+    if (rc != 0)
+        return rc;
+    if (cover->count == 0)
         covers->used[covers->used_count++] = index;
-    }
-    STA_GROW(cover->items, cover->capacity, (size_t)cover->count + 1);
     cover->items[cover->count++] = (struct sta_cover_interval){from, to, before};
+    return STA_OK;
 }
 
 /* Measure of what is covered before a time, which is not before the interval `at` begins. */
 static int64_t measure_before(const struct sta_exact_cover *cover, int64_t time)
 {
     const struct sta_cover_interval *items = cover->items;
-    uint32_t low = cover->at; /* begins before the time */
-    uint32_t step = 1;
+    size_t low = cover->at; /* begins before the time */
+    size_t step = 1;
     while (low + step < cover->count && items[low + step].from < time) {
         low += step;
         step *= 2;
     }
-    uint32_t high = STA_MIN(low + step, cover->count); /* does not */
+    size_t high = STA_MIN(low + step, cover->count); /* does not */
     while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
+        size_t middle = low + (high - low) / 2;
         if (items[middle].from < time)
             low = middle;
         else

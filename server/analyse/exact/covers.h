@@ -10,17 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/account.h"
+
 struct sta_exact_cover {
     struct sta_cover_interval {
         int64_t from, to;
         int64_t before; /* measure of the intervals before it */
     } * items;          /* disjoint, ascending */
-    uint32_t count, capacity;
-    uint32_t at; /* the intervals before it end before what is asked now */
+    size_t count, capacity;
+    size_t at; /* the intervals before it end before what is asked now */
 };
 
 /* One worker's covers. */
 struct sta_covers {
+    struct sta_account *account;
     struct sta_exact_cover *items; /* by cover * groups + group */
     uint32_t group_count;
     size_t count;
@@ -28,12 +31,15 @@ struct sta_covers {
     size_t used_count, used_capacity;
 };
 
-void sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t group_count);
+/** @account: borrowed.  Fini also after a failure. */
+STA_MUSTCHECK int sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t group_count,
+                                  struct sta_account *account, struct sta_error *err);
 void sta_covers_fini(struct sta_covers *covers);
 /** Empties all of them. */
 void sta_covers_clear(struct sta_covers *covers);
-/** Adds [from, to); calls come in the order of from. */
-void sta_covers_add(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t from, int64_t to);
+/** Adds [from, to); calls come in the order of from.  Return: 0, or what a charge returns. */
+STA_MUSTCHECK int sta_covers_add(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t from,
+                                 int64_t to, struct sta_error *err);
 /** Measure of the part of [from, to) that is covered.  @now: at most @from, and not less than in earlier
  * calls since the clearing. */
 int64_t sta_covers_inside(struct sta_covers *covers, uint32_t cover, uint32_t group, int64_t now,

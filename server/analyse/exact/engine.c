@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/budget.h"
-#include "analyse/exact/intake.h"
+#include "analyse/exec/budget.h"
+#include "analyse/exact/join.h"
 #include "analyse/exact/occupied.h"
 #include "analyse/exact/sweep.h"
 #include "common/memory.h"
@@ -14,10 +14,16 @@ struct pass {
     struct sta_exact_sweep *sweep;
 };
 
-static int take_ordered(void *self, unsigned worker, const struct sta_scan_rows *rows,
-                        struct sta_block_spans *spans, struct sta_error *err)
+static int take_ordered(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
+                        struct sta_error *err)
 {
-    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, spans->items, &spans->count, err);
+    const struct sta_scan_rows *from = rows;
+    uint32_t count;
+    struct sta_span *spans = sta_ordered_room(out, from->count, err);
+    int rc = spans == NULL
+                 ? err->status
+                 : sta_intake_take(&((struct pass *)self)->intake, worker, from, spans, &count, err);
+    return rc == 0 ? sta_ordered_put(out, count, err) : rc;
 }
 
 static int take_unordered(void *self, unsigned worker, const struct sta_scan_rows *rows,
@@ -26,19 +32,19 @@ static int take_unordered(void *self, unsigned worker, const struct sta_scan_row
     return sta_intake_take(&((struct pass *)self)->intake, worker, rows, NULL, NULL, err);
 }
 
-static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
+static int prepare(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    sta_exact_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
+    return sta_exact_sweep_prepare(((struct pass *)self)->sweep, worker, slice, err);
 }
 
-static void carry(void *self, unsigned worker, const struct sta_slice *slice)
+static int carry(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    sta_exact_sweep_carry(((struct pass *)self)->sweep, worker, slice);
+    return sta_exact_sweep_carry(((struct pass *)self)->sweep, worker, slice, err);
 }
 
-static void measure(void *self, unsigned worker, const struct sta_slice *slice)
+static int measure(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    sta_exact_sweep_measure(((struct pass *)self)->sweep, worker, slice);
+    return sta_exact_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
 }
 
 /* Blocks of which nothing lies in the bins. */
@@ -70,11 +76,13 @@ static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct
                 struct sta_error *err)
 {
     struct sta_accumulator unordered = {pass, take_unordered};
-    struct sta_ordered_accumulator ordered = {pass, take_ordered, prepare, carry, measure, 0};
+    struct sta_ordered_consumer ordered = {
+        pass, sizeof(struct sta_span), take_ordered, prepare, carry, measure, NULL};
     struct sta_scan scan = sta_exact_scan(ask);
     scan.slice_rows = ask->slice_rows != 0 ? ask->slice_rows : slice_rows(ask->bound->question->snapshot);
     if (ask->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
+        scan.ordered_count = 1;
     } else {
         scan.accumulators = &unordered;
         scan.accumulator_count = 1;
@@ -87,7 +95,7 @@ static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct
 static int make_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
                        const struct sta_budget *budget, struct sta_error *err)
 {
-    const struct sta_leaf_counts counts = sta_leaves_count(result->leaves);
+    const struct sta_contribution_counts counts = sta_contributions_count(result->contributions);
     size_t places = counts.places * result->bins.count;
     size_t metrics = counts.metric_places * result->bins.count;
     result->place_count = counts.places;
@@ -96,9 +104,15 @@ static int make_fields(struct sta_exact_result *result, const struct sta_exact_a
         "the rows of this view", err);
     if (rc != 0)
         return rc;
-    sta_fields_init(&result->places, places, ask->wants, false);
-    sta_fields_init(&result->metrics, metrics, ask->wants, true);
-    return 0;
+    rc = sta_fields_init(&result->places, budget->account, places, ask->wants, false, err);
+    if (rc == 0)
+        rc = sta_fields_init(&result->metrics, budget->account, metrics, ask->wants, true, err);
+    if (rc == 0 && ask->count_bins) {
+        result->counts_by_bin = sta_account_calloc(budget->account, result->bins.count + 1,
+                                                   sizeof *result->counts_by_bin, "counts by bin", err);
+        rc = result->counts_by_bin != NULL ? STA_OK : err->status;
+    }
+    return rc;
 }
 
 /* Rows that are known before the pass: a place for each layer, in their order. */
@@ -108,10 +122,11 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
     if ((double)result->shape.wanted_count * (double)result->bins.count >= UINT32_MAX)
         return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer",
                         result->bins.count, result->shape.wanted_count);
-    for (uint32_t l = 0; l < result->shape.layer_count; l++)
+    int rc = STA_OK;
+    for (uint32_t l = 0; rc == 0 && l < result->shape.layer_count; l++)
         if (result->shape.layers[l].wanted)
-            sta_leaves_add_place(result->leaves, l, 0);
-    return make_fields(result, ask, budget, err);
+            rc = sta_contributions_add_place(result->contributions, l, 0, err);
+    return rc == 0 ? make_fields(result, ask, budget, err) : rc;
 }
 
 /* ---- start and end */
@@ -126,14 +141,16 @@ static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct 
     if (rc == 0)
         rc = scan(pass, ask, budget, err);
     if (rc == 0)
-        sta_exact_sweep_finish(pass->sweep);
+        rc = sta_exact_sweep_finish(pass->sweep, err);
+    if (rc == 0)
+        rc = sta_exact_join_keys(&pass->intake, err);
     if (rc == 0 && !known)
         rc = make_fields(result, ask, budget, err);
     if (rc != 0)
         return rc;
     sta_tallies_set_fields(tallies, &result->places, &result->metrics);
     sta_tallies_finish(tallies);
-    return sta_intake_fold(&pass->intake, result, err);
+    return sta_exact_join(&pass->intake, result, err);
 }
 
 static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
@@ -142,27 +159,29 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
 {
     const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
-    struct sta_leaves_options options = {&result->shape, sta_snapshot_entities(snapshot), groups, ask->wants};
-    result->leaves = sta_leaves_create(&options);
-    struct sta_tallies *tallies = sta_tallies_create(result->leaves, &result->bins);
-    struct sta_exact_sweep_options sweeping = {.leaves = result->leaves,
+    struct sta_contributions_options options = {&result->shape, sta_snapshot_entities(snapshot), groups,
+                                                ask->wants, budget->account};
+    result->contributions = sta_contributions_create(&options);
+    struct sta_tallies *tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
+    struct sta_exact_sweep_options sweeping = {.contributions = result->contributions,
                                                .shape = &result->shape,
                                                .bins = &result->bins,
                                                .tallies = tallies,
                                                .group_count = units ? groups->group_count : 0,
-                                               .workers = sta_budget_workers(budget)};
+                                               .workers = sta_budget_workers(budget),
+                                               .account = budget->account};
     struct pass pass = {.intake = {.ask = ask,
                                    .budget = budget,
                                    .entities = sta_snapshot_entities(snapshot),
                                    .bins = &result->bins,
                                    .kinds = kinds,
                                    .keys = result->keys,
-                                   .leaves = result->leaves,
+                                   .contributions = result->contributions,
                                    .worker_count = sta_budget_workers(budget)},
                         .sweep = sta_exact_sweep_create(&sweeping)};
-    pass.intake.bytes_per_slot = sta_exact_sweep_bytes_per_slot(pass.sweep);
-    sta_intake_init(&pass.intake);
-    int rc = run(&pass, ask, budget, tallies, result, err);
+    int rc = sta_intake_init(&pass.intake, err);
+    if (rc == 0)
+        rc = run(&pass, ask, budget, tallies, result, err);
     sta_intake_fini(&pass.intake);
     sta_exact_sweep_destroy(pass.sweep);
     sta_tallies_destroy(tallies);
@@ -184,7 +203,7 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
                            struct sta_error *err)
 {
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
-    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units);
+    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units, budget->account);
     int rc = 0;
     if (should_look(ask))
         rc = sta_exact_occupied(ask, kinds, budget, &result->bins, &result->runs, err);
@@ -198,7 +217,7 @@ int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budg
                   struct sta_exact_result *result, struct sta_error *err)
 {
     struct sta_rank_groups groups = {0};
-    *result = (struct sta_exact_result){.bins = ask->bins};
+    *result = (struct sta_exact_result){.bins = ask->bins, .account = budget->account};
     sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
     int rc = sta_exact_keys_create(ask->bound, ask->by, sta_budget_workers(budget), &result->keys, err);
     if (rc == 0 && ask->wants & STA_WANT_UNITS)
@@ -213,11 +232,11 @@ void sta_exact_result_fini(struct sta_exact_result *result)
 {
     sta_fields_fini(&result->places);
     sta_fields_fini(&result->metrics);
-    sta_leaves_destroy(result->leaves);
+    sta_contributions_destroy(result->contributions);
     sta_exact_keys_destroy(result->keys);
     sta_exact_shape_fini(&result->shape);
-    free(result->counts_by_bin);
-    free(result->runs);
+    sta_account_free(result->account, result->counts_by_bin);
+    sta_account_free(result->account, result->runs);
 }
 
 /* ---- what every question needs */

@@ -4,17 +4,18 @@
  * differ in what they ask of the pass, and in which columns they make of its fields.
  *
  *   keys      which row an event belongs to, unless rows are bins of time
- *   leaves    what an event counts towards
- *   sums      what adds up, as rows are read
+ *   intake    events, as rows of what follows
+ *   additive  what adds up: a hash aggregation
+ *   files     distinct ones: another
  *   sweep     unions, as slices of time come by in order
- *   fields    the results */
+ *   fields    the results, joined by layer and key */
 #ifndef STA_ANALYSE_EXACT_ENGINE_H
 #define STA_ANALYSE_EXACT_ENGINE_H
 
 #include "analyse/exact/bins.h"
 #include "analyse/exact/fields.h"
 #include "analyse/exact/keys.h"
-#include "analyse/exact/leaves.h"
+#include "analyse/exact/contributions.h"
 #include "analyse/exact/shape.h"
 
 struct sta_exact_ask {
@@ -38,10 +39,11 @@ struct sta_exact_result {
     struct sta_bin_run *runs; /* of the bins; NULL: all that were asked for */
     struct sta_exact_shape shape;
     struct sta_exact_keys *keys;
-    struct sta_leaves *leaves;
+    struct sta_contributions *contributions;
     struct sta_fields places, metrics; /* at place * bins + bin */
     struct sta_exact_counts counts;
     struct sta_exact_counts *counts_by_bin; /* NULL unless asked for */
+    struct sta_account *account;            /* all of this is charged to */
     uint32_t place_count;                   /* of one row or of bins: the wanted layers, in their order */
 };
 

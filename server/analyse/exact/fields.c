@@ -1,10 +1,6 @@
 /* Arrays of the fields that are wanted. */
 #include "analyse/exact/fields.h"
 
-#include <stdlib.h>
-
-#include "common/memory.h"
-
 static unsigned wants_of(enum sta_field field)
 {
     if (field <= STA_FIELD_TIME)
@@ -26,18 +22,25 @@ static bool is_wanted(enum sta_field field, unsigned wants, bool metric)
     return (wants & needs) == needs;
 }
 
-void sta_fields_init(struct sta_fields *fields, size_t places, unsigned wants, bool metric)
+int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t places, unsigned wants,
+                    bool metric, struct sta_error *err)
 {
-    *fields = (struct sta_fields){.places = places};
-    for (enum sta_field f = 0; f < STA_FIELDS; f++)
-        if (is_wanted(f, wants, metric))
-            fields->values[f] = sta_alloc_array(places + 1, sizeof *fields->values[f]);
+    *fields = (struct sta_fields){.places = places, .account = account};
+    for (enum sta_field f = 0; f < STA_FIELDS; f++) {
+        if (!is_wanted(f, wants, metric))
+            continue;
+        fields->values[f] =
+            sta_account_calloc(account, places + 1, sizeof *fields->values[f], "the rows of this view", err);
+        if (fields->values[f] == NULL)
+            return err->status;
+    }
+    return STA_OK;
 }
 
 void sta_fields_fini(struct sta_fields *fields)
 {
     for (enum sta_field f = 0; f < STA_FIELDS; f++)
-        free(fields->values[f]);
+        sta_account_free(fields->account, fields->values[f]);
     *fields = (struct sta_fields){0};
 }
 

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/size_bins.h"
+#include "analyse/views/size_bins.h"
+#include "common/account.h"
 
 enum sta_field {
     STA_FIELD_EVENTS, /* that touch the place; a row exists where there are any */
@@ -48,10 +49,13 @@ enum sta_wants {
 struct sta_fields {
     int64_t *values[STA_FIELDS]; /* NULL: not wanted */
     size_t places;
+    struct sta_account *account;
 };
 
-/** @wants: bits; counts and times are always there.  @metric: only what a derived metric has. */
-void sta_fields_init(struct sta_fields *fields, size_t places, unsigned wants, bool metric);
+/** All 0, charged.  @wants: bits; counts and times are always there.  @metric: only what a derived metric
+ * has. Fini also after a failure. */
+STA_MUSTCHECK int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t places,
+                                  unsigned wants, bool metric, struct sta_error *err);
 void sta_fields_fini(struct sta_fields *fields);
 /** Bytes that so many places take. */
 double sta_fields_bytes(size_t places, unsigned wants, bool metric);

@@ -1,39 +1,130 @@
-/* Distinct pairs of place and file. */
+/* Distinct files by layer, key and bin. */
 #include "analyse/exact/files.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define EMPTY UINT64_MAX
+#include "analyse/exec/budget.h"
+#include "common/memory.h"
 
-void sta_files_init(struct sta_files *files)
+enum { KEY_LAYER, KEY_VIEW, KEY_FILE, KEY_BIN, KEYS };
+enum { SUM_CHANGE, SUMS };
+
+#define RECENT 4096
+
+struct sta_files_recent {
+    struct seen {
+        uint32_t signature, key, file, bin;
+    } items[RECENT]; /* by hash */
+};
+
+int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
+                   const struct sta_budget *budget, struct sta_error *err)
 {
-    sta_map_init(&files->pairs);
-    memset(files->recent, 0xff, sizeof files->recent);
+    const unsigned workers = sta_budget_workers(budget);
+    *files = (struct sta_files){.by_time = bins->count > 1};
+    int rc =
+        sta_feed_init(&files->feed, files->by_time ? KEYS : KEY_BIN, files->by_time ? SUMS : 0, budget, err);
+    files->recent = sta_alloc_array(workers, sizeof *files->recent);
+    for (unsigned w = 0; w < workers; w++) {
+        files->recent[w] = sta_alloc(sizeof **files->recent);
+        memset(files->recent[w], 0xff, sizeof **files->recent); /* no file has this number */
+    }
+    return rc;
 }
 
 void sta_files_fini(struct sta_files *files)
 {
-    sta_map_fini(&files->pairs);
+    if (files->recent == NULL)
+        return;
+    for (unsigned w = 0; w < sta_budget_workers(files->feed.budget); w++)
+        free(files->recent[w]);
+    free(files->recent);
+    sta_feed_fini(&files->feed);
 }
 
-void sta_files_count(struct sta_files *workers, unsigned count, int64_t *counts)
+/* ---- events */
+
+/* Whether a worker took the same thing lately. */
+static bool is_known(struct sta_files_recent *recent, struct seen seen)
 {
-    struct sta_map *all = &workers[0].pairs;
-    for (unsigned w = 1; w < count; w++) {
-        struct sta_map *pairs = &workers[w].pairs;
-        for (size_t i = 0; i < pairs->capacity; i++) {
-            bool added;
-            if (pairs->keys[i] != EMPTY)
-                sta_map_intern(all, pairs->keys[i], 0, &added);
-        }
-        sta_map_fini(pairs);
+    uint64_t hash = ((uint64_t)seen.key << 32 | seen.file) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ ((uint64_t)seen.bin << 32 | seen.signature)) * UINT64_C(0xd6e8feb86659fd93);
+    struct seen *last = &recent->items[hash >> 52];
+    if (last->file == seen.file && last->key == seen.key && last->signature == seen.signature &&
+        last->bin == seen.bin)
+        return true;
+    *last = seen;
+    return false;
+}
+
+static int put(struct sta_files *files, unsigned worker, const struct seen *seen, uint32_t layer, size_t bin,
+               int64_t change, struct sta_error *err)
+{
+    struct sta_feed *feed = &files->feed;
+    const uint32_t at = sta_feed_row(feed, worker);
+    sta_feed_keys(feed, worker, KEY_LAYER)[at] = layer;
+    sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(seen->key + 1); /* a missing one is 0 */
+    sta_feed_keys(feed, worker, KEY_FILE)[at] = seen->file;
+    if (files->by_time) {
+        sta_feed_keys(feed, worker, KEY_BIN)[at] = (int64_t)bin;
+        sta_feed_sums(feed, worker, SUM_CHANGE)[at] = change;
     }
-    for (size_t i = 0; i < all->capacity; i++)
-        if (all->keys[i] != EMPTY)
-            counts[all->keys[i] >> 32]++;
+    return sta_feed_flush(feed, worker, err);
 }
 
-double sta_files_bytes(const struct sta_files *files)
+int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
+                   uint32_t file, const struct sta_exact_part *part, struct sta_error *err)
 {
-    return (double)files->pairs.capacity * (sizeof *files->pairs.keys + sizeof *files->pairs.values);
+    const struct seen seen = {kind->number, key, file, (uint32_t)part->low};
+    int rc = STA_OK;
+    if (part->low == part->high && is_known(files->recent[worker], seen))
+        return STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
+        rc = put(files, worker, &seen, kind->layers[i], part->low, 1, err);
+        if (rc == 0 && files->by_time)
+            rc = put(files, worker, &seen, kind->layers[i], part->high + 1, -1, err);
+    }
+    return rc;
+}
+
+/* ---- groups */
+
+/* Where one goes through the bins of a file. */
+struct run {
+    int64_t layer, key, file;
+    size_t bin;     /* the first that nothing was added for */
+    int64_t events; /* of the file in the bins from there on */
+};
+
+static int add_bins(const struct sta_files *files, struct run *run, size_t end, sta_files_add add,
+                    void *context, struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (; rc == 0 && run->events > 0 && run->bin < end; run->bin++) {
+        add(context, (uint32_t)run->layer, (uint32_t)run->key - 1, run->bin);
+        rc = sta_budget_check_step(files->feed.budget, run->bin, err);
+    }
+    run->bin = end;
+    return rc;
+}
+
+int sta_files_each(struct sta_files *files, sta_files_add add, void *context, struct sta_error *err)
+{
+    const struct sta_feed *feed = &files->feed;
+    struct run run = {0};
+    int rc = sta_feed_end(&files->feed, err);
+    for (size_t group = 0; rc == 0 && group < feed->groups.rows; group++) {
+        const int64_t layer = sta_feed_key(feed, group, KEY_LAYER);
+        const int64_t key = sta_feed_key(feed, group, KEY_VIEW);
+        const int64_t file = sta_feed_key(feed, group, KEY_FILE);
+        const size_t bin = files->by_time ? (size_t)sta_feed_key(feed, group, KEY_BIN) : 1;
+        if (layer != run.layer || key != run.key || file != run.file || !files->by_time)
+            run = (struct run){layer, key, file, files->by_time ? bin : 0, !files->by_time};
+        rc = add_bins(files, &run, bin, add, context, err);
+        run.events += files->by_time ? sta_feed_change(feed, group, SUM_CHANGE) : 0;
+        if (rc == 0)
+            rc = sta_budget_check_step(feed->budget, group, err);
+    }
+    return rc;
 }

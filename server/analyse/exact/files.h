@@ -1,36 +1,32 @@
-/* files.h - how many distinct files the events of each place have (private to exact). */
+/* files.h - how many distinct files the events of each row have, as a plan over the hash aggregation (private
+ * to exact).
+ *
+ * Rows are (layer, key of the view, file, bin).  In a view by time the first bin of an event counts one more
+ * event of the file, the bin behind the last one less, so that an event over many bins is two rows. */
 #ifndef STA_ANALYSE_EXACT_FILES_H
 #define STA_ANALYSE_EXACT_FILES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "analyse/exact/bins.h"
+#include "analyse/exact/feed.h"
+#include "analyse/exact/kinds.h"
 
-#include "common/map.h"
-
-#define STA_FILES_RECENT 4096
-
-/* What one worker has seen. */
 struct sta_files {
-    struct sta_map pairs;              /* place << 32 | file */
-    uint64_t recent[STA_FILES_RECENT]; /* pairs seen lately, by hash: most are seen again at once */
+    bool by_time;                     /* several bins */
+    struct sta_files_recent **recent; /* by worker: what it took lately; most of it comes again at once */
+    struct sta_feed feed;
 };
 
-void sta_files_init(struct sta_files *files);
+/** @bins, @budget: borrowed.  Fini in any case. */
+STA_MUSTCHECK int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
+                                 const struct sta_budget *budget, struct sta_error *err);
 void sta_files_fini(struct sta_files *files);
-
-static inline void sta_files_add(struct sta_files *files, uint32_t place, uint32_t file)
-{
-    uint64_t pair = (uint64_t)place << 32 | file;
-    uint64_t *recent = &files->recent[(pair * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
-    if (*recent == pair)
-        return;
-    *recent = pair;
-    bool added;
-    sta_map_intern(&files->pairs, pair, 0, &added);
-}
-
-/** Adds to counts[place] the distinct files of all workers; empties the others into the first. */
-void sta_files_count(struct sta_files *workers, unsigned count, int64_t *counts);
-double sta_files_bytes(const struct sta_files *files);
+/** An event of a signature and key is about @file in the bins of @part. */
+STA_MUSTCHECK int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
+                                 uint32_t key, uint32_t file, const struct sta_exact_part *part,
+                                 struct sta_error *err);
+typedef void (*sta_files_add)(void *context, uint32_t layer, uint32_t key, size_t bin);
+/** Calls @add once for each layer, key, bin and file of an event there.  No more events may come. */
+STA_MUSTCHECK int sta_files_each(struct sta_files *files, sta_files_add add, void *context,
+                                 struct sta_error *err);
 
 #endif

@@ -1,17 +1,16 @@
-/* Taking in rows: each finds its leaf, adds to the sums, and becomes a span.
+/* Taking in rows: each goes to the sums and the files, finds its contribution, and becomes a span.
  *
- * DESIGN.  What a row's class means is looked up once per class and worker, its leaf once per class and
- * thread, or where keys are values once per run of rows of the same key.  So the usual row costs two or three
- * look-ups in arrays. */
+ * DESIGN.  What a row's class means is looked up once per class and worker, its contribution once per class
+ * and thread, or where keys are values once per run of rows of the same key.  So the usual row costs two or
+ * three look-ups in arrays. */
 #include "analyse/exact/intake.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exact/grow.h"
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
-
-#define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
 
 /* The columns that the question needs; NULL where it does not. */
 struct rows {
@@ -29,42 +28,34 @@ static bool needs_threads(const struct sta_intake *intake)
     return intake->ask->wants & STA_WANT_UNITS || sta_exact_keys_source(intake->keys) == STA_KEY_THREAD;
 }
 
-/* Whether buckets are kinds; else they are leaves. */
-static bool by_kind(const struct sta_intake *intake)
+int sta_intake_init(struct sta_intake *intake, struct sta_error *err)
 {
-    return sta_exact_keys_source(intake->keys) <= STA_KEY_TIME;
-}
-
-void sta_intake_init(struct sta_intake *intake)
-{
+    const unsigned wants = intake->ask->wants;
     intake->workers = sta_alloc_array(intake->worker_count, sizeof *intake->workers);
-    for (unsigned w = 0; w < intake->worker_count; w++) {
-        sta_sums_init(&intake->workers[w].sums, intake->bins, intake->ask->wants, intake->budget);
-        sta_files_init(&intake->workers[w].files);
-        sta_map_init(&intake->workers[w].leaf_of_key);
-        if (intake->ask->count_bins)
-            intake->workers[w].by_bin =
-                sta_alloc_array(intake->bins->count + 1, sizeof *intake->workers[w].by_bin);
-    }
+    for (unsigned w = 0; w < intake->worker_count; w++)
+        intake->workers[w].contribution_of_key.account = intake->budget->account;
+    int rc = sta_additive_init(&intake->additive, intake->bins, wants, intake->budget, err);
+    if (rc == 0 && wants & STA_WANT_FILES)
+        rc = sta_files_init(&intake->files, intake->bins, intake->budget, err);
+    return rc;
 }
 
 void sta_intake_fini(struct sta_intake *intake)
 {
-    for (unsigned w = 0; intake->workers != NULL && w < intake->worker_count; w++) {
+    struct sta_account *account = intake->budget->account;
+    for (unsigned w = 0; w < intake->worker_count; w++) {
         struct sta_intake_worker *worker = &intake->workers[w];
         for (size_t k = 0; k < worker->kind_capacity; k++)
-            free(worker->of_kind[k]);
-        free(worker->of_kind);
-        free(worker->classes);
-        free(worker->streams);
-        free(worker->last);
-        free(worker->by_bin);
-        sta_map_fini(&worker->leaf_of_key);
-        sta_files_fini(&worker->files);
-        sta_sums_fini(&worker->sums);
+            sta_account_free(account, worker->of_kind[k]);
+        sta_account_free(account, worker->of_kind);
+        sta_account_free(account, worker->classes);
+        sta_account_free(account, worker->streams);
+        sta_account_free(account, worker->last);
+        sta_map_fini(&worker->contribution_of_key);
     }
     free(intake->workers);
-    intake->workers = NULL;
+    sta_additive_fini(&intake->additive);
+    sta_files_fini(&intake->files);
 }
 
 /* ---- columns */
@@ -134,107 +125,102 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
     return rc == 0 ? check_threads(intake, rows, err) : rc;
 }
 
-/* ---- leaves */
+/* ---- contributions */
 
-static void zero_from(void *array, size_t from, size_t to, size_t size)
+/* The classes of a kind share what is known by thread. */
+static int meet_kind(struct sta_intake *intake, struct sta_intake_worker *worker, const struct sta_kind *kind,
+                     struct sta_error *err)
 {
-    if (to > from)
-        memset((char *)array + from * size, 0, (to - from) * size);
+    struct sta_account *account = intake->budget->account;
+    const size_t threads = (size_t)(needs_threads(intake) ? intake->entities->thread_count : 0) + 1;
+    int rc = STA_GROW_ZEROED(account, worker->of_kind, worker->kind_capacity, (size_t)kind->number + 1, err);
+    bool spans = intake->ask->wants & STA_WANT_ORDER && (kind->layer_count > 0 || kind->cover_count > 0);
+    if (rc != 0 || !spans || worker->of_kind[kind->number] != NULL)
+        return rc;
+    uint32_t *of_thread = sta_account_alloc(account, threads, sizeof *of_thread, "threads by layer", err);
+    if (of_thread == NULL)
+        return err->status;
+    memset(of_thread, 0xff, threads * sizeof *of_thread);
+    worker->of_kind[kind->number] = of_thread;
+    return STA_OK;
 }
 
-static void meet_class(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t class)
+static int meet_class(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t class,
+                      struct sta_error *err)
 {
-    size_t before = worker->class_capacity;
-    STA_GROW(worker->classes, worker->class_capacity, (size_t) class + 1);
-    zero_from(worker->classes, before, worker->class_capacity, sizeof *worker->classes);
-    const struct sta_kind *kind = sta_kinds_of(intake->kinds, class);
-    before = worker->kind_capacity;
-    STA_GROW(worker->of_kind, worker->kind_capacity, (size_t)kind->number + 1);
-    zero_from(worker->of_kind, before, worker->kind_capacity, sizeof *worker->of_kind);
-    uint32_t **of_thread = &worker->of_kind[kind->number];
-    if (*of_thread == NULL && (kind->layer_count > 0 || kind->cover_count > 0)) {
-        size_t bytes =
-            ((size_t)(needs_threads(intake) ? intake->entities->thread_count : 0) + 1) * sizeof **of_thread;
-        *of_thread = sta_alloc(bytes);
-        memset(*of_thread, 0xff, bytes);
-        worker->bytes += (double)bytes;
-    }
-    worker->classes[class] = (struct sta_intake_class){kind, *of_thread};
+    const struct sta_kind *kind = sta_kinds_of(intake->kinds, class, err);
+    if (kind == NULL)
+        return err->status;
+    int rc = STA_GROW_ZEROED(intake->budget->account, worker->classes, worker->class_capacity,
+                             (size_t) class + 1, err);
+    if (rc == 0)
+        rc = meet_kind(intake, worker, kind, err);
+    if (rc == 0)
+        worker->classes[class] = (struct sta_intake_class){kind, worker->of_kind[kind->number]};
+    return rc;
 }
 
-static uint32_t new_stream(struct sta_intake_worker *worker, const struct sta_kind *kind, uint32_t thread)
+static int new_stream(const struct sta_intake *intake, struct sta_intake_worker *worker,
+                      const struct sta_kind *kind, uint32_t thread, uint32_t *stream, struct sta_error *err)
 {
-    STA_GROW(worker->streams, worker->stream_capacity, worker->stream_count + 1);
+    int rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
+                             worker->stream_count + 1, err);
+    if (rc != 0)
+        return rc;
     worker->streams[worker->stream_count] =
-        (struct sta_intake_stream){.kind = kind, .thread = thread, .leaf = STA_NO_CODE};
-    return (uint32_t)worker->stream_count++;
+        (struct sta_intake_stream){.kind = kind, .thread = thread, .contribution = STA_NO_CODE};
+    *stream = (uint32_t)worker->stream_count++;
+    return STA_OK;
 }
 
-static void meet_thread(struct sta_intake *intake, struct sta_intake_worker *worker,
-                        const struct sta_intake_class *class, uint32_t thread)
+static int meet_thread(struct sta_intake *intake, struct sta_intake_worker *worker,
+                       const struct sta_intake_class *class, uint32_t thread, struct sta_error *err)
 {
     uint32_t key = 0;
-    if (sta_exact_keys_source(intake->keys) == STA_KEY_VALUE) {
-        class->of_thread[thread] = new_stream(worker, class->kind, thread);
-        return;
-    }
+    if (sta_exact_keys_source(intake->keys) == STA_KEY_VALUE)
+        return new_stream(intake, worker, class->kind, thread, &class->of_thread[thread], err);
     if (sta_exact_keys_source(intake->keys) == STA_KEY_THREAD)
         key = sta_exact_keys_of_threads(intake->keys)[thread];
-    class->of_thread[thread] = sta_leaves_add(intake->leaves, class->kind, thread, key);
+    return sta_contributions_add(intake->contributions, class->kind, thread, key, &class->of_thread[thread],
+                                 err);
 }
 
-/* The leaf of a stream's event of some key. */
-static uint32_t leaf_of(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t number,
-                        uint32_t key)
+/* The contribution of a stream's event of some key. */
+static int contribution_of(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t number,
+                           uint32_t key, uint32_t *contribution, struct sta_error *err)
 {
     struct sta_intake_stream *stream = &worker->streams[number];
-    if (stream->leaf != STA_NO_CODE && stream->key == key)
-        return stream->leaf;
-    uint32_t leaf;
+    int rc = STA_OK;
+    *contribution = stream->contribution;
+    if (stream->contribution != STA_NO_CODE && stream->key == key)
+        return STA_OK;
     uint64_t pair = (uint64_t)number << 32 | key;
-    if (!sta_map_find(&worker->leaf_of_key, pair, &leaf)) {
-        leaf = sta_leaves_add(intake->leaves, stream->kind, stream->thread, key);
-        sta_map_put(&worker->leaf_of_key, pair, leaf);
+    if (!sta_map_find(&worker->contribution_of_key, pair, contribution)) {
+        rc = sta_contributions_add(intake->contributions, stream->kind, stream->thread, key, contribution,
+                                   err);
+        if (rc != 0)
+            return rc;
+        sta_map_put(&worker->contribution_of_key, pair, *contribution);
     }
     stream->key = key;
-    stream->leaf = leaf;
-    return leaf;
+    stream->contribution = *contribution;
+    return STA_OK;
 }
 
-static uint32_t find_leaf(struct sta_intake *intake, struct sta_intake_worker *worker,
-                          const struct rows *rows, uint32_t row, const struct sta_intake_class *class)
+static int find_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
+                             const struct rows *rows, uint32_t row, const struct sta_intake_class *class,
+                             uint32_t *contribution, struct sta_error *err)
 {
     uint32_t thread = rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
-    if (class->of_thread[thread] == STA_NO_CODE)
-        meet_thread(intake, worker, class, thread);
-    uint32_t found = class->of_thread[thread];
-    return rows->keys != NULL ? leaf_of(intake, worker, found, rows->keys[row]) : found;
+    int rc =
+        class->of_thread[thread] == STA_NO_CODE ? meet_thread(intake, worker, class, thread, err) : STA_OK;
+    *contribution = class->of_thread[thread];
+    if (rc == 0 && rows->keys != NULL)
+        rc = contribution_of(intake, worker, *contribution, rows->keys[row], contribution, err);
+    return rc;
 }
 
 /* ---- rows */
-
-static void count_fate(struct sta_exact_counts *counts, const struct sta_kind *kind)
-{
-    counts->filtered_by_file += kind->fate == STA_FATE_FILE;
-    counts->filtered_by_function += kind->fate == STA_FATE_FUNCTION;
-    counts->unmatched += kind->fate == STA_FATE_KEPT && kind->in_layers == 0;
-    counts->taken += kind->in_layers > 0;
-    counts->multiple += kind->in_layers > 1;
-}
-
-static void add_file(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t leaf_number,
-                     uint32_t reference, const struct sta_exact_part *part)
-{
-    uint32_t file = intake->entities->file_of_ref[reference];
-    if (file == STA_NO_CODE) /* a hash that no line defines */
-        return;
-    const struct sta_leaf *leaf = sta_leaves_at(intake->leaves, leaf_number);
-    for (uint32_t i = 0; i < leaf->kind->layer_count; i++) {
-        size_t place = sta_leaves_slot(intake->leaves, leaf->slots[i])->place * intake->bins->count;
-        for (size_t bin = part->low; bin <= part->high; bin++)
-            sta_files_add(&worker->files, (uint32_t)(place + bin), file);
-    }
-}
 
 static int64_t size_of(const struct rows *rows, uint32_t row)
 {
@@ -243,27 +229,55 @@ static int64_t size_of(const struct rows *rows, uint32_t row)
     return rows->sizes[row];
 }
 
-static int take_row(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
-                    uint32_t row, uint32_t leaf, const struct sta_kind *kind,
-                    const struct sta_exact_part *part, struct sta_error *err)
+static uint32_t thread_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
 {
-    const struct sta_sums_event event = {rows->ts[row], STA_MAX(rows->dur[row], 0), size_of(rows, row)};
-    int rc = part->high - part->low > MANY_BINS ? sta_budget_check(intake->budget, err) : 0;
-    if (rc == 0)
-        rc = sta_sums_add(&worker->sums, by_kind(intake) ? kind->number : leaf, &event, part, err);
-    if (rc == 0 && rows->files != NULL && rows->files[row] != STA_NO_CODE)
-        add_file(intake, worker, leaf, rows->files[row], part);
-    return rc;
+    return rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
 }
 
-/* Adds a span, in the order of ts.  Only the union of a leaf's spans counts, so that one which goes on where
- * the last one of the leaf ends, or begins inside it, lengthens that. */
+static uint32_t key_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
+{
+    if (rows->keys != NULL)
+        return rows->keys[row];
+    const uint32_t *of_threads = sta_exact_keys_of_threads(intake->keys);
+    return of_threads != NULL ? of_threads[thread_of(intake, rows, row)] : 0;
+}
+
+/* An event of no wanted layer is counted where it starts, whatever its key. */
+static int take_other(struct sta_intake *intake, unsigned worker, const struct sta_kind *kind, int64_t ts,
+                      struct sta_error *err)
+{
+    const struct sta_additive_event event = {.signature = kind->number, .key = STA_NO_CODE, .ts = ts};
+    struct sta_exact_part part = {.from = ts, .to = ts, .starts = 1};
+    if (intake->ask->count_bins)
+        part.low = part.high = sta_bin_of(intake->bins, ts);
+    return sta_additive_take(&intake->additive, worker, &event, &part, err);
+}
+
+static int take_row(struct sta_intake *intake, unsigned worker, const struct rows *rows, uint32_t row,
+                    const struct sta_kind *kind, struct sta_exact_part *part, struct sta_error *err)
+{
+    if (kind->layer_count == 0)
+        return part->starts ? take_other(intake, worker, kind, rows->ts[row], err) : STA_OK;
+    const struct sta_additive_event event = {.signature = kind->number,
+                                             .key = key_of(intake, rows, row),
+                                             .ts = rows->ts[row],
+                                             .dur = STA_MAX(rows->dur[row], 0),
+                                             .size = size_of(rows, row)};
+    sta_exact_part_bins_near(intake->bins, &intake->workers[worker].bin, part);
+    int rc = sta_additive_take(&intake->additive, worker, &event, part, err);
+    if (rc != 0 || rows->files == NULL || rows->files[row] == STA_NO_CODE)
+        return rc;
+    const uint32_t file = intake->entities->file_of_ref[rows->files[row]];
+    if (file == STA_NO_CODE) /* a hash that no line defines */
+        return STA_OK;
+    return sta_files_take(&intake->files, worker, kind, event.key, file, part, err);
+}
+
+/* Adds a span, in the order of ts.  Only the union of a contribution's spans counts, so that one which goes
+ * on where the last one of the contribution ends, or begins inside it, lengthens that. */
 static void add_span(struct sta_intake_worker *worker, struct sta_span *spans, uint32_t *count,
                      struct sta_span span)
 {
-    size_t before = worker->last_capacity;
-    STA_GROW(worker->last, worker->last_capacity, (size_t)span.cell + 1);
-    zero_from(worker->last, before, worker->last_capacity, sizeof *worker->last);
     struct sta_intake_span *last = &worker->last[span.cell];
     if (last->round == worker->round) {
         struct sta_span *known = &spans[last->at];
@@ -277,19 +291,25 @@ static void add_span(struct sta_intake_worker *worker, struct sta_span *spans, u
     spans[(*count)++] = span;
 }
 
-/* Whether all that is held fits what the question may hold. */
-static int charge(const struct sta_intake *intake, const struct sta_intake_worker *worker,
-                  struct sta_error *err)
+/* Where the span of a row goes, and what is known of the row. */
+struct spans {
+    struct sta_span *items;
+    uint32_t *count;
+    const struct sta_intake_class *class;
+    int64_t te; /* of its part in the bins */
+};
+
+static int take_span(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
+                     uint32_t row, const struct spans *spans, struct sta_error *err)
 {
-    const struct sta_leaf_counts counts = sta_leaves_count(intake->leaves);
-    double own = worker->bytes + sta_sums_bytes(&worker->sums) + sta_files_bytes(&worker->files) +
-                 (double)worker->stream_capacity * sizeof *worker->streams +
-                 (double)worker->last_capacity * sizeof *worker->last +
-                 16.0 * (double)worker->leaf_of_key.capacity;
-    double leaves = (double)counts.leaves * (sizeof(struct sta_leaf) + 64) +
-                    (double)counts.slots * (sizeof(struct sta_exact_slot) + 24 + intake->bytes_per_slot);
-    return sta_budget_memory(intake->budget, own * intake->worker_count + leaves,
-                             "what the rows of this view add up by process and file", err);
+    struct sta_span span = {.ts = rows->ts[row], .te = spans->te};
+    int rc = find_contribution(intake, worker, rows, row, spans->class, &span.cell, err);
+    if (rc == 0)
+        rc = STA_GROW_ZEROED(intake->budget->account, worker->last, worker->last_capacity,
+                             (size_t)span.cell + 1, err);
+    if (rc == 0)
+        add_span(worker, spans->items, spans->count, span);
+    return rc;
 }
 
 int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta_scan_rows *from,
@@ -301,112 +321,24 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     int rc = read_rows(intake, number, from, &rows, err);
     worker->round++;
     for (uint32_t i = 0; rc == 0 && i < rows.count; i++) {
-        uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
-        uint32_t class_code = rows.classes[row];
+        const uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
+        const uint32_t class_code = rows.classes[row];
+        const int64_t ts = rows.ts[row];
         struct sta_exact_part part;
-        int64_t ts = rows.ts[row];
         if (!sta_exact_part_of(intake->bins, ts, ts + STA_MAX(rows.dur[row], 0), &part))
             continue;
         if (class_code >= worker->class_capacity || worker->classes[class_code].kind == NULL)
-            meet_class(intake, worker, class_code);
+            rc = meet_class(intake, worker, class_code, err);
+        if (rc != 0)
+            break;
         const struct sta_intake_class class = worker->classes[class_code];
-        if (part.starts)
-            count_fate(worker->by_bin != NULL ? &worker->by_bin[sta_bin_of(intake->bins, ts)]
-                                              : &worker->counts,
-                       class.kind);
-        if (class.of_thread == NULL)
-            continue;
-        uint32_t leaf = find_leaf(intake, worker, &rows, row, &class);
-        if (class.kind->layer_count > 0) {
-            sta_exact_part_bins(intake->bins, &part);
-            rc = take_row(intake, worker, &rows, row, leaf, class.kind, &part, err);
-        }
-        if (spans != NULL)
-            add_span(worker, spans, &made, (struct sta_span){.ts = ts, .te = part.to, .cell = leaf});
+        rc = take_row(intake, number, &rows, row, class.kind, &part, err);
+        if (rc == 0 && class.of_thread != NULL)
+            rc = take_span(intake, worker, &rows, row,
+                           &(struct spans){.items = spans, .count = &made, .class = &class, .te = part.to},
+                           err);
     }
     if (spans != NULL)
         *span_count = made;
-    return rc == 0 ? charge(intake, worker, err) : rc;
-}
-
-/* ---- after the pass */
-
-static void fold_kinds(const struct sta_intake *intake, struct sta_exact_result *result)
-{
-    for (uint32_t k = 0; k < sta_kinds_count(intake->kinds); k++) {
-        const struct sta_kind *kind = sta_kinds_at(intake->kinds, k);
-        for (unsigned w = 0; w < intake->worker_count; w++) {
-            const struct sta_sums *sums = &intake->workers[w].sums;
-            for (uint32_t i = 0; i < kind->layer_count; i++)
-                sta_sums_fold(sums, k, &result->places, result->shape.layers[kind->layers[i]].place);
-            for (uint32_t i = 0; result->metrics.places > 0 && i < kind->metric_count; i++)
-                sta_sums_fold(sums, k, &result->metrics, kind->metrics[i]);
-        }
-    }
-}
-
-#define LEAVES_AT_ONCE 16384 /* between two looks at whether it is cancelled */
-
-static int fold_leaves(const struct sta_intake *intake, struct sta_exact_result *result,
-                       struct sta_error *err)
-{
-    uint32_t count = sta_leaves_count(intake->leaves).leaves;
-    int rc = 0;
-    for (uint32_t number = 0; rc == 0 && number < count; number++) {
-        const struct sta_leaf *leaf = sta_leaves_at(intake->leaves, number);
-        uint32_t layers = leaf->kind->layer_count;
-        uint32_t metrics = intake->ask->wants & STA_WANT_METRICS ? leaf->kind->metric_count : 0;
-        for (uint32_t i = 0; i < layers + metrics; i++) {
-            struct sta_fields *fields = i < layers ? &result->places : &result->metrics;
-            uint32_t place = sta_leaves_slot(intake->leaves, leaf->slots[i])->place;
-            for (unsigned w = 0; w < intake->worker_count; w++)
-                sta_sums_fold(&intake->workers[w].sums, number, fields, place);
-        }
-        if (number % LEAVES_AT_ONCE == 0)
-            rc = sta_budget_check(intake->budget, err);
-    }
-    return rc;
-}
-
-static void add_counts(struct sta_exact_counts *to, const struct sta_exact_counts *from)
-{
-    to->filtered_by_file += from->filtered_by_file;
-    to->filtered_by_function += from->filtered_by_function;
-    to->taken += from->taken;
-    to->unmatched += from->unmatched;
-    to->multiple += from->multiple;
-}
-
-static void fold_counts(const struct sta_intake *intake, struct sta_exact_result *result)
-{
-    size_t bins = intake->ask->count_bins ? intake->bins->count : 0;
-    if (intake->ask->count_bins)
-        result->counts_by_bin = sta_alloc_array(bins + 1, sizeof *result->counts_by_bin);
-    for (unsigned w = 0; w < intake->worker_count; w++) {
-        add_counts(&result->counts, &intake->workers[w].counts);
-        for (size_t b = 0; b < bins; b++) {
-            add_counts(&result->counts_by_bin[b], &intake->workers[w].by_bin[b]);
-            add_counts(&result->counts, &intake->workers[w].by_bin[b]);
-        }
-    }
-}
-
-int sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result, struct sta_error *err)
-{
-    int rc = 0;
-    if (by_kind(intake))
-        fold_kinds(intake, result);
-    else
-        rc = fold_leaves(intake, result, err);
-    fold_counts(intake, result);
-    if (rc == 0 && intake->ask->wants & STA_WANT_FILES) {
-        struct sta_files *files = sta_alloc_array(intake->worker_count, sizeof *files);
-        for (unsigned w = 0; w < intake->worker_count; w++)
-            files[w] = intake->workers[w].files;
-        sta_files_count(files, intake->worker_count, result->places.values[STA_FIELD_FILES]);
-        for (unsigned w = 0; w < intake->worker_count; w++)
-            intake->workers[w].files = files[w];
-        free(files);
-    }
-    return rc;
+    return rc == 0 ? sta_budget_check(intake->budget, err) : rc;
 }

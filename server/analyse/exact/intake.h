@@ -1,16 +1,20 @@
-/* intake.h - rows of the store, taken in (private to exact). */
+/* intake.h - rows of the store, taken in: what the plans of the exact tables are fed with (private to exact).
+ *
+ * Each event becomes a row of the sums (additive.h), one of the distinct files (files.h), and a span of the
+ * sweep (sweep.h). */
 #ifndef STA_ANALYSE_EXACT_INTAKE_H
 #define STA_ANALYSE_EXACT_INTAKE_H
 
+#include "analyse/exact/additive.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/files.h"
-#include "analyse/exact/sums.h"
+#include "analyse/intervals/span.h"
 
 /* What a worker knows of a class. */
 struct sta_intake_class {
     const struct sta_kind *kind; /* NULL: not yet met */
-    uint32_t *of_thread; /* by thread: leaf, or stream where leaves have keys of their own; STA_NO_CODE: not
-                            yet met */
+    uint32_t *of_thread; /* by thread: contribution, or stream where contributions have keys of their own;
+                            STA_NO_CODE: not yet met.  NULL: its events are no spans */
 };
 
 struct sta_intake_worker {
@@ -18,24 +22,20 @@ struct sta_intake_worker {
     size_t class_capacity;
     uint32_t **of_kind; /* by number: the of_thread that classes of the kind share */
     size_t kind_capacity;
-    /* By stream: kind and thread, and the leaf met last. */
+    /* By stream: kind and thread, and the contribution met last. */
     struct sta_intake_stream {
         const struct sta_kind *kind;
-        uint32_t thread, key, leaf;
+        uint32_t thread, key, contribution;
     } * streams;
     size_t stream_count, stream_capacity;
-    struct sta_map leaf_of_key; /* (stream, key) -> leaf */
-    /* By leaf: its last span in the block of that round. */
+    struct sta_map contribution_of_key; /* (stream, key) -> contribution */
+    /* By contribution: its last span in the block of that round. */
     struct sta_intake_span {
         uint32_t round, at;
     } * last;
     size_t last_capacity;
     uint32_t round; /* counts the blocks, from 1 */
-    struct sta_sums sums;
-    struct sta_files files;
-    struct sta_exact_counts counts;
-    struct sta_exact_counts *by_bin; /* instead, when they are wanted by bin */
-    double bytes;                    /* of of_thread */
+    struct sta_recent_bin bin;
 };
 
 struct sta_intake {
@@ -45,20 +45,19 @@ struct sta_intake {
     const struct sta_exact_bins *bins;
     struct sta_kinds *kinds;
     struct sta_exact_keys *keys;
-    struct sta_leaves *leaves;
+    struct sta_contributions *contributions;
+    struct sta_additive additive;
+    struct sta_files files;
     struct sta_intake_worker *workers;
     unsigned worker_count;
-    double bytes_per_slot; /* what others will hold for each slot made here */
 };
 
-void sta_intake_init(struct sta_intake *intake);
+/** Fini in any case. */
+STA_MUSTCHECK int sta_intake_init(struct sta_intake *intake, struct sta_error *err);
 void sta_intake_fini(struct sta_intake *intake);
 /** Takes the rows of a block; writes their spans to @spans (NULL: not wanted). */
 STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
                                   const struct sta_scan_rows *rows, struct sta_span *spans,
                                   uint32_t *span_count, struct sta_error *err);
-/** After the pass: adds all workers' sums to the fields.  Return: 0, STA_ECANCELLED, STA_ELIMIT. */
-STA_MUSTCHECK int sta_intake_fold(struct sta_intake *intake, struct sta_exact_result *result,
-                                  struct sta_error *err);
 
 #endif

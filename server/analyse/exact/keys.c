@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/sort.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -130,7 +131,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
         sta_expression_destroy(expression);
     }
     if (rc != 0) {
-        sta_because(err, "cannot group by %s of preset %s", keys->name, keys->bound->preset->name);
+        sta_error_wrap(err, "cannot group by %s of preset %s", keys->name, keys->bound->preset->name);
         return sta_at(err, "/by", -1);
     }
     keys->values = sta_dictionary_create();
@@ -326,9 +327,10 @@ static int compare_keys(const void *a, const void *b, void *context)
     return (x > y) - (x < y); /* entities are numbered in their order */
 }
 
-void sta_exact_keys_sort(const struct sta_exact_keys *keys, uint32_t *codes, size_t count)
+int sta_exact_keys_sort(const struct sta_exact_keys *keys, const struct sta_budget *budget, uint32_t *codes,
+                        size_t count, struct sta_error *err)
 {
-    qsort_r(codes, count, sizeof *codes, compare_keys, (void *)keys);
+    return sta_sort(budget, codes, count, sizeof *codes, compare_keys, (void *)keys, err);
 }
 
 static void put_values(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,

@@ -6,7 +6,7 @@
 #ifndef STA_ANALYSE_EXACT_KEYS_H
 #define STA_ANALYSE_EXACT_KEYS_H
 
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 #include "common/table.h"
 
 enum sta_key_source {
@@ -37,8 +37,9 @@ STA_MUSTCHECK int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned work
                                       struct sta_column_reader *reader, const uint32_t **codes,
                                       struct sta_error *err);
 
-/** Orders distinct keys as the rows of the view stand: ascending, missing last. */
-void sta_exact_keys_sort(const struct sta_exact_keys *keys, uint32_t *codes, size_t count);
+/** Orders distinct keys as the rows of the view stand: ascending, missing last.  Return: as sta_sort. */
+STA_MUSTCHECK int sta_exact_keys_sort(const struct sta_exact_keys *keys, const struct sta_budget *budget,
+                                      uint32_t *codes, size_t count, struct sta_error *err);
 /** Adds the key columns of a view that is not by time, for @table's rows. */
 void sta_exact_keys_put(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
                         struct sta_table *table);

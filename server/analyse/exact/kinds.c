@@ -4,7 +4,7 @@
 #include <string.h>
 #include <uv.h>
 
-#include "analyse/exact/pile.h"
+#include "analyse/exact/segmented.h"
 #include "common/dictionary.h"
 
 struct sta_kinds {
@@ -13,7 +13,7 @@ struct sta_kinds {
     bool covers;
     uv_mutex_t lock;
     struct sta_dictionary *codes; /* of what makes a kind */
-    struct sta_pile items;        /* struct sta_kind, by code */
+    struct sta_segmented items;   /* struct sta_kind, by code */
     struct sta_arena lists;
 };
 
@@ -24,7 +24,7 @@ struct essence {
 };
 
 struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
-                                   bool covers)
+                                   bool covers, struct sta_account *account)
 {
     struct sta_kinds *kinds = sta_alloc(sizeof *kinds);
     kinds->classes = classes;
@@ -32,6 +32,8 @@ struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const stru
     kinds->covers = covers;
     kinds->codes = sta_dictionary_create();
     kinds->items.size = sizeof(struct sta_kind);
+    kinds->items.account = account;
+    kinds->lists.account = account;
     STA_ASSERT(uv_mutex_init(&kinds->lock) == 0);
     return kinds;
 }
@@ -42,7 +44,7 @@ void sta_kinds_destroy(struct sta_kinds *kinds)
         return;
     uv_mutex_destroy(&kinds->lock);
     sta_dictionary_destroy(kinds->codes);
-    sta_pile_fini(&kinds->items);
+    sta_segmented_fini(&kinds->items);
     sta_arena_fini(&kinds->lists);
     free(kinds);
 }
@@ -97,7 +99,7 @@ static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, 
     }
 }
 
-const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code)
+const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err)
 {
     const struct sta_class class = sta_classes_get(kinds->classes, class_code);
     struct essence essence = {.fate = class.fate};
@@ -105,22 +107,21 @@ const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code
     uv_mutex_lock(&kinds->lock);
     uint32_t code = sta_dictionary_intern(kinds->codes, (const char *)&essence, sizeof essence);
     if (code == kinds->items.count) {
-        struct sta_kind *kind = sta_pile_add(&kinds->items);
-        *kind = (struct sta_kind){.number = code, .fate = class.fate};
-        list_layers(kinds, &class, kind);
-        list_covers(kinds, &class, kind);
+        struct sta_kind *fresh = sta_segmented_add(&kinds->items, err);
+        if (fresh != NULL) {
+            *fresh = (struct sta_kind){.number = code, .fate = class.fate};
+            list_layers(kinds, &class, fresh);
+            list_covers(kinds, &class, fresh);
+        }
     }
-    const struct sta_kind *kind = sta_pile_at(&kinds->items, code);
+    const struct sta_kind *kind = code < kinds->items.count ? sta_segmented_at(&kinds->items, code) : NULL;
     uv_mutex_unlock(&kinds->lock);
+    if (kind == NULL && err->status == STA_OK) /* another thread was refused, and says why */
+        sta_fail(err, STA_ENOMEM, "memory ran out for the classes of events");
     return kind;
-}
-
-uint32_t sta_kinds_count(const struct sta_kinds *kinds)
-{
-    return kinds->items.count;
 }
 
 const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number)
 {
-    return sta_pile_at(&kinds->items, number);
+    return sta_segmented_at(&kinds->items, number);
 }

@@ -5,7 +5,7 @@
 #ifndef STA_ANALYSE_EXACT_KINDS_H
 #define STA_ANALYSE_EXACT_KINDS_H
 
-#include "analyse/classify.h"
+#include "analyse/layers/classify.h"
 #include "analyse/exact/shape.h"
 
 struct sta_kind {
@@ -19,14 +19,14 @@ struct sta_kind {
 
 struct sta_kinds;
 
-/** Both borrowed.  @covers: whether covers are needed at all. */
+/** All borrowed.  @covers: whether covers are needed at all. */
 struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
-                                   bool covers);
+                                   bool covers, struct sta_account *account);
 void sta_kinds_destroy(struct sta_kinds *kinds); /* NULL allowed */
-/** The kind of a class; stays where it is.  Context: any thread; takes a lock, so remember it. */
-const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code);
-/** All kinds met, by number.  Context: after the pass. */
-uint32_t sta_kinds_count(const struct sta_kinds *kinds);
+/** The kind of a class; stays where it is.  NULL: its memory was refused.  Context: any thread; takes a lock,
+ * so remember it. */
+const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err);
+/** A kind that was met.  Context: after the pass. */
 const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number);
 
 #endif

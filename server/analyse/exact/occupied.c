@@ -5,11 +5,13 @@
 
 #include <stdlib.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 #define JOIN_FROM ((size_t)1 << 16) /* runs, below which repetitions are no burden */
+
+static const char WHAT[] = "the bins that have events";
 
 struct worker {
     struct sta_word_pair *runs; /* number of the first bin, number of the last */
@@ -40,12 +42,13 @@ static void append(struct sta_word_pair *runs, size_t *count, struct sta_word_pa
 
 static int join(struct worker *worker, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct sta_word_pair *scratch = sta_try_alloc_array(worker->count + 1, sizeof *scratch);
+    struct sta_word_pair *scratch =
+        sta_account_alloc(budget->account, worker->count + 1, sizeof *scratch, WHAT, err);
     if (scratch == NULL)
-        return sta_fail(err, STA_ENOMEM, "no memory for %zu stretches of time with events", worker->count);
+        return err->status;
     int rc = sta_radix_failed(sta_radix_sort_pairs(worker->runs, scratch, worker->count, budget->cancel),
                               "stretches of time", worker->count, err);
-    free(scratch);
+    sta_account_free(budget->account, scratch);
     if (rc != 0)
         return rc;
     size_t count = worker->count;
@@ -58,15 +61,16 @@ static int join(struct worker *worker, const struct sta_budget *budget, struct s
 
 /* ---- rows */
 
-static bool is_wanted(struct occupied *occupied, struct worker *worker, uint32_t class)
+static int meet_class(struct occupied *occupied, struct worker *worker, uint32_t class, struct sta_error *err)
 {
-    size_t before = worker->class_capacity;
-    STA_GROW(worker->kinds, worker->class_capacity, (size_t) class + 1);
+    const size_t before = worker->class_capacity;
+    int rc = STA_ACCOUNT_GROW(occupied->budget->account, worker->kinds, worker->class_capacity,
+                              (size_t) class + 1, WHAT, err);
     for (size_t i = before; i < worker->class_capacity; i++)
         worker->kinds[i] = NULL;
-    if (worker->kinds[class] == NULL)
-        worker->kinds[class] = sta_kinds_of(occupied->kinds, class);
-    return worker->kinds[class]->layer_count > 0;
+    if (rc == 0)
+        worker->kinds[class] = sta_kinds_of(occupied->kinds, class, err);
+    return rc != 0 || worker->kinds[class] != NULL ? rc : err->status;
 }
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
@@ -80,19 +84,24 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
         rc = sta_column_reader_physical(rows->reader, STA_COLUMN_DUR, &dur, err);
     if (rc != 0)
         return rc;
-    STA_GROW(worker->runs, worker->capacity, worker->count + rows->count);
-    for (uint32_t i = 0; i < rows->count; i++) {
+    rc = STA_ACCOUNT_GROW(occupied->budget->account, worker->runs, worker->capacity,
+                          worker->count + rows->count, WHAT, err);
+    for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i);
         int64_t at = ts->integers[row];
         struct sta_exact_part part;
-        if (!sta_exact_part_of(bins, at, at + STA_MAX(dur->integers[row], 0), &part) ||
-            !is_wanted(occupied, worker, rows->classes[row]))
+        const uint32_t class = rows->classes[row];
+        if (!sta_exact_part_of(bins, at, at + STA_MAX(dur->integers[row], 0), &part))
+            continue;
+        if (class >= worker->class_capacity || worker->kinds[class] == NULL)
+            rc = meet_class(occupied, worker, class, err);
+        if (rc != 0 || worker->kinds[class]->layer_count == 0)
             continue;
         uint64_t low = (uint64_t)(part.from / bins->g);
         uint64_t high = part.to > part.from ? (uint64_t)((part.to - 1) / bins->g) : low;
         append(worker->runs, &worker->count, (struct sta_word_pair){low, high});
     }
-    if (worker->count >= JOIN_FROM && worker->count >= 2 * worker->joined)
+    if (rc == 0 && worker->count >= JOIN_FROM && worker->count >= 2 * worker->joined)
         rc = join(worker, occupied->budget, err);
     return rc;
 }
@@ -104,16 +113,23 @@ static int collect(struct occupied *occupied, unsigned workers, struct sta_error
     struct worker *all = &occupied->workers[0];
     for (unsigned w = 1; w < workers; w++) {
         const struct worker *worker = &occupied->workers[w];
-        STA_GROW(all->runs, all->capacity, all->count + worker->count);
+        int rc = STA_ACCOUNT_GROW(occupied->budget->account, all->runs, all->capacity,
+                                  all->count + worker->count, WHAT, err);
+        if (rc != 0)
+            return rc;
         for (size_t i = 0; i < worker->count; i++)
             all->runs[all->count++] = worker->runs[i];
     }
     return join(all, occupied->budget, err);
 }
 
-static struct sta_bin_run *number_bins(const struct worker *all, struct sta_exact_bins *bins)
+static int number_bins(const struct worker *all, const struct sta_budget *budget, struct sta_exact_bins *bins,
+                       struct sta_bin_run **made, struct sta_error *err)
 {
-    struct sta_bin_run *runs = sta_alloc_array(all->count + 1, sizeof *runs);
+    struct sta_bin_run *runs = *made =
+        sta_account_alloc(budget->account, all->count + 1, sizeof *runs, WHAT, err);
+    if (runs == NULL)
+        return err->status;
     bins->runs = runs;
     bins->run_count = all->count;
     bins->count = 0;
@@ -121,7 +137,7 @@ static struct sta_bin_run *number_bins(const struct worker *all, struct sta_exac
         runs[i] = (struct sta_bin_run){(int64_t)all->runs[i].major, bins->count};
         bins->count += (size_t)(all->runs[i].minor - all->runs[i].major) + 1;
     }
-    return runs;
+    return STA_OK;
 }
 
 int sta_exact_occupied(const struct sta_exact_ask *ask, struct sta_kinds *kinds,
@@ -139,10 +155,10 @@ int sta_exact_occupied(const struct sta_exact_ask *ask, struct sta_kinds *kinds,
     if (rc == 0)
         rc = collect(&occupied, workers, err);
     if (rc == 0)
-        *runs = number_bins(&occupied.workers[0], bins);
+        rc = number_bins(&occupied.workers[0], budget, bins, runs, err);
     for (unsigned w = 0; w < workers; w++) {
-        free(occupied.workers[w].runs);
-        free(occupied.workers[w].kinds);
+        sta_account_free(budget->account, occupied.workers[w].runs);
+        sta_account_free(budget->account, occupied.workers[w].kinds);
     }
     free(occupied.workers);
     return rc;

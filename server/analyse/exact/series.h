@@ -4,7 +4,7 @@
 #define STA_ANALYSE_EXACT_SERIES_H
 
 #include "analyse/exact/bins.h"
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 
 /** The bins of a series: those that the window touches, whole, as wide as max_points asks.  STA_EINPUT,
  * STA_ELIMIT with parameter /granularity. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/bounded_sum.h"
+#include "analyse/views/bounded_sum.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -182,14 +182,22 @@ static bool take(struct sta_exact_result *result, uint32_t layer, int64_t width,
 
 /* ---- from what is kept */
 
-static void result_init(struct sta_exact_result *result, const struct sta_exact_ask *ask)
+static int result_init(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+                       struct sta_account *account, struct sta_error *err)
 {
-    *result = (struct sta_exact_result){.bins = ask->bins};
+    const size_t bins = ask->bins.count;
+    *result = (struct sta_exact_result){.bins = ask->bins, .account = account};
     sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
-    sta_fields_init(&result->places, result->shape.wanted_count * ask->bins.count, ask->wants, false);
-    if (ask->wants & STA_WANT_METRICS)
-        sta_fields_init(&result->metrics, result->shape.metric_count * ask->bins.count, ask->wants, true);
-    result->counts_by_bin = sta_alloc_array(ask->bins.count + 1, sizeof *result->counts_by_bin);
+    result->counts_by_bin =
+        sta_account_calloc(account, bins + 1, sizeof *result->counts_by_bin, "counts by bin", err);
+    if (result->counts_by_bin == NULL)
+        return err->status;
+    int rc =
+        sta_fields_init(&result->places, account, result->shape.wanted_count * bins, ask->wants, false, err);
+    if (rc == 0 && ask->wants & STA_WANT_METRICS)
+        rc = sta_fields_init(&result->metrics, account, result->shape.metric_count * bins, ask->wants, true,
+                             err);
+    return rc;
 }
 
 static void sum_counts(struct sta_exact_result *result)
@@ -269,12 +277,12 @@ int sta_series_base_run(const struct sta_series_base *base, const struct sta_exa
                         struct sta_error *err)
 {
     int64_t width = sta_series_base_width(ask->bound);
-    int rc = 0;
-    result_init(result, ask);
-    if (!recall_all(base, result, width)) {
+    int rc = result_init(result, ask, budget->account, err);
+    if (rc == 0 && !recall_all(base, result, width)) {
         sta_exact_result_fini(result); /* what was added before something was found missing */
-        result_init(result, ask);
-        rc = make(base, ask, budget, width, result, err);
+        rc = result_init(result, ask, budget->account, err);
+        if (rc == 0)
+            rc = make(base, ask, budget, width, result, err);
     }
     if (rc == 0)
         sum_counts(result);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 
 struct sta_exact_shape_layer {
     uint32_t parent;                     /* STA_NO_LAYER: none */

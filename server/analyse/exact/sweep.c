@@ -13,11 +13,14 @@
 #include <string.h>
 
 #include "analyse/exact/covers.h"
+#include "analyse/exact/grow.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "measuring a slice of time";
 
 struct reach {
     int64_t end;
-    uint32_t leaf;
+    uint32_t contribution;
 };
 
 struct reaches {
@@ -36,17 +39,17 @@ struct running {
 };
 
 struct worker {
-    struct running *running; /* by slot */
-    uint32_t *slot_seen;     /* by slot: the round in which it was listed */
-    size_t running_capacity, slot_capacity;
-    uint32_t *leaf_seen; /* by leaf, likewise */
-    size_t leaf_capacity;
-    uint32_t round;   /* counts the bins, from 1 */
-    uint32_t *leaves; /* of the round */
-    size_t leaf_count, leaves_capacity;
-    uint32_t *slots;                    /* those of the leaves, and .. */
+    struct running *running;    /* by accumulator */
+    uint32_t *accumulator_seen; /* by accumulator: the round in which it was listed */
+    size_t running_capacity, accumulator_capacity;
+    uint32_t *contribution_seen; /* by contribution, likewise */
+    size_t contribution_capacity;
+    uint32_t round;          /* counts the bins, from 1 */
+    uint32_t *contributions; /* of the round */
+    size_t contribution_count, contributions_capacity;
+    uint32_t *accumulators;             /* those of the contributions, and .. */
     struct sta_exact_measure *measures; /* .. what was measured in each */
-    size_t slot_count, slots_capacity, measures_capacity;
+    size_t accumulator_count, accumulators_capacity, measures_capacity;
     size_t bin;
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
@@ -59,8 +62,8 @@ struct worker {
 struct sta_exact_sweep {
     struct sta_exact_sweep_options options;
     struct worker *workers;
-    /* Used in turn only: the leaves that reach beyond the last slice carried, and how far. */
-    int64_t *reach; /* by leaf */
+    /* Used in turn only: the contributions that reach beyond the last slice carried, and how far. */
+    int64_t *reach; /* by contribution */
     size_t reach_capacity;
     uint32_t *open;
     size_t open_count, open_capacity;
@@ -71,10 +74,8 @@ struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_opti
     struct sta_exact_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
     sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
-    for (unsigned w = 0; w < options->workers; w++) {
+    for (unsigned w = 0; w < options->workers; w++)
         sweep->workers[w].round = 1;
-        sta_covers_init(&sweep->workers[w].covers, options->shape->layer_count + 1, options->group_count);
-    }
     return sweep;
 }
 
@@ -82,187 +83,219 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
 {
     if (sweep == NULL)
         return;
+    struct sta_account *account = sweep->options.account;
     for (unsigned w = 0; w < sweep->options.workers; w++) {
         struct worker *worker = &sweep->workers[w];
-        free(worker->running);
-        free(worker->measures);
-        free(worker->slot_seen);
-        free(worker->leaf_seen);
-        free(worker->leaves);
-        free(worker->slots);
-        free(worker->beyond.items);
-        free(worker->open.items);
-        free(worker->spans.items);
+        void *const all[] = {worker->running,           worker->measures,      worker->accumulator_seen,
+                             worker->contribution_seen, worker->contributions, worker->accumulators,
+                             worker->beyond.items,      worker->open.items,    worker->spans.items};
+        for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+            sta_account_free(account, all[i]);
         sta_covers_fini(&worker->covers);
     }
     free(sweep->workers);
-    free(sweep->reach);
-    free(sweep->open);
+    sta_account_free(account, sweep->reach);
+    sta_account_free(account, sweep->open);
     free(sweep);
-}
-
-double sta_exact_sweep_bytes_per_slot(const struct sta_exact_sweep *sweep)
-{
-    return sweep->options.workers *
-           (double)(sizeof(struct running) + sizeof(struct sta_exact_measure) + 2 * sizeof(uint32_t));
 }
 
 /* ---- before a slice is measured */
 
-static void grow_zeroed(void *array, size_t *capacity, size_t need, size_t size)
+static int add_reach(const struct sta_exact_sweep *sweep, struct reaches *list, int64_t end,
+                     uint32_t contribution, struct sta_error *err)
 {
-    char **bytes = array;
-    size_t before = *capacity;
-    if (need <= before)
-        return;
-    size_t room = before > 0 ? before * 2 : 1024;
-    while (room < need)
-        room *= 2;
-    *bytes = sta_realloc_array(*bytes, room, size);
-    memset(*bytes + before * size, 0, (room - before) * size);
-    *capacity = room;
+    int rc =
+        STA_ACCOUNT_GROW(sweep->options.account, list->items, list->capacity, list->count + 1, WHAT, err);
+    if (rc == 0)
+        list->items[list->count++] = (struct reach){end, contribution};
+    return rc;
 }
 
-static void add_reach(struct reaches *list, int64_t end, uint32_t leaf)
+static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
-    STA_GROW(list->items, list->capacity, list->count + 1);
-    list->items[list->count++] = (struct reach){end, leaf};
+    struct sta_account *account = sweep->options.account;
+    const struct sta_contribution_counts counts = sta_contributions_count(sweep->options.contributions);
+    int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
+    if (rc == 0)
+        rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
+                             counts.accumulators, err);
+    if (rc == 0)
+        rc = STA_GROW_ZEROED(account, worker->contribution_seen, worker->contribution_capacity,
+                             counts.contributions, err);
+    if (rc == 0 && worker->covers.items == NULL)
+        rc = sta_covers_init(&worker->covers, sweep->options.shape->layer_count + 1,
+                             sweep->options.group_count, account, err);
+    return rc;
 }
 
-void sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
+int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                            struct sta_error *err)
 {
     struct worker *worker = &sweep->workers[number];
-    struct sta_leaf_counts counts = sta_leaves_count(sweep->options.leaves);
-    grow_zeroed(&worker->running, &worker->running_capacity, counts.slots, sizeof *worker->running);
-    grow_zeroed(&worker->slot_seen, &worker->slot_capacity, counts.slots, sizeof *worker->slot_seen);
-    grow_zeroed(&worker->leaf_seen, &worker->leaf_capacity, counts.leaves, sizeof *worker->leaf_seen);
+    size_t count;
+    const struct sta_span *spans = sta_slice_records(slice, &count);
+    int rc = grow_worker(sweep, worker, err);
     worker->beyond.count = 0;
-    for (size_t i = 0; i < slice->count; i++)
-        if (slice->spans[i].te > slice->to)
-            add_reach(&worker->beyond, slice->spans[i].te, slice->spans[i].cell);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (spans[i].te > slice->to)
+            rc = add_reach(sweep, &worker->beyond, spans[i].te, spans[i].cell, err);
+    return rc;
 }
 
-void sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
+/* A contribution that reaches beyond the slice joins those that are open. */
+static int open_contribution(struct sta_exact_sweep *sweep, const struct reach *reach, int64_t slice_end,
+                             struct sta_error *err)
+{
+    struct sta_account *account = sweep->options.account;
+    int rc =
+        STA_GROW_ZEROED(account, sweep->reach, sweep->reach_capacity, (size_t)reach->contribution + 1, err);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(account, sweep->open, sweep->open_capacity, sweep->open_count + 1, WHAT, err);
+    if (rc != 0)
+        return rc;
+    if (sweep->reach[reach->contribution] <= slice_end) /* it is not on the list */
+        sweep->open[sweep->open_count++] = reach->contribution;
+    sweep->reach[reach->contribution] = STA_MAX(sweep->reach[reach->contribution], reach->end);
+    return STA_OK;
+}
+
+int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                          struct sta_error *err)
 {
     struct worker *worker = &sweep->workers[number];
     size_t kept = 0;
+    int rc = STA_OK;
     worker->open.count = 0;
-    for (size_t i = 0; i < sweep->open_count; i++) {
-        uint32_t leaf = sweep->open[i];
-        add_reach(&worker->open, sweep->reach[leaf], leaf);
-        if (sweep->reach[leaf] > slice->to)
-            sweep->open[kept++] = leaf;
+    for (size_t i = 0; rc == 0 && i < sweep->open_count; i++) {
+        uint32_t contribution = sweep->open[i];
+        rc = add_reach(sweep, &worker->open, sweep->reach[contribution], contribution, err);
+        if (sweep->reach[contribution] > slice->to)
+            sweep->open[kept++] = contribution;
     }
     sweep->open_count = kept;
-    for (size_t i = 0; i < worker->beyond.count; i++) {
-        const struct reach *reach = &worker->beyond.items[i];
-        grow_zeroed(&sweep->reach, &sweep->reach_capacity, (size_t)reach->leaf + 1, sizeof *sweep->reach);
-        if (sweep->reach[reach->leaf] <= slice->to) { /* it is not on the list */
-            STA_GROW(sweep->open, sweep->open_capacity, sweep->open_count + 1);
-            sweep->open[sweep->open_count++] = reach->leaf;
-        }
-        sweep->reach[reach->leaf] = STA_MAX(sweep->reach[reach->leaf], reach->end);
-    }
+    for (size_t i = 0; rc == 0 && i < worker->beyond.count; i++)
+        rc = open_contribution(sweep, &worker->beyond.items[i], slice->to, err);
+    return rc;
 }
 
 /* ---- a bin is done with */
 
-/* Lists the slots of the round's leaves, each once, with their measures, which start anew. */
-static void list_slots(struct sta_exact_sweep *sweep, struct worker *worker)
+/* Lists the accumulators of the round's contributions, each once, with their measures, which start anew. */
+static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
-    worker->slot_count = 0;
-    for (size_t i = 0; i < worker->leaf_count; i++) {
-        const struct sta_leaf *leaf = sta_leaves_at(sweep->options.leaves, worker->leaves[i]);
-        STA_GROW(worker->slots, worker->slots_capacity, worker->slot_count + leaf->count);
-        STA_GROW(worker->measures, worker->measures_capacity, worker->slot_count + leaf->count);
-        for (uint32_t k = 0; k < leaf->count; k++) {
-            uint32_t slot = leaf->slots[k];
-            if (worker->slot_seen[slot] == worker->round)
+    struct sta_account *account = sweep->options.account;
+    worker->accumulator_count = 0;
+    for (size_t i = 0; i < worker->contribution_count; i++) {
+        const struct sta_contribution *contribution =
+            sta_contributions_at(sweep->options.contributions, worker->contributions[i]);
+        const size_t most = worker->accumulator_count + contribution->count;
+        int rc =
+            STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, most, WHAT, err);
+        if (rc == 0)
+            rc = STA_ACCOUNT_GROW(account, worker->measures, worker->measures_capacity, most, WHAT, err);
+        if (rc != 0)
+            return rc;
+        for (uint32_t k = 0; k < contribution->count; k++) {
+            uint32_t accumulator = contribution->accumulators[k];
+            if (worker->accumulator_seen[accumulator] == worker->round)
                 continue;
-            worker->slot_seen[slot] = worker->round;
-            worker->slots[worker->slot_count] = slot;
-            worker->measures[worker->slot_count++] = worker->running[slot].measure;
-            worker->running[slot].measure = (struct sta_exact_measure){0};
+            worker->accumulator_seen[accumulator] = worker->round;
+            worker->accumulators[worker->accumulator_count] = accumulator;
+            worker->measures[worker->accumulator_count++] = worker->running[accumulator].measure;
+            worker->running[accumulator].measure = (struct sta_exact_measure){0};
         }
     }
+    return STA_OK;
 }
 
-static void hand_in(struct sta_exact_sweep *sweep, struct worker *worker)
+static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     if (worker->width == 0)
-        return;
-    list_slots(sweep, worker);
+        return STA_OK;
+    int rc = list_accumulators(sweep, worker, err);
+    if (rc != 0)
+        return rc;
     struct sta_tally tally = {.bin = worker->bin,
                               .width = worker->width,
-                              .slots = worker->slots,
-                              .slot_count = worker->slot_count,
+                              .accumulators = worker->accumulators,
+                              .accumulator_count = worker->accumulator_count,
                               .measures = worker->measures};
-    sta_tallies_take(sweep->options.tallies, &tally);
     worker->width = 0;
-    worker->leaf_count = 0;
+    worker->contribution_count = 0;
     worker->round++;
+    return sta_tallies_take(sweep->options.tallies, &tally, err);
 }
 
-void sta_exact_sweep_finish(struct sta_exact_sweep *sweep)
+int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
 {
-    for (unsigned w = 0; w < sweep->options.workers; w++)
-        hand_in(sweep, &sweep->workers[w]);
+    int rc = STA_OK;
+    for (unsigned w = 0; rc == 0 && w < sweep->options.workers; w++)
+        rc = hand_in(sweep, &sweep->workers[w], err);
+    return rc;
 }
 
 /* ---- a stretch: the part of a slice that lies in one bin */
 
-static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t leaf)
+static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t contribution)
 {
-    worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = leaf};
+    worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = contribution};
 }
 
-/* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  Return: the
- * next span of the slice. */
-static size_t gather(struct worker *worker, const struct sta_slice *slice, size_t next, int64_t from,
-                     int64_t to)
+/* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  @next: the next
+ * span of the slice. */
+static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
+                  size_t *next, int64_t from, int64_t to, struct sta_error *err)
 {
-    size_t kept = 0;
-    STA_GROW(worker->spans.items, worker->spans.capacity, worker->open.count + slice->count - next);
+    size_t kept = 0, count;
+    const struct sta_span *spans = sta_slice_records(slice, &count);
+    int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->spans.items, worker->spans.capacity,
+                              worker->open.count + count - *next, WHAT, err);
+    if (rc != 0)
+        return rc;
     worker->spans.count = 0;
     for (size_t i = 0; i < worker->open.count; i++) {
         const struct reach reach = worker->open.items[i];
         if (reach.end <= from)
             continue;
-        add_span(worker, from, STA_MIN(reach.end, to), reach.leaf);
+        add_span(worker, from, STA_MIN(reach.end, to), reach.contribution);
         if (reach.end > to)
             worker->open.items[kept++] = reach;
     }
     worker->open.count = kept;
-    for (; next < slice->count && slice->spans[next].ts < to; next++) {
-        const struct sta_span *span = &slice->spans[next];
+    for (; rc == 0 && *next < count && spans[*next].ts < to; (*next)++) {
+        const struct sta_span *span = &spans[*next];
         if (span->ts >= from)
             add_span(worker, span->ts, STA_MIN(span->te, to), span->cell);
         else if (span->te > from) /* began before the first bin */
             add_span(worker, from, STA_MIN(span->te, to), span->cell);
         if (span->te > to)
-            add_reach(&worker->open, span->te, span->cell);
+            rc = add_reach(sweep, &worker->open, span->te, span->cell, err);
     }
-    return next;
+    return rc;
 }
 
-static void build_covers(struct sta_exact_sweep *sweep, struct worker *worker)
+static int build_covers(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
+    int rc = STA_OK;
     sta_covers_clear(&worker->covers);
-    for (size_t i = 0; i < worker->spans.count; i++) {
+    for (size_t i = 0; rc == 0 && i < worker->spans.count; i++) {
         const struct sta_span *span = &worker->spans.items[i];
-        const struct sta_leaf *leaf = sta_leaves_at(sweep->options.leaves, span->cell);
-        for (uint32_t c = 0; c < leaf->kind->cover_count && span->ts < span->te; c++)
-            sta_covers_add(&worker->covers, leaf->kind->covers[c], leaf->group, span->ts, span->te);
+        const struct sta_contribution *contribution =
+            sta_contributions_at(sweep->options.contributions, span->cell);
+        for (uint32_t c = 0; rc == 0 && c < contribution->kind->cover_count && span->ts < span->te; c++)
+            rc = sta_covers_add(&worker->covers, contribution->kind->covers[c], contribution->group, span->ts,
+                                span->te, err);
     }
+    return rc;
 }
 
-/* A piece [from, to) that a group's slot has gained at the time @now. */
+/* A piece [from, to) that a group's accumulator has gained at the time @now. */
 static void compare_piece(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
                           uint32_t group, int64_t now, int64_t from, int64_t to)
 {
     const struct sta_exact_shape *shape = sweep->options.shape;
     struct sta_exact_measure *measure = &worker->running[number].measure;
-    uint32_t l = sta_leaves_slot(sweep->options.leaves, number)->layer;
+    uint32_t l = sta_contributions_accumulator(sweep->options.contributions, number)->layer;
     if (shape->layers[l].exposed)
         measure->covered += sta_covers_inside(&worker->covers, shape->layer_count, group, now, from, to);
     if (shape->layers[l].has_children)
@@ -270,65 +303,87 @@ static void compare_piece(const struct sta_exact_sweep *sweep, struct worker *wo
 }
 
 static void measure_span(const struct sta_exact_sweep *sweep, struct worker *worker,
-                         const struct sta_span *span, const struct sta_leaf *leaf)
+                         const struct sta_span *span, const struct sta_contribution *contribution)
 {
     const int64_t ts = span->ts;
     const int64_t te = span->te;
-    for (uint32_t k = 0; k < leaf->plain; k++) {
-        struct running *slot = &worker->running[leaf->slots[k]];
-        int64_t from = STA_MAX(ts, slot->end);
-        int64_t end = STA_MAX(te, slot->end);
-        slot->measure.total += end - from;
-        slot->end = end;
+    for (uint32_t k = 0; k < contribution->plain; k++) {
+        struct running *accumulator = &worker->running[contribution->accumulators[k]];
+        int64_t from = STA_MAX(ts, accumulator->end);
+        int64_t end = STA_MAX(te, accumulator->end);
+        accumulator->measure.total += end - from;
+        accumulator->end = end;
     }
-    for (uint32_t k = leaf->plain; k < leaf->measured; k++) {
-        struct running *slot = &worker->running[leaf->slots[k]];
-        int64_t from = STA_MAX(ts, slot->end);
+    for (uint32_t k = contribution->plain; k < contribution->measured; k++) {
+        struct running *accumulator = &worker->running[contribution->accumulators[k]];
+        int64_t from = STA_MAX(ts, accumulator->end);
         if (from >= te)
             continue;
-        slot->measure.total += te - from;
-        slot->end = te;
-        compare_piece(sweep, worker, leaf->slots[k], leaf->group, ts, from, te);
+        accumulator->measure.total += te - from;
+        accumulator->end = te;
+        compare_piece(sweep, worker, contribution->accumulators[k], contribution->group, ts, from, te);
     }
 }
 
-static void measure_stretch(struct sta_exact_sweep *sweep, struct worker *worker)
+static int list_contribution(const struct sta_exact_sweep *sweep, struct worker *worker,
+                             uint32_t contribution, struct sta_error *err)
 {
-    if (sweep->options.group_count > 0)
-        build_covers(sweep, worker);
-    for (size_t i = 0; i < worker->spans.count; i++) {
-        const struct sta_span *span = &worker->spans.items[i];
-        if (worker->leaf_seen[span->cell] != worker->round) {
-            worker->leaf_seen[span->cell] = worker->round;
-            STA_GROW(worker->leaves, worker->leaves_capacity, worker->leaf_count + 1);
-            worker->leaves[worker->leaf_count++] = span->cell;
-        }
-        if (span->ts < span->te)
-            measure_span(sweep, worker, span, sta_leaves_at(sweep->options.leaves, span->cell));
-    }
+    int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->contributions, worker->contributions_capacity,
+                              worker->contribution_count + 1, WHAT, err);
+    if (rc != 0)
+        return rc;
+    worker->contribution_seen[contribution] = worker->round;
+    worker->contributions[worker->contribution_count++] = contribution;
+    return STA_OK;
 }
 
-void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice)
+static int measure_stretch(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
+{
+    int rc = sweep->options.group_count > 0 ? build_covers(sweep, worker, err) : STA_OK;
+    for (size_t i = 0; rc == 0 && i < worker->spans.count; i++) {
+        const struct sta_span *span = &worker->spans.items[i];
+        if (worker->contribution_seen[span->cell] != worker->round)
+            rc = list_contribution(sweep, worker, span->cell, err);
+        if (span->ts < span->te)
+            measure_span(sweep, worker, span, sta_contributions_at(sweep->options.contributions, span->cell));
+    }
+    return rc;
+}
+
+/* The part [from, to) of a slice, in one bin. */
+static int take_stretch(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
+                        size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
+{
+    const struct sta_exact_bins *bins = sweep->options.bins;
+    int rc = bin != worker->bin ? hand_in(sweep, worker, err) : STA_OK;
+    if (rc != 0)
+        return rc;
+    worker->bin = bin;
+    worker->width += to - from;
+    rc = gather(sweep, worker, slice, next, from, to, err);
+    if (rc == 0)
+        rc = measure_stretch(sweep, worker, err);
+    const bool whole = to == sta_bin_to(bins, bin) && worker->width == to - sta_bin_from(bins, bin);
+    return rc == 0 && whole ? hand_in(sweep, worker, err) : rc;
+}
+
+int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                            struct sta_error *err)
 {
     const struct sta_exact_bins *bins = sweep->options.bins;
     struct worker *worker = &sweep->workers[number];
     int64_t from = STA_MAX(slice->from, bins->from);
     int64_t end = STA_MIN(slice->to, bins->to);
     size_t next = 0;
-    while (from < end) {
+    int rc = STA_OK;
+    while (rc == 0 && from < end) {
         size_t bin = sta_bin_of(bins, from);
         from = bin < bins->count ? STA_MAX(from, sta_bin_from(bins, bin)) : end;
         if (from >= end) /* nothing but bins without events */
             break;
         int64_t to = STA_MIN(end, sta_bin_to(bins, bin));
-        if (bin != worker->bin)
-            hand_in(sweep, worker);
-        worker->bin = bin;
-        worker->width += to - from;
-        next = gather(worker, slice, next, from, to);
-        measure_stretch(sweep, worker);
-        if (to == sta_bin_to(bins, bin) && worker->width == to - sta_bin_from(bins, bin))
-            hand_in(sweep, worker);
+        rc = take_stretch(sweep, worker, slice, &next, bin, from, to, err);
         from = to;
     }
+    return rc;
 }

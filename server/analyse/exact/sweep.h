@@ -3,37 +3,40 @@
  *
  * With spans in order of time a union needs only its running end: a span [ts, te) adds the piece [max(ts,
  * end), te).  Time is cut at slices and at bins, and spans with it; since measures add up over stretches of
- * time, no result depends on the cuts.  What reaches from one slice into the next is handed on by leaf: how
- * far the leaf's events reach. */
+ * time, no result depends on the cuts.  What reaches from one slice into the next is handed on by
+ * contribution: how far the contribution's events reach. */
 #ifndef STA_ANALYSE_EXACT_SWEEP_H
 #define STA_ANALYSE_EXACT_SWEEP_H
 
 #include "analyse/exact/tally.h"
-#include "analyse/intervals/timeline.h"
+#include "analyse/intervals/span.h"
+#include "analyse/operators/ordered.h"
 
 struct sta_exact_sweep;
 
 struct sta_exact_sweep_options {
-    struct sta_leaves *leaves;
+    struct sta_contributions *contributions;
     const struct sta_exact_shape *shape;
     const struct sta_exact_bins *bins;
     struct sta_tallies *tallies;
     uint32_t group_count; /* 0: no covers */
     unsigned workers;
+    struct sta_account *account;
 };
 
 /** All borrowed. */
 struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options);
 void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work; the cell of a span is its leaf, and ts = te for an event that
- * covers nothing. */
-void sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+/* Three steps of struct sta_ordered_consumer; its records are struct sta_span of unit 0, the cell of a span
+ * is its contribution, and ts = te for an event that covers nothing.  Return: 0, or what a charge returns. */
+STA_MUSTCHECK int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned worker,
+                                          const struct sta_slice *slice, struct sta_error *err);
+STA_MUSTCHECK int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned worker,
+                                        const struct sta_slice *slice, struct sta_error *err);
+STA_MUSTCHECK int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned worker,
+                                          const struct sta_slice *slice, struct sta_error *err);
 /** After the pass: hands in what workers still hold. */
-void sta_exact_sweep_finish(struct sta_exact_sweep *sweep);
-/** Bytes that one more slot costs, over all workers. */
-double sta_exact_sweep_bytes_per_slot(const struct sta_exact_sweep *sweep);
+STA_MUSTCHECK int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err);
 
 #endif

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <uv.h>
 
-#include "analyse/bounded_sum.h"
+#include "analyse/exact/grow.h"
+#include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
 /* A bin that is put together from parts. */
@@ -17,37 +18,40 @@ struct open_bin {
     struct open_bin *next;
     size_t bin;
     int64_t width;                      /* measured so far */
-    struct sta_exact_measure *measures; /* by slot */
-    uint8_t *present;                   /* by slot */
-    size_t slot_capacity;
-    uint32_t *slots;
-    size_t slot_count, slots_capacity;
+    struct sta_exact_measure *measures; /* by accumulator */
+    uint8_t *present;                   /* by accumulator */
+    size_t measure_capacity, present_capacity;
+    uint32_t *accumulators;
+    size_t accumulator_count, accumulators_capacity;
 };
 
 struct sta_tallies {
-    struct sta_leaves *leaves;
+    struct sta_contributions *contributions;
+    struct sta_account *account;
     const struct sta_exact_bins *bins;
     struct sta_fields *places, *metrics; /* NULL: nothing can be settled yet */
     uv_mutex_t lock;                     /* over what follows */
     struct open_bin *open, *spare;
 };
 
-struct sta_tallies *sta_tallies_create(struct sta_leaves *leaves, const struct sta_exact_bins *bins)
+struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
+                                       const struct sta_exact_bins *bins, struct sta_account *account)
 {
     struct sta_tallies *tallies = sta_alloc(sizeof *tallies);
-    tallies->leaves = leaves;
+    tallies->contributions = contributions;
     tallies->bins = bins;
+    tallies->account = account;
     STA_ASSERT(uv_mutex_init(&tallies->lock) == 0);
     return tallies;
 }
 
-static void destroy_bins(struct open_bin *list)
+static void destroy_bins(struct sta_account *account, struct open_bin *list)
 {
     while (list != NULL) {
         struct open_bin *next = list->next;
-        free(list->measures);
-        free(list->present);
-        free(list->slots);
+        sta_account_free(account, list->measures);
+        sta_account_free(account, list->present);
+        sta_account_free(account, list->accumulators);
         free(list);
         list = next;
     }
@@ -57,8 +61,8 @@ void sta_tallies_destroy(struct sta_tallies *tallies)
 {
     if (tallies == NULL)
         return;
-    destroy_bins(tallies->open);
-    destroy_bins(tallies->spare);
+    destroy_bins(tallies->account, tallies->open);
+    destroy_bins(tallies->account, tallies->spare);
     uv_mutex_destroy(&tallies->lock);
     free(tallies);
 }
@@ -98,28 +102,29 @@ static void settle_group(int64_t *const *values, size_t at, const struct sta_exa
 static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
                    const struct sta_exact_measure *measure)
 {
-    const struct sta_exact_slot *slot = sta_leaves_slot(tallies->leaves, number);
-    size_t at = (size_t)slot->place * tallies->bins->count + bin;
+    const struct sta_exact_accumulator *accumulator =
+        sta_contributions_accumulator(tallies->contributions, number);
+    size_t at = (size_t)accumulator->place * tallies->bins->count + bin;
     int64_t *const *values = tallies->places->values;
-    switch (slot->kind) {
-    case STA_SLOT_ROW:
+    switch (accumulator->kind) {
+    case STA_ACCUMULATOR_ROW:
         if (values[STA_FIELD_BUSY] != NULL)
             values[STA_FIELD_BUSY][at] += measure->total;
         return;
-    case STA_SLOT_METRIC:
+    case STA_ACCUMULATOR_METRIC:
         if (tallies->metrics->values[STA_FIELD_BUSY] != NULL)
             tallies->metrics->values[STA_FIELD_BUSY][at] += measure->total;
         return;
-    case STA_SLOT_PROCESS:
+    case STA_ACCUMULATOR_PROCESS:
         settle_process(values, at, measure->total);
         return;
-    case STA_SLOT_GROUP:
+    case STA_ACCUMULATOR_GROUP:
         settle_group(values, at, measure);
         return;
-    case STA_SLOT_THREAD:
+    case STA_ACCUMULATOR_THREAD:
         values[STA_FIELD_THREADS][at]++;
         return;
-    case STA_SLOT_HOST:
+    case STA_ACCUMULATOR_HOST:
         values[STA_FIELD_HOSTS][at]++;
         return;
     }
@@ -127,8 +132,8 @@ static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
 
 static void settle_open(struct sta_tallies *tallies, const struct open_bin *open)
 {
-    for (size_t i = 0; i < open->slot_count; i++)
-        settle(tallies, open->bin, open->slots[i], &open->measures[open->slots[i]]);
+    for (size_t i = 0; i < open->accumulator_count; i++)
+        settle(tallies, open->bin, open->accumulators[i], &open->measures[open->accumulators[i]]);
 }
 
 /* ---- bins in parts; with the lock held */
@@ -156,66 +161,69 @@ static void put_away(struct sta_tallies *tallies, struct open_bin *open)
     while (*link != open)
         link = &(*link)->next;
     *link = open->next;
-    for (size_t i = 0; i < open->slot_count; i++) {
-        open->present[open->slots[i]] = 0;
-        open->measures[open->slots[i]] = (struct sta_exact_measure){0};
+    for (size_t i = 0; i < open->accumulator_count; i++) {
+        open->present[open->accumulators[i]] = 0;
+        open->measures[open->accumulators[i]] = (struct sta_exact_measure){0};
     }
-    open->slot_count = 0;
+    open->accumulator_count = 0;
     open->next = tallies->spare;
     tallies->spare = open;
 }
 
-static void make_room(struct open_bin *open, size_t slots)
+static int make_room(struct sta_tallies *tallies, struct open_bin *open, size_t more, struct sta_error *err)
 {
-    size_t before = open->slot_capacity;
-    if (slots <= before)
-        return;
-    STA_GROW(open->measures, open->slot_capacity, slots);
-    memset(open->measures + before, 0, (open->slot_capacity - before) * sizeof *open->measures);
-    open->present = sta_realloc_array(open->present, open->slot_capacity, 1);
-    memset(open->present + before, 0, open->slot_capacity - before);
+    const size_t accumulators = sta_contributions_count(tallies->contributions).accumulators;
+    int rc = STA_GROW_ZEROED(tallies->account, open->measures, open->measure_capacity, accumulators, err);
+    if (rc == 0)
+        rc = STA_GROW_ZEROED(tallies->account, open->present, open->present_capacity, accumulators, err);
+    if (rc == 0)
+        rc = STA_GROW_ZEROED(tallies->account, open->accumulators, open->accumulators_capacity,
+                             open->accumulator_count + more, err);
+    return rc;
 }
 
-static void add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally)
+static int add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally,
+                    struct sta_error *err)
 {
-    make_room(open, sta_leaves_count(tallies->leaves).slots);
-    STA_GROW(open->slots, open->slots_capacity, open->slot_count + tally->slot_count);
-    for (size_t i = 0; i < tally->slot_count; i++) {
-        uint32_t slot = tally->slots[i];
+    int rc = make_room(tallies, open, tally->accumulator_count, err);
+    for (size_t i = 0; rc == 0 && i < tally->accumulator_count; i++) {
+        uint32_t accumulator = tally->accumulators[i];
         const struct sta_exact_measure *part = &tally->measures[i];
-        if (!open->present[slot]) {
-            open->present[slot] = 1;
-            open->slots[open->slot_count++] = slot;
+        if (!open->present[accumulator]) {
+            open->present[accumulator] = 1;
+            open->accumulators[open->accumulator_count++] = accumulator;
         }
-        open->measures[slot].total += part->total;
-        open->measures[slot].covered += part->covered;
-        open->measures[slot].inner += part->inner;
+        open->measures[accumulator].total += part->total;
+        open->measures[accumulator].covered += part->covered;
+        open->measures[accumulator].inner += part->inner;
     }
     open->width += tally->width;
+    return rc;
 }
 
-void sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally)
+int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally, struct sta_error *err)
 {
     int64_t width = sta_bin_to(tallies->bins, tally->bin) - sta_bin_from(tallies->bins, tally->bin);
     if (tally->width == width && tallies->places != NULL) {
-        for (size_t i = 0; i < tally->slot_count; i++)
-            settle(tallies, tally->bin, tally->slots[i], &tally->measures[i]);
-        return;
+        for (size_t i = 0; i < tally->accumulator_count; i++)
+            settle(tallies, tally->bin, tally->accumulators[i], &tally->measures[i]);
+        return STA_OK;
     }
     uv_mutex_lock(&tallies->lock);
     struct open_bin *open = find_open(tallies, tally->bin);
-    add_part(tallies, open, tally);
-    if (open->width == width && tallies->places != NULL) {
+    int rc = add_part(tallies, open, tally, err);
+    if (rc == 0 && open->width == width && tallies->places != NULL) {
         settle_open(tallies, open);
         put_away(tallies, open);
     }
     uv_mutex_unlock(&tallies->lock);
+    return rc;
 }
 
 void sta_tallies_finish(struct sta_tallies *tallies)
 {
     for (const struct open_bin *open = tallies->open; open != NULL; open = open->next)
         settle_open(tallies, open);
-    destroy_bins(tallies->open);
+    destroy_bins(tallies->account, tallies->open);
     tallies->open = NULL;
 }

@@ -1,4 +1,5 @@
-/* tally.h - what was measured in each slot over one bin, and what that means for the rows (private to exact).
+/* tally.h - what was measured in each accumulator over one bin, and what that means for the rows (private to
+ * exact).
  *
  * A bin may be measured in several stretches by several workers.  Each keeps what it has; where one has not
  * measured a bin alone, the parts are put together, and the bin is settled when its whole width has been
@@ -7,9 +8,9 @@
 #define STA_ANALYSE_EXACT_TALLY_H
 
 #include "analyse/exact/bins.h"
-#include "analyse/exact/leaves.h"
+#include "analyse/exact/contributions.h"
 
-/* Of one slot. */
+/* Of one accumulator. */
 struct sta_exact_measure {
     int64_t total;   /* its union */
     int64_t covered; /* the part of it in which the compute layer was busy .. */
@@ -19,7 +20,8 @@ struct sta_exact_measure {
 struct sta_tallies;
 
 /** All borrowed. */
-struct sta_tallies *sta_tallies_create(struct sta_leaves *leaves, const struct sta_exact_bins *bins);
+struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
+                                       const struct sta_exact_bins *bins, struct sta_account *account);
 void sta_tallies_destroy(struct sta_tallies *tallies); /* NULL allowed */
 /** Where settled bins go; NULL until that is known: then bins wait for sta_tallies_finish. */
 void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
@@ -29,12 +31,13 @@ void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *plac
 struct sta_tally {
     size_t bin;
     int64_t width;                            /* ticks of the bin that it has measured */
-    const uint32_t *slots;                    /* distinct ones with an event in the bin, and .. */
+    const uint32_t *accumulators;             /* distinct ones with an event in the bin, and .. */
     const struct sta_exact_measure *measures; /* .. what was measured in each */
-    size_t slot_count;
+    size_t accumulator_count;
 };
-/** Takes a worker's tally.  Context: any worker. */
-void sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally);
+/** Takes a worker's tally.  Return: 0, or what a charge returns.  Context: any worker. */
+STA_MUSTCHECK int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
+                                   struct sta_error *err);
 /** Settles what has come but waits.  Context: after the pass. */
 void sta_tallies_finish(struct sta_tallies *tallies);
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "common/map.h"
 #include "common/memory.h"
 
@@ -26,71 +26,97 @@ struct rows {
 
 /* ---- which rows there are */
 
-static void find_bins(struct rows *rows)
+static const char WHAT[] = "the rows of this view";
+
+static int find_bins(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_exact_result *result = rows->result;
     const int64_t *events = result->places.values[STA_FIELD_EVENTS];
-    size_t bins = result->bins.count;
-    rows->bins = sta_alloc_array(bins + 1, sizeof *rows->bins);
-    for (size_t b = 0; b < bins; b++) {
+    const size_t bins = result->bins.count;
+    int rc = STA_OK;
+    rows->bins = sta_account_alloc(budget->account, bins + 1, sizeof *rows->bins, WHAT, err);
+    if (rows->bins == NULL)
+        return err->status;
+    for (size_t b = 0; b < bins && rc == 0; b++) {
         bool any = false;
         for (uint32_t l = 0; l < result->shape.wanted_count; l++)
             any |= events[l * bins + b] > 0;
         if (any)
             rows->bins[rows->count++] = b;
+        rc = sta_budget_check_step(budget, b, err);
     }
-    rows->places = sta_alloc_array(rows->count * result->shape.wanted_count + 1, sizeof *rows->places);
+    rows->places = sta_account_alloc(budget->account, rows->count * result->shape.wanted_count + 1,
+                                     sizeof *rows->places, WHAT, err);
+    if (rc != 0 || rows->places == NULL)
+        return err->status;
     for (uint32_t l = 0; l < result->shape.wanted_count; l++)
         for (size_t r = 0; r < rows->count; r++) {
             size_t at = l * bins + rows->bins[r];
             rows->places[l * rows->count + r] = events[at] > 0 ? at : NO_PLACE;
         }
+    return STA_OK;
 }
 
 /* Row numbers by key + 1, so that a missing one has the entry 0.  Keys are dense numbers. */
-static uint32_t *number_rows(const struct rows *rows)
+static uint32_t *number_rows(const struct rows *rows, struct sta_account *account, struct sta_error *err)
 {
     uint32_t most = 0;
     for (size_t r = 0; r < rows->count; r++)
         most = STA_MAX(most, rows->keys[r] + 1);
-    uint32_t *row_of = sta_alloc_array((size_t)most + 1, sizeof *row_of);
-    for (size_t r = 0; r < rows->count; r++)
+    uint32_t *row_of = sta_account_alloc(account, (size_t)most + 1, sizeof *row_of, WHAT, err);
+    for (size_t r = 0; row_of != NULL && r < rows->count; r++)
         row_of[rows->keys[r] + 1] = (uint32_t)r;
     return row_of;
 }
 
-static void find_keys(struct rows *rows)
+/* Each key once, in the order of the view. */
+static int list_keys(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_exact_result *result = rows->result;
     struct sta_map seen;
+    int rc = STA_OK;
+    rows->keys =
+        sta_account_alloc(budget->account, (size_t)result->place_count + 1, sizeof *rows->keys, WHAT, err);
+    if (rows->keys == NULL)
+        return err->status;
     sta_map_init(&seen);
-    rows->keys = sta_alloc_array((size_t)result->place_count + 1, sizeof *rows->keys);
-    for (uint32_t p = 0; p < result->place_count; p++) {
-        uint32_t key = sta_leaves_place(result->leaves, p)->key;
+    for (uint32_t p = 0; p < result->place_count && rc == 0; p++) {
+        uint32_t key = sta_contributions_place(result->contributions, p)->key;
         bool added;
         sta_map_intern(&seen, key, 0, &added);
         if (added)
             rows->keys[rows->count++] = key;
+        rc = sta_budget_check_step(budget, p, err);
     }
     sta_map_fini(&seen);
-    sta_exact_keys_sort(result->keys, rows->keys, rows->count);
-    uint32_t *row_of = number_rows(rows);
-    size_t cells = rows->count * result->shape.wanted_count;
-    rows->places = sta_alloc_array(cells + 1, sizeof *rows->places);
-    memset(rows->places, 0xff, cells * sizeof *rows->places);
-    for (uint32_t p = 0; p < result->place_count; p++) {
-        const struct sta_place *place = sta_leaves_place(result->leaves, p);
+    return rc == 0 ? sta_exact_keys_sort(result->keys, budget, rows->keys, rows->count, err) : rc;
+}
+
+static int find_keys(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_exact_result *result = rows->result;
+    int rc = list_keys(rows, budget, err);
+    uint32_t *row_of = rc == 0 ? number_rows(rows, budget->account, err) : NULL;
+    if (row_of == NULL)
+        return err->status;
+    const size_t cells = rows->count * result->shape.wanted_count;
+    rows->places = sta_account_alloc(budget->account, cells + 1, sizeof *rows->places, WHAT, err);
+    if (rows->places != NULL)
+        memset(rows->places, 0xff, cells * sizeof *rows->places);
+    for (uint32_t p = 0; rows->places != NULL && p < result->place_count; p++) {
+        const struct sta_place *place = sta_contributions_place(result->contributions, p);
         uint32_t of_layer = result->shape.layers[place->layer].place;
         rows->places[of_layer * rows->count + row_of[place->key + 1]] = p;
     }
-    free(row_of);
+    sta_account_free(budget->account, row_of);
+    return rows->places != NULL ? STA_OK : err->status;
 }
 
-static void rows_fini(struct rows *rows)
+static void rows_fini(struct rows *rows, struct sta_account *account)
 {
-    free(rows->keys);
-    free(rows->bins);
-    free(rows->places);
+    sta_account_free(account, rows->keys);
+    sta_account_free(account, rows->bins);
+    sta_account_free(account, rows->places);
 }
 
 /* ---- the table */
@@ -134,7 +160,8 @@ static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t 
     for (size_t r = 0; r < rows->count; r++) {
         if (places[r] == NO_PLACE)
             continue;
-        const struct sta_place *place = sta_leaves_place(result->leaves, (uint32_t)(places[r] / bins));
+        const struct sta_place *place =
+            sta_contributions_place(result->contributions, (uint32_t)(places[r] / bins));
         size_t at = (place->first_metric + index) * bins + places[r] % bins;
         sta_exact_put(column, &result->metrics, at, rows->ticks_per_second, to, r);
     }
@@ -239,13 +266,14 @@ static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budg
     if (rc == 0) {
         struct rows rows = {.result = &result, .ticks_per_second = 1e6 * (double)ask->bound->ticks_per_us};
         if (sta_exact_keys_source(result.keys) == STA_KEY_TIME)
-            find_bins(&rows);
+            rc = find_bins(&rows, budget, err);
         else
-            find_keys(&rows);
-        rc = check_table(&rows, budget, err);
+            rc = find_keys(&rows, budget, err);
+        if (rc == 0)
+            rc = check_table(&rows, budget, err);
         if (rc == 0)
             rc = make_table(&rows, flat, budget, table, err);
-        rows_fini(&rows);
+        rows_fini(&rows, budget->account);
     }
     if (rc == 0) {
         sta_facts_of_trace(facts, ask->bound->question->snapshot);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
 
 #define RUN ((size_t)8192)     /* items sorted between two checks */

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 

@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "analyse/analyse.h"
+#include "analyse/exec/budget.h"
 
 /** Works on morsel @morsel.  Context: thread of @worker, numbered from 0, which has one at a time. */
 typedef int (*sta_task)(void *context, unsigned worker, size_t morsel, struct sta_error *err);

@@ -89,7 +89,7 @@ struct sta_expression *sta_parser_keep(struct sta_parser *parser, struct sta_ter
     expression->columns = sta_tree_columns(tree, term.node, &expression->column_count);
     if (term.unit != NULL)
         expression->unit = sta_arena_copy(&tree->arena, term.unit, strlen(term.unit));
-    sta_demands_find(expression);
+    sta_predicates_find(expression);
     return expression;
 }
 

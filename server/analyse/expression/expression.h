@@ -130,33 +130,37 @@ STA_MUSTCHECK int sta_program_run(struct sta_program *program, struct sta_evalua
                                   sta_column_source source, void *context, struct sta_vector *result,
                                   struct sta_error *err);
 
-/* ---- for skipping blocks: what a condition demands of single columns */
+/* ---- sargable predicates: what a condition says of single columns */
 
-enum sta_demand_kind {
-    STA_DEMAND_RANGE, /* of INT and FLOAT: a row whose value is missing or outside low .. high cannot */
-    STA_DEMAND_TEXT   /* of TEXT: a row whose text (or lack of one) the test refuses can't satisfy */
+enum sta_predicate_kind {
+    STA_PREDICATE_RANGE, /* of INT and FLOAT: a row whose value is missing or outside low .. high cannot */
+    STA_PREDICATE_TEXT   /* of TEXT: a row whose text (or lack of one) the test refuses can't satisfy */
 };
 
-struct sta_demand {
+struct sta_predicate {
     uint32_t column; /* index in the schema */
-    enum sta_demand_kind kind;
+    enum sta_predicate_kind kind;
     double low, high; /* RANGE: closed; +-INFINITY where open; low > high: no row satisfies.  Compare with
                        * integers as doubles: rounding keeps order, so that never excludes too much */
+    bool exact;       /* every row that has a value in the range satisfies it */
+    bool low_open, high_open;    /* with exact: but not these values themselves */
     struct sta_program *program; /* TEXT: the test, an expression of that column alone */
 };
 
 /** Conjuncts that every row of a result satisfies, at most one range per column; borrowed from the
  * expression. */
-const struct sta_demand *sta_expression_demands(const struct sta_expression *expression, size_t *count);
+const struct sta_predicate *sta_expression_predicates(const struct sta_expression *expression, size_t *count);
+/** Whether a row that satisfies all predicates, of which none is inexact then, satisfies the condition. */
+bool sta_expression_is_predicates(const struct sta_expression *expression);
 
 /**
- * sta_demand_admits - whether one of some texts passes the test of a TEXT demand
+ * sta_predicate_admits - whether one of some texts passes the test of a TEXT predicate
  * @codes: of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is tested once in the life
  * of the expression.
  * Return: 0 and *admits, or what sta_program_run returns.
  */
-STA_MUSTCHECK int sta_demand_admits(const struct sta_demand *demand, struct sta_evaluator *evaluator,
-                                    const struct sta_dictionary *texts, const uint32_t *codes, size_t count,
-                                    bool *admits, struct sta_error *err);
+STA_MUSTCHECK int sta_predicate_admits(const struct sta_predicate *predicate, struct sta_evaluator *evaluator,
+                                       const struct sta_dictionary *texts, const uint32_t *codes,
+                                       size_t count, bool *admits, struct sta_error *err);
 
 #endif

@@ -77,9 +77,9 @@ void sta_expression_destroy(struct sta_expression *expression)
 {
     if (expression == NULL)
         return;
-    for (size_t i = 0; i < expression->demand_count; i++)
-        sta_program_destroy(expression->demands[i].program);
-    free(expression->demands);
+    for (size_t i = 0; i < expression->predicate_count; i++)
+        sta_program_destroy(expression->predicates[i].program);
+    free(expression->predicates);
     free(expression->columns);
     sta_tree_release(expression->tree);
     free(expression);
@@ -106,8 +106,13 @@ const uint32_t *sta_expression_columns(const struct sta_expression *expression, 
     return expression->columns;
 }
 
-const struct sta_demand *sta_expression_demands(const struct sta_expression *expression, size_t *count)
+const struct sta_predicate *sta_expression_predicates(const struct sta_expression *expression, size_t *count)
 {
-    *count = expression->demand_count;
-    return expression->demands;
+    *count = expression->predicate_count;
+    return expression->predicates;
+}
+
+bool sta_expression_is_predicates(const struct sta_expression *expression)
+{
+    return expression->is_predicates;
 }

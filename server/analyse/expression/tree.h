@@ -1,7 +1,7 @@
 /* tree.h - what the parser makes and programs run (private to expression).
  *
  * DESIGN.  A tree is an array of nodes in which operands stand before their users.  Every pass over it
- * (folding, demands, assigning registers, evaluating) is therefore a loop and not a recursion, and a value
+ * (folding, predicates, assigning registers, evaluating) is therefore a loop and not a recursion, and a value
  * that is used twice, as the middle of a < b < c is, is one node.  Types meet when a node is built: operands
  * are cast so that an operation sees one type only, and a node whose operands are constants becomes a
  * constant at once.  Positions in the text matter to the parser only; nodes have none. */
@@ -171,15 +171,16 @@ struct sta_expression {
     const char *unit; /* in the tree's arena, or NULL */
     uint32_t *columns;
     size_t column_count;
-    struct sta_demand *demands;
-    size_t demand_count;
+    struct sta_predicate *predicates;
+    size_t predicate_count;
+    bool is_predicates; /* these are all that it says */
 };
 
 /** A program of the value of one node. */
 struct sta_program *sta_program_of(struct sta_tree *tree, uint32_t root);
 
-/** Finds what @expression demands (demands.c). */
-void sta_demands_find(struct sta_expression *expression);
+/** Finds the predicates of @expression (predicates.c). */
+void sta_predicates_find(struct sta_expression *expression);
 
 /** Columns that @root reads, ascending; free() it. */
 uint32_t *sta_tree_columns(const struct sta_tree *tree, uint32_t root, size_t *count);

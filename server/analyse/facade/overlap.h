@@ -25,6 +25,10 @@ struct sta_overlap_question {
      * what the bucket method says; for intervals longest (no more than so many) and events (so many shown of
      * each). */
     const struct sta_document *request;
+    /* Instead of the request's sets: conditions as presets have them, which may name args columns that the
+     * trace lacks.  The request names the preset. */
+    const struct sta_named_expression *sets;
+    size_t set_count; /* at most 16 */
 };
 
 /* Tables in whole.  Those that were not asked for have no columns. */

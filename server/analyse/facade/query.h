@@ -36,12 +36,6 @@ struct sta_query {
 struct sta_query_result; /* counted references; holds on to snapshots and presets; any thread */
 struct sta_query_reader; /* of one thread */
 
-struct sta_query_column {
-    const char *name;
-    const char *unit; /* static, or NULL */
-    enum sta_type type;
-};
-
 /**
  * sta_query_run - check a request, and compute all of it that has to be computed before the first row can be
  * given
@@ -54,7 +48,8 @@ STA_MUSTCHECK int sta_query_run(const struct sta_query *query, const struct sta_
                                 struct sta_query_result **result, struct sta_error *err);
 struct sta_query_result *sta_query_result_retain(struct sta_query_result *result);
 void sta_query_result_release(struct sta_query_result *result); /* NULL allowed */
-const struct sta_query_column *sta_query_columns(const struct sta_query_result *result, size_t *count);
+/** Sums of groups, in all stages, that are missing since they do not fit 64 bits. */
+uint64_t sta_query_sums_too_large(const struct sta_query_result *result);
 /** Bytes of memory that keeping the result takes. */
 uint64_t sta_query_result_bytes(const struct sta_query_result *result);
 /** Rows of the whole result.  Plain events are counted by a pass, once. */
@@ -104,10 +99,12 @@ struct sta_columns_question {
  * @table: name, type ("text", "integer", "number", "condition"), unit, missing (events without a value),
  * distinct (of texts and integers that were counted; else missing), min, max (as text), top (JSON list of the
  * most frequent values with counts; texts only)
+ * @known: NULL, or the table of the same question without its preset: then only what the preset changes is
+ * computed
  */
 STA_MUSTCHECK int sta_columns_describe(const struct sta_columns_question *question,
-                                       const struct sta_budget *budget, struct sta_table *table,
-                                       struct sta_error *err);
+                                       const struct sta_table *known, const struct sta_budget *budget,
+                                       struct sta_table *table, struct sta_error *err);
 /**
  * sta_column_values - the distinct values of a column, for completion
  * @prefix: of texts, compared without case; "" or NULL: all.  Most frequent first, then by value; @table:

@@ -1,20 +1,19 @@
-/* Pieces by slice, unit and track.
+/* Pieces by slice and unit.
  *
  * DESIGN.  A worker gets the stretches of one unit in one slice after another; they are put together as they
  * come, so a piece is a whole interval unless it reaches the beginning or the end of the slice.  What is kept
- * lies in runs, one per slice and unit, each ascending; runs taken in the order of slices give every track in
+ * lies in runs, one per slice and unit, each ascending; runs taken in the order of slices give every unit in
  * order of time, and touching pieces become one.
  *
  * Where only the longest intervals are wanted, the whole ones need not be kept but for a heap of the longest;
  * what is cut is kept. */
 #include "analyse/intervals/pieces.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
+#include "analyse/intervals/span.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the intervals of an overlap";
@@ -22,115 +21,92 @@ static const char WHAT[] = "the intervals of an overlap";
 #define CHUNK_PIECES 1024
 #define NO_UNIT UINT32_MAX
 
-/* 16 bytes, since there may be as many as events. */
-struct piece {
-    int64_t from;
-    uint32_t length; /* a longer one is several that touch */
-    uint32_t track;
-};
-
 struct run {
     size_t slice;
     uint32_t unit, count;
     size_t first; /* place in the worker's pieces */
 };
 
-struct open_piece {
-    int64_t from, to; /* equal: none */
-    bool at_cut;
-};
-
 struct list {
-    struct piece **chunks;
-    size_t count, chunk_capacity;
+    struct sta_interval **chunks;
+    size_t count, chunk_count, chunk_capacity;
     struct run *runs;
     size_t run_count, run_capacity;
     uint32_t unit; /* whose stretches come; NO_UNIT: none yet */
     size_t slice;
-    struct open_piece open[STA_SWEEP_SETS]; /* by track */
-    struct sta_span *longest;               /* a heap, the last in their order on top */
-    size_t longest_count;
-    _Atomic size_t bytes;
+    struct sta_interval open; /* empty: none */
+    bool at_cut;              /* of it */
+    struct sta_span *longest; /* a heap, the last in their order on top */
+    size_t longest_count, longest_capacity;
     char padding[64]; /* a cache line of its own */
 };
 
 struct sta_pieces {
     struct sta_pieces_options options;
-    struct list *lists;
+    struct sta_account *account;
+    unsigned workers;
+    struct list *lists; /* by worker */
 };
 
 struct sta_pieces *sta_pieces_create(const struct sta_pieces_options *options)
 {
-    STA_ASSERT(options->tracks <= STA_SWEEP_SETS);
     struct sta_pieces *pieces = sta_alloc(sizeof *pieces);
     pieces->options = *options;
-    pieces->lists = sta_alloc_array(options->workers, sizeof *pieces->lists);
-    for (unsigned w = 0; w < options->workers; w++) {
-        struct list *list = &pieces->lists[w];
-        list->unit = NO_UNIT;
-        list->longest = sta_alloc_array((size_t)options->longest + 1, sizeof *list->longest);
-        list->bytes = (size_t)options->longest * sizeof *list->longest;
-    }
+    pieces->account = options->budget->account;
+    pieces->workers = sta_budget_workers(options->budget);
+    pieces->lists = sta_alloc_array(pieces->workers, sizeof *pieces->lists);
+    for (unsigned w = 0; w < pieces->workers; w++)
+        pieces->lists[w].unit = NO_UNIT;
     return pieces;
 }
 
-static size_t chunk_count(const struct list *list)
+static void drop_pieces(struct sta_account *account, struct list *list)
 {
-    return (list->count + CHUNK_PIECES - 1) / CHUNK_PIECES;
-}
-
-static void drop_pieces(struct list *list)
-{
-    for (size_t c = 0; c < chunk_count(list); c++)
-        free(list->chunks[c]);
-    free(list->chunks);
-    free(list->runs);
+    for (size_t c = 0; c < list->chunk_count; c++)
+        sta_account_free(account, list->chunks[c]);
+    sta_account_free(account, list->chunks);
+    sta_account_free(account, list->runs);
     list->chunks = NULL;
     list->runs = NULL;
-    list->count = list->chunk_capacity = list->run_count = list->run_capacity = 0;
+    list->count = list->chunk_count = list->chunk_capacity = list->run_count = list->run_capacity = 0;
 }
 
 void sta_pieces_destroy(struct sta_pieces *pieces)
 {
     if (pieces == NULL)
         return;
-    for (unsigned w = 0; w < pieces->options.workers; w++) {
-        drop_pieces(&pieces->lists[w]);
-        free(pieces->lists[w].longest);
+    for (unsigned w = 0; w < pieces->workers; w++) {
+        drop_pieces(pieces->account, &pieces->lists[w]);
+        sta_account_free(pieces->account, pieces->lists[w].longest);
     }
     free(pieces->lists);
     free(pieces);
 }
 
-size_t sta_pieces_bytes(const struct sta_pieces *pieces)
-{
-    size_t bytes = 0;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        bytes += atomic_load_explicit(&pieces->lists[w].bytes, memory_order_relaxed);
-    return bytes;
-}
-
 /* ---- keeping */
 
-static void keep_piece(struct list *list, struct piece piece)
+static int add_chunk(const struct sta_pieces *pieces, struct list *list, struct sta_error *err)
 {
-    if (list->count % CHUNK_PIECES == 0) {
-        size_t chunk = list->count / CHUNK_PIECES;
-        STA_GROW(list->chunks, list->chunk_capacity, chunk + 1);
-        list->chunks[chunk] = sta_alloc_array(CHUNK_PIECES, sizeof **list->chunks);
-        atomic_fetch_add_explicit(&list->bytes, CHUNK_PIECES * sizeof **list->chunks, memory_order_relaxed);
-    }
-    list->chunks[list->count / CHUNK_PIECES][list->count % CHUNK_PIECES] = piece;
-    list->count++;
-    list->runs[list->run_count - 1].count++;
+    int rc = STA_ACCOUNT_GROW(pieces->account, list->chunks, list->chunk_capacity, list->chunk_count + 1,
+                              WHAT, err);
+    if (rc != 0)
+        return rc;
+    struct sta_interval *chunk = sta_account_alloc(pieces->account, CHUNK_PIECES, sizeof *chunk, WHAT, err);
+    if (chunk == NULL)
+        return err->status;
+    list->chunks[list->chunk_count++] = chunk;
+    return 0;
 }
 
-static void keep(struct list *list, const struct open_piece *open, uint32_t track)
+static int keep(const struct sta_pieces *pieces, struct list *list, struct sta_error *err)
 {
-    int64_t from = open->from;
-    for (; open->to - from > UINT32_MAX; from += UINT32_MAX)
-        keep_piece(list, (struct piece){from, UINT32_MAX, track});
-    keep_piece(list, (struct piece){from, (uint32_t)(open->to - from), track});
+    int rc = list->count == list->chunk_count * CHUNK_PIECES ? add_chunk(pieces, list, err) : 0;
+    if (rc != 0)
+        return rc;
+    list->chunks[list->count / CHUNK_PIECES][list->count % CHUNK_PIECES] = list->open;
+    list->count++;
+    list->runs[list->run_count - 1].count++;
+    return 0;
 }
 
 /* Longer; or as long and earlier; or then of a unit that goes before: it must not matter who saw which
@@ -157,65 +133,69 @@ static void replace_last(const struct sta_pieces *pieces, struct list *list, str
     heap[at] = span;
 }
 
-static void offer(const struct sta_pieces *pieces, struct list *list, struct sta_span span)
+static int offer(const struct sta_pieces *pieces, struct list *list, struct sta_span span,
+                 struct sta_error *err)
 {
-    struct sta_span *heap = list->longest;
     if (list->longest_count == pieces->options.longest) {
-        if (goes_before(pieces, &span, &heap[0]))
+        if (goes_before(pieces, &span, &list->longest[0]))
             replace_last(pieces, list, span);
-        return;
+        return 0;
     }
+    int rc = STA_ACCOUNT_GROW(pieces->account, list->longest, list->longest_capacity, list->longest_count + 1,
+                              WHAT, err);
+    if (rc != 0)
+        return rc;
+    struct sta_span *heap = list->longest;
     size_t at = list->longest_count++;
     for (size_t above; at > 0 && goes_before(pieces, &heap[above = (at - 1) / 2], &span); at = above)
         heap[at] = heap[above];
     heap[at] = span;
+    return 0;
 }
 
-static void close_piece(const struct sta_pieces *pieces, struct list *list, uint32_t track)
+static int close_piece(const struct sta_pieces *pieces, struct list *list, struct sta_error *err)
 {
-    struct open_piece *open = &list->open[track];
-    if (open->from == open->to)
-        return;
-    if (pieces->options.longest > 0 && !open->at_cut)
-        offer(pieces, list, (struct sta_span){open->from, open->to, list->unit, track});
-    else
-        keep(list, open, track);
-    *open = (struct open_piece){0};
+    struct sta_interval open = list->open;
+    int rc = 0;
+    if (open.from < open.to && pieces->options.longest > 0 && !list->at_cut)
+        rc = offer(pieces, list, (struct sta_span){open.from, open.to, list->unit, 0}, err);
+    else if (open.from < open.to)
+        rc = keep(pieces, list, err);
+    list->open = (struct sta_interval){0};
+    return rc;
 }
 
-static void close_unit(const struct sta_pieces *pieces, struct list *list)
+static int begin_unit(const struct sta_pieces *pieces, struct list *list,
+                      const struct sta_sweep_stretch *stretch, struct sta_error *err)
 {
-    for (uint32_t track = 0; list->unit != NO_UNIT && track < pieces->options.tracks; track++)
-        close_piece(pieces, list, track);
-}
-
-static void begin_unit(const struct sta_pieces *pieces, struct list *list,
-                       const struct sta_sweep_stretch *stretch)
-{
-    close_unit(pieces, list);
+    int rc = close_piece(pieces, list, err);
+    if (rc == 0)
+        rc =
+            STA_ACCOUNT_GROW(pieces->account, list->runs, list->run_capacity, list->run_count + 1, WHAT, err);
+    if (rc != 0)
+        return rc;
     list->unit = stretch->unit;
     list->slice = stretch->slice;
-    size_t before = list->run_capacity;
-    STA_GROW(list->runs, list->run_capacity, list->run_count + 1);
-    atomic_fetch_add_explicit(&list->bytes, (list->run_capacity - before) * sizeof *list->runs,
-                              memory_order_relaxed);
     list->runs[list->run_count++] =
         (struct run){.slice = stretch->slice, .unit = stretch->unit, .first = list->count};
+    return 0;
 }
 
-void sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_sweep_stretch *stretch,
-                    uint32_t track)
+int sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_sweep_stretch *stretch,
+                   struct sta_error *err)
 {
     struct list *list = &pieces->lists[worker];
+    int rc = 0;
     if (list->unit != stretch->unit || list->slice != stretch->slice)
-        begin_unit(pieces, list, stretch);
-    struct open_piece *open = &list->open[track];
-    if (open->from == open->to || open->to != stretch->from) {
-        close_piece(pieces, list, track);
-        *open = (struct open_piece){stretch->from, stretch->from, false};
+        rc = begin_unit(pieces, list, stretch, err);
+    if (rc == 0 && (list->open.from == list->open.to || list->open.to != stretch->from)) {
+        rc = close_piece(pieces, list, err);
+        list->open.from = stretch->from;
+        list->at_cut = false;
     }
-    open->to = stretch->to;
-    open->at_cut |= stretch->at_cut;
+    list->open.to = stretch->to;
+    list->at_cut |= stretch->at_cut;
+    return rc;
 }
 
 /* ---- joining */
@@ -234,129 +214,114 @@ static int compare_runs(const void *a, const void *b, void *context)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* NULL when it fails. */
-static struct placed_run *runs_in_order(const struct sta_pieces *pieces, const struct sta_budget *budget,
-                                        size_t *count, struct sta_error *err)
+/* *placed: of the account, also after a failure. */
+static int order_runs(const struct sta_pieces *pieces, struct placed_run **placed, size_t *count,
+                      struct sta_error *err)
 {
-    *count = 0;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        *count += pieces->lists[w].run_count;
-    struct placed_run *placed = sta_account_alloc(budget->account, *count + 1, sizeof *placed, WHAT, err);
-    if (placed == NULL)
-        return NULL;
-    size_t put = 0;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
+    size_t all = 0, put = 0;
+    for (unsigned w = 0; w < pieces->workers; w++)
+        all += pieces->lists[w].run_count;
+    *count = all;
+    *placed = sta_account_alloc(pieces->account, all + 1, sizeof **placed, WHAT, err);
+    if (*placed == NULL)
+        return err->status;
+    for (unsigned w = 0; w < pieces->workers; w++)
         for (size_t r = 0; r < pieces->lists[w].run_count; r++)
-            placed[put++] = (struct placed_run){&pieces->lists[w].runs[r], &pieces->lists[w]};
-    if (sta_sort(budget, placed, *count, sizeof *placed, compare_runs, NULL, err) == 0)
-        return placed;
-    sta_account_free(budget->account, placed);
-    return NULL;
+            (*placed)[put++] = (struct placed_run){&pieces->lists[w].runs[r], &pieces->lists[w]};
+    return sta_sort(pieces->options.budget, *placed, all, sizeof **placed, compare_runs, NULL, err);
 }
 
-static const struct piece *piece_at(const struct list *list, size_t at)
+/* Room for the intervals of each unit, as if no pieces touched. */
+static int make_room(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
+                     struct sta_joined *joined, struct sta_error *err)
 {
-    return &list->chunks[at / CHUNK_PIECES][at % CHUNK_PIECES];
-}
-
-/* Room for each track, as if no pieces touched. */
-static int make_tracks(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
-                       const struct sta_budget *budget, struct sta_tracks *tracks, struct sta_error *err)
-{
-    struct sta_account *account = budget->account;
-    size_t count = (size_t)tracks->units * tracks->tracks;
-    tracks->first = sta_account_calloc(account, count + 1, sizeof *tracks->first, WHAT, err);
-    tracks->counts = sta_account_calloc(account, count + 1, sizeof *tracks->counts, WHAT, err);
-    int rc = tracks->first == NULL || tracks->counts == NULL ? err->status : 0;
+    const size_t units = joined->units;
+    joined->first = sta_account_calloc(joined->account, units + 1, sizeof *joined->first, WHAT, err);
+    joined->counts = sta_account_calloc(joined->account, units + 1, sizeof *joined->counts, WHAT, err);
+    int rc = joined->first == NULL || joined->counts == NULL ? err->status : 0;
     for (size_t r = 0; r < run_count && rc == 0; r++) {
-        for (uint32_t i = 0; i < runs[r].run->count; i++) {
-            const struct piece *piece = piece_at(runs[r].list, runs[r].run->first + i);
-            tracks->first[(size_t)runs[r].run->unit * pieces->options.tracks + piece->track + 1]++;
-        }
-        rc = sta_budget_check_step(budget, r, err);
+        joined->first[runs[r].run->unit + 1] += runs[r].run->count;
+        rc = sta_budget_check_step(pieces->options.budget, r, err);
     }
     if (rc != 0)
         return rc;
-    for (size_t t = 0; t < count; t++)
-        tracks->first[t + 1] += tracks->first[t] + 1; /* and one for the end */
-    size_t room = tracks->first[count] + 1;
-    tracks->from = sta_account_calloc(account, room, sizeof *tracks->from, WHAT, err);
-    tracks->before = sta_account_calloc(account, room, sizeof *tracks->before, WHAT, err);
-    return tracks->from == NULL || tracks->before == NULL ? err->status : 0;
+    for (unsigned w = 0; w < pieces->workers; w++)
+        for (size_t i = 0; i < pieces->lists[w].longest_count; i++)
+            joined->first[pieces->lists[w].longest[i].cell + 1]++;
+    for (size_t u = 0; u < units; u++)
+        joined->first[u + 1] += joined->first[u];
+    joined->items =
+        sta_account_alloc(joined->account, joined->first[units] + 1, sizeof *joined->items, WHAT, err);
+    return joined->items != NULL ? 0 : err->status;
 }
 
-static void put_piece(struct sta_tracks *tracks, size_t track, const struct piece *piece)
+static void put_run(struct sta_joined *joined, const struct placed_run *placed)
 {
-    size_t end = tracks->first[track] + tracks->counts[track];
-    bool touches = tracks->counts[track] > 0 && sta_tracks_end(tracks, end - 1) == piece->from;
-    if (touches) {
-        tracks->before[end] += piece->length;
-        return;
+    const uint32_t unit = placed->run->unit;
+    struct sta_interval *items = joined->items + joined->first[unit];
+    size_t count = joined->counts[unit];
+    for (size_t at = placed->run->first; at < placed->run->first + placed->run->count; at++) {
+        const struct sta_interval *piece = &placed->list->chunks[at / CHUNK_PIECES][at % CHUNK_PIECES];
+        if (count > 0 && items[count - 1].to == piece->from)
+            items[count - 1].to = piece->to;
+        else
+            items[count++] = *piece;
     }
-    tracks->counts[track]++;
-    tracks->from[end] = piece->from;
-    tracks->before[end + 1] = tracks->before[end] + piece->length;
+    joined->counts[unit] = count;
 }
 
-int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, const struct sta_budget *budget,
-                    struct sta_tracks *tracks, struct sta_error *err)
+static int compare_intervals(const void *a, const void *b, void *context)
 {
-    *tracks =
-        (struct sta_tracks){.units = units, .tracks = pieces->options.tracks, .account = budget->account};
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        close_unit(pieces, &pieces->lists[w]);
-    size_t count;
-    struct placed_run *runs = runs_in_order(pieces, budget, &count, err);
-    int rc = runs == NULL ? err->status : make_tracks(pieces, runs, count, budget, tracks, err);
-    for (size_t r = 0; r < count && rc == 0; r++) {
-        for (uint32_t i = 0; i < runs[r].run->count; i++) {
-            const struct piece *piece = piece_at(runs[r].list, runs[r].run->first + i);
-            put_piece(tracks, (size_t)runs[r].run->unit * pieces->options.tracks + piece->track, piece);
+    const struct sta_interval *x = a;
+    const struct sta_interval *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Puts the longest of the whole ones among the others of their units. */
+static int put_longest(const struct sta_pieces *pieces, struct sta_joined *joined, struct sta_error *err)
+{
+    int rc = 0;
+    for (unsigned w = 0; w < pieces->workers; w++)
+        for (size_t i = 0; i < pieces->lists[w].longest_count; i++) {
+            const struct sta_span *whole = &pieces->lists[w].longest[i];
+            size_t place = joined->first[whole->cell] + joined->counts[whole->cell]++;
+            joined->items[place] = (struct sta_interval){whole->ts, whole->te};
         }
-        rc = sta_budget_check_step(budget, r, err);
-    }
-    sta_account_free(budget->account, runs);
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        drop_pieces(&pieces->lists[w]);
+    for (uint32_t u = 0; u < joined->units && rc == 0 && pieces->options.longest > 0; u++)
+        rc = sta_sort(pieces->options.budget, joined->items + joined->first[u], joined->counts[u],
+                      sizeof *joined->items, compare_intervals, NULL, err);
     return rc;
 }
 
-struct sta_span *sta_pieces_longest(const struct sta_pieces *pieces, size_t *count)
+int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined *joined,
+                    struct sta_error *err)
 {
-    *count = 0;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        *count += pieces->lists[w].longest_count;
-    struct sta_span *all = sta_alloc_array(*count + 1, sizeof *all);
-    size_t put = 0;
-    for (unsigned w = 0; w < pieces->options.workers; w++)
-        for (size_t i = 0; i < pieces->lists[w].longest_count; i++)
-            all[put++] = pieces->lists[w].longest[i];
-    return all;
-}
-
-void sta_tracks_fini(struct sta_tracks *tracks)
-{
-    sta_account_free(tracks->account, tracks->first);
-    sta_account_free(tracks->account, tracks->counts);
-    sta_account_free(tracks->account, tracks->from);
-    sta_account_free(tracks->account, tracks->before);
-    *tracks = (struct sta_tracks){0};
-}
-
-int64_t sta_tracks_before(const struct sta_tracks *tracks, size_t track, int64_t at)
-{
-    size_t first = tracks->first[track];
-    size_t low = first;
-    size_t high = first + tracks->counts[track];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (tracks->from[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
+    struct placed_run *runs = NULL;
+    size_t count = 0;
+    int rc = 0;
+    *joined = (struct sta_joined){.units = units, .account = pieces->account};
+    for (unsigned w = 0; w < pieces->workers && rc == 0; w++)
+        rc = close_piece(pieces, &pieces->lists[w], err);
+    if (rc == 0)
+        rc = order_runs(pieces, &runs, &count, err);
+    if (rc == 0)
+        rc = make_room(pieces, runs, count, joined, err);
+    for (size_t r = 0; r < count && rc == 0; r++) {
+        put_run(joined, &runs[r]);
+        rc = sta_budget_check_step(pieces->options.budget, r, err);
     }
-    if (low == first)
-        return 0;
-    int64_t covered = STA_MIN(at - tracks->from[low - 1], tracks->before[low] - tracks->before[low - 1]);
-    return tracks->before[low - 1] + covered;
+    if (rc == 0)
+        rc = put_longest(pieces, joined, err);
+    sta_account_free(pieces->account, runs);
+    for (unsigned w = 0; w < pieces->workers; w++)
+        drop_pieces(pieces->account, &pieces->lists[w]);
+    return rc;
+}
+
+void sta_joined_fini(struct sta_joined *joined)
+{
+    sta_account_free(joined->account, joined->first);
+    sta_account_free(joined->account, joined->counts);
+    sta_account_free(joined->account, joined->items);
+    *joined = (struct sta_joined){0};
 }

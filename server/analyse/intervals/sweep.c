@@ -1,12 +1,11 @@
 /* The sweep: starts and ends of a slice, unit by unit, on the state that earlier slices leave.
  *
- * DESIGN.  The state at a slice's start is small: of each unit and set how many spans are active, and the
- * ends of those that are.  Spans that end beyond their slice wait in one heap for the slice in which they
- * end.  `prepare` finds the parts of the slice's parcels that belong to each unit; they mostly come in order,
- * so that few have to be sorted.  `carry`, in the order of slices, takes from the heap what ends here, copies
- * the counts of the units that the slice touches, and leaves the counts at its end.  `measure` then goes
- * through each unit alone, with the ends that are ahead.  What must run in order thus costs some steps per
- * span that crosses a cut and per unit of the slice.
+ * DESIGN.  The state at a slice's start is small: of each unit and set how many events are active, and the
+ * ends of those that are.  Events that end beyond their slice wait in one heap for the slice in which they
+ * end.  `prepare` finds those that leave the slice.  `carry`, in the order of slices, takes from the heap
+ * what ends here, copies the counts of the units that the slice touches, and leaves the counts at its end.
+ * `measure` then goes through each unit alone, with the ends that are ahead.  What must run in order thus
+ * costs some steps per event that crosses a cut and per unit of the slice.
  *
  * A unit that a slice does not touch stays as it is, and is accounted for by the next slice that touches it:
  * `since` says from when.  Times are cut to the window when they are measured; the order of events stays that
@@ -16,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/sort.h"
+
 /* ---- start and end */
 
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
@@ -23,79 +24,118 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
     STA_ASSERT(options->sets >= 1 && options->sets <= STA_SWEEP_SETS);
     struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
-    size_t even = options->sets + options->sets % 2; /* states lie one behind the other, each aligned */
-    sweep->state_size = sizeof(struct sta_sweep_unit) + even * sizeof(uint32_t);
-    sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
-    for (unsigned w = 0; w < options->workers; w++)
-        for (uint32_t s = 0; s < options->sets; s++) {
-            struct sta_sweep_crowd *crowd = &sweep->workers[w].crowds[s];
-            STA_GROW(crowd->times, crowd->capacity, 1);
-            memset(crowd->times, 0, crowd->capacity * sizeof *crowd->times);
-        }
+    sweep->account = options->budget->account;
+    sweep->start_size = sizeof(struct sta_sweep_start) + options->sets * sizeof(int64_t);
+    sweep->worker_count = sta_budget_workers(options->budget);
+    sweep->workers = sta_alloc_array(sweep->worker_count, sizeof *sweep->workers);
+    pthread_mutex_init(&sweep->lock, NULL);
     return sweep;
 }
 
-static void worker_fini(struct sta_sweep_worker *worker)
+static void worker_fini(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place,        worker->states,        worker->parts,          worker->sorted,
-                         worker->scratch,      worker->leaving.items, worker->arriving.items, worker->next,
-                         worker->nested.items, worker->others.items,  worker->events,         worker->cells};
+    void *const all[] = {worker->place,          worker->states,       worker->leaving.items, worker->next,
+                         worker->arriving.items, worker->nested.items, worker->others.items,  worker->events,
+                         worker->cells,          worker->arrived,      worker->busy};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
-        free(all[i]);
-    sta_map_fini(&worker->cells_by_key);
+        sta_account_free(sweep->account, all[i]);
     for (uint32_t s = 0; s < STA_SWEEP_SETS; s++)
-        free(worker->crowds[s].times);
+        sta_account_free(sweep->account, worker->concurrency[s].times);
+    sta_sweep_fini_starts(sweep, &worker->open);
+    sta_sweep_fini_starts(sweep, &worker->left);
+    sta_map_fini(&worker->cells_by_key);
+    sta_account_release(sweep->account, worker->map_bytes);
 }
 
 void sta_sweep_destroy(struct sta_sweep *sweep)
 {
     if (sweep == NULL)
         return;
-    for (unsigned w = 0; w < sweep->options.workers; w++)
-        worker_fini(&sweep->workers[w]);
+    for (unsigned w = 0; w < sweep->worker_count; w++)
+        worker_fini(sweep, &sweep->workers[w]);
     free(sweep->workers);
-    free(sweep->pending.items);
-    free(sweep->counts);
-    free(sweep->since);
+    void *const all[] = {sweep->pending.items, sweep->counts, sweep->since, sweep->longs, sweep->totals};
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+        sta_account_free(sweep->account, all[i]);
+    sta_sweep_fini_starts(sweep, &sweep->started);
+    pthread_mutex_destroy(&sweep->lock);
     free(sweep);
 }
 
-/* What arrays hold beyond what the spans of a usual slice take: that much every worker has, as it has buffers
- * for a block. */
-static size_t beyond_slice(size_t capacity, size_t size)
+/* ---- records */
+
+int64_t sta_sweep_long_end(struct sta_sweep *sweep, const struct sta_sweep_record *record)
 {
-    size_t usual = 2 * STA_SLICE_ROWS;
-    return capacity > usual ? (capacity - usual) * size : 0;
+    pthread_mutex_lock(&sweep->lock);
+    int64_t te = sweep->longs[record->packed >> STA_SWEEP_LENGTH];
+    pthread_mutex_unlock(&sweep->lock);
+    return te;
 }
 
-size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sweep_worker *worker)
+static int put_long(struct sta_sweep *sweep, int64_t te, uint64_t *place, struct sta_error *err)
 {
-    size_t ends = worker->leaving.capacity + worker->arriving.capacity + worker->nested.capacity +
-                  worker->others.capacity;
-    size_t bytes = beyond_slice(worker->sorted_capacity, sizeof *worker->sorted) +
-                   beyond_slice(worker->scratch_capacity, sizeof *worker->scratch) +
-                   beyond_slice(worker->part_capacity, sizeof *worker->parts);
-    bytes += ends * sizeof(struct sta_packed_end);
-    bytes += (worker->place_capacity + worker->next_capacity) * sizeof(uint32_t);
-    bytes += worker->event_capacity * sizeof *worker->events;
-    bytes += worker->state_capacity * sweep->state_size + worker->cell_capacity * sizeof *worker->cells;
-    bytes += worker->cells_by_key.capacity * (sizeof(uint64_t) + sizeof(uint32_t));
-    for (uint32_t s = 0; s < sweep->options.sets; s++)
-        bytes += worker->crowds[s].capacity * sizeof *worker->crowds[s].times;
-    return bytes;
+    pthread_mutex_lock(&sweep->lock);
+    int rc = STA_ACCOUNT_GROW(sweep->account, sweep->longs, sweep->long_capacity, sweep->long_count + 1,
+                              STA_SWEEP_WHAT, err);
+    *place = sweep->long_count;
+    if (rc == 0)
+        sweep->longs[sweep->long_count++] = te;
+    pthread_mutex_unlock(&sweep->lock);
+    return rc;
 }
 
-size_t sta_sweep_bytes(const struct sta_sweep *sweep)
+size_t sta_sweep_record(const struct sta_sweep *sweep)
 {
-    size_t bytes = atomic_load_explicit(&sweep->bytes, memory_order_relaxed);
-    for (unsigned w = 0; w < sweep->options.workers; w++)
-        bytes += atomic_load_explicit(&sweep->workers[w].bytes, memory_order_relaxed);
-    return bytes;
+    return sweep->options.exposure ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+}
+
+/* Inlined for each size of records. */
+static inline int put_records(struct sta_sweep *sweep, const struct sta_sweep_events *events,
+                              const struct sta_ordered_part *part, bool weighed, struct sta_error *err)
+{
+    const struct sta_sweep_events from = *events;
+    const struct sta_ordered_part to_fill = *part;
+    const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+    const int64_t to = sweep->options.to;
+    for (uint32_t i = to_fill.first; i < to_fill.end; i++) {
+        const uint32_t row = from.rows.rows[i];
+        const int64_t ts = from.rows.ts[row];
+        const int64_t length = STA_MIN(ts + from.dur[row], to) - ts;
+        uint64_t packed = (uint64_t)length;
+        if (__builtin_expect(length > STA_SWEEP_LONGEST, 0)) {
+            int rc = put_long(sweep, ts + length, &packed, err);
+            if (rc != 0)
+                return rc;
+        }
+        packed = packed << STA_SWEEP_LENGTH | from.masks[row];
+        packed |= length > STA_SWEEP_LONGEST ? STA_SWEEP_LONG : 0;
+        struct sta_sweep_weighed *record =
+            (struct sta_sweep_weighed *)(void *)((char *)to_fill.records +
+                                                 to_fill.next[from.rows.units[row]]++ * size);
+        record->record = (struct sta_sweep_record){ts, packed};
+        if (weighed)
+            record->weight = (struct sta_sweep_weight){from.sizes[row], from.dur[row]};
+    }
+    return 0;
+}
+
+int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *events,
+                   struct sta_ordered_out *out, struct sta_error *err)
+{
+    struct sta_ordered_part part = {0};
+    int rc = sta_ordered_place(out, &events->rows, &part, err);
+    while (rc == 0 && part.first < part.end) {
+        rc = sweep->options.exposure ? put_records(sweep, events, &part, true, err)
+                                     : put_records(sweep, events, &part, false, err);
+        if (rc == 0)
+            rc = sta_ordered_place(out, &events->rows, &part, err);
+    }
+    return rc;
 }
 
 /* ---- results */
 
-static int compare_cells(const void *a, const void *b)
+static int compare_cells(const void *a, const void *b, void *context)
 {
     const struct sta_sweep_cell *x = a;
     const struct sta_sweep_cell *y = b;
@@ -104,34 +144,37 @@ static int compare_cells(const void *a, const void *b)
     return (x->mask > y->mask) - (x->mask < y->mask);
 }
 
-struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *count)
+int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
+                    struct sta_error *err)
 {
-    size_t all = 0;
-    for (unsigned w = 0; w < sweep->options.workers; w++)
+    size_t all = 0, put = 0, kept = 0;
+    for (unsigned w = 0; w < sweep->worker_count; w++)
         all += sweep->workers[w].cell_count;
-    struct sta_sweep_cell *cells = sta_alloc_array(all + 1, sizeof *cells);
-    size_t put = 0;
-    for (unsigned w = 0; w < sweep->options.workers; w++)
+    struct sta_sweep_cell *items =
+        sta_account_alloc(sweep->account, all + 1, sizeof *items, STA_SWEEP_WHAT, err);
+    *cells = items;
+    if (items == NULL)
+        return err->status;
+    for (unsigned w = 0; w < sweep->worker_count; w++)
         for (size_t i = 0; i < sweep->workers[w].cell_count; i++)
             if (sweep->workers[w].cells[i].time > 0)
-                cells[put++] = sweep->workers[w].cells[i];
-    qsort(cells, put, sizeof *cells, compare_cells);
-    size_t kept = 0;
-    for (size_t i = 0; i < put; i++) {
-        if (kept > 0 && compare_cells(&cells[kept - 1], &cells[i]) == 0)
-            cells[kept - 1].time += cells[i].time;
+                items[put++] = sweep->workers[w].cells[i];
+    int rc = sta_sort(sweep->options.budget, items, put, sizeof *items, compare_cells, NULL, err);
+    for (size_t i = 0; i < put && rc == 0; i++) {
+        if (kept > 0 && compare_cells(&items[kept - 1], &items[i], NULL) == 0)
+            items[kept - 1].time += items[i].time;
         else
-            cells[kept++] = cells[i];
+            items[kept++] = items[i];
     }
     *count = kept;
-    return cells;
+    return rc;
 }
 
 int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set)
 {
     int64_t events = 0;
     size_t at = (size_t)unit * sweep->options.sets + set;
-    for (unsigned w = 0; w < sweep->options.workers; w++)
+    for (unsigned w = 0; w < sweep->worker_count; w++)
         events += at < sweep->workers[w].event_capacity ? sweep->workers[w].events[at] : 0;
     return events;
 }
@@ -141,17 +184,20 @@ int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit)
     return unit < sweep->unit_capacity ? sweep->since[unit] : 0;
 }
 
-int64_t *sta_sweep_crowd(const struct sta_sweep *sweep, uint32_t set, size_t *count)
+int sta_sweep_concurrency(const struct sta_sweep *sweep, uint32_t set, __int128 **times, size_t *count,
+                          struct sta_error *err)
 {
     size_t most = 1;
-    for (unsigned w = 0; w < sweep->options.workers; w++)
-        most = STA_MAX(most, sweep->workers[w].crowds[set].capacity);
-    int64_t *times = sta_alloc_array(most, sizeof *times);
-    for (unsigned w = 0; w < sweep->options.workers; w++)
-        for (size_t k = 1; k < sweep->workers[w].crowds[set].capacity; k++)
-            times[k] += (int64_t)sweep->workers[w].crowds[set].times[k];
-    while (most > 1 && times[most - 1] == 0)
+    for (unsigned w = 0; w < sweep->worker_count; w++)
+        most = STA_MAX(most, sweep->workers[w].concurrency[set].capacity);
+    *times = sta_account_calloc(sweep->account, most, sizeof **times, STA_SWEEP_WHAT, err);
+    if (*times == NULL)
+        return err->status;
+    for (unsigned w = 0; w < sweep->worker_count; w++)
+        for (size_t k = 1; k < sweep->workers[w].concurrency[set].capacity; k++)
+            (*times)[k] += sweep->workers[w].concurrency[set].times[k];
+    while (most > 1 && (*times)[most - 1] == 0)
         most--;
     *count = most;
-    return times;
+    return 0;
 }

@@ -1,10 +1,11 @@
-/* sweep.h - which sets are active together, unit by unit, and how many events of each: fed by the slices of a
- * timeline.
+/* sweep.h - which sets are active together, unit by unit, how many events of each, and how each event lies in
+ * the time of the other sets: a consumer of rows in order of time (operators/ordered.h).
  *
- * A unit is a number, a span says its unit (cell) and the sets that it belongs to (mask, not 0).  The sweep
- * goes through starts and ends in order of time and adds up for each unit how long exactly a combination of
- * sets was active, and for each set how long exactly k of its spans were.  Slices are swept in parallel, each
- * from the state that the earlier ones leave; the sums are exact and do not depend on the cuts. */
+ * A unit is a number; an event has a unit and the sets that it belongs to (mask, not 0).  The sweep goes
+ * through starts and ends in order of time and adds up for each unit how long exactly a combination of sets
+ * was active, and for each set how long exactly k of its events were.  With exposure it also finds how much
+ * of each event lies in the union of each other set.  Slices are swept in parallel, each from the state that
+ * the earlier ones leave; the sums are exact and do not depend on the cuts. */
 #ifndef STA_ANALYSE_INTERVALS_SWEEP_H
 #define STA_ANALYSE_INTERVALS_SWEEP_H
 
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/intervals/timeline.h"
+#include "analyse/operators/ordered.h"
 
 #define STA_SWEEP_SETS 16
 
@@ -25,22 +26,19 @@ struct sta_sweep_stretch {
 };
 
 /** Takes a stretch.  Those of a unit in a slice come one after another, in order of time.  All together they
- * cover what the unit's spans cover, each moment once.  Called on worker @worker. */
-typedef void (*sta_sweep_take)(void *context, unsigned worker, const struct sta_sweep_stretch *stretch);
+ * cover what the unit's events cover, each moment once.  Called on worker @worker.  A failure ends the pass.
+ */
+typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
+                              struct sta_error *err);
 
 struct sta_sweep_options {
-    uint32_t sets; /* 1 .. STA_SWEEP_SETS */
-    unsigned workers;
-    int64_t from, to;    /* ticks: spans are cut to [from, to); each has a part inside, and ends by `to` */
-    sta_sweep_take take; /* NULL when the sums are enough */
+    uint32_t sets;                   /* 1 .. STA_SWEEP_SETS */
+    const struct sta_budget *budget; /* borrowed; memory is charged to its account */
+    int64_t from, to;                /* ticks: events are cut to [from, to); each has a part inside */
+    sta_sweep_take take;             /* NULL when the sums are enough */
     void *context;
     bool idle; /* stretches of mask 0 are given too, from tick 0 on as far as the unit has been swept */
-};
-
-/* How long a combination was active in a unit. */
-struct sta_sweep_cell {
-    uint32_t unit, mask;
-    int64_t time; /* ticks, > 0 */
+    bool exposure;
 };
 
 struct sta_sweep;
@@ -48,24 +46,55 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* The three steps of struct sta_timeline_work, for a work whose parcels a packer writes and whose context
- * holds the sweep. */
-void sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
-void sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice);
+/* Events of a block. */
+struct sta_sweep_events {
+    struct sta_ordered_rows rows;
+    const int64_t *dur;    /* by row number: ticks, > 0 */
+    const uint32_t *masks; /* by row number */
+    const int64_t *sizes;  /* by row number: bytes, or 0; of exposure only */
+};
+/** Gives their records: what a consumer's `take` does. */
+STA_MUSTCHECK int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *events,
+                                 struct sta_ordered_out *out, struct sta_error *err);
+/** The rest of a consumer, whose self has the sweep.  @sweep: of that self. */
+size_t sta_sweep_record(const struct sta_sweep *sweep);
+STA_MUSTCHECK int sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
+                                    struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
+                                  struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
+                                    struct sta_error *err);
+/** Needed for exposure alone. */
+STA_MUSTCHECK int sta_sweep_settle(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
+                                   struct sta_error *err);
 
-/** Bytes held beyond the buffers for a slice, for the budget.  Context: any thread, during the pass. */
-size_t sta_sweep_bytes(const struct sta_sweep *sweep);
+/* ---- results, after the pass; memory of the budget's account */
 
-/** After the pass: all cells, by unit, then mask.  free() it. */
-struct sta_sweep_cell *sta_sweep_cells(const struct sta_sweep *sweep, size_t *count);
-/** After the pass: how many spans of a set a unit had. */
+/* How long a combination was active in a unit. */
+struct sta_sweep_cell {
+    uint32_t unit, mask;
+    int64_t time; /* ticks, > 0 */
+};
+/** All cells, by unit, then mask. */
+STA_MUSTCHECK int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
+                                  struct sta_error *err);
+/** How many events of a set a unit had. */
 int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set);
-/** After the pass: up to where a unit has been swept; behind that none of its sets is active.  0: it had no
- * span. */
+/** Up to where a unit has been swept; behind that none of its sets is active.  0: it had no event. */
 int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit);
-/** After the pass: by k >= 1, how long exactly k spans of the set were active, over all units; [0] is 0.
- * free() it. */
-int64_t *sta_sweep_crowd(const struct sta_sweep *sweep, uint32_t set, size_t *count);
+/** By k >= 1, how long exactly k events of the set were active, over all units; [0] is 0. */
+STA_MUSTCHECK int sta_sweep_concurrency(const struct sta_sweep *sweep, uint32_t set, __int128 **times,
+                                        size_t *count, struct sta_error *err);
+
+#define STA_BYTE_PARTS                                                                                       \
+    4294967296.0 /* bytes are summed in these: sums of integers do not depend on their order */
+
+/* How the events of a set lie in the time in which another is active in their unit. */
+struct sta_sweep_exposed {
+    int64_t hidden, partial, exposed; /* events: all inside, some, none */
+    __int128 time, time_exposed;      /* ticks: in all, outside */
+    __int128 size, size_exposed;      /* parts of bytes, likewise */
+};
+struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against);
 
 #endif

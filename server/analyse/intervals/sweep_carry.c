@@ -1,133 +1,112 @@
-/* The steps of the sweep before it measures: which spans are whose, and the state carried from slice to
- * slice. */
+/* The steps of the sweep before it measures: which events leave the slice, and the state carried from slice
+ * to slice. */
 #include "analyse/intervals/sweep_private.h"
 
 #include <string.h>
 
 /* ---- prepare */
 
-static void grow_places(struct sta_sweep_worker *worker, uint32_t unit)
+static int grow_places(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit,
+                       struct sta_error *err)
 {
     size_t before = worker->place_capacity;
-    STA_GROW(worker->place, worker->place_capacity, (size_t)unit + 1);
-    memset(worker->place + before, 0xff, (worker->place_capacity - before) * sizeof *worker->place);
+    int rc = STA_ACCOUNT_GROW(sweep->account, worker->place, worker->place_capacity, (size_t)unit + 1,
+                              STA_SWEEP_WHAT, err);
+    if (rc == 0)
+        memset(worker->place + before, 0xff, (worker->place_capacity - before) * sizeof *worker->place);
+    return rc;
 }
 
-static uint32_t add_state(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)
+/* The state of a unit, which the slice thereby touches. */
+static int touch(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit,
+                 struct sta_sweep_unit **state, struct sta_error *err)
 {
-    if (worker->state_count == worker->state_capacity) {
-        worker->state_capacity = worker->state_capacity > 0 ? worker->state_capacity * 2 : 64;
-        worker->states = sta_realloc_array(worker->states, worker->state_capacity, sweep->state_size);
+    int rc = unit >= worker->place_capacity ? grow_places(sweep, worker, unit, err) : 0;
+    if (rc != 0)
+        return rc;
+    if (worker->place[unit] == STA_SWEEP_NOWHERE) {
+        rc = STA_ACCOUNT_GROW(sweep->account, worker->states, worker->state_capacity, worker->state_count + 1,
+                              STA_SWEEP_WHAT, err);
+        if (rc != 0)
+            return rc;
+        worker->states[worker->state_count] =
+            (struct sta_sweep_unit){.unit = unit, .arriving = STA_SWEEP_NOWHERE};
+        worker->place[unit] = (uint32_t)worker->state_count++;
     }
-    uint32_t place = (uint32_t)worker->state_count++;
-    *sta_sweep_unit_at(sweep, worker, place) =
-        (struct sta_sweep_unit){.unit = unit, .first = STA_SWEEP_NOWHERE, .arriving = STA_SWEEP_NOWHERE};
-    worker->place[unit] = place;
-    return place;
+    *state = &worker->states[worker->place[unit]];
+    return 0;
 }
 
-/* Where the state of a unit is, which the slice thereby touches. */
-static inline uint32_t touch(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)
+/* Lists the ends beyond the slice, in the order of records. */
+static int find_leaving(struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                        const struct sta_ordered_unit *unit, int64_t slice_end, struct sta_error *err)
 {
-    if (unit >= worker->place_capacity)
-        grow_places(worker, unit);
-    uint32_t place = worker->place[unit];
-    return place != STA_SWEEP_NOWHERE ? place : add_state(sweep, worker, unit);
-}
-
-static void add_part(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                     const struct sta_packed_unit *unit, const struct sta_packed_span *spans)
-{
-    struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, unit->unit));
-    STA_GROW(worker->parts, worker->part_capacity, worker->part_count + 1);
-    uint32_t place = (uint32_t)worker->part_count++;
-    worker->parts[place] = (struct sta_sweep_part){spans, unit->count, STA_SWEEP_NOWHERE};
-    if (state->first == STA_SWEEP_NOWHERE) {
-        state->first = place;
-    } else {
-        struct sta_sweep_part *before = &worker->parts[state->last];
-        before->next = place;
-        state->unsorted |= spans->ts < before->spans[before->count - 1].ts;
-    }
-    state->last = place;
-    state->count += unit->count;
-}
-
-static void open_parcel(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, const char *bytes)
-{
-    const struct sta_parcel_head *head = (const struct sta_parcel_head *)(const void *)bytes;
-    const struct sta_packed_unit *units = (const struct sta_packed_unit *)(const void *)(head + 1);
-    const struct sta_packed_span *spans = (const struct sta_packed_span *)(const void *)(bytes + head->spans);
-    for (uint32_t u = 0; u < head->units; spans += units[u++].count)
-        add_part(sweep, worker, &units[u], spans);
-    const struct sta_packed_end *ends = (const struct sta_packed_end *)(const void *)spans;
-    for (uint32_t e = 0; e < head->ends; e++)
-        sta_ends_add(&worker->leaving, ends[e]);
-}
-
-/* Makes the parts of a unit one, at place @at of those sorted. */
-static void sort_unit(struct sta_sweep_worker *worker, const struct sta_sweep_unit *state, size_t at)
-{
-    struct sta_packed_span *room = worker->sorted + at;
-    size_t put = 0;
-    for (uint32_t p = state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next) {
-        memcpy(room + put, worker->parts[p].spans, worker->parts[p].count * sizeof *room);
-        put += worker->parts[p].count;
-    }
-    const struct sta_packed_span *sorted = sta_packed_spans_sort(room, worker->scratch + at, put);
-    worker->parts[state->first] = (struct sta_sweep_part){sorted, (uint32_t)put, STA_SWEEP_NOWHERE};
-}
-
-static void sort_units(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
-{
-    size_t room = 0;
-    for (uint32_t u = 0; u < worker->state_count; u++) {
-        const struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
-        room += state->unsorted ? state->count : 0;
-    }
-    STA_GROW(worker->sorted, worker->sorted_capacity, room);
-    STA_GROW(worker->scratch, worker->scratch_capacity, room);
-    size_t at = 0;
-    for (uint32_t u = 0; u < worker->state_count; u++) {
-        const struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
-        if (!state->unsorted)
+    const size_t size = sta_sweep_record(sweep);
+    const char *at = unit->records;
+    int rc = 0;
+    for (size_t i = 0; i < unit->count && rc == 0; i++, at += size) {
+        const struct sta_sweep_record *record = (const struct sta_sweep_record *)(const void *)at;
+        if (__builtin_expect(sta_sweep_is_short(record) && sta_sweep_short_te(record) <= slice_end, 1))
             continue;
-        sort_unit(worker, state, at);
-        at += state->count;
+        struct sta_sweep_end end = {
+            .te = sta_sweep_te(sweep, record), .unit = unit->unit, .mask = sta_sweep_mask(record)};
+        if (end.te > slice_end)
+            rc = sta_ends_add(&worker->leaving, end, sweep->account, err);
     }
+    return rc;
 }
 
-void sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+int sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                      struct sta_error *err)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
-    worker->state_count = worker->part_count = worker->leaving.count = worker->arriving.count = 0;
-    for (size_t p = 0; p < slice->parcel_count; p++)
-        open_parcel(sweep, worker, slice->parcels[p].bytes);
-    sort_units(sweep, worker);
+    int rc = 0;
+    for (size_t u = 0; u < worker->state_count; u++)
+        worker->place[worker->states[u].unit] = STA_SWEEP_NOWHERE;
+    worker->state_count = worker->leaving.count = worker->arriving.count = worker->leaving_next = 0;
+    for (size_t u = 0; u < slice->unit_count && rc == 0; u++) {
+        const struct sta_ordered_unit *unit = &slice->units[u];
+        struct sta_sweep_unit *state;
+        rc = touch(sweep, worker, unit->unit, &state, err);
+        if (rc != 0)
+            return rc;
+        state->records = unit->records;
+        state->count = unit->count;
+        rc = find_leaving(sweep, worker, unit, slice->to, err);
+    }
+    return rc;
 }
 
 /* ---- carry: in turn */
 
-static void add_arriving(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
-                         struct sta_packed_end end)
+static int add_arriving(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                        struct sta_sweep_end end, struct sta_error *err)
 {
-    struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, touch(sweep, worker, end.unit));
-    STA_GROW(worker->next, worker->next_capacity, worker->arriving.count + 1);
+    struct sta_sweep_unit *state;
+    int rc = touch(sweep, worker, end.unit, &state, err);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(sweep->account, worker->next, worker->next_capacity, worker->arriving.count + 1,
+                              STA_SWEEP_WHAT, err);
+    if (rc != 0)
+        return rc;
     worker->next[worker->arriving.count] = state->arriving;
     state->arriving = (uint32_t)worker->arriving.count;
-    sta_ends_add(&worker->arriving, end);
+    end.arriving = true;
+    return sta_ends_add(&worker->arriving, end, sweep->account, err);
 }
 
-static void grow_units(struct sta_sweep *sweep, size_t need)
+static int grow_units(struct sta_sweep *sweep, size_t need, struct sta_error *err)
 {
-    size_t before = sweep->unit_capacity;
-    size_t sets = sweep->options.sets;
-    STA_GROW(sweep->since, sweep->unit_capacity, need);
-    if (sweep->unit_capacity == before)
-        return;
-    sweep->counts = sta_realloc_array(sweep->counts, sweep->unit_capacity * sets, sizeof *sweep->counts);
-    memset(sweep->since + before, 0, (sweep->unit_capacity - before) * sizeof *sweep->since);
-    memset(sweep->counts + before * sets, 0, (sweep->unit_capacity - before) * sets * sizeof *sweep->counts);
+    const size_t sets = sweep->options.sets, before = sweep->unit_capacity, counts = sweep->count_capacity;
+    int rc = STA_ACCOUNT_GROW(sweep->account, sweep->counts, sweep->count_capacity, need * sets,
+                              STA_SWEEP_WHAT, err);
+    if (rc == 0 && sweep->count_capacity > counts)
+        memset(sweep->counts + counts, 0, (sweep->count_capacity - counts) * sizeof *sweep->counts);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(sweep->account, sweep->since, sweep->unit_capacity, need, STA_SWEEP_WHAT, err);
+    if (rc == 0 && sweep->unit_capacity > before)
+        memset(sweep->since + before, 0, (sweep->unit_capacity - before) * sizeof *sweep->since);
+    return rc;
 }
 
 /* Takes over the state of a unit as the earlier slices left it. */
@@ -135,7 +114,6 @@ static void take_unit(struct sta_sweep *sweep, struct sta_sweep_unit *state, int
 {
     const uint32_t *counts = sweep->counts + (size_t)state->unit * sweep->options.sets;
     state->since = sweep->since[state->unit];
-    state->mask = 0;
     for (uint32_t s = 0; s < sweep->options.sets; s++) {
         state->counts[s] = counts[s];
         state->mask |= (uint32_t)(counts[s] > 0) << s;
@@ -143,31 +121,50 @@ static void take_unit(struct sta_sweep *sweep, struct sta_sweep_unit *state, int
     sweep->since[state->unit] = slice_end;
 }
 
-/* Adds +1 or -1 to the counts of a span's sets; unsigned arithmetic wraps as wanted. */
-static void count_span(struct sta_sweep *sweep, const struct sta_packed_end *end, uint32_t change)
+/* Adds +1 or -1 to the counts of an event's sets; unsigned arithmetic wraps as wanted. */
+static void count_event(struct sta_sweep *sweep, const struct sta_sweep_end *end, uint32_t change)
 {
     uint32_t *counts = sweep->counts + (size_t)end->unit * sweep->options.sets;
     for (uint32_t mask = end->mask; mask != 0; mask &= mask - 1)
         counts[__builtin_ctz(mask)] += change;
 }
 
-void sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+/* What ends beyond the slice gets a place for its start. */
+static int name_leaving(struct sta_sweep *sweep, struct sta_sweep_worker *worker, struct sta_error *err)
+{
+    int rc = sta_sweep_grow_starts(sweep, &worker->left, worker->leaving.count, err);
+    pthread_mutex_lock(&sweep->lock);
+    for (size_t i = 0; i < worker->leaving.count && rc == 0; i++)
+        rc = sta_sweep_new_start(sweep, &sweep->started, &worker->leaving.items[i].place, err);
+    pthread_mutex_unlock(&sweep->lock);
+    return rc;
+}
+
+static int exchange_ends(struct sta_sweep *sweep, struct sta_sweep_worker *worker, int64_t slice_end,
+                         struct sta_error *err)
+{
+    int rc = sweep->options.exposure ? name_leaving(sweep, worker, err) : 0;
+    for (size_t i = 0; i < worker->leaving.count && rc == 0; i++)
+        rc = sta_ends_push(&sweep->pending, worker->leaving.items[i], sweep->account, err);
+    while (rc == 0 && sweep->pending.count > 0 && sweep->pending.items[0].te <= slice_end)
+        rc = add_arriving(sweep, worker, sta_ends_pop(&sweep->pending), err);
+    return rc;
+}
+
+int sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                    struct sta_error *err)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
-    for (size_t i = 0; i < worker->leaving.count; i++)
-        sta_ends_push(&sweep->pending, worker->leaving.items[i]);
-    while (sweep->pending.count > 0 && sweep->pending.items[0].te <= slice->to)
-        add_arriving(sweep, worker, sta_ends_pop(&sweep->pending));
-    grow_units(sweep, worker->place_capacity);
-    for (uint32_t u = 0; u < worker->state_count; u++)
-        take_unit(sweep, sta_sweep_unit_at(sweep, worker, u), slice->to);
+    int rc = exchange_ends(sweep, worker, slice->to, err);
+    if (rc == 0)
+        rc = grow_units(sweep, worker->place_capacity, err);
+    if (rc != 0)
+        return rc;
+    for (size_t u = 0; u < worker->state_count; u++)
+        take_unit(sweep, &worker->states[u], slice->to);
     for (size_t i = 0; i < worker->arriving.count; i++)
-        count_span(sweep, &worker->arriving.items[i], UINT32_MAX);
+        count_event(sweep, &worker->arriving.items[i], UINT32_MAX);
     for (size_t i = 0; i < worker->leaving.count; i++)
-        count_span(sweep, &worker->leaving.items[i], 1);
-    size_t per_unit = sizeof *sweep->since + sweep->options.sets * sizeof *sweep->counts;
-    atomic_store_explicit(&sweep->bytes,
-                          sweep->pending.capacity * sizeof *sweep->pending.items +
-                              sweep->unit_capacity * per_unit,
-                          memory_order_relaxed);
+        count_event(sweep, &worker->leaving.items[i], 1);
+    return 0;
 }

@@ -10,34 +10,52 @@
 
 /* A unit being swept. */
 struct going {
-    const struct sta_sweep *sweep;
+    struct sta_sweep *sweep;
     struct sta_sweep_worker *worker;
     unsigned number; /* of the worker */
     struct sta_sweep_unit *state;
     size_t slice;
     int64_t begin, end; /* what of the unit's time the slice accounts for */
-    int64_t *events;    /* by set: spans that began */
+    int64_t *events;    /* by set: events that began */
 };
+
+/* Whether memory was refused, or a listener failed: then the pass is over, and sums do not matter. */
+static inline bool has_failed(const struct going *going)
+{
+    return __builtin_expect(going->worker->failure.status != 0, 0);
+}
 
 /* ---- times of combinations */
 
-static void add_cell(struct sta_sweep_worker *worker, uint32_t unit, uint32_t mask, uint64_t time)
+static void count_map(struct sta_sweep *sweep, struct sta_sweep_worker *worker)
 {
+    size_t bytes = worker->cells_by_key.capacity * (sizeof(uint64_t) + sizeof(uint32_t));
+    sta_account_overdraw(sweep->account, bytes - worker->map_bytes);
+    worker->map_bytes = bytes;
+}
+
+static void add_cell(const struct going *going, uint32_t mask, uint64_t time)
+{
+    struct sta_sweep_worker *worker = going->worker;
     bool added;
-    uint64_t key = (uint64_t)unit << STA_SWEEP_SETS | mask;
+    uint64_t key = (uint64_t)going->state->unit << STA_SWEEP_SETS | mask;
     uint32_t cell = sta_map_intern(&worker->cells_by_key, key, (uint32_t)worker->cell_count, &added);
     if (added) {
-        STA_GROW(worker->cells, worker->cell_capacity, worker->cell_count + 1);
-        worker->cells[worker->cell_count++] = (struct sta_sweep_cell){unit, mask, 0};
+        count_map(going->sweep, worker);
+        if (STA_ACCOUNT_GROW(going->sweep->account, worker->cells, worker->cell_capacity,
+                             worker->cell_count + 1, STA_SWEEP_WHAT, &worker->failure) != 0)
+            return;
+        worker->cells[worker->cell_count++] = (struct sta_sweep_cell){going->state->unit, mask, 0};
     }
-    worker->cells[cell].time = (int64_t)((uint64_t)worker->cells[cell].time + time);
+    if (!has_failed(going))
+        worker->cells[cell].time = (int64_t)((uint64_t)worker->cells[cell].time + time);
 }
 
 static void empty_slot(const struct going *going, uint32_t slot)
 {
     struct sta_sweep_recent *recent = &going->worker->recent;
     if (recent->masks[slot] != 0)
-        add_cell(going->worker, going->state->unit, recent->masks[slot], recent->times[slot]);
+        add_cell(going, recent->masks[slot], recent->times[slot]);
     recent->masks[slot] = 0;
     recent->times[slot] = 0;
 }
@@ -77,69 +95,80 @@ static void give_stretch(const struct going *going, int64_t at)
                                         .slice = going->slice,
                                         .at_cut = since == going->begin || at == going->end};
     state->since = at;
-    if (stretch.from < stretch.to && (stretch.mask != 0 || options->idle))
-        options->take(options->context, going->number, &stretch);
+    if (stretch.from < stretch.to && (stretch.mask != 0 || options->idle) && !has_failed(going)) {
+        int rc = options->take(options->context, going->number, &stretch, &going->worker->failure);
+        STA_ASSERT(rc == 0 || has_failed(going));
+    }
 }
 
-static inline void change_mask(const struct going *going, uint32_t mask, int64_t at)
+static inline void change_mask(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     struct sta_sweep_unit *state = going->state;
     if (mask == state->mask)
         return;
     *mask_time(going, state->mask) += (uint64_t)at;
     *mask_time(going, mask) -= (uint64_t)at;
+    for (uint32_t rest = weighed ? mask ^ state->mask : 0; rest != 0; rest &= rest - 1)
+        going->worker->covered[__builtin_ctz(rest)] += mask & rest & -rest ? -at : at;
     if (going->sweep->options.take != NULL)
         give_stretch(going, at);
     state->mask = mask;
 }
 
-/* The times of a set by number of active spans, with room for up to @count. */
-static inline uint64_t *crowd_times(const struct going *going, uint32_t set, size_t count)
+/* The times of a set by number of active events, with room for up to @count.  NULL: refused. */
+static inline __int128 *concurrency_times(const struct going *going, uint32_t set, size_t count)
 {
-    struct sta_sweep_crowd *crowd = &going->worker->crowds[set];
-    size_t before = crowd->capacity;
+    struct sta_sweep_concurrency *concurrency = &going->worker->concurrency[set];
+    size_t before = concurrency->capacity;
     if (__builtin_expect(count >= before, 0)) {
-        STA_GROW(crowd->times, crowd->capacity, count + 1);
-        memset(crowd->times + before, 0, (crowd->capacity - before) * sizeof *crowd->times);
+        if (STA_ACCOUNT_GROW(going->sweep->account, concurrency->times, concurrency->capacity, count + 1,
+                             STA_SWEEP_WHAT, &going->worker->failure) != 0)
+            return NULL;
+        memset(concurrency->times + before, 0, (concurrency->capacity - before) * sizeof *concurrency->times);
     }
-    return crowd->times;
+    return concurrency->times;
 }
 
-static inline void span_starts(const struct going *going, uint32_t mask, int64_t at)
+static inline void event_starts(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     uint32_t *counts = going->state->counts;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
+        __int128 *times = concurrency_times(going, s, (size_t)counts[s] + 1);
+        if (__builtin_expect(times == NULL, 0))
+            return;
         going->events[s]++;
-        uint64_t *times = crowd_times(going, s, (size_t)counts[s] + 1);
-        times[counts[s]] += (uint64_t)at;
-        times[++counts[s]] -= (uint64_t)at;
+        times[counts[s]] += at;
+        times[++counts[s]] -= at;
     }
-    change_mask(going, going->state->mask | mask, at);
+    change_mask(going, going->state->mask | mask, at, weighed);
 }
 
-static inline void span_ends(const struct going *going, uint32_t mask, int64_t at)
+static inline void event_ends(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     uint32_t *counts = going->state->counts;
     uint32_t gone = 0;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
-        uint64_t *times = going->worker->crowds[s].times;
-        times[counts[s]] += (uint64_t)at;
-        times[--counts[s]] -= (uint64_t)at;
+        __int128 *times = going->worker->concurrency[s].times;
+        times[counts[s]] += at;
+        times[--counts[s]] -= at;
         gone |= (uint32_t)(counts[s] == 0) << s;
     }
-    change_mask(going, going->state->mask & ~gone, at);
+    change_mask(going, going->state->mask & ~gone, at, weighed);
 }
 
-/* Spans of the same sets have been active for @time in all, one after another, while nothing else changed. */
-static inline void spans_passed(const struct going *going, uint32_t mask, int64_t count, uint64_t time)
+/* Events of the same sets have been active for @time in all, one after another, while nothing else changed.
+ */
+static inline void events_passed(const struct going *going, uint32_t mask, int64_t count, uint64_t time)
 {
     const struct sta_sweep_unit *state = going->state;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
+        __int128 *times = concurrency_times(going, s, (size_t)state->counts[s] + 1);
+        if (__builtin_expect(times == NULL, 0))
+            return;
         going->events[s] += count;
-        uint64_t *times = crowd_times(going, s, (size_t)state->counts[s] + 1);
         times[state->counts[s]] -= time;
         times[state->counts[s] + 1] += time;
     }
@@ -157,17 +186,18 @@ static inline int64_t next_end(const struct sta_sweep_worker *worker)
     return others->count > 0 ? STA_MIN(next, others->items[0].te) : next;
 }
 
-static inline void put_end(struct sta_sweep_worker *worker, struct sta_packed_end end)
+static inline void put_end(const struct going *going, struct sta_sweep_end end)
 {
-    const struct sta_sweep_ends *nested = &worker->nested;
-    if (nested->count == 0 || end.te <= nested->items[nested->count - 1].te)
-        sta_ends_add(&worker->nested, end);
-    else
-        sta_ends_push(&worker->others, end);
+    struct sta_sweep_worker *worker = going->worker;
+    struct sta_sweep_ends *nested = &worker->nested;
+    const bool inside = nested->count == 0 || end.te <= nested->items[nested->count - 1].te;
+    int rc = inside ? sta_ends_add(nested, end, going->sweep->account, &worker->failure)
+                    : sta_ends_push(&worker->others, end, going->sweep->account, &worker->failure);
+    STA_ASSERT(rc == 0 || has_failed(going));
 }
 
 /* There is one. */
-static inline struct sta_packed_end take_end(struct sta_sweep_worker *worker)
+static inline struct sta_sweep_end take_end(struct sta_sweep_worker *worker)
 {
     struct sta_sweep_ends *nested = &worker->nested;
     const struct sta_sweep_ends *others = &worker->others;
@@ -175,6 +205,42 @@ static inline struct sta_packed_end take_end(struct sta_sweep_worker *worker)
         (others->count > 0 && others->items[0].te < nested->items[nested->count - 1].te))
         return sta_ends_pop(&worker->others);
     return nested->items[--nested->count];
+}
+
+/* ---- exposure */
+
+/* By set: how long it has been active in the unit, from the slice's beginning to @at. */
+static void covered_at(const struct going *going, int64_t at, int64_t *covered)
+{
+    for (uint32_t s = 0; s < going->sweep->options.sets; s++)
+        covered[s] = going->worker->covered[s] + (going->state->mask >> s & 1 ? at : 0);
+}
+
+static void note_start(const struct going *going, struct sta_sweep_starts *starts, size_t place, int64_t at,
+                       const struct sta_sweep_weight *weight)
+{
+    struct sta_sweep_start *start = sta_sweep_start_at(going->sweep, starts, place);
+    start->ts = at;
+    start->weight = *weight;
+    covered_at(going, at, start->before);
+}
+
+static void expose_end(const struct going *going, const struct sta_sweep_end *end)
+{
+    struct sta_sweep_worker *worker = going->worker;
+    const uint32_t sets = going->sweep->options.sets;
+    int64_t inside[STA_SWEEP_SETS];
+    if (end->arriving) {
+        covered_at(going, end->te, worker->arrived + end->place * sets);
+        return;
+    }
+    const struct sta_sweep_start *start = sta_sweep_start_at(going->sweep, &worker->open, end->place);
+    covered_at(going, end->te, inside);
+    for (uint32_t s = 0; s < sets; s++)
+        inside[s] -= start->before[s];
+    sta_sweep_expose(worker, sets, end->mask, end->te - start->ts, &start->weight, inside);
+    int rc = sta_sweep_free_start(going->sweep, &worker->open, end->place, &worker->failure);
+    STA_ASSERT(rc == 0 || has_failed(going));
 }
 
 /* ---- a unit */
@@ -185,116 +251,200 @@ static void begin_unit(const struct going *going)
     const struct sta_sweep_unit *state = going->state;
     uint64_t since = (uint64_t)sta_sweep_cut(going->sweep, state->since);
     *mask_time(going, state->mask) -= since;
-    for (uint32_t s = 0; s < going->sweep->options.sets; s++)
-        crowd_times(going, s, state->counts[s])[state->counts[s]] -= since;
-    for (uint32_t i = state->arriving; i != STA_SWEEP_NOWHERE; i = worker->next[i])
-        put_end(worker, worker->arriving.items[i]);
+    for (uint32_t s = 0; s < going->sweep->options.sets; s++) {
+        __int128 *times = concurrency_times(going, s, state->counts[s]);
+        if (times == NULL)
+            return;
+        times[state->counts[s]] -= (int64_t)since;
+        worker->covered[s] = state->mask >> s & 1 ? -(int64_t)since : 0;
+    }
+    for (uint32_t i = state->arriving; i != STA_SWEEP_NOWHERE && !has_failed(going); i = worker->next[i]) {
+        struct sta_sweep_end end = worker->arriving.items[i];
+        end.place = i;
+        put_end(going, end);
+    }
 }
 
-/* Whether somebody is told of each change that a span makes. */
+/* Whether somebody is told of each change that an event makes. */
 static inline bool tells(const struct going *going, uint32_t mask)
 {
     return going->sweep->options.take != NULL && (mask & ~going->state->mask) != 0;
 }
 
-/* Passes a row of spans of the same sets, each of which ends by @until, when something else changes, and
+static inline const struct sta_sweep_record *record_at(const char *at)
+{
+    return (const struct sta_sweep_record *)(const void *)at;
+}
+
+static inline const struct sta_sweep_weight *weight_at(const char *at)
+{
+    return &((const struct sta_sweep_weighed *)(const void *)at)->weight;
+}
+
+/* Passes a row of events of the same sets, each of which ends by @until, when something else changes, and
  * before the next one of the row begins.
- * Return: the next span. */
-static inline const struct sta_packed_span *pass_row(const struct going *going,
-                                                     const struct sta_packed_span *span,
-                                                     const struct sta_packed_span *last, int64_t until)
+ * Return: the next event. */
+static inline const char *pass_row(const struct going *going, const char *at, const char *last, int64_t until,
+                                   bool weighed)
 {
-    const struct sta_packed_span *first = span;
-    const uint32_t mask = first->mask;
+    const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+    const uint32_t mask = sta_sweep_mask(record_at(at));
     const int64_t from = going->sweep->options.from;
+    int64_t count = 0;
     uint64_t time = 0;
-    for (; span < last && span->mask == mask; span++) {
-        int64_t te = span->ts + span->length;
-        if (te > until || te > span[1].ts)
+    __int128 bytes = 0;
+    for (; at < last; at += size, count++) {
+        const struct sta_sweep_record *record = record_at(at);
+        int64_t te = sta_sweep_short_te(record);
+        if (sta_sweep_kind(record) != mask || te > until || te > record_at(at + size)->ts)
             break;
-        time += (uint64_t)(te - STA_MAX(span->ts, from));
+        int64_t part = te - STA_MAX(record->ts, from);
+        time += (uint64_t)part;
+        if (weighed)
+            bytes += sta_sweep_share(weight_at(at), part);
     }
-    spans_passed(going, mask, span - first, time);
-    return span;
+    events_passed(going, mask, count, time);
+    for (uint32_t fresh = weighed ? mask & ~going->state->mask : 0; fresh != 0; fresh &= fresh - 1)
+        going->worker->covered[__builtin_ctz(fresh)] += (int64_t)time;
+    if (weighed) {
+        struct sta_sweep_exposed row = {.exposed = count, .time = (int64_t)time, .size = bytes};
+        sta_sweep_expose_row(going->worker, going->sweep->options.sets, mask, going->state->mask | mask,
+                             &row);
+    }
+    return at;
 }
 
-static inline void end_next(const struct going *going)
+static inline void end_next(const struct going *going, bool weighed)
 {
-    struct sta_packed_end end = take_end(going->worker);
-    span_ends(going, end.mask, end.te);
+    struct sta_sweep_end end = take_end(going->worker);
+    if (weighed)
+        expose_end(going, &end);
+    event_ends(going, end.mask, end.te, weighed);
 }
 
-static void sweep_part(const struct going *going, const struct sta_sweep_part *part)
+/* An event that something may happen beside. */
+static inline void start_event(const struct going *going, const char *at, int64_t ts, int64_t te,
+                               bool weighed)
 {
     struct sta_sweep_worker *worker = going->worker;
-    const struct sta_packed_span *span = part->spans;
-    const struct sta_packed_span *last = span + part->count - 1;
-    while (span <= last) {
-        int64_t ts = STA_MAX(span->ts, going->sweep->options.from);
-        int64_t te = span->ts + span->length;
-        uint32_t mask = span->mask & ~STA_PACKED_APART;
+    struct sta_sweep_end end = {.te = te, .mask = sta_sweep_mask(record_at(at))};
+    const bool leaves = te > going->end;
+    if (weighed && leaves) {
+        note_start(going, &worker->left, worker->leaving_next++, ts, weight_at(at));
+    } else if (weighed) {
+        if (sta_sweep_new_start(going->sweep, &worker->open, &end.place, &worker->failure) != 0)
+            return;
+        note_start(going, &worker->open, end.place, ts, weight_at(at));
+    }
+    event_starts(going, end.mask, ts, weighed);
+    if (!leaves)
+        put_end(going, end);
+}
+
+static inline void sweep_records(const struct going *going, bool weighed)
+{
+    const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+    struct sta_sweep_worker *worker = going->worker;
+    const char *at = going->state->records;
+    const char *last = at + (going->state->count - 1) * size;
+    while (at <= last && !has_failed(going)) {
+        const struct sta_sweep_record *record = record_at(at);
+        int64_t ts = STA_MAX(record->ts, going->sweep->options.from);
+        int64_t te = sta_sweep_te(going->sweep, record);
         int64_t until = next_end(worker);
         for (; until <= ts; until = next_end(worker))
-            end_next(going);
-        if (span < last && mask == span->mask && te <= STA_MIN(span[1].ts, until) && !tells(going, mask)) {
-            span = pass_row(going, span, last, until);
+            end_next(going, weighed);
+        if (at < last && te <= STA_MIN(record_at(at + size)->ts, until) && sta_sweep_is_short(record) &&
+            !tells(going, sta_sweep_mask(record))) {
+            at = pass_row(going, at, last, until, weighed);
             continue;
         }
-        span_starts(going, mask, ts);
-        if (mask == span->mask)
-            put_end(worker, (struct sta_packed_end){te, going->state->unit, mask});
-        span++;
+        start_event(going, at, ts, te, weighed);
+        at += size;
     }
 }
 
-static void sweep_unit(const struct going *going)
+static inline void sweep_unit(const struct going *going, bool weighed)
 {
-    const struct sta_sweep_worker *worker = going->worker;
-    for (uint32_t p = going->state->first; p != STA_SWEEP_NOWHERE; p = worker->parts[p].next)
-        sweep_part(going, &worker->parts[p]);
-    while (worker->nested.count + worker->others.count > 0)
-        end_next(going);
+    struct sta_sweep_worker *worker = going->worker;
+    worker->open.count = worker->open.free_count = 0;
+    if (going->state->count > 0)
+        sweep_records(going, weighed);
+    while (worker->nested.count + worker->others.count > 0 && !has_failed(going))
+        end_next(going, weighed);
 }
 
-/* Accounts for what is active up to the slice's end. */
-static void leave_unit(const struct going *going)
+/* Accounts for what is active up to the slice's end.  @busy: NULL without exposure. */
+static void leave_unit(const struct going *going, int64_t *busy)
 {
     const struct sta_sweep_unit *state = going->state;
-    uint64_t end = (uint64_t)sta_sweep_cut(going->sweep, going->end);
-    *mask_time(going, state->mask) += end;
+    int64_t end = sta_sweep_cut(going->sweep, going->end);
+    *mask_time(going, state->mask) += (uint64_t)end;
     for (uint32_t s = 0; s < going->sweep->options.sets; s++)
-        going->worker->crowds[s].times[state->counts[s]] += end;
+        going->worker->concurrency[s].times[state->counts[s]] += end;
+    if (busy != NULL)
+        covered_at(going, end, busy);
     if (going->sweep->options.take != NULL)
         give_stretch(going, going->end);
     put_times(going);
-    going->worker->place[state->unit] = STA_SWEEP_NOWHERE;
 }
 
 static int64_t *events_of(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)
 {
     size_t sets = sweep->options.sets, before = worker->event_capacity;
-    STA_GROW(worker->events, worker->event_capacity, ((size_t)unit + 1) * sets);
+    if (STA_ACCOUNT_GROW(sweep->account, worker->events, worker->event_capacity, ((size_t)unit + 1) * sets,
+                         STA_SWEEP_WHAT, &worker->failure) != 0)
+        return NULL;
     if (worker->event_capacity > before)
         memset(worker->events + before, 0, (worker->event_capacity - before) * sizeof *worker->events);
     return worker->events + unit * sets;
 }
 
-void sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice)
+static void measure_unit(struct going *going, int64_t *busy)
+{
+    going->events = events_of(going->sweep, going->worker, going->state->unit);
+    if (!has_failed(going))
+        begin_unit(going);
+    if (has_failed(going))
+        return;
+    if (going->sweep->options.exposure)
+        sweep_unit(going, true);
+    else
+        sweep_unit(going, false);
+    if (!has_failed(going))
+        leave_unit(going, busy);
+}
+
+/* Room for what `settle` takes. */
+static int grow_noted(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
+{
+    const uint32_t sets = sweep->options.sets;
+    int rc = STA_ACCOUNT_GROW(sweep->account, worker->arrived, worker->arrived_capacity,
+                              worker->arriving.count * sets, STA_SWEEP_WHAT, &worker->failure);
+    return rc == 0 ? STA_ACCOUNT_GROW(sweep->account, worker->busy, worker->busy_capacity,
+                                      worker->state_count * sets, STA_SWEEP_WHAT, &worker->failure)
+                   : rc;
+}
+
+int sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                      struct sta_error *err)
 {
     struct sta_sweep_worker *worker = &sweep->workers[number];
-    for (uint32_t u = 0; u < worker->state_count; u++) {
-        struct sta_sweep_unit *state = sta_sweep_unit_at(sweep, worker, u);
+    const bool exposure = sweep->options.exposure;
+    worker->failure = (struct sta_error)STA_ERROR_INIT;
+    int rc = exposure ? grow_noted(sweep, worker) : 0;
+    for (size_t u = 0; u < worker->state_count && rc == 0; u++) {
         struct going going = {.sweep = sweep,
                               .worker = worker,
                               .number = number,
-                              .state = state,
+                              .state = &worker->states[u],
                               .slice = slice->number,
-                              .begin = state->since,
-                              .end = slice->to,
-                              .events = events_of(sweep, worker, state->unit)};
-        begin_unit(&going);
-        sweep_unit(&going);
-        leave_unit(&going);
+                              .begin = worker->states[u].since,
+                              .end = slice->to};
+        measure_unit(&going, exposure ? worker->busy + u * sweep->options.sets : NULL);
+        rc = worker->failure.status;
     }
-    atomic_store_explicit(&worker->bytes, sta_sweep_worker_bytes(sweep, worker), memory_order_relaxed);
+    if (rc != 0)
+        *err = worker->failure;
+    return rc;
 }

@@ -2,10 +2,10 @@
 #ifndef STA_ANALYSE_INTERVALS_SWEEP_PRIVATE_H
 #define STA_ANALYSE_INTERVALS_SWEEP_PRIVATE_H
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdbool.h>
 
-#include "analyse/intervals/parcel.h"
+#include "analyse/exec/budget.h"
 #include "analyse/intervals/sweep.h"
 #include "common/map.h"
 #include "common/memory.h"
@@ -13,32 +13,66 @@
 #define STA_SWEEP_NOWHERE UINT32_MAX
 #define STA_SWEEP_RECENT 64 /* combinations of a unit whose times are held back; a power of two */
 
-/* Spans of a unit in order. */
-struct sta_sweep_part {
-    const struct sta_packed_span *spans;
-    uint32_t count;
-    uint32_t next; /* place of the unit's next one; STA_SWEEP_NOWHERE: none */
+/* A record.  Millions go through memory between the worker that reads them and the one that sweeps them, so
+ * that length and mask share a word. */
+struct sta_sweep_record {
+    int64_t ts;
+    uint64_t packed; /* mask, 16 bits; then whether it is long, 1 bit; then the length, or of a long one a
+                        place in `longs` */
+};
+#define STA_SWEEP_LONG (UINT64_C(1) << 16)
+#define STA_SWEEP_LENGTH 17 /* where it begins */
+#define STA_SWEEP_LONGEST (((int64_t)1 << (64 - STA_SWEEP_LENGTH)) - 1)
+
+/* With exposure: what an event's bytes are shared out by. */
+struct sta_sweep_weight {
+    int64_t size, dur; /* of all of it, in or out of the window */
+};
+struct sta_sweep_weighed {
+    struct sta_sweep_record record;
+    struct sta_sweep_weight weight;
+};
+
+/* The end of an active event. */
+struct sta_sweep_end {
+    int64_t te;
+    uint32_t unit, mask;
+    uint32_t place; /* of exposure: where its start is noted */
+    bool arriving;  /* it began in an earlier slice */
+};
+
+struct sta_sweep_ends {
+    struct sta_sweep_end *items;
+    size_t count, capacity;
+};
+
+/* How an event began; `before` of its unit follows for each set: how long it had been active. */
+struct sta_sweep_start {
+    int64_t ts; /* cut to the window */
+    struct sta_sweep_weight weight;
+    int64_t before[];
+};
+
+/* Starts by place, some of them free. */
+struct sta_sweep_starts {
+    char *items;
+    size_t count, capacity; /* bytes are capacity * the sweep's start_size */
+    uint32_t *free;
+    size_t free_count, free_capacity;
 };
 
 /* A unit that the present slice touches. */
 struct sta_sweep_unit {
+    const char *records; /* NULL: none */
+    size_t count;
+    int64_t since; /* up to where it has been swept */
     uint32_t unit, mask;
-    int64_t since;        /* up to where it has been swept */
-    uint32_t first, last; /* its parts; STA_SWEEP_NOWHERE: none */
-    size_t count;         /* of their spans */
-    bool unsorted;        /* a part begins before the last span of the one before it */
-    uint32_t arriving;    /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
-    uint32_t counts[];    /* by set: active spans */
+    uint32_t arriving;               /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
+    uint32_t counts[STA_SWEEP_SETS]; /* by set: active events */
 };
 
-/* Ends of active spans. */
-struct sta_sweep_ends {
-    struct sta_packed_end *items;
-    size_t count, capacity;
-};
-
-struct sta_sweep_crowd {
-    uint64_t *times; /* by number of active spans; of 0 it means nothing */
+struct sta_sweep_concurrency {
+    __int128 *times; /* by number of active events, over all units; of 0 it means nothing */
     size_t capacity;
 };
 
@@ -53,14 +87,10 @@ struct sta_sweep_recent {
 struct sta_sweep_worker {
     uint32_t *place; /* by unit: where its state is, or STA_SWEEP_NOWHERE */
     size_t place_capacity;
-    char *states;
+    struct sta_sweep_unit *states;
     size_t state_count, state_capacity;
-    struct sta_sweep_part *parts;
-    size_t part_count, part_capacity;
-    struct sta_packed_span *sorted, *scratch; /* of units whose parts were not in order */
-    size_t sorted_capacity, scratch_capacity;
-    struct sta_sweep_ends leaving;  /* of spans that end beyond the slice, or are too long to be packed */
-    struct sta_sweep_ends arriving; /* of spans that began before it and end in it */
+    struct sta_sweep_ends leaving;  /* of events that end beyond the slice */
+    struct sta_sweep_ends arriving; /* of events that began before it and end in it */
     uint32_t *next;                 /* by arriving end: the next one of its unit, or STA_SWEEP_NOWHERE */
     size_t next_capacity;
     /* Of the unit being swept: ends that are ahead.  Calls nest, so nearly all are nested. */
@@ -68,56 +98,120 @@ struct sta_sweep_worker {
     struct sta_sweep_ends others; /* a heap */
     struct sta_sweep_recent recent;
 
-    int64_t *events; /* by unit, then set: spans that began */
+    int64_t *events; /* by unit, then set: events that began */
     size_t event_capacity;
     struct sta_map cells_by_key; /* unit and mask -> place in cells */
+    size_t map_bytes;            /* of it, as far as they are counted */
     struct sta_sweep_cell *cells;
     size_t cell_count, cell_capacity;
-    struct sta_sweep_crowd crowds[STA_SWEEP_SETS];
-    _Atomic size_t bytes;
-    char padding[64]; /* a cache line of its own */
+    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS];
+
+    /* Exposure. */
+    int64_t covered[STA_SWEEP_SETS]; /* of the unit being swept: how long a set has been active in the slice;
+                                        less the time at which it became so, while it is */
+    struct sta_sweep_starts open;    /* of events that end in the slice */
+    struct sta_sweep_starts left;    /* by leaving end */
+    int64_t *arrived;                /* by arriving end, then set: `before` at the end */
+    size_t arrived_capacity;
+    int64_t *busy; /* by state, then set: what the slice adds to the unit's time */
+    size_t busy_capacity;
+    size_t leaving_next; /* of the leaving ends, which come in the order of states and records */
+    struct sta_sweep_exposed exposed[STA_SWEEP_SETS][STA_SWEEP_SETS];
+
+    struct sta_error failure; /* of the slice being measured; status 0: none */
+    char padding[64];         /* a cache line of its own */
 };
 
 struct sta_sweep {
     struct sta_sweep_options options;
-    size_t state_size;
+    struct sta_account *account;
+    unsigned worker_count;
     struct sta_sweep_worker *workers;
-    /* Used in turn only: as all slices that have carried leave it. */
-    struct sta_sweep_ends pending; /* a heap: of spans that are active, and end later */
+    /* Used in turn to carry only: as all slices that have carried leave it. */
+    struct sta_sweep_ends pending; /* a heap: of events that are active, and end later */
     uint32_t *counts;              /* by unit, then set */
     int64_t *since;                /* by unit: up to where it has been swept */
-    size_t unit_capacity;
-    _Atomic size_t bytes;
+    size_t unit_capacity, count_capacity;
+
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t *longs;       /* ends of events too long for a record */
+    size_t long_count, long_capacity;
+    size_t start_size; /* of a struct sta_sweep_start */
+    struct sta_sweep_starts
+        started;     /* of events that began in a slice that has carried, and end in a later one */
+    int64_t *totals; /* by unit, then set: active time up to the last slice that settled */
+    size_t total_capacity;
 };
 
-static inline struct sta_sweep_unit *sta_sweep_unit_at(const struct sta_sweep *sweep,
-                                                       const struct sta_sweep_worker *worker, uint32_t place)
+static const char STA_SWEEP_WHAT[] = "the units and intervals of an overlap";
+
+static inline uint32_t sta_sweep_mask(const struct sta_sweep_record *record)
 {
-    return (struct sta_sweep_unit *)(void *)(worker->states + place * sweep->state_size);
+    return (uint32_t)record->packed & (STA_SWEEP_LONG - 1);
 }
 
-/* Heaps by te. */
-static inline void sta_ends_add(struct sta_sweep_ends *ends, struct sta_packed_end end)
+/** The mask, and whether it is long: of a short one the mask alone. */
+static inline uint32_t sta_sweep_kind(const struct sta_sweep_record *record)
 {
-    STA_GROW(ends->items, ends->capacity, ends->count + 1);
-    ends->items[ends->count++] = end;
+    return (uint32_t)record->packed & (2 * STA_SWEEP_LONG - 1);
 }
 
-static inline void sta_ends_push(struct sta_sweep_ends *heap, struct sta_packed_end end)
+static inline bool sta_sweep_is_short(const struct sta_sweep_record *record)
 {
-    sta_ends_add(heap, end);
-    struct sta_packed_end *items = heap->items;
+    return (record->packed & STA_SWEEP_LONG) == 0;
+}
+
+/** The end of a short one. */
+static inline int64_t sta_sweep_short_te(const struct sta_sweep_record *record)
+{
+    return record->ts + (int64_t)(record->packed >> STA_SWEEP_LENGTH);
+}
+
+int64_t sta_sweep_long_end(struct sta_sweep *sweep, const struct sta_sweep_record *record);
+
+static inline int64_t sta_sweep_te(struct sta_sweep *sweep, const struct sta_sweep_record *record)
+{
+    if (__builtin_expect(!sta_sweep_is_short(record), 0))
+        return sta_sweep_long_end(sweep, record);
+    return sta_sweep_short_te(record);
+}
+
+static inline int64_t sta_sweep_cut(const struct sta_sweep *sweep, int64_t at)
+{
+    at = STA_MAX(at, sweep->options.from);
+    return STA_MIN(at, sweep->options.to);
+}
+
+/* ---- ends; heaps by te */
+
+STA_MUSTCHECK static inline int sta_ends_add(struct sta_sweep_ends *ends, struct sta_sweep_end end,
+                                             struct sta_account *account, struct sta_error *err)
+{
+    int rc = STA_ACCOUNT_GROW(account, ends->items, ends->capacity, ends->count + 1, STA_SWEEP_WHAT, err);
+    if (rc == 0)
+        ends->items[ends->count++] = end;
+    return rc;
+}
+
+STA_MUSTCHECK static inline int sta_ends_push(struct sta_sweep_ends *heap, struct sta_sweep_end end,
+                                              struct sta_account *account, struct sta_error *err)
+{
+    int rc = sta_ends_add(heap, end, account, err);
+    if (rc != 0)
+        return rc;
+    struct sta_sweep_end *items = heap->items;
     size_t at = heap->count - 1;
     for (size_t above; at > 0 && items[above = (at - 1) / 2].te > end.te; at = above)
         items[at] = items[above];
     items[at] = end;
+    return 0;
 }
 
-static inline struct sta_packed_end sta_ends_pop(struct sta_sweep_ends *heap)
+static inline struct sta_sweep_end sta_ends_pop(struct sta_sweep_ends *heap)
 {
-    struct sta_packed_end *items = heap->items;
-    struct sta_packed_end least = items[0];
-    struct sta_packed_end last = items[--heap->count];
+    struct sta_sweep_end *items = heap->items;
+    struct sta_sweep_end least = items[0];
+    struct sta_sweep_end last = items[--heap->count];
     size_t count = heap->count;
     size_t at = 0;
     for (size_t below; (below = at * 2 + 1) < count; at = below) {
@@ -130,13 +224,38 @@ static inline struct sta_packed_end sta_ends_pop(struct sta_sweep_ends *heap)
     return least;
 }
 
-static inline int64_t sta_sweep_cut(const struct sta_sweep *sweep, int64_t at)
+/* ---- exposure (sweep_exposure.c) */
+
+static inline struct sta_sweep_start *sta_sweep_start_at(const struct sta_sweep *sweep,
+                                                         const struct sta_sweep_starts *starts, size_t place)
 {
-    at = STA_MAX(at, sweep->options.from);
-    return STA_MIN(at, sweep->options.to);
+    return (struct sta_sweep_start *)(void *)(starts->items + place * sweep->start_size);
 }
 
-/** Bytes that a worker holds. */
-size_t sta_sweep_worker_bytes(const struct sta_sweep *sweep, const struct sta_sweep_worker *worker);
+/** Room for starts below @count. */
+STA_MUSTCHECK int sta_sweep_grow_starts(const struct sta_sweep *sweep, struct sta_sweep_starts *starts,
+                                        size_t count, struct sta_error *err);
+/** A place that is free. */
+STA_MUSTCHECK int sta_sweep_new_start(const struct sta_sweep *sweep, struct sta_sweep_starts *starts,
+                                      uint32_t *place, struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_free_start(const struct sta_sweep *sweep, struct sta_sweep_starts *starts,
+                                       uint32_t place, struct sta_error *err);
+void sta_sweep_fini_starts(const struct sta_sweep *sweep, struct sta_sweep_starts *starts);
+
+/** An event's bytes, in parts, that fall to @part of its duration. */
+static inline __int128 sta_sweep_share(const struct sta_sweep_weight *weight, int64_t part)
+{
+    if (weight->size == 0 || part == 0)
+        return 0;
+    return (__int128)((double)weight->size * ((double)part / (double)weight->dur) * STA_BYTE_PARTS);
+}
+
+/** Counts a row of events, each of which lies inside the time of all sets of @hidden, and outside that of the
+ * others.  @row: exposed, how many; time and size of all. */
+void sta_sweep_expose_row(struct sta_sweep_worker *worker, uint32_t sets, uint32_t mask, uint32_t hidden,
+                          const struct sta_sweep_exposed *row);
+/** Counts an event.  @inside: by set, how much of it lies in the time of that. */
+void sta_sweep_expose(struct sta_sweep_worker *worker, uint32_t sets, uint32_t mask, int64_t time,
+                      const struct sta_sweep_weight *weight, const int64_t *inside);
 
 #endif

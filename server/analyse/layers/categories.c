@@ -8,12 +8,11 @@
 #include "analyse/layers/categories.h"
 #include "analyse/layers/palette.h"
 #include "analyse/layers/preset_build.h"
-#include "analyse/presets.h"
+#include "analyse/layers/presets.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
 #define PREFIX_LENGTH 1000 /* longer ones make no layer */
-#define PREFIX_DEPTH 16
 #define APP_COLOR "#263238"
 
 struct prefix {
@@ -69,7 +68,7 @@ static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_
 
 static void add_prefix(struct prefixes *prefixes, struct sta_text cat, uint32_t length, unsigned depth)
 {
-    bool fits = length <= PREFIX_LENGTH && depth < PREFIX_DEPTH && memchr(cat.bytes, 0, length) == NULL;
+    bool fits = length <= PREFIX_LENGTH && depth < STA_CATEGORY_DEPTH && memchr(cat.bytes, 0, length) == NULL;
     if (length == 0)
         return;
     if (!fits) {
@@ -230,6 +229,29 @@ int sta_category_layers(const struct sta_preset *preset, const struct sta_snapsh
     sta_dictionary_destroy(prefixes.texts);
     free(prefixes.items);
     return status;
+}
+
+struct sta_dictionary *sta_category_names(const struct sta_preset *bound)
+{
+    struct sta_dictionary *names = sta_dictionary_create();
+    for (uint32_t l = 1; l < bound->layer_count; l++) {
+        uint32_t code = sta_dictionary_intern(names, bound->layers[l].name, strlen(bound->layers[l].name));
+        STA_ASSERT(code == l - 1);
+    }
+    return names;
+}
+
+unsigned sta_category_find(const struct sta_dictionary *names, struct sta_text cat,
+                           uint32_t codes[STA_CATEGORY_DEPTH])
+{
+    unsigned count = 0;
+    for (uint32_t i = 1; i <= cat.length && i <= PREFIX_LENGTH && count < STA_CATEGORY_DEPTH; i++) {
+        if (i < cat.length && cat.bytes[i] != '.')
+            continue;
+        codes[count] = sta_dictionary_find(names, cat.bytes, i);
+        count += codes[count] != STA_NO_CODE;
+    }
+    return count;
 }
 
 void sta_category_layers_destroy(struct sta_preset *bound)

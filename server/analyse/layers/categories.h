@@ -3,6 +3,7 @@
 #define STA_ANALYSE_LAYERS_CATEGORIES_H
 
 #include "analyse/analyse.h"
+#include "common/dictionary.h"
 
 /**
  * sta_category_layers - bind a preset whose layers come from the trace
@@ -14,6 +15,14 @@
  */
 STA_MUSTCHECK int sta_category_layers(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
                                       struct sta_preset **bound, struct sta_error *err);
+/** Names of the layers of a preset that sta_category_layers made, but for the outermost: the code of a name
+ * is its layer's number less one. */
+struct sta_dictionary *sta_category_names(const struct sta_preset *bound);
+#define STA_CATEGORY_DEPTH 16 /* layers that one category may be in, beside the outermost */
+/** The layers that take a category, as codes of @names.  Return: how many.  The same as their conditions say,
+ * but takes one look-up for each dot of the category instead of a comparison for each layer. */
+unsigned sta_category_find(const struct sta_dictionary *names, struct sta_text cat,
+                           uint32_t codes[STA_CATEGORY_DEPTH]);
 void sta_category_layers_destroy(struct sta_preset *bound); /* NULL allowed */
 
 #endif

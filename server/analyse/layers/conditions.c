@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/columns.h"
+#include "analyse/sources/columns.h"
 #include "analyse/layers/conditions.h"
 #include "common/memory.h"
 

@@ -7,7 +7,7 @@
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/conditions.h"
 #include "analyse/layers/yaml_checks.h"
-#include "analyse/presets.h"
+#include "analyse/layers/presets.h"
 #include "common/memory.h"
 
 /* The value of a key that must be a mapping of the allowed keys; *node is NULL when there is none. */
@@ -34,7 +34,7 @@ static int check_pattern(const struct sta_yaml *yaml, const struct sta_yaml_node
             : sta_open_condition_parse(text, &sta_standard_schema, &condition, err);
     free(text);
     if (status != STA_OK)
-        return sta_because(err, "%s:%u: pattern \"%.200s\"", yaml->path, node->line, node->text);
+        return sta_error_wrap(err, "%s:%u: pattern \"%.200s\"", yaml->path, node->line, node->text);
     sta_open_condition_fini(&condition);
     return STA_OK;
 }
@@ -221,7 +221,9 @@ int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **pre
                  {build_refine, "/refine"},
                  {sta_preset_build_layers, "/layers"},
                  {build_named_layers, "/overlap_with"},
-                 {sta_preset_build_expressions, "/views"}};
+                 {sta_preset_build_expressions, "/views"},
+                 {sta_preset_build_phases, "/phases"},
+                 {sta_preset_build_chains, "/attribution"}};
     struct sta_preset_builder builder = {
         .file = file, .preset = sta_alloc(sizeof **preset), .mistakes = mistakes, .err = err};
     int status = STA_OK;

@@ -44,6 +44,15 @@ void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *pa
 
 /** The layers with their conditions, parents and metrics. */
 STA_MUSTCHECK int sta_preset_build_layers(struct sta_preset_builder *builder);
+/** A condition on the columns that every trace has; *text lives as long as the tree.  @key names it in
+ * messages. */
+STA_MUSTCHECK int sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                                             const struct sta_yaml_node *node, const char *key,
+                                             const char **text);
+/** What the moments of a training are. */
+STA_MUSTCHECK int sta_preset_build_phases(struct sta_preset_builder *builder);
+/** Chains of causes. */
+STA_MUSTCHECK int sta_preset_build_chains(struct sta_preset_builder *builder);
 /** Views, and additional metrics, which the layers must stand before. */
 STA_MUSTCHECK int sta_preset_build_expressions(struct sta_preset_builder *builder);
 

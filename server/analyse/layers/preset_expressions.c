@@ -19,8 +19,8 @@ static int check_view(struct sta_preset_builder *builder, const struct sta_yaml 
     int status =
         sta_expression_parse(node->text, node->length, &sta_standard_schema, &expression, builder->err);
     if (status != STA_OK)
-        return sta_because(builder->err, "%s:%u: view, character %lld", yaml->path, node->line,
-                           (long long)builder->err->position + 1);
+        return sta_error_wrap(builder->err, "%s:%u: view, character %lld", yaml->path, node->line,
+                              (long long)builder->err->position + 1);
     sta_expression_destroy(expression);
     return STA_OK;
 }
@@ -122,7 +122,8 @@ static int check_additional(struct sta_preset_builder *builder, const struct sta
     if (status == STA_OK)
         status = check_syntax(text, builder->err);
     free(text);
-    return status == STA_OK ? STA_OK : sta_because(builder->err, "%s:%u: additional", yaml->path, node->line);
+    return status == STA_OK ? STA_OK
+                            : sta_error_wrap(builder->err, "%s:%u: additional", yaml->path, node->line);
 }
 
 /* ---- both */

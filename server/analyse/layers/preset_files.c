@@ -17,9 +17,9 @@
 #define EXTENDS_DEPTH 8
 
 static const char *const preset_keys[] = {
-    "template", "description", "extends",     "detect", "overlap_with",
-    "drop",     "refine",      "metric_sets", "layers", "layers_from_categories",
-    "views",    "additional"};
+    "template", "description", "extends",     "detect",     "overlap_with",
+    "drop",     "refine",      "metric_sets", "layers",     "layers_from_categories",
+    "views",    "additional",  "phases",      "attribution"};
 
 /* The name without ".yaml", or 0 when the file is none. */
 static size_t stem_length(const char *name)

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/classify.h"
+#include "analyse/layers/classify.h"
 #include "analyse/layers/conditions.h"
 #include "analyse/layers/palette.h"
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/yaml_checks.h"
-#include "analyse/presets.h"
+#include "analyse/layers/presets.h"
 #include "common/memory.h"
 
 /* Notes a condition that reads more than function and category; STA_ELIMIT when there are too many of
@@ -26,9 +26,8 @@ static int note_varying(struct sta_preset_builder *builder, const char *text)
     return STA_OK;
 }
 
-/* Checks a condition against the columns that every trace has; the text lives as long as the tree. */
-static int check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                           const struct sta_yaml_node *node, const char *key, const char **text)
+int sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                               const struct sta_yaml_node *node, const char *key, const char **text)
 {
     int status = sta_check_text(yaml, node, key, text, builder->err);
     if (status != STA_OK)
@@ -43,9 +42,9 @@ static int check_condition(struct sta_preset_builder *builder, const struct sta_
     if (status == STA_OK)
         return STA_OK;
     if (builder->err->position < 0)
-        return sta_because(builder->err, "%s:%u: %s", yaml->path, node->line, key);
-    return sta_because(builder->err, "%s:%u: %s, character %lld", yaml->path, node->line, key,
-                       (long long)builder->err->position + 1);
+        return sta_error_wrap(builder->err, "%s:%u: %s", yaml->path, node->line, key);
+    return sta_error_wrap(builder->err, "%s:%u: %s, character %lld", yaml->path, node->line, key,
+                          (long long)builder->err->position + 1);
 }
 
 /* ---- derived metrics */
@@ -76,7 +75,8 @@ static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *lay
         const char *name, *condition;
         int status = sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
         if (status == STA_OK)
-            status = check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
+            status =
+                sta_preset_check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
         if (status == STA_OK)
             layer->metrics[layer->metric_count++] =
                 (struct sta_derived_metric){sta_strdup(name), sta_strdup(condition)};
@@ -184,7 +184,7 @@ static int build_condition(struct sta_preset_builder *builder, struct sta_layer 
     const char *text;
     if (sta_yaml_is_null(node))
         return STA_OK;
-    int status = check_condition(builder, yaml, node, "condition", &text);
+    int status = sta_preset_check_condition(builder, yaml, node, "condition", &text);
     if (status == STA_OK)
         layer->condition = sta_strdup(text);
     return status;

@@ -61,7 +61,7 @@ void sta_state_arena_reset(struct sta_state_arena *room)
 void sta_state_arena_fini(struct sta_state_arena *room)
 {
     for (size_t b = 0; b < room->count; b++)
-        free(room->blocks[b]);
+        sta_free(room->blocks[b]);
     free(room->blocks);
     free(room->sizes);
     *room = (struct sta_state_arena){0};

@@ -8,8 +8,8 @@
  * effect, unless they are inlined first. */
 #define STA_ASKS_AHEAD static inline __attribute__((always_inline)) void
 
-/** An array, not zeroed, aligned to lines of the cache; free() it.  Large ones lie in huge pages, which spare
- * most of the faults and of the misses of address translation.  NULL when memory is short. */
+/** An array, not zeroed, aligned to lines of the cache; sta_free() it.  Large ones lie in huge pages, which
+ * spare most of the faults and of the misses of address translation.  NULL when memory is short. */
 void *sta_array_create(size_t count, size_t size);
 
 /* Pieces of memory that go all at once and can be used again: of one thread. */

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/vectors.h"
+#include "analyse/operators/arena.h"
 #include "analyse/operators/spill.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
+#define SINGLE_BATCHES 8u               /* whose columns are allocated one by one, the others in an arena */
 #define LEAST_TEXTS ((uint64_t)1 << 20) /* bytes, however short memory is */
+#define LEAST_FILLING ((uint64_t)16 << 20) /* likewise */
 
 /* Codes of another dictionary as codes of ours. */
 struct translation {
@@ -23,7 +26,7 @@ struct translation {
 };
 
 struct column {
-    struct sta_query_column told;
+    struct sta_column_info told;
     size_t width;
     struct sta_dictionary *texts; /* TEXT, LIST */
     struct translation *translations;
@@ -42,20 +45,21 @@ struct piece {
 
 struct sta_materialized {
     struct column *columns;
-    struct sta_query_column *told;
+    struct sta_column_info *told;
     size_t column_count;
     uint64_t memory, bytes;
     char *spill_folder;
     struct sta_spill *spill;
     struct piece *pieces; /* by batch, then column */
     size_t piece_capacity, batch_count;
+    struct sta_state_arena arena;
     uint64_t rows;
     uint32_t filled; /* rows of the batch being filled */
 };
 
 /* ---- start and end */
 
-struct sta_materialized *sta_materialized_create(const struct sta_query_column *columns, size_t column_count,
+struct sta_materialized *sta_materialized_create(const struct sta_column_info *columns, size_t column_count,
                                                  uint64_t memory, const char *spill_folder)
 {
     struct sta_materialized *materialized = sta_alloc(sizeof *materialized);
@@ -97,8 +101,10 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
         sta_dictionary_destroy(materialized->columns[i].texts);
         free((char *)materialized->told[i].name);
     }
-    for (size_t i = 0; i < materialized->batch_count * materialized->column_count; i++)
+    const size_t single = STA_MIN(materialized->batch_count, (size_t)SINGLE_BATCHES);
+    for (size_t i = 0; i < single * materialized->column_count; i++)
         free(materialized->pieces[i].bytes);
+    sta_state_arena_fini(&materialized->arena);
     sta_spill_destroy(materialized->spill);
     free(materialized->pieces);
     free(materialized->spill_folder);
@@ -113,7 +119,9 @@ static int put_away(struct sta_materialized *materialized, const void *bytes, si
                     struct piece *piece, struct sta_error *err)
 {
     if (materialized->bytes + size <= materialized->memory) {
-        piece->bytes = sta_try_alloc(size);
+        piece->bytes = materialized->batch_count <= SINGLE_BATCHES
+                           ? sta_try_alloc(size)
+                           : sta_state_arena_take(&materialized->arena, size);
         if (piece->bytes == NULL)
             return sta_fail(err, STA_ENOMEM, "memory ran out while rows were collected");
         memcpy(piece->bytes, bytes, size);
@@ -175,6 +183,20 @@ static int end_batch(struct sta_materialized *materialized, struct sta_error *er
 }
 
 /* ---- filling */
+
+/* The batch that is being filled has buffers for each column, however few the rows. */
+static int check_filling(const struct sta_materialized *materialized, struct sta_error *err)
+{
+    uint64_t bytes = 0, most = STA_MAX(materialized->memory * 4, LEAST_FILLING);
+    for (size_t i = 0; i < materialized->column_count; i++)
+        bytes += STA_VECTOR_ROWS * (materialized->columns[i].width + 2);
+    if (bytes <= most)
+        return 0;
+    return sta_fail(err, STA_ELIMIT,
+                    "rows of %zu columns take %.0f MiB at a time, more than %.0f MiB (setting query_memory); "
+                    "name the columns that are needed",
+                    materialized->column_count, (double)bytes / 1048576, (double)most / 1048576);
+}
 
 static struct translation *find_translation(struct column *column, const struct sta_dictionary *from)
 {
@@ -238,6 +260,8 @@ int sta_materialized_append(struct sta_materialized *materialized, const struct 
 {
     static const uint32_t chunk = STA_VECTOR_ROWS;
     uint32_t numbers[256];
+    if (materialized->rows == 0 && count > 0 && check_filling(materialized, err) != 0)
+        return err->status;
     for (uint32_t done = 0; done < count;) {
         uint32_t now = STA_MIN(count - done, chunk - materialized->filled);
         const uint32_t *rows = selected != NULL ? selected + done : NULL;
@@ -271,8 +295,8 @@ int sta_materialized_seal(struct sta_materialized *materialized, struct sta_erro
 
 /* ---- looking at it */
 
-const struct sta_query_column *sta_materialized_columns(const struct sta_materialized *materialized,
-                                                        size_t *count)
+const struct sta_column_info *sta_materialized_columns(const struct sta_materialized *materialized,
+                                                       size_t *count)
 {
     *count = materialized->column_count;
     return materialized->told;
@@ -292,16 +316,9 @@ uint64_t sta_materialized_bytes(const struct sta_materialized *materialized)
     return bytes;
 }
 
-void sta_materialized_describe(const struct sta_materialized *materialized, struct sta_query_step *step)
+uint64_t sta_materialized_spilled(const struct sta_materialized *materialized)
 {
-    step->rows_out = materialized->rows;
-    step->memory = sta_materialized_bytes(materialized);
-    step->spilled = materialized->spill != NULL ? sta_spill_size(materialized->spill) : 0;
-}
-
-bool sta_materialized_spilled(const struct sta_materialized *materialized)
-{
-    return materialized->spill != NULL;
+    return materialized->spill != NULL ? sta_spill_size(materialized->spill) : 0;
 }
 
 size_t sta_materialized_batch_count(const struct sta_materialized *materialized)

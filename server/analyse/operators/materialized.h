@@ -4,13 +4,12 @@
 #define STA_ANALYSE_OPERATORS_MATERIALIZED_H
 
 #include "analyse/expression/expression.h"
-#include "analyse/facade/query.h"
 
 struct sta_materialized; /* filled by one thread, then immutable and read by any */
 
 /** @columns: copied; TEXT and LIST columns get a dictionary of the materialized's own.  @memory: bytes held
  * before batches go to the spill folder. */
-struct sta_materialized *sta_materialized_create(const struct sta_query_column *columns, size_t column_count,
+struct sta_materialized *sta_materialized_create(const struct sta_column_info *columns, size_t column_count,
                                                  uint64_t memory, const char *spill_folder);
 void sta_materialized_destroy(struct sta_materialized *materialized); /* NULL allowed */
 /** Appends rows.  @selected: their numbers in the vectors; NULL for the first @count ones. */
@@ -20,14 +19,12 @@ STA_MUSTCHECK int sta_materialized_append(struct sta_materialized *materialized,
 /** No more rows come: puts away the last ones and gives back what filling took.  Before any batch is read. */
 STA_MUSTCHECK int sta_materialized_seal(struct sta_materialized *materialized, struct sta_error *err);
 
-const struct sta_query_column *sta_materialized_columns(const struct sta_materialized *materialized,
-                                                        size_t *count);
+const struct sta_column_info *sta_materialized_columns(const struct sta_materialized *materialized,
+                                                       size_t *count);
 uint64_t sta_materialized_rows(const struct sta_materialized *materialized);
 uint64_t sta_materialized_bytes(const struct sta_materialized *materialized); /* of memory */
-/** Tells of a step that made the materialized: rows out, memory, disk. */
-void sta_materialized_describe(const struct sta_materialized *materialized, struct sta_query_step *step);
-/** Whether some of it lies on disk.  If not, vectors of batches stay valid as long as the materialized. */
-bool sta_materialized_spilled(const struct sta_materialized *materialized);
+/** Bytes of it that lie on disk.  Without any, vectors of batches stay valid as long as the materialized. */
+uint64_t sta_materialized_spilled(const struct sta_materialized *materialized);
 size_t sta_materialized_batch_count(const struct sta_materialized *materialized);
 /** The dictionary of a TEXT or LIST column. */
 const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,

@@ -136,7 +136,7 @@ static int sort_long(struct sorting *sorting, uint64_t *records, uint64_t *scrat
         memcpy(scratch + i * words, records + numbers[i] * words, words * sizeof *records);
     if (done && !into_scratch)
         memcpy(records, scratch, count * words * sizeof *records);
-    free(numbers);
+    sta_free(numbers);
     return done ? STA_OK : STA_ECANCELLED;
 }
 

@@ -159,25 +159,31 @@ static void sort_items(struct item *items, size_t count, uint32_t depth, unsigne
 
 /* ---- ranks */
 
-void sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts)
+int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts, struct sta_account *account,
+                   struct sta_error *err)
 {
     uint32_t count = atomic_load_explicit(&texts->count, memory_order_acquire);
-    *ranks = (struct sta_ranks){.texts = texts, .dictionary_count = count};
+    *ranks = (struct sta_ranks){.texts = texts, .dictionary_count = count, .account = account};
     ranks->of_code = sta_alloc_array(count, sizeof *ranks->of_code);
     ranks->code_count = sta_alloc_array(count, sizeof *ranks->code_count);
     for (uint32_t d = 0; d < count; d++) {
-        ranks->code_count[d] = sta_dictionary_count(atomic_load(&texts->dictionaries[d]));
-        ranks->of_code[d] = sta_alloc_array(ranks->code_count[d], sizeof **ranks->of_code);
+        const uint32_t codes = sta_dictionary_count(atomic_load(&texts->dictionaries[d]));
+        ranks->of_code[d] =
+            sta_account_calloc(account, codes, sizeof **ranks->of_code, "ranks of texts", err);
+        if (ranks->of_code[d] == NULL)
+            return err->status;
+        ranks->code_count[d] = codes;
     }
+    return STA_OK;
 }
 
 void sta_ranks_fini(struct sta_ranks *ranks)
 {
     for (uint32_t d = 0; d < ranks->dictionary_count; d++)
-        free(ranks->of_code[d]);
+        sta_account_free(ranks->account, ranks->of_code[d]);
     free(ranks->of_code);
     free(ranks->code_count);
-    free(ranks->numbers);
+    sta_account_free(ranks->account, ranks->numbers);
     *ranks = (struct sta_ranks){0};
 }
 
@@ -188,40 +194,42 @@ void sta_ranks_mark_all(struct sta_ranks *ranks)
             ranks->of_code[d][code] = 1;
 }
 
-static struct item *marked_items(const struct sta_ranks *ranks, size_t *count)
+static size_t count_marked(const struct sta_ranks *ranks)
 {
-    struct item *items = NULL;
-    size_t capacity = 0;
-    *count = 0;
+    size_t count = 0;
+    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
+        for (uint32_t code = 0; code < ranks->code_count[d]; code++)
+            count += ranks->of_code[d][code] != 0;
+    return count;
+}
+
+static void list_marked(const struct sta_ranks *ranks, struct item *items)
+{
     for (uint32_t d = 0; d < ranks->dictionary_count; d++)
         for (uint32_t code = 0; code < ranks->code_count[d]; code++) {
             if (ranks->of_code[d][code] == 0)
                 continue;
-            uint64_t number = (uint64_t)d << 32 | code;
-            STA_GROW(items, capacity, *count + 1);
-            items[(*count)++] = (struct item){.number = number, .text = sta_texts_get(ranks->texts, number)};
+            const uint64_t number = (uint64_t)d << 32 | code;
+            *items++ = (struct item){.number = number, .text = sta_texts_get(ranks->texts, number)};
         }
-    return items;
 }
 
-void sta_ranks_settle(struct sta_ranks *ranks)
+int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
 {
-    size_t count;
-    struct item *items = marked_items(ranks, &count);
-    sort_items(items, count, 0, 0);
-    ranks->numbers = sta_alloc_array(count, sizeof *ranks->numbers);
-    for (size_t i = 0; i < count; i++) {
+    const size_t count = count_marked(ranks);
+    struct item *items = sta_account_alloc(ranks->account, count, sizeof *items, "ranks of texts", err);
+    if (items == NULL)
+        return err->status;
+    ranks->numbers = sta_account_alloc(ranks->account, count, sizeof *ranks->numbers, "ranks of texts", err);
+    if (ranks->numbers != NULL) {
+        list_marked(ranks, items);
+        sort_items(items, count, 0, 0);
+    }
+    for (size_t i = 0; ranks->numbers != NULL && i < count; i++) {
         if (i == 0 || compare_texts(items[i - 1].text, items[i].text) != 0)
             ranks->numbers[ranks->count++] = items[i].number;
         ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
     }
-    free(items);
-}
-
-size_t sta_ranks_bytes(const struct sta_ranks *ranks)
-{
-    size_t bytes = ranks->count * sizeof *ranks->numbers;
-    for (uint32_t d = 0; d < ranks->dictionary_count; d++)
-        bytes += ranks->code_count[d] * sizeof **ranks->of_code;
-    return bytes;
+    sta_account_free(ranks->account, items);
+    return ranks->numbers != NULL ? STA_OK : err->status;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/account.h"
 #include "common/dictionary.h"
 
 #define STA_MOST_DICTIONARIES 1024 /* most for one key or argument; each trace brings a few */
@@ -50,9 +51,12 @@ struct sta_ranks {
     uint32_t *code_count; /* by dictionary */
     uint64_t *numbers;    /* by rank: one of the numbers of the text */
     uint32_t count;       /* of ranks */
+    struct sta_account *account;
 };
-/** Memory for all codes there are now, none of which occurs.  Several threads may mark. */
-void sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts);
+/** Memory for all codes there are now, none of which occurs.  Several threads may mark.  @account: charged;
+ * NULL allowed.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM.  Fini also after a failure. */
+STA_MUSTCHECK int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts,
+                                 struct sta_account *account, struct sta_error *err);
 void sta_ranks_fini(struct sta_ranks *ranks);
 static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
 {
@@ -61,12 +65,11 @@ static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
         __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 void sta_ranks_mark_all(struct sta_ranks *ranks);
-/** Ranks what was marked, by one thread. */
-void sta_ranks_settle(struct sta_ranks *ranks);
+/** Ranks what was marked, by one thread.  Return: as init. */
+STA_MUSTCHECK int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err);
 static inline uint32_t sta_ranks_of(const struct sta_ranks *ranks, uint64_t number)
 {
     return ranks->of_code[number >> 32][(uint32_t)number];
 }
-size_t sta_ranks_bytes(const struct sta_ranks *ranks);
 
 #endif

@@ -33,12 +33,12 @@ struct sta_sorter *sta_sorter_create(const struct sta_sorter_spec *spec)
 static void local_fini(struct sta_sorter_local *local)
 {
     for (size_t i = 0; i < local->run_count; i++) {
-        free(local->runs[i].records);
+        sta_free(local->runs[i].records);
         free(local->runs[i].samples);
     }
     free(local->runs);
-    free(local->records);
-    free(local->scratch);
+    sta_free(local->records);
+    sta_free(local->scratch);
     sta_spill_destroy(local->spill);
 }
 
@@ -132,7 +132,7 @@ static int put_away(const struct sta_sorter *sorter, struct sta_sorter_local *lo
         local->held += size;
         rc = note_samples(sorter, run, records, err);
     } else if (!spills) {
-        free(records);
+        sta_free(records);
     }
     local->count = 0;
     return rc;
@@ -238,8 +238,8 @@ static int put_away_rest(void *context, unsigned worker, size_t number, struct s
     struct sta_sorter *sorter = context;
     struct sta_sorter_local *local = &sorter->locals[number];
     int rc = local->count > 0 ? put_away(sorter, local, err) : STA_OK;
-    free(local->records);
-    free(local->scratch);
+    sta_free(local->records);
+    sta_free(local->scratch);
     local->records = local->scratch = NULL;
     return rc;
 }

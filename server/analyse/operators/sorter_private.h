@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/exec/tasks.h"
 #include "analyse/operators/sorter.h"
 #include "analyse/operators/spill.h"

@@ -36,7 +36,7 @@ int sta_sorter_cut_ranges(struct sta_sorter *sorter, struct sta_error *err)
     uint64_t *samples = gather_samples(sorter, &count);
     uint64_t *scratch = sta_alloc_array(count + 1, sorter->record);
     int rc = sta_sorter_sort(sorter, samples, scratch, count, false, err);
-    free(scratch);
+    sta_free(scratch);
     sorter->splitters = samples;
     if (rc != 0)
         return rc;
@@ -149,8 +149,8 @@ static int gather(const struct sta_sorter *sorter, size_t number, struct sta_sor
 
 void sta_sorted_range_fini(struct sta_sorted_range *range)
 {
-    free(range->records);
-    free(range->scratch);
+    sta_free(range->records);
+    sta_free(range->scratch);
     *range = (struct sta_sorted_range){0};
 }
 

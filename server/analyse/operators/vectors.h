@@ -12,6 +12,12 @@ void sta_vector_point(struct sta_vector *vector, const void *values);
 /** A vector of one missing value that stands for all rows. */
 struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictionary *texts);
 
+/** Integers side by side, none missing. */
+static inline struct sta_vector sta_vector_of_integers(const int64_t *integers)
+{
+    return (struct sta_vector){.type = STA_TYPE_INT, .integers = integers};
+}
+
 static inline bool sta_vector_is_codes(const struct sta_vector *vector)
 {
     return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;

@@ -1,230 +1,217 @@
-/* Sums by bin, (pid, tid) and set; then the largest of each bin.  Each worker has a table of its own, merged
- * after the pass. */
+/* Sums by bin, (pid, tid) and combination of sets: a plan over the hash aggregation.  Its groups come in the
+ * order of bins, then threads, so that one walk through them finds the largest of each bin. */
 #include "analyse/overlap/buckets.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyse/budget.h"
-#include "common/map.h"
+#include "analyse/operators/aggregate.h"
+#include "analyse/operators/numbering.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
-struct sums {
-    struct sta_map places; /* bin and thread -> place in times */
-    uint64_t *keys;        /* by place */
-    int64_t *times;        /* by place, then set */
-    uint8_t *met;          /* by place, then set: whether it has an event at all */
-    size_t count, capacity;
-};
+static const char WHAT[] = "the sums of bins and threads";
+
+enum { BIN, THREAD, MASK, KEYS };
+enum { EVENTS, TIME, SUMS };
 
 struct worker {
     struct sta_overlap_reader *reader;
-    struct sums sums;
-    int64_t events[STA_OVERLAP_SETS + 1], time[STA_OVERLAP_SETS + 1];
-    char padding[64]; /* a cache line of its own */
+    int64_t keys[KEYS][STA_BLOCK_ROWS]; /* by row */
+    uint32_t rows[STA_BLOCK_ROWS];
 };
 
 struct adding {
     const struct sta_overlap_request *request;
     const struct sta_budget *budget;
-    const struct sta_scope *scope;
     uint32_t *id_of_thread; /* by thread code: number of its (pid, tid) */
     uint32_t ids;
-    struct worker *workers;
-    _Atomic size_t bytes;
+    struct worker **workers;
+    struct sta_aggregation *aggregation;
 };
 
 /* ---- (pid, tid), whatever the host */
 
-static void number_ids(struct adding *adding)
+static int number_ids(struct adding *adding, struct sta_error *err)
 {
+    static const enum sta_type types[] = {STA_TYPE_INT, STA_TYPE_INT};
     const struct sta_entities *entities = sta_snapshot_entities(adding->request->question->snapshot);
-    struct sta_key_table table;
-    sta_key_table_init(&table, 2);
-    adding->id_of_thread =
-        sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *adding->id_of_thread);
-    for (uint32_t code = 0; code < entities->thread_code_count; code++) {
+    const uint32_t codes = entities->thread_code_count;
+    struct sta_account *account = adding->budget->account;
+    adding->id_of_thread = sta_account_calloc(account, (size_t)codes + 1, sizeof(uint32_t), WHAT, err);
+    if (adding->id_of_thread == NULL)
+        return err->status;
+    struct sta_numbering *numbering = sta_numbering_create(types, STA_COUNT_OF(types), adding->budget);
+    int rc = 0;
+    for (uint32_t code = 0; code < codes && rc == 0; code++) {
         if (entities->thread_of_code[code] >= entities->thread_count)
             continue;
         const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
-        struct sta_key_value id[] = {{.bits = (uint64_t)thread->pid}, {.bits = (uint64_t)thread->tid}};
-        adding->id_of_thread[code] = sta_key_table_intern(&table, id);
+        const struct sta_vector id[] = {sta_vector_of_integers(&thread->pid),
+                                        sta_vector_of_integers(&thread->tid)};
+        rc = sta_numbering_take(numbering, 0, id, NULL, 1, &adding->id_of_thread[code], err);
     }
-    adding->ids = sta_key_table_count(&table);
-    sta_key_table_fini(&table);
+    adding->ids = sta_numbering_count(numbering);
+    sta_numbering_destroy(numbering);
+    return rc;
 }
 
-/* ---- sums */
-
-static size_t place_of(struct adding *adding, struct sums *sums, uint64_t key)
-{
-    bool added;
-    size_t sets = adding->request->set_count;
-    size_t place = sta_map_intern(&sums->places, key, (uint32_t)sums->count, &added);
-    if (!added)
-        return place;
-    size_t before = sums->capacity;
-    STA_GROW(sums->keys, sums->capacity, sums->count + 1);
-    if (sums->capacity > before) {
-        size_t more = sums->capacity - before;
-        sums->times = sta_realloc_array(sums->times, sums->capacity * sets, sizeof *sums->times);
-        sums->met = sta_realloc_array(sums->met, sums->capacity * sets, 1);
-        memset(sums->times + before * sets, 0, more * sets * sizeof *sums->times);
-        memset(sums->met + before * sets, 0, more * sets);
-        atomic_fetch_add_explicit(&adding->bytes, more * (sets * 9 + 32), memory_order_relaxed);
-    }
-    sums->keys[sums->count++] = key;
-    return place;
-}
-
-static void add_event(struct adding *adding, struct worker *worker, uint64_t key, uint32_t mask, int64_t dur)
-{
-    size_t sets = adding->request->set_count;
-    if (mask == 0) {
-        worker->events[sets]++;
-        worker->time[sets] += dur;
-        return;
-    }
-    size_t place = place_of(adding, &worker->sums, key);
-    for (; mask != 0; mask &= mask - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(mask);
-        worker->sums.times[place * sets + s] += dur;
-        worker->sums.met[place * sets + s] = 1;
-        worker->events[s]++;
-        worker->time[s] += dur;
-    }
-}
+/* ---- the pass */
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
 {
-    struct adding *adding = self;
-    struct worker *worker = &adding->workers[number];
+    const struct adding *adding = self;
+    const struct sta_overlap_request *request = adding->request;
+    struct worker *worker = adding->workers[number];
     struct sta_overlap_events events;
-    double bytes = (double)atomic_load_explicit(&adding->bytes, memory_order_relaxed);
-    bytes += (double)sta_scope_bytes(adding->scope);
-    int rc = sta_budget_memory(adding->budget, bytes, "the sums of bins and threads", err);
-    if (rc == 0)
-        rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    uint32_t count = 0;
+    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
-        uint32_t row = events.selected != NULL ? events.selected[i] : i;
-        uint32_t mask = events.masks[row];
-        if (mask == STA_NOT_THERE || events.ts[row] < adding->request->from ||
-            events.ts[row] >= adding->request->to)
+        const uint32_t row = sta_overlap_row(&events, i);
+        const int64_t ts = events.ts[row];
+        if (events.masks[row] == STA_NOT_THERE || ts < request->from || ts >= request->to)
             continue;
-        uint64_t key = (uint64_t)events.units[row] << 32 | adding->id_of_thread[events.threads[row]];
-        add_event(adding, worker, key, mask, events.dur[row]);
+        worker->keys[BIN][row] = ts / request->scope.bin;
+        worker->keys[THREAD][row] = adding->id_of_thread[events.threads[row]];
+        worker->keys[MASK][row] = events.masks[row];
+        worker->rows[count++] = row;
     }
+    if (rc != 0 || count == 0)
+        return rc;
+    struct sta_vector keys[KEYS];
+    for (size_t k = 0; k < KEYS; k++)
+        keys[k] = sta_vector_of_integers(worker->keys[k]);
+    const struct sta_vector durations = sta_vector_of_integers(events.dur);
+    const struct sta_aggregation_input input = {
+        .count = count, .selected = worker->rows, .keys = keys, .arguments = &durations};
+    return sta_aggregation_consume(adding->aggregation, number, &input, err);
+}
+
+static int scan_events(struct adding *adding, struct sta_error *err)
+{
+    static const enum sta_type keys[KEYS] = {STA_TYPE_INT, STA_TYPE_INT, STA_TYPE_INT};
+    static const struct sta_primitive sums[SUMS] = {
+        [EVENTS] = {.aggregate = STA_AGGREGATE_ROWS},
+        [TIME] = {.aggregate = STA_AGGREGATE_SUM, .types = {STA_TYPE_INT}}};
+    const struct sta_aggregation_spec spec = {
+        .keys = keys, .key_count = KEYS, .primitives = sums, .primitive_count = SUMS};
+    const unsigned workers = sta_budget_workers(adding->budget);
+    struct sta_accumulator accumulator = {adding, take_rows};
+    struct sta_scan scan = sta_overlap_scan(adding->request);
+    struct sta_overlap_binding binding;
+    struct sta_overlap_request request = *adding->request;
+    request.scope.kind = STA_SCOPE_JOB; /* units are not looked at */
+    scan.accumulators = &accumulator;
+    scan.accumulator_count = 1;
+    adding->workers = sta_alloc_array(workers, sizeof *adding->workers);
+    for (unsigned w = 0; w < workers; w++)
+        adding->workers[w] = sta_alloc(sizeof **adding->workers);
+    int rc = sta_overlap_binding_init(&binding, &request, adding->budget, err);
+    for (unsigned w = 0; w < workers && rc == 0; w++)
+        adding->workers[w]->reader = sta_overlap_reader_create(&binding, w);
+    if (rc == 0)
+        rc = sta_aggregation_create(&spec, adding->budget, NULL, &adding->aggregation, err);
+    if (rc == 0)
+        rc = sta_scan_run(&scan, adding->budget, err);
+    for (unsigned w = 0; w < workers; w++) {
+        sta_overlap_reader_destroy(adding->workers[w]->reader);
+        free(adding->workers[w]);
+    }
+    free(adding->workers);
+    sta_overlap_binding_fini(&binding);
     return rc;
 }
 
 /* ---- results */
 
-static void merge(struct adding *adding, struct worker *into, const struct worker *from)
-{
-    size_t sets = adding->request->set_count;
-    for (size_t i = 0; i < from->sums.count; i++) {
-        size_t place = place_of(adding, &into->sums, from->sums.keys[i]);
-        for (size_t s = 0; s < sets; s++) {
-            into->sums.times[place * sets + s] += from->sums.times[i * sets + s];
-            into->sums.met[place * sets + s] |= from->sums.met[i * sets + s];
-        }
-    }
-    for (size_t s = 0; s <= sets; s++) {
-        into->events[s] += from->events[s];
-        into->time[s] += from->time[s];
-    }
-}
+/* The bin, and the thread in it, whose groups are being walked through. */
+struct walk {
+    struct sta_buckets *buckets;
+    uint32_t *met; /* by number of a (pid, tid): sets of which it has events */
+    int64_t bin, thread;
+    __int128 sums[STA_OVERLAP_SETS];    /* of the thread */
+    __int128 largest[STA_OVERLAP_SETS]; /* of the bin; no sum counts as 0 */
+};
 
-/* The largest sum of each bin and set; no sum counts as 0. */
-static int64_t *largest_by_bin(const struct adding *adding, const struct sums *sums, uint32_t bins)
+static void end_thread(struct walk *walk)
 {
-    size_t sets = adding->request->set_count;
-    int64_t *largest = sta_alloc_array((size_t)bins * sets + 1, sizeof *largest);
-    for (size_t i = 0; i < sums->count; i++) {
-        int64_t *bin = largest + (sums->keys[i] >> 32) * sets;
-        for (size_t s = 0; s < sets; s++)
-            bin[s] = STA_MAX(bin[s], sums->times[i * sets + s]);
-    }
-    return largest;
-}
-
-static void count_threads(const struct adding *adding, const struct sums *sums, struct sta_buckets *buckets)
-{
-    size_t sets = adding->request->set_count;
-    uint8_t *seen = sta_alloc_array((size_t)adding->ids * sets + 1, 1);
-    for (size_t i = 0; i < sums->count; i++)
-        for (size_t s = 0; s < sets; s++) {
-            uint8_t *mark = &seen[(uint32_t)sums->keys[i] * sets + s];
-            buckets->threads[s] += sums->met[i * sets + s] && !*mark;
-            *mark |= sums->met[i * sets + s];
-        }
-    free(seen);
-}
-
-static void subtract(const int64_t *largest, uint32_t bins, struct sta_buckets *buckets)
-{
-    for (uint32_t bin = 0; bin < bins; bin++) {
-        const int64_t *times = largest + (size_t)bin * buckets->sets;
-        for (uint32_t a = 0; a < buckets->sets; a++) {
-            buckets->total[a] += times[a];
-            for (uint32_t b = 0; b < buckets->sets; b++)
-                buckets->minus[a][b] += STA_MAX(times[a] - times[b], 0);
-        }
+    for (uint32_t s = 0; s < walk->buckets->sets; s++) {
+        walk->largest[s] = STA_MAX(walk->largest[s], walk->sums[s]);
+        walk->sums[s] = 0;
     }
 }
 
-static void take_results(struct adding *adding, unsigned workers, uint32_t bins, struct sta_buckets *buckets)
+static void end_bin(struct walk *walk)
 {
-    struct worker *first = &adding->workers[0];
-    for (unsigned w = 1; w < workers; w++)
-        merge(adding, first, &adding->workers[w]);
-    *buckets = (struct sta_buckets){.sets = adding->request->set_count, .bins = bins};
-    memcpy(buckets->events, first->events, (buckets->sets + 1) * sizeof *first->events);
-    memcpy(buckets->time, first->time, (buckets->sets + 1) * sizeof *first->time);
-    int64_t *largest = largest_by_bin(adding, &first->sums, bins);
-    subtract(largest, bins, buckets);
-    free(largest);
-    count_threads(adding, &first->sums, buckets);
+    struct sta_buckets *buckets = walk->buckets;
+    end_thread(walk);
+    for (uint32_t a = 0; a < buckets->sets; a++) {
+        buckets->total[a] += walk->largest[a];
+        for (uint32_t b = 0; b < buckets->sets; b++)
+            buckets->minus[a][b] += STA_MAX(walk->largest[a] - walk->largest[b], 0);
+    }
+    for (uint32_t s = 0; s < buckets->sets; s++)
+        walk->largest[s] = 0;
 }
 
-static int scan_events(struct adding *adding, const struct sta_overlap_binding *binding, unsigned workers,
-                       struct sta_error *err)
+static void add_group(struct walk *walk, const struct sta_aggregation_table *table, uint64_t row)
 {
-    struct sta_accumulator accumulator = {adding, take_rows};
-    struct sta_scan scan = sta_overlap_scan(adding->request);
-    scan.accumulators = &accumulator;
-    scan.accumulator_count = 1;
-    for (unsigned w = 0; w < workers; w++)
-        adding->workers[w].reader = sta_overlap_reader_create(binding);
-    int rc = sta_scan_run(&scan, adding->budget, err);
-    for (unsigned w = 0; w < workers; w++)
-        sta_overlap_reader_destroy(adding->workers[w].reader);
+    struct sta_buckets *buckets = walk->buckets;
+    const int64_t bin = table->keys[BIN].integers[row], thread = table->keys[THREAD].integers[row];
+    const uint32_t mask = (uint32_t)table->keys[MASK].integers[row];
+    const int64_t events = table->values[EVENTS].integers[row], time = table->values[TIME].integers[row];
+    if (bin != walk->bin)
+        end_bin(walk);
+    else if (thread != walk->thread)
+        end_thread(walk);
+    walk->bin = bin;
+    walk->thread = thread;
+    if (mask == 0) {
+        buckets->events[buckets->sets] += events;
+        buckets->time[buckets->sets] += time;
+    }
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        const uint32_t s = (uint32_t)__builtin_ctz(rest);
+        walk->sums[s] += time;
+        buckets->events[s] += events;
+        buckets->time[s] += time;
+        buckets->threads[s] += !(walk->met[thread] >> s & 1);
+    }
+    walk->met[thread] |= mask;
+}
+
+static int take_results(const struct adding *adding, struct sta_buckets *buckets, struct sta_error *err)
+{
+    struct sta_account *account = adding->budget->account;
+    struct sta_aggregation_table table;
+    struct walk walk = {
+        .buckets = buckets,
+        .met = sta_account_calloc(account, (size_t)adding->ids + 1, sizeof(uint32_t), WHAT, err)};
+    if (walk.met == NULL)
+        return err->status;
+    int rc = sta_aggregation_collect(adding->aggregation, &table, err);
+    for (uint64_t row = 0; rc == 0 && row < table.rows; row++) {
+        add_group(&walk, &table, row);
+        rc = sta_budget_check_step(adding->budget, row, err);
+    }
+    end_bin(&walk);
+    sta_aggregation_table_fini(&table);
+    sta_account_free(account, walk.met);
+    if (rc == 0 && sta_aggregation_figures(adding->aggregation).too_large > 0)
+        rc = sta_fail(err, STA_ELIMIT, "durations of a bin add up to more than 64 bits hold");
     return rc;
 }
 
 int sta_buckets_measure(const struct sta_overlap_request *request, const struct sta_budget *budget,
                         struct sta_buckets *buckets, struct sta_error *err)
 {
-    unsigned workers = sta_budget_workers(budget);
-    struct adding adding = {
-        .request = request, .budget = budget, .workers = sta_alloc_array(workers, sizeof *adding.workers)};
-    struct sta_overlap_binding binding;
-    number_ids(&adding);
-    int rc = sta_overlap_binding_init(&binding, request, budget, err);
-    adding.scope = binding.scope;
+    struct adding adding = {.request = request, .budget = budget};
+    *buckets = (struct sta_buckets){.sets = request->set_count};
+    int rc = number_ids(&adding, err);
     if (rc == 0)
-        rc = scan_events(&adding, &binding, workers, err);
+        rc = scan_events(&adding, err);
     if (rc == 0)
-        take_results(&adding, workers, sta_scope_unit_count(binding.scope), buckets);
-    for (unsigned w = 0; w < workers; w++) {
-        sta_map_fini(&adding.workers[w].sums.places);
-        free(adding.workers[w].sums.keys);
-        free(adding.workers[w].sums.times);
-        free(adding.workers[w].sums.met);
-    }
-    free(adding.workers);
-    free(adding.id_of_thread);
-    sta_overlap_binding_fini(&binding);
+        rc = take_results(&adding, buckets, err);
+    sta_aggregation_destroy(adding.aggregation);
+    sta_account_free(budget->account, adding.id_of_thread);
     return rc;
 }

@@ -11,15 +11,15 @@
 
 struct sta_buckets {
     uint32_t sets;
-    int64_t total[STA_OVERLAP_SETS];                   /* ticks: sum over bins */
-    int64_t minus[STA_OVERLAP_SETS][STA_OVERLAP_SETS]; /* [a][b]: sum over bins of what of a is beyond b */
-    int64_t events[STA_OVERLAP_SETS + 1];              /* .. of a set; last: of none */
-    int64_t time[STA_OVERLAP_SETS + 1];                /* ticks: their durations */
-    uint32_t threads[STA_OVERLAP_SETS];                /* distinct (pid, tid) */
-    size_t bins;                                       /* that have events of some set */
+    __int128 total[STA_OVERLAP_SETS];                   /* ticks: sum over bins */
+    __int128 minus[STA_OVERLAP_SETS][STA_OVERLAP_SETS]; /* [a][b]: sum over bins of what of a is beyond b */
+    int64_t events[STA_OVERLAP_SETS + 1];               /* .. of a set; last: of none */
+    __int128 time[STA_OVERLAP_SETS + 1];                /* ticks: their durations */
+    uint32_t threads[STA_OVERLAP_SETS];                 /* distinct (pid, tid) */
 };
 
-/** One pass.  @request: its scope is BIN.  Return: 0, or what the pass failed with. */
+/** One pass.  @request: its scope is BIN, of which only the width matters.  Return: 0, or what the pass
+ * failed with. */
 STA_MUSTCHECK int sta_buckets_measure(const struct sta_overlap_request *request,
                                       const struct sta_budget *budget, struct sta_buckets *buckets,
                                       struct sta_error *err);

@@ -7,15 +7,15 @@
 
 #include "analyse/overlap/buckets.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 
 enum phase { PHASE_COMPUTE, PHASE_IO, PHASE_APP_IO, PHASES };
 static const char *const phase_names[PHASES] = {"compute", "io", "app_io"};
 
 /* By phase; an absent set is empty. */
 struct times {
-    int64_t total[PHASES];
-    int64_t minus[PHASES][PHASES];
+    __int128 total[PHASES];
+    __int128 minus[PHASES][PHASES];
 };
 
 static int phase_of(const struct sta_overlap_set *set)
@@ -67,18 +67,18 @@ static int measure_unions(const struct sta_overlap_request *request, const struc
                           struct times *times, struct sta_error *err)
 {
     struct sta_overlap_binding binding;
-    struct sta_overlap_results results;
-    struct sta_overlap_stretches none = {0};
+    struct sta_overlap_results results = {0};
+    struct sta_overlap_wants none = {0};
     int rc = sta_overlap_binding_init(&binding, request, budget, err);
     if (rc == 0)
-        rc = sta_overlap_pass(&binding, &none, budget, &results, err);
+        rc = sta_overlap_pass(&binding, &none, &results, err);
     if (rc == 0) {
         static const struct sta_unit_sums no_span;
         struct sta_figures figures = {0};
         sta_figures_add(&figures, &no_span, results.cells, results.cell_count);
         take_figures(request, &figures, times);
-        sta_overlap_results_fini(&results);
     }
+    sta_overlap_results_fini(&results);
     sta_overlap_binding_fini(&binding);
     return rc;
 }
@@ -88,7 +88,7 @@ static void put_facts(const struct sta_overlap_request *request, const struct ti
 {
     const struct {
         const char *name;
-        int64_t ticks;
+        __int128 ticks;
     } said[] = {{"granularity", request->granularity},
                 {"total", sta_snapshot_info(request->question->snapshot)->end_ticks},
                 {"io", times->total[PHASE_IO]},

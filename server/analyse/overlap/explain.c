@@ -29,8 +29,8 @@ static void put_pair(const struct sta_overlap_request *asked, const struct sta_o
                             sta_table_find(&answer->pairs, "overlap")->numbers[row],
                             sta_table_find(&answer->pairs, "a_minus_b")->numbers[row],
                             sta_table_find(&answer->pairs, "b_minus_a")->numbers[row]};
-    const int64_t bucket[] = {buckets->total[a], buckets->total[b], buckets->total[a] - buckets->minus[a][b],
-                              buckets->minus[a][b], buckets->minus[b][a]};
+    const __int128 bucket[] = {buckets->total[a], buckets->total[b], buckets->total[a] - buckets->minus[a][b],
+                               buckets->minus[a][b], buckets->minus[b][a]};
     struct sta_table_column *column = answer->explain.columns;
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
         sta_table_set_text(&answer->explain, column++, row, names[i], strlen(names[i]));

@@ -33,9 +33,9 @@ const struct sta_sweep_cell *sta_figures_cells(const struct sta_overlap_results 
     return results->cells + low;
 }
 
-int64_t sta_figures_pair(const struct sta_figures *figures, uint32_t a, uint32_t b, enum sta_pair_part part)
+__int128 sta_figures_pair(const struct sta_figures *figures, uint32_t a, uint32_t b, enum sta_pair_part part)
 {
-    int64_t both = figures->both[a][b];
+    __int128 both = figures->both[a][b];
     if (part == STA_PAIR_BOTH)
         return both;
     return figures->busy[part == STA_PAIR_FIRST ? a : b] - both;

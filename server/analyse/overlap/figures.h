@@ -5,12 +5,12 @@
 
 #include "analyse/overlap/pass.h"
 
-/* In ticks. */
+/* In ticks; of many units they may exceed 64 bits. */
 struct sta_figures {
-    int64_t busy[STA_OVERLAP_SETS];
-    int64_t both[STA_OVERLAP_SETS][STA_OVERLAP_SETS]; /* [i][j], i < j */
-    int64_t covered;                                  /* by any set */
-    int64_t span;
+    __int128 busy[STA_OVERLAP_SETS];
+    __int128 both[STA_OVERLAP_SETS][STA_OVERLAP_SETS]; /* [i][j], i < j */
+    __int128 covered;                                  /* by any set */
+    __int128 span;
 };
 
 /** Adds the figures of a unit.  @cells: all of that unit. */
@@ -23,6 +23,6 @@ const struct sta_sweep_cell *sta_figures_cells(const struct sta_overlap_results 
 /* Columns for each pair, in the order (first, second), (first, third), .. */
 enum sta_pair_part { STA_PAIR_BOTH, STA_PAIR_FIRST, STA_PAIR_SECOND, STA_PAIR_PARTS };
 /** Ticks of |A and B|, |A \ B| or |B \ A|. */
-int64_t sta_figures_pair(const struct sta_figures *figures, uint32_t a, uint32_t b, enum sta_pair_part part);
+__int128 sta_figures_pair(const struct sta_figures *figures, uint32_t a, uint32_t b, enum sta_pair_part part);
 
 #endif

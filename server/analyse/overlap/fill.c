@@ -12,17 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
+#include "analyse/exec/sort.h"
+#include "common/account.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
 #define LOCKS 64
-#define TEXT_BYTES 300 /* of an event, roughly, for the budget */
+
+static const char WHAT[] = "the events of the intervals";
 
 struct candidate {
     int64_t covered, ts, dur; /* ticks */
     const struct sta_block *block;
     uint32_t row, mask;
+    const char *json; /* set in the end */
 };
 
 struct bucket {
@@ -33,6 +37,8 @@ struct bucket {
 
 struct filling {
     const struct sta_overlap_request *request;
+    const struct sta_overlap_binding *binding;
+    struct sta_account *account;
     const struct sta_span *intervals;
     size_t count;
     bool outside;
@@ -42,32 +48,35 @@ struct filling {
     uint32_t units;
     struct bucket *buckets; /* by interval */
     struct candidate *memory;
+    struct candidate **kept; /* by block, then row */
+    size_t kept_count;
+    struct sta_arena texts;
     pthread_mutex_t locks[LOCKS];
     struct sta_overlap_reader **readers;
 };
 
 /* ---- intervals of a unit */
 
-static void index_intervals(struct filling *filling)
+static int compare_places(const void *a, const void *b, void *context)
 {
-    struct sta_span *sorted = sta_alloc_array(filling->count * 2 + 1, sizeof *sorted);
+    const struct sta_span *intervals = context;
+    const struct sta_span *x = &intervals[*(const uint32_t *)a];
+    const struct sta_span *y = &intervals[*(const uint32_t *)b];
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static int index_intervals(struct filling *filling, struct sta_error *err)
+{
     for (size_t i = 0; i < filling->count; i++) {
-        sorted[i] = filling->intervals[i];
-        sorted[i].mask = (uint32_t)i;
+        filling->order[i] = (uint32_t)i;
+        filling->first[filling->intervals[i].cell + 1]++;
     }
-    const struct sta_span *by_time = sta_spans_sort(sorted, sorted + filling->count, filling->count);
-    filling->order = sta_alloc_array(filling->count + 1, sizeof *filling->order);
-    filling->first = sta_alloc_array((size_t)filling->units + 1, sizeof *filling->first);
-    for (size_t i = 0; i < filling->count; i++)
-        filling->first[by_time[i].cell + 1]++;
     for (uint32_t u = 0; u < filling->units; u++)
         filling->first[u + 1] += filling->first[u];
-    uint32_t *place = sta_alloc_array((size_t)filling->units + 1, sizeof *place);
-    memcpy(place, filling->first, filling->units * sizeof *place);
-    for (size_t i = 0; i < filling->count; i++)
-        filling->order[place[by_time[i].cell]++] = by_time[i].mask;
-    free(place);
-    free(sorted);
+    return sta_sort(filling->binding->budget, filling->order, filling->count, sizeof *filling->order,
+                    compare_places, (void *)(uintptr_t)filling->intervals, err);
 }
 
 /* The first interval of a unit that ends behind @from. */
@@ -141,7 +150,7 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     struct sta_overlap_events events;
     int rc = sta_overlap_reader_read(filling->readers[worker], rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
-        uint32_t row = events.selected != NULL ? events.selected[i] : i;
+        uint32_t row = sta_overlap_row(&events, i);
         struct sta_part part =
             sta_part_of(sta_overlap_window(filling->request), events.ts[row], events.dur[row]);
         uint32_t mask = events.masks[row];
@@ -154,9 +163,9 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     return rc;
 }
 
-static int scan_events(struct filling *filling, const struct sta_overlap_binding *binding,
-                       const struct sta_budget *budget, struct sta_error *err)
+static int scan_events(struct filling *filling, struct sta_error *err)
 {
+    const struct sta_budget *budget = filling->binding->budget;
     unsigned workers = sta_budget_workers(budget);
     struct sta_accumulator accumulator = {filling, take_rows};
     struct sta_scan scan = sta_overlap_scan(filling->request);
@@ -164,7 +173,7 @@ static int scan_events(struct filling *filling, const struct sta_overlap_binding
     scan.accumulator_count = 1;
     filling->readers = sta_alloc_array(workers, sizeof *filling->readers);
     for (unsigned w = 0; w < workers; w++)
-        filling->readers[w] = sta_overlap_reader_create(binding);
+        filling->readers[w] = sta_overlap_reader_create(filling->binding, w);
     int rc = sta_scan_run(&scan, budget, err);
     for (unsigned w = 0; w < workers; w++)
         sta_overlap_reader_destroy(filling->readers[w]);
@@ -174,15 +183,10 @@ static int scan_events(struct filling *filling, const struct sta_overlap_binding
 
 /* ---- names of what was kept */
 
-struct kept {
-    const struct candidate *candidate;
-    char *json; /* of the event */
-};
-
-static int compare_kept(const void *a, const void *b)
+static int compare_kept(const void *a, const void *b, void *context)
 {
-    const struct candidate *x = (*(struct kept *const *)a)->candidate;
-    const struct candidate *y = (*(struct kept *const *)b)->candidate;
+    const struct candidate *x = *(struct candidate *const *)a;
+    const struct candidate *y = *(struct candidate *const *)b;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
@@ -220,7 +224,7 @@ static void put_times(const struct filling *filling, const struct candidate *can
     sta_put_text(out, "]}");
 }
 
-static int name_event(const struct filling *filling, struct sta_column_reader *reader, struct kept *kept,
+static int name_event(struct filling *filling, struct sta_column_reader *reader, struct candidate *candidate,
                       struct sta_error *err)
 {
     static const struct {
@@ -233,7 +237,6 @@ static int name_event(const struct filling *filling, struct sta_column_reader *r
                  {"tid", STA_LOGICAL_tid},
                  {"file_name", STA_LOGICAL_file_name},
                  {"size", STA_LOGICAL_size}};
-    const struct candidate *candidate = kept->candidate;
     struct sta_buffer out;
     sta_buffer_init(&out);
     if (sta_column_reader_block(reader) != candidate->block)
@@ -247,51 +250,41 @@ static int name_event(const struct filling *filling, struct sta_column_reader *r
             put_value(&out, &vector, candidate->row);
     }
     put_times(filling, candidate, &out);
-    kept->json = sta_buffer_take_text(&out);
+    candidate->json = sta_arena_copy(&filling->texts, out.data, out.size);
+    sta_buffer_fini(&out);
     return rc;
 }
 
-static size_t list_kept(const struct filling *filling, struct kept **kept)
+/* Block by block. */
+static int name_all(struct filling *filling, struct sta_error *err)
 {
-    size_t count = 0;
-    *kept = sta_alloc_array(filling->count * filling->most + 1, sizeof **kept);
+    const struct sta_budget *budget = filling->binding->budget;
     for (size_t i = 0; i < filling->count; i++)
         for (uint32_t k = 0; k < filling->buckets[i].count; k++)
-            (*kept)[count++].candidate = &filling->buckets[i].best[k];
-    return count;
-}
-
-static int name_all(const struct filling *filling, struct kept *kept, size_t count,
-                    const struct sta_budget *budget, struct sta_error *err)
-{
-    struct kept **by_block = sta_alloc_array(count + 1, sizeof(struct kept *));
-    for (size_t i = 0; i < count; i++)
-        by_block[i] = &kept[i];
-    qsort(by_block, count, sizeof *by_block, compare_kept);
+            filling->kept[filling->kept_count++] = &filling->buckets[i].best[k];
+    int rc =
+        sta_sort(budget, filling->kept, filling->kept_count, sizeof *filling->kept, compare_kept, NULL, err);
     struct sta_column_reader *reader = sta_column_reader_create(filling->request->columns);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < filling->kept_count; i++) {
         rc = sta_budget_check(budget, err);
         if (rc == 0)
-            rc = name_event(filling, reader, by_block[i], err);
+            rc = name_event(filling, reader, filling->kept[i], err);
     }
     sta_column_reader_destroy(reader);
-    free(by_block);
     return rc;
 }
 
-static void put_column(const struct filling *filling, const struct kept *kept, struct sta_table *table)
+static void put_column(const struct filling *filling, struct sta_table *table)
 {
     struct sta_table_column *column = sta_table_add(table, "events", STA_TYPE_LIST, NULL);
     struct sta_buffer list;
     sta_buffer_init(&list);
-    size_t at = 0;
     for (size_t i = 0; i < filling->count; i++) {
         sta_buffer_clear(&list);
         sta_put_char(&list, '[');
         for (uint32_t k = 0; k < filling->buckets[i].count; k++) {
             sta_put_text(&list, k > 0 ? ", " : "");
-            sta_put_text(&list, kept[at++].json);
+            sta_put_text(&list, filling->buckets[i].best[k].json);
         }
         sta_put_char(&list, ']');
         sta_table_set_text(table, column, i, list.data, list.size);
@@ -301,63 +294,57 @@ static void put_column(const struct filling *filling, const struct kept *kept, s
 
 /* ---- start and end */
 
-static void filling_init(struct filling *filling)
+static int filling_init(struct filling *filling, struct sta_error *err)
 {
-    index_intervals(filling);
-    filling->buckets = sta_alloc_array(filling->count + 1, sizeof *filling->buckets);
-    filling->memory = sta_alloc_array(filling->count * filling->most + 1, sizeof *filling->memory);
+    struct sta_account *account = filling->account;
+    const size_t count = filling->count + 1, most = filling->count * filling->most + 1;
+    filling->texts.account = account;
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&filling->locks[i], NULL);
+    filling->order = sta_account_alloc(account, count, sizeof *filling->order, WHAT, err);
+    filling->first =
+        sta_account_calloc(account, (size_t)filling->units + 1, sizeof *filling->first, WHAT, err);
+    filling->buckets = sta_account_calloc(account, count, sizeof *filling->buckets, WHAT, err);
+    filling->memory = sta_account_alloc(account, most, sizeof *filling->memory, WHAT, err);
+    filling->kept = sta_account_alloc(account, most, sizeof *filling->kept, WHAT, err);
+    if (filling->order == NULL || filling->first == NULL || filling->buckets == NULL ||
+        filling->memory == NULL || filling->kept == NULL)
+        return sta_error_wrap(err, "ask for fewer intervals (longest) or fewer events of each");
     for (size_t i = 0; i < filling->count; i++) {
         filling->buckets[i].least = -1;
         filling->buckets[i].best = filling->memory + i * filling->most;
     }
-    for (size_t i = 0; i < LOCKS; i++)
-        pthread_mutex_init(&filling->locks[i], NULL);
+    return index_intervals(filling, err);
 }
 
 static void filling_fini(struct filling *filling)
 {
+    void *const all[] = {filling->order, filling->first, filling->buckets, filling->memory, filling->kept};
     for (size_t i = 0; i < LOCKS; i++)
         pthread_mutex_destroy(&filling->locks[i]);
-    free(filling->order);
-    free(filling->first);
-    free(filling->buckets);
-    free(filling->memory);
-}
-
-static int fill(struct filling *filling, const struct sta_overlap_binding *binding,
-                const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
-{
-    struct kept *kept;
-    int rc = scan_events(filling, binding, budget, err);
-    if (rc != 0)
-        return rc;
-    size_t count = list_kept(filling, &kept);
-    rc = name_all(filling, kept, count, budget, err);
-    if (rc == 0)
-        put_column(filling, kept, table);
-    for (size_t i = 0; i < count; i++)
-        free(kept[i].json);
-    free(kept);
-    return rc;
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+        sta_account_free(filling->account, all[i]);
+    sta_arena_fini(&filling->texts);
 }
 
 int sta_overlap_fill(const struct sta_overlap_binding *binding, const struct sta_span *intervals,
-                     size_t count, bool outside, const struct sta_budget *budget, struct sta_table *table,
-                     struct sta_error *err)
+                     size_t count, bool outside, struct sta_table *table, struct sta_error *err)
 {
     struct filling filling = {.request = binding->request,
+                              .binding = binding,
+                              .account = binding->budget->account,
                               .intervals = intervals,
                               .count = count,
                               .outside = outside,
                               .most = binding->request->events,
                               .units = sta_scope_unit_count(binding->scope)};
-    double each = (double)sizeof(struct candidate) + sizeof(struct kept) + TEXT_BYTES;
-    int rc =
-        sta_budget_memory(budget, (double)count * filling.most * each, "the events of the intervals", err);
-    if (rc != 0)
-        return sta_because(err, "ask for fewer intervals (longest) or fewer events of each");
-    filling_init(&filling);
-    rc = fill(&filling, binding, budget, table, err);
+    int rc = filling_init(&filling, err);
+    if (rc == 0)
+        rc = scan_events(&filling, err);
+    if (rc == 0)
+        rc = name_all(&filling, err);
+    if (rc == 0)
+        put_column(&filling, table);
     filling_fini(&filling);
     return rc;
 }

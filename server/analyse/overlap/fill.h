@@ -14,7 +14,6 @@
  */
 STA_MUSTCHECK int sta_overlap_fill(const struct sta_overlap_binding *binding,
                                    const struct sta_span *intervals, size_t count, bool outside,
-                                   const struct sta_budget *budget, struct sta_table *table,
-                                   struct sta_error *err);
+                                   struct sta_table *table, struct sta_error *err);
 
 #endif

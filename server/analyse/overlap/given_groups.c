@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/rank_groups.h"
+#include "analyse/exec/sort.h"
+#include "analyse/sources/rank_groups.h"
+#include "common/account.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "the rank groups";
 
 /* ---- what a request may say */
 
@@ -52,40 +56,44 @@ int sta_given_groups_check(const struct sta_document *rank_groups, struct sta_er
     return rc;
 }
 
-/* ---- processes by (host, pid) */
-
-struct placed_process {
-    uint32_t host;
-    int64_t pid;
-    uint32_t process;
-};
-
-static int compare_processes(const void *a, const void *b)
-{
-    const struct placed_process *x = a;
-    const struct placed_process *y = b;
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static struct placed_process *index_processes(const struct sta_entities *entities)
-{
-    struct placed_process *index = sta_alloc_array((size_t)entities->process_count + 1, sizeof *index);
-    for (uint32_t p = 0; p < entities->process_count; p++)
-        index[p] = (struct placed_process){entities->processes[p].host, entities->processes[p].pid, p};
-    qsort(index, entities->process_count, sizeof *index, compare_processes);
-    return index;
-}
-
 /* ---- naming */
 
 struct naming {
     const struct sta_entities *entities;
-    struct placed_process *index;
+    uint32_t *index;             /* processes by host and pid */
     bool *named;                 /* by process: the request names it .. */
     struct sta_group_key *names; /* .. as one of this group */
 };
+
+static int compare_process(const struct sta_entity_process *process, uint32_t host, int64_t pid)
+{
+    if (process->host != host)
+        return process->host < host ? -1 : 1;
+    return (process->pid > pid) - (process->pid < pid);
+}
+
+static int compare_places(const void *a, const void *b, void *context)
+{
+    const struct sta_entity_process *processes = context;
+    const struct sta_entity_process *other = &processes[*(const uint32_t *)b];
+    return compare_process(&processes[*(const uint32_t *)a], other->host, other->pid);
+}
+
+static void name_process(struct naming *naming, uint32_t host, int64_t pid, int64_t root)
+{
+    uint32_t low = 0, high = naming->entities->process_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2, process = naming->index[middle];
+        const int order = compare_process(&naming->entities->processes[process], host, pid);
+        if (order == 0) {
+            naming->named[process] = true;
+            naming->names[process] = (struct sta_group_key){host, root};
+            return;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+}
 
 static void name_group(struct naming *naming, const struct sta_document *group)
 {
@@ -97,61 +105,74 @@ static void name_group(struct naming *naming, const struct sta_document *group)
         if (code == STA_NO_CODE)
             return; /* a host without events */
     }
-    for (const struct sta_document *pid = pids->first; pid != NULL; pid = pid->next) {
-        struct placed_process wanted = {.host = code, .pid = pid->integer};
-        const struct placed_process *found = bsearch(&wanted, naming->index, naming->entities->process_count,
-                                                     sizeof wanted, compare_processes);
-        if (found == NULL)
-            continue;
-        naming->named[found->process] = true;
-        naming->names[found->process] = (struct sta_group_key){code, pids->first->integer};
-    }
+    for (const struct sta_document *pid = pids->first; pid != NULL; pid = pid->next)
+        name_process(naming, code, pid->integer, pids->first->integer);
 }
 
-static void naming_init(struct naming *naming, const struct sta_entities *entities,
-                        const struct sta_document *rank_groups)
+static int naming_init(struct naming *naming, const struct sta_entities *entities,
+                       const struct sta_document *rank_groups, const struct sta_budget *budget,
+                       struct sta_error *err)
 {
-    size_t room = (size_t)entities->process_count + 1;
-    *naming = (struct naming){.entities = entities,
-                              .index = index_processes(entities),
-                              .named = sta_alloc_array(room, sizeof *naming->named),
-                              .names = sta_alloc_array(room, sizeof *naming->names)};
-    for (const struct sta_document *group = rank_groups != NULL ? rank_groups->first : NULL; group != NULL;
-         group = group->next)
+    const size_t count = entities->process_count;
+    naming->entities = entities;
+    naming->index = sta_account_alloc(budget->account, count + 1, sizeof *naming->index, WHAT, err);
+    naming->named = sta_account_calloc(budget->account, count + 1, sizeof *naming->named, WHAT, err);
+    naming->names = sta_account_calloc(budget->account, count + 1, sizeof *naming->names, WHAT, err);
+    if (naming->index == NULL || naming->named == NULL || naming->names == NULL)
+        return err->status;
+    for (uint32_t p = 0; p < count; p++)
+        naming->index[p] = p;
+    int rc = sta_sort(budget, naming->index, count, sizeof *naming->index, compare_places,
+                      (void *)(uintptr_t)entities->processes, err);
+    for (const struct sta_document *group = rank_groups != NULL ? rank_groups->first : NULL;
+         group != NULL && rc == 0; group = group->next)
         name_group(naming, group);
+    return rc;
 }
 
-static void naming_fini(struct naming *naming)
+static int name_all(struct naming *naming, uint32_t *parents, const struct sta_budget *budget,
+                    struct sta_group_key **groups, struct sta_error *err)
 {
-    free(naming->index);
-    free(naming->named);
-    free(naming->names);
+    const struct sta_entities *entities = naming->entities;
+    struct sta_rank_groups found;
+    *groups =
+        sta_account_alloc(budget->account, (size_t)entities->process_count + 1, sizeof **groups, WHAT, err);
+    if (*groups == NULL)
+        return err->status;
+    for (uint32_t p = 0; p < entities->process_count; p++)
+        if (naming->named[p])
+            parents[p] = STA_NO_PARENT;
+    sta_rank_groups_from_parents(&found, parents, entities->process_count);
+    for (uint32_t p = 0; p < entities->process_count; p++) {
+        uint32_t root = found.root_of_group[found.group_of_process[p]];
+        const struct sta_entity_process *process = &entities->processes[root];
+        (*groups)[p] =
+            naming->named[root] ? naming->names[root] : (struct sta_group_key){process->host, process->pid};
+    }
+    sta_rank_groups_fini(&found);
+    return 0;
 }
 
 int sta_given_groups(const struct sta_snapshot *snapshot, const struct sta_document *rank_groups,
                      const struct sta_budget *budget, struct sta_group_key **groups, struct sta_error *err)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(snapshot);
-    uint32_t *parents;
-    int rc = sta_rank_parents(snapshot, budget, &parents, err);
+    struct naming naming = {0};
+    const uint32_t count = sta_snapshot_entities(snapshot)->process_count;
+    const uint32_t *found;
+    int rc = sta_rank_parents(snapshot, budget, &found, err);
     if (rc != 0)
-        return sta_because(err, "cannot find the rank groups");
-    struct naming naming;
-    naming_init(&naming, entities, rank_groups);
-    for (uint32_t p = 0; p < entities->process_count; p++)
-        if (naming.named[p])
-            parents[p] = STA_NO_PARENT;
-    struct sta_rank_groups found;
-    sta_rank_groups_from_parents(&found, parents, entities->process_count);
-    *groups = sta_alloc_array((size_t)entities->process_count + 1, sizeof **groups);
-    for (uint32_t p = 0; p < entities->process_count; p++) {
-        uint32_t root = found.root_of_group[found.group_of_process[p]];
-        const struct sta_entity_process *process = &entities->processes[root];
-        (*groups)[p] =
-            naming.named[root] ? naming.names[root] : (struct sta_group_key){process->host, process->pid};
-    }
-    sta_rank_groups_fini(&found);
-    naming_fini(&naming);
-    free(parents);
-    return 0;
+        return sta_error_wrap(err, "cannot find the rank groups");
+    uint32_t *parents = sta_account_alloc(budget->account, (size_t)count + 1, sizeof *parents,
+                                          "the parents of processes", err);
+    if (parents == NULL)
+        return err->status;
+    memcpy(parents, found, count * sizeof *parents);
+    rc = naming_init(&naming, sta_snapshot_entities(snapshot), rank_groups, budget, err);
+    if (rc == 0)
+        rc = name_all(&naming, parents, budget, groups, err);
+    sta_account_free(budget->account, naming.index);
+    sta_account_free(budget->account, naming.named);
+    sta_account_free(budget->account, naming.names);
+    sta_account_free(budget->account, parents);
+    return rc;
 }

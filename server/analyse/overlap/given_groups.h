@@ -17,7 +17,7 @@ STA_MUSTCHECK int sta_given_groups_check(const struct sta_document *rank_groups,
 /**
  * sta_given_groups - the group of each process
  * @rank_groups: checked; or NULL
- * @groups: by index of sta_entities.processes; free() it
+ * @groups: by index of sta_entities.processes; of the budget's account
  * Return: 0, or what finding the parents failed with.
  */
 STA_MUSTCHECK int sta_given_groups(const struct sta_snapshot *snapshot,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
 #include "analyse/overlap/fill.h"
 #include "analyse/overlap/tables.h"
@@ -72,17 +72,20 @@ static int choose(const struct sta_overlap_request *request, struct sta_scope *s
 
 /* ---- the table */
 
-static void put_table(const struct sta_overlap_request *request, const struct sta_scope *scope,
-                      const struct sta_span *intervals, size_t count, const struct sta_budget *budget,
-                      struct sta_table *table)
+static int put_table(const struct sta_overlap_request *request, const struct sta_scope *scope,
+                     const struct sta_span *intervals, size_t count, const struct sta_budget *budget,
+                     struct sta_table *table, struct sta_error *err)
 {
-    uint32_t *units = sta_alloc_array(count + 1, sizeof *units);
+    uint32_t *units =
+        sta_account_alloc(budget->account, count + 1, sizeof *units, "the table of intervals", err);
+    if (units == NULL)
+        return err->status;
     for (size_t i = 0; i < count; i++)
         units[i] = intervals[i].cell;
     sta_table_init(table, count);
     sta_table_count_in(table, budget->account);
     sta_scope_put_keys(scope, table, units);
-    free(units);
+    sta_account_free(budget->account, units);
     size_t first = table->column_count;
     sta_add_seconds(table, "start");
     sta_add_seconds(table, "end");
@@ -92,6 +95,7 @@ static void put_table(const struct sta_overlap_request *request, const struct st
         for (size_t c = 0; c < STA_COUNT_OF(ticks); c++)
             sta_table_set_number(&table->columns[first + c], i, sta_overlap_seconds(request, ticks[c]));
     }
+    return 0;
 }
 
 static int check_memory(const struct sta_overlap_request *request, size_t count,
@@ -107,22 +111,21 @@ static int list_intervals(const struct sta_overlap_request *request,
                           const struct sta_overlap_binding *binding, const struct sta_where *where,
                           const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
-    struct sta_overlap_results results;
+    struct sta_overlap_results results = {0};
     struct sta_span *intervals;
     size_t count;
-    int rc = sta_where_intervals(where, binding, budget, &results, &intervals, &count, err);
-    if (rc != 0)
-        return rc;
-    rc = check_memory(request, count, budget, err);
+    *table = (struct sta_table){0};
+    int rc = sta_where_intervals(where, binding, &results, &intervals, &count, err);
+    if (rc == 0)
+        rc = check_memory(request, count, budget, err);
     if (rc == 0)
         rc = choose(request, results.scope, intervals, &count, budget, err);
-    if (rc == 0) {
-        put_table(request, results.scope, intervals, count, budget, table);
-        if (request->events > 0)
-            rc = sta_overlap_fill(binding, intervals, count, where->holds[0], budget, table, err);
-        if (rc != 0)
-            sta_table_fini(table);
-    }
+    if (rc == 0)
+        rc = put_table(request, results.scope, intervals, count, budget, table, err);
+    if (rc == 0 && request->events > 0)
+        rc = sta_overlap_fill(binding, intervals, count, where->holds[0], table, err);
+    if (rc != 0)
+        sta_table_fini(table);
     sta_account_free(budget->account, intervals);
     sta_overlap_results_fini(&results);
     return rc;

@@ -1,59 +1,44 @@
-/* Sums by unit and set, spans for the sweep, and what they come to.
+/* Sums by unit and set, records for the sweep, and what they come to.
  *
- * Each worker sums on its own; counts and times are integers, so that adding them up afterwards gives the
- * same whoever saw which block. */
+ * Each worker sums on its own, in arrays by thread code and by unit; counts and times are integers, so that
+ * adding them up afterwards gives the same whoever saw which block. */
 #include "analyse/overlap/pass.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
-#include "analyse/intervals/parcel.h"
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "the units and intervals of an overlap";
 
 struct worker {
     struct sta_overlap_reader *reader;
     struct sta_host_span *threads; /* by thread code: from when to when it has events */
     struct sta_host_span *units;   /* by unit: the same, where it does not follow from the threads */
     int64_t *instants;             /* by unit, then set: events that cover nothing */
-    uint32_t *places; /* by unit: how many spans, then where the next one goes; 0 between slices */
-    size_t unit_capacity;
-    struct sta_packer *packer;
+    size_t unit_capacity, instant_capacity;
+    __int128 instant_size[STA_OVERLAP_SETS];
+    uint32_t rows[STA_BLOCK_ROWS]; /* of the events that cover time in a set */
+    uint32_t row_count;
+    int64_t *sizes;   /* by row number; exposure only */
     char padding[64]; /* a cache line of its own */
 };
 
 struct pass {
     const struct sta_overlap_binding *binding;
     const struct sta_overlap_request *request;
-    const struct sta_overlap_stretches *stretches;
-    const struct sta_budget *budget;
+    const struct sta_overlap_wants *wants;
+    struct sta_account *account;
     const struct sta_entities *entities;
     struct sta_sweep *sweep;
-    struct worker *workers;
+    struct worker **workers;
     unsigned worker_count;
-    _Atomic size_t bytes; /* of the workers' units */
 };
 
 static const struct sta_host_span nothing = {INT64_MAX, INT64_MIN};
 
-/* ---- events to sums and spans */
-
-/* Of a unit among the results. */
-static double result_bytes(const struct sta_overlap_request *request)
-{
-    return sizeof(struct sta_unit_sums) + 64 + request->set_count * sizeof(int64_t);
-}
-
-static int check_memory(const struct pass *pass, struct sta_error *err)
-{
-    double bytes = (double)atomic_load_explicit(&pass->bytes, memory_order_relaxed);
-    bytes += (double)sta_sweep_bytes(pass->sweep) + (double)sta_scope_bytes(pass->binding->scope);
-    bytes += (double)sta_scope_unit_count_now(pass->binding->scope) * result_bytes(pass->request);
-    if (pass->stretches->bytes != NULL)
-        bytes += (double)pass->stretches->bytes(pass->stretches->context);
-    return sta_budget_memory(pass->budget, bytes, "the units and intervals of an overlap", err);
-}
+/* ---- events to sums and records */
 
 static void fill_nothing(struct sta_host_span *spans, size_t from, size_t to)
 {
@@ -61,18 +46,19 @@ static void fill_nothing(struct sta_host_span *spans, size_t from, size_t to)
         spans[i] = nothing;
 }
 
-static void grow_units(struct pass *pass, struct worker *worker, size_t need)
+static int grow_units(const struct pass *pass, struct worker *worker, size_t need, struct sta_error *err)
 {
-    size_t sets = pass->request->set_count;
-    size_t before = worker->unit_capacity;
-    STA_GROW(worker->units, worker->unit_capacity, need);
-    size_t after = worker->unit_capacity;
-    worker->instants = sta_realloc_array(worker->instants, after * sets, sizeof *worker->instants);
-    memset(worker->instants + before * sets, 0, (after - before) * sets * sizeof *worker->instants);
-    fill_nothing(worker->units, before, after);
-    size_t per_unit = sizeof *worker->units + sets * sizeof *worker->instants;
-    per_unit += sizeof(uint32_t); /* of the packer */
-    atomic_fetch_add_explicit(&pass->bytes, (after - before) * per_unit, memory_order_relaxed);
+    size_t units = worker->unit_capacity, instants = worker->instant_capacity;
+    int rc = STA_ACCOUNT_GROW(pass->account, worker->units, worker->unit_capacity, need, WHAT, err);
+    if (rc == 0)
+        fill_nothing(worker->units, units, worker->unit_capacity);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(pass->account, worker->instants, worker->instant_capacity,
+                              need * pass->request->set_count, WHAT, err);
+    if (rc == 0 && worker->instant_capacity > instants)
+        memset(worker->instants + instants, 0,
+               (worker->instant_capacity - instants) * sizeof *worker->instants);
+    return rc;
 }
 
 static inline void widen(struct sta_host_span *span, const struct sta_part *part)
@@ -86,8 +72,13 @@ static void count_instant(struct worker *worker, const struct sta_overlap_events
                           uint32_t sets)
 {
     int64_t *instants = worker->instants + (size_t)events->units[row] * sets;
-    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1)
+    const bool sized = worker->sizes != NULL && events->dur[row] <= 0;
+    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1) {
         instants[__builtin_ctz(mask)]++;
+        if (sized)
+            worker->instant_size[__builtin_ctz(mask)] +=
+                (__int128)((double)worker->sizes[row] * STA_BYTE_PARTS);
+    }
 }
 
 /* Whether a unit's span is that of its threads. */
@@ -96,28 +87,17 @@ static bool follows_threads(const struct sta_overlap_request *request)
     return request->scope.kind <= STA_SCOPE_JOB;
 }
 
-static inline uint32_t row_at(const struct sta_overlap_events *events, uint32_t i)
-{
-    return events->selected != NULL ? events->selected[i] : i;
-}
-
-/* Events of a block, first .. end - 1 of those to look at. */
-struct range {
-    uint32_t first, end;
-};
-
 /* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the
  * usual case nothing is left of what only a window, a filter or another scope asks for. */
 static inline void take_some(struct worker *worker, const struct sta_overlap_events *events,
-                             struct range range, struct sta_window window, uint32_t sets, bool by_thread,
-                             bool all, struct sta_pack_list *list)
+                             struct sta_window window, uint32_t sets, bool by_thread, bool all)
 {
     const int64_t *ts = events->ts, *dur = events->dur;
     const uint32_t *masks = events->masks, *units = events->units, *codes = events->threads;
     struct sta_host_span *threads = worker->threads;
-    struct sta_pack_list kept = *list;
-    for (uint32_t i = range.first; i < range.end; i++) {
-        uint32_t row = all ? i : row_at(events, i);
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < events->count; i++) {
+        uint32_t row = all ? i : sta_overlap_row(events, i);
         struct sta_part part = sta_part_of(window, ts[row], dur[row]);
         if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
@@ -126,14 +106,14 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
         widen(&threads[codes[row]], &part);
         if (__builtin_expect(part.from == part.to, 0))
             count_instant(worker, events, row, sets);
-        sta_pack_row(&kept, row, units[row], masks[row] != 0 && part.from < part.to);
+        worker->rows[listed] = row;
+        listed += masks[row] != 0 && part.from < part.to;
     }
-    *list = kept;
+    worker->row_count = listed;
 }
 
 static void take_events(const struct pass *pass, struct worker *worker,
-                        const struct sta_overlap_events *events, struct range range,
-                        const struct sta_block *block, struct sta_pack_list *list)
+                        const struct sta_overlap_events *events, const struct sta_block *block)
 {
     static const struct sta_window open = {INT64_MIN, INT64_MAX};
     const struct sta_window window = sta_overlap_window(pass->request);
@@ -141,105 +121,114 @@ static void take_events(const struct pass *pass, struct worker *worker,
     bool whole = block->ts_min >= window.from && block->ts_max < window.to && block->te_max <= window.to;
     bool by_thread = follows_threads(pass->request);
     if (whole && by_thread && events->selected == NULL)
-        take_some(worker, events, range, open, sets, true, true, list);
+        take_some(worker, events, open, sets, true, true);
     else
-        take_some(worker, events, range, window, sets, by_thread, false, list);
+        take_some(worker, events, window, sets, by_thread, false);
 }
 
-/* Where those end that begin before a cut. */
-static uint32_t end_before(const struct sta_overlap_events *events, uint32_t first, int64_t cut)
+static int read_sizes(struct worker *worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
-    uint32_t low = first, high = events->count;
-    while (low < high && cut != INT64_MAX) {
-        uint32_t middle = low + (high - low) / 2;
-        if (events->ts[row_at(events, middle)] < cut)
-            low = middle + 1;
-        else
-            high = middle;
+    struct sta_vector sizes;
+    int rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
+    for (uint32_t row = 0; row < rows->block->rows && rc == 0; row++) {
+        const uint32_t at = sizes.constant ? 0 : row;
+        worker->sizes[row] = sizes.missing != NULL && sizes.missing[at] ? 0 : sizes.integers[at];
     }
-    return high;
-}
-
-static void give_spans(struct pass *pass, struct worker *worker, const struct sta_overlap_events *events,
-                       const struct sta_block *block, struct sta_block_spans *spans)
-{
-    struct sta_pack_events packed = {.ts = events->ts,
-                                     .dur = events->dur,
-                                     .to = pass->request->to,
-                                     .units = events->units,
-                                     .masks = events->masks};
-    uint32_t units = sta_scope_unit_count_now(pass->binding->scope);
-    if (units > worker->unit_capacity)
-        grow_units(pass, worker, units);
-    struct range range = {0, 0};
-    for (size_t cut = 0; range.end < events->count; cut++) {
-        range = (struct range){range.end, end_before(events, range.end, spans->cuts[cut])};
-        struct sta_pack_list list = sta_packer_list(worker->packer, units, range.end - range.first);
-        take_events(pass, worker, events, range, block, &list);
-        sta_packer_put(worker->packer, &packed, &list, cut, spans);
-    }
-}
-
-static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows,
-                     struct sta_block_spans *spans, struct sta_error *err)
-{
-    struct pass *pass = self;
-    struct worker *worker = &pass->workers[number];
-    struct sta_overlap_events events;
-    int rc = check_memory(pass, err);
-    if (rc == 0)
-        rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
-    if (rc == 0)
-        give_spans(pass, worker, &events, rows->block, spans);
     return rc;
 }
 
-static void prepare(void *self, unsigned worker, const struct sta_slice *slice)
+static int take_rows(void *self, unsigned number, const void *scanned, struct sta_ordered_out *out,
+                     struct sta_error *err)
 {
-    sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice);
+    const struct pass *pass = self;
+    const struct sta_scan_rows *rows = scanned;
+    struct worker *worker = pass->workers[number];
+    struct sta_overlap_events events;
+    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    if (rc == 0 && worker->sizes != NULL)
+        rc = read_sizes(worker, rows, err);
+    const uint32_t units = sta_scope_unit_count(pass->binding->scope);
+    if (rc == 0)
+        rc = grow_units(pass, worker, units, err);
+    if (rc != 0)
+        return rc;
+    take_events(pass, worker, &events, rows->block);
+    struct sta_sweep_events swept = {.rows = {.rows = worker->rows,
+                                              .count = worker->row_count,
+                                              .ts = events.ts,
+                                              .units = events.units,
+                                              .unit_limit = units},
+                                     .dur = events.dur,
+                                     .masks = events.masks,
+                                     .sizes = worker->sizes};
+    return sta_sweep_give(pass->sweep, &swept, out, err);
 }
 
-static void carry(void *self, unsigned worker, const struct sta_slice *slice)
+static int prepare(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    sta_sweep_carry(((struct pass *)self)->sweep, worker, slice);
+    return sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice, err);
 }
 
-static void measure(void *self, unsigned worker, const struct sta_slice *slice)
+static int carry(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    sta_sweep_measure(((struct pass *)self)->sweep, worker, slice);
+    return sta_sweep_carry(((struct pass *)self)->sweep, worker, slice, err);
+}
+
+static int measure(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    return sta_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
+}
+
+static int settle(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    return sta_sweep_settle(((struct pass *)self)->sweep, worker, slice, err);
 }
 
 /* ---- start and end */
 
-static void pass_init(struct pass *pass)
+static int worker_init(const struct pass *pass, unsigned number, struct sta_error *err)
 {
     size_t threads = (size_t)pass->entities->thread_code_count + 1;
+    struct worker *worker = pass->workers[number] = sta_alloc(sizeof *worker);
+    worker->reader = sta_overlap_reader_create(pass->binding, number);
+    worker->sizes = pass->wants->exposure ? sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->sizes) : NULL;
+    worker->threads = sta_account_alloc(pass->account, threads, sizeof *worker->threads, WHAT, err);
+    if (worker->threads == NULL)
+        return err->status;
+    fill_nothing(worker->threads, 0, threads);
+    return 0;
+}
+
+static int pass_init(struct pass *pass, struct sta_error *err)
+{
     struct sta_sweep_options options = {.sets = pass->request->set_count,
-                                        .workers = pass->worker_count,
+                                        .budget = pass->binding->budget,
                                         .from = pass->request->from,
                                         .to = pass->request->to,
-                                        .take = pass->stretches->take,
-                                        .idle = pass->stretches->idle,
-                                        .context = pass->stretches->context};
+                                        .take = pass->wants->take,
+                                        .context = pass->wants->context,
+                                        .idle = pass->wants->idle,
+                                        .exposure = pass->wants->exposure};
+    int rc = 0;
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
-    for (unsigned w = 0; w < pass->worker_count; w++) {
-        pass->workers[w].reader = sta_overlap_reader_create(pass->binding);
-        pass->workers[w].threads = sta_alloc_array(threads, sizeof *pass->workers[w].threads);
-        fill_nothing(pass->workers[w].threads, 0, threads);
-        pass->workers[w].packer = sta_packer_create();
-    }
-    pass->bytes = pass->worker_count * threads * sizeof *pass->workers->threads;
+    for (unsigned w = 0; w < pass->worker_count && rc == 0; w++)
+        rc = worker_init(pass, w, err);
+    return rc;
 }
 
 static void pass_fini(struct pass *pass)
 {
     for (unsigned w = 0; w < pass->worker_count; w++) {
-        sta_overlap_reader_destroy(pass->workers[w].reader);
-        free(pass->workers[w].threads);
-        free(pass->workers[w].units);
-        free(pass->workers[w].instants);
-        sta_packer_destroy(pass->workers[w].packer);
+        struct worker *worker = pass->workers[w];
+        if (worker == NULL)
+            continue;
+        sta_overlap_reader_destroy(worker->reader);
+        sta_account_free(pass->account, worker->threads);
+        sta_account_free(pass->account, worker->units);
+        sta_account_free(pass->account, worker->instants);
+        free(worker->sizes);
+        free(worker);
     }
     free(pass->workers);
     sta_sweep_destroy(pass->sweep);
@@ -247,138 +236,176 @@ static void pass_fini(struct pass *pass)
 
 /* ---- results */
 
-static void add_units(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
+static void join(struct sta_unit_sums *sums, struct sta_host_span span)
+{
+    sums->start = STA_MIN(sums->start, span.start);
+    sums->end = STA_MAX(sums->end, span.end);
+}
+
+/* What a worker counted. */
+static void add_worker(const struct worker *worker, struct sta_overlap_results *results, uint32_t sets)
 {
     uint32_t count = sta_scope_unit_count(results->scope);
     for (uint32_t u = 0; u < count && u < worker->unit_capacity; u++) {
-        struct sta_unit_sums *sums = &results->sums[u];
-        sums->start = STA_MIN(sums->start, worker->units[u].start);
-        sums->end = STA_MAX(sums->end, worker->units[u].end);
+        join(&results->sums[u], worker->units[u]);
         for (uint32_t s = 0; s < sets; s++) {
-            sums->events[s] += worker->instants[(size_t)u * sets + s];
+            results->sums[u].events[s] += worker->instants[(size_t)u * sets + s];
             results->sets[s].instant += worker->instants[(size_t)u * sets + s];
         }
     }
+    for (uint32_t s = 0; s < sets; s++)
+        results->sets[s].instant_size += worker->instant_size[s];
+}
+
+static int add_concurrency(const struct sta_sweep *sweep, struct sta_overlap_results *results, uint32_t sets,
+                           struct sta_error *err)
+{
+    int rc = 0;
+    for (uint32_t s = 0; s < sets && rc == 0; s++) {
+        rc = sta_sweep_concurrency(sweep, s, &results->concurrency[s], &results->concurrency_counts[s], err);
+        for (size_t k = 1; k < results->concurrency_counts[s] && rc == 0; k++)
+            results->sets[s].time += results->concurrency[s][k] * (int64_t)k;
+    }
+    return rc;
+}
+
+static int add_exposure(const struct sta_sweep *sweep, struct sta_overlap_results *results, uint32_t sets,
+                        struct sta_error *err)
+{
+    results->exposed =
+        sta_account_alloc(results->account, (size_t)sets * sets, sizeof *results->exposed, WHAT, err);
+    if (results->exposed == NULL)
+        return err->status;
+    for (uint32_t i = 0; i < sets * sets; i++)
+        results->exposed[i] = sta_sweep_exposed(sweep, i / sets, i % sets);
+    return 0;
 }
 
 /* What the sweep found. */
-static void add_sweep(const struct sta_sweep *sweep, struct sta_overlap_results *results, uint32_t sets)
+static int add_sweep(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
-    uint32_t count = sta_scope_unit_count(results->scope);
-    results->swept = sta_alloc_array((size_t)count + 1, sizeof *results->swept);
+    const uint32_t count = sta_scope_unit_count(results->scope), sets = pass->request->set_count;
     for (uint32_t u = 0; u < count; u++) {
-        results->swept[u] = sta_sweep_swept(sweep, u);
+        results->sums[u].swept = sta_sweep_swept(pass->sweep, u);
         for (uint32_t s = 0; s < sets; s++) {
-            results->sums[u].events[s] += sta_sweep_events(sweep, u, s);
+            results->sums[u].events[s] += sta_sweep_events(pass->sweep, u, s);
             results->sets[s].events += results->sums[u].events[s];
         }
     }
-    results->cells = sta_sweep_cells(sweep, &results->cell_count);
-    for (uint32_t s = 0; s < sets; s++) {
-        results->crowds[s] = sta_sweep_crowd(sweep, s, &results->crowd_counts[s]);
-        for (size_t k = 1; k < results->crowd_counts[s]; k++)
-            results->sets[s].time += (int64_t)k * results->crowds[s][k];
+    int rc = sta_sweep_cells(pass->sweep, &results->cells, &results->cell_count, err);
+    if (rc == 0)
+        rc = add_concurrency(pass->sweep, results, sets, err);
+    return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, results, sets, err) : rc;
+}
+
+/* The span of a thread, over all workers. */
+static struct sta_host_span span_of_thread(const struct pass *pass, uint32_t code)
+{
+    struct sta_host_span span = nothing;
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        const struct sta_host_span part = pass->workers[w]->threads[code];
+        span.start = STA_MIN(span.start, part.start);
+        span.end = STA_MAX(span.end, part.end);
     }
-}
-
-static void join(struct sta_host_span *to, struct sta_host_span span)
-{
-    to->start = STA_MIN(to->start, span.start);
-    to->end = STA_MAX(to->end, span.end);
-}
-
-static void add_thread(const struct sta_overlap_request *request, struct sta_overlap_results *results,
-                       uint32_t code, struct sta_host_span span, bool first_of_process)
-{
-    if (!follows_threads(request))
-        return;
-    uint32_t unit = sta_scope_unit_of_thread(results->scope, code);
-    struct sta_unit_sums *sums = &results->sums[unit];
-    sums->start = STA_MIN(sums->start, span.start);
-    sums->end = STA_MAX(sums->end, span.end);
-    results->processes[unit] += first_of_process;
+    return span;
 }
 
 /* From threads to hosts, and to units where these follow from threads. */
-static void fold_threads(const struct pass *pass, struct sta_overlap_results *results)
+static int add_threads(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
     const struct sta_entities *entities = pass->entities;
-    uint32_t host_limit = sta_dictionary_count(entities->hosts);
-    uint8_t *met = sta_alloc_array((size_t)entities->process_count + 1, 1);
-    results->hosts = sta_alloc_array((size_t)host_limit + 1, sizeof *results->hosts);
-    fill_nothing(results->hosts, 0, (size_t)host_limit + 1);
-    for (uint32_t code = 0; code < entities->thread_code_count; code++) {
-        struct sta_host_span span = nothing;
-        for (unsigned w = 0; w < pass->worker_count; w++)
-            join(&span, pass->workers[w].threads[code]);
+    const uint32_t host_limit = sta_dictionary_count(entities->hosts);
+    uint8_t *met = sta_account_calloc(pass->account, (size_t)entities->process_count + 1, 1, WHAT, err);
+    results->hosts =
+        sta_account_alloc(pass->account, (size_t)host_limit + 1, sizeof *results->hosts, WHAT, err);
+    int rc = met == NULL || results->hosts == NULL ? err->status : 0;
+    if (rc == 0)
+        fill_nothing(results->hosts, 0, (size_t)host_limit + 1);
+    for (uint32_t code = 0; code < entities->thread_code_count && rc == 0; code++) {
+        const struct sta_host_span span = span_of_thread(pass, code);
         if (span.start > span.end)
             continue;
         const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
-        join(&results->hosts[STA_MIN(thread->host, host_limit)], span);
-        add_thread(pass->request, results, code, span, !met[thread->process]);
+        struct sta_part part = {.from = span.start, .to = span.end};
+        widen(&results->hosts[STA_MIN(thread->host, host_limit)], &part);
+        if (follows_threads(pass->request)) {
+            struct sta_unit_sums *sums = &results->sums[sta_scope_unit_of_thread(results->scope, code)];
+            join(sums, span);
+            sums->processes += !met[thread->process];
+        }
         met[thread->process] = 1;
     }
-    free(met);
+    sta_account_free(pass->account, met);
+    return rc;
 }
 
-static void list_units(struct sta_overlap_results *results)
+static int list_units(struct sta_overlap_results *results, const struct sta_budget *budget,
+                      struct sta_error *err)
 {
-    uint32_t count = sta_scope_unit_count(results->scope);
-    results->units = sta_alloc_array((size_t)count + 1, sizeof *results->units);
+    const uint32_t count = sta_scope_unit_count(results->scope);
+    results->units =
+        sta_account_alloc(results->account, (size_t)count + 1, sizeof *results->units, WHAT, err);
+    if (results->units == NULL)
+        return err->status;
     for (uint32_t u = 0; u < count; u++)
         if (results->sums[u].start <= results->sums[u].end)
             results->units[results->unit_count++] = u;
-    sta_scope_sort(results->scope, results->units, results->unit_count);
+    return sta_scope_sort(results->scope, results->units, results->unit_count, budget, err);
 }
 
-static void take_results(const struct pass *pass, struct sta_overlap_results *results)
+static int take_results(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
-    uint32_t sets = pass->request->set_count;
-    size_t room = (size_t)sta_scope_unit_count(pass->binding->scope) + 1;
-    *results = (struct sta_overlap_results){.scope = pass->binding->scope,
-                                            .sums = sta_alloc_array(room, sizeof *results->sums),
-                                            .processes = sta_alloc_array(room, sizeof *results->processes),
-                                            .counts = sta_alloc_array(room * sets, sizeof *results->counts)};
+    const uint32_t sets = pass->request->set_count;
+    const size_t room = (size_t)sta_scope_unit_count(pass->binding->scope) + 1;
+    results->sums = sta_account_alloc(results->account, room, sizeof *results->sums, WHAT, err);
+    results->counts = sta_account_calloc(results->account, room * sets, sizeof *results->counts, WHAT, err);
+    if (results->sums == NULL || results->counts == NULL)
+        return err->status;
     for (size_t u = 0; u < room; u++)
-        results->sums[u] = (struct sta_unit_sums){nothing.start, nothing.end, results->counts + u * sets};
+        results->sums[u] = (struct sta_unit_sums){
+            .start = nothing.start, .end = nothing.end, .events = results->counts + u * sets};
     for (unsigned w = 0; w < pass->worker_count; w++)
-        add_units(&pass->workers[w], results, sets);
-    add_sweep(pass->sweep, results, sets);
-    fold_threads(pass, results);
-    list_units(results);
+        add_worker(pass->workers[w], results, sets);
+    int rc = add_sweep(pass, results, err);
+    if (rc == 0)
+        rc = add_threads(pass, results, err);
+    return rc == 0 ? list_units(results, pass->binding->budget, err) : rc;
 }
 
-int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta_overlap_stretches *stretches,
-                     const struct sta_budget *budget, struct sta_overlap_results *results,
-                     struct sta_error *err)
+int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
+                     struct sta_overlap_results *results, struct sta_error *err)
 {
+    const struct sta_budget *budget = binding->budget;
     struct pass pass = {.binding = binding,
                         .request = binding->request,
-                        .stretches = stretches,
-                        .budget = budget,
+                        .wants = wants,
+                        .account = budget->account,
                         .entities = sta_snapshot_entities(binding->request->question->snapshot),
                         .worker_count = sta_budget_workers(budget)};
-    pass_init(&pass);
-    struct sta_ordered_accumulator ordered = {&pass, take_rows, prepare, carry, measure, STA_PARCEL_ROW};
+    *results = (struct sta_overlap_results){.account = budget->account, .scope = binding->scope};
+    int rc = pass_init(&pass, err);
+    struct sta_ordered_consumer sweep = {&pass,   sta_sweep_record(pass.sweep),   take_rows, prepare, carry,
+                                         measure, wants->exposure ? settle : NULL};
     struct sta_scan scan = sta_overlap_scan(binding->request);
-    scan.ordered = &ordered;
-    int rc = sta_scan_run(&scan, budget, err);
+    scan.ordered = &sweep;
+    scan.ordered_count = 1;
+    scan.accumulators = wants->accumulators;
+    scan.accumulator_count = wants->accumulator_count;
     if (rc == 0)
-        take_results(&pass, results);
+        rc = sta_scan_run(&scan, budget, err);
+    if (rc == 0)
+        rc = take_results(&pass, results, err);
     pass_fini(&pass);
     return rc;
 }
 
 void sta_overlap_results_fini(struct sta_overlap_results *results)
 {
-    free(results->units);
-    free(results->sums);
-    free(results->processes);
-    free(results->counts);
-    free(results->swept);
-    free(results->hosts);
-    free(results->cells);
+    void *const all[] = {results->units, results->sums,  results->counts,
+                         results->hosts, results->cells, results->exposed};
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+        sta_account_free(results->account, all[i]);
     for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
-        free(results->crowds[s]);
+        sta_account_free(results->account, results->concurrency[s]);
     *results = (struct sta_overlap_results){0};
 }

@@ -3,9 +3,10 @@
 #ifndef STA_ANALYSE_OVERLAP_PASS_H
 #define STA_ANALYSE_OVERLAP_PASS_H
 
+#include "analyse/intervals/span.h"
 #include "analyse/intervals/sweep.h"
 #include "analyse/overlap/request.h"
-#include "analyse/scan.h"
+#include "analyse/sources/scan.h"
 
 /* ---- events of a block, as every pass of overlap sees them */
 
@@ -45,6 +46,12 @@ struct sta_overlap_events {
 };
 #define STA_NOT_THERE UINT32_MAX
 
+/** The number of the i-th row to look at. */
+static inline uint32_t sta_overlap_row(const struct sta_overlap_events *events, uint32_t i)
+{
+    return events->selected != NULL ? events->selected[i] : i;
+}
+
 /* What the readers of a pass share: the sets' programs and the scope. */
 struct sta_overlap_binding {
     const struct sta_overlap_request *request;
@@ -57,7 +64,9 @@ STA_MUSTCHECK int sta_overlap_binding_init(struct sta_overlap_binding *binding,
                                            const struct sta_budget *budget, struct sta_error *err);
 void sta_overlap_binding_fini(struct sta_overlap_binding *binding); /* also after a failure */
 
-struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding);
+/** @worker: its number. */
+struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding,
+                                                     unsigned worker);
 void sta_overlap_reader_destroy(struct sta_overlap_reader *reader); /* NULL allowed; before the binding */
 /** The events of rows that a scan gives.  Valid until the next call. */
 STA_MUSTCHECK int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
@@ -67,47 +76,51 @@ STA_MUSTCHECK int sta_overlap_reader_read(struct sta_overlap_reader *reader, con
 
 struct sta_unit_sums {
     int64_t start, end; /* ticks; of all its events; start > end: it has none */
+    int64_t swept;      /* sta_sweep_swept */
+    uint32_t processes; /* how many have events in it; of scopes from THREAD to JOB */
     int64_t *events;    /* by set */
 };
 
 struct sta_set_sums {
-    int64_t events, instant, time; /* ticks */
+    int64_t events, instant;
+    __int128 time;         /* ticks */
+    __int128 instant_size; /* of exposure: parts of bytes, of the events that cover nothing */
 };
 
 struct sta_host_span {
     int64_t start, end; /* start > end: none of its events is in the window */
 };
 
+/* Memory of the account. */
 struct sta_overlap_results {
+    struct sta_account *account;
     struct sta_scope *scope;
     uint32_t *units; /* those that exist, by key */
     uint32_t unit_count;
-    struct sta_unit_sums *sums; /* by unit number, as is .. */
-    uint32_t *processes;        /* .. how many processes have events in it */
+    struct sta_unit_sums *sums; /* by unit number */
     int64_t *counts;            /* memory of sums[].events */
     struct sta_set_sums sets[STA_OVERLAP_SETS];
-    int64_t *swept;               /* by unit number: sta_sweep_swept */
     struct sta_host_span *hosts;  /* by code of the entities' hosts; one more for a missing host */
     struct sta_sweep_cell *cells; /* by unit, then mask */
     size_t cell_count;
-    int64_t *crowds[STA_OVERLAP_SETS]; /* by number of active events, from 1 */
-    size_t crowd_counts[STA_OVERLAP_SETS];
+    __int128 *concurrency[STA_OVERLAP_SETS]; /* ticks by number of active events, from 1 */
+    size_t concurrency_counts[STA_OVERLAP_SETS];
+    struct sta_sweep_exposed *exposed; /* by set, then set; NULL without exposure */
 };
 
-/**
- * sta_overlap_pass - one pass over the events of a binding's request
- * @stretches: who takes the stretches of the sweep (take NULL: the sums are enough), and how many bytes that
- * holds, for the budget
- */
-struct sta_overlap_stretches {
-    sta_sweep_take take;
-    size_t (*bytes)(const void *context);
+/* What is wanted beside the sums. */
+struct sta_overlap_wants {
+    sta_sweep_take take; /* of the stretches of the sweep; NULL: not these */
     void *context;
     bool idle; /* also those in which no set is active */
+    bool exposure;
+    const struct sta_accumulator *accumulators; /* that see the same rows; NULL: none */
+    size_t accumulator_count;
 };
+
+/** One pass over the events of a binding's request.  sta_overlap_results_fini also after a failure. */
 STA_MUSTCHECK int sta_overlap_pass(const struct sta_overlap_binding *binding,
-                                   const struct sta_overlap_stretches *stretches,
-                                   const struct sta_budget *budget, struct sta_overlap_results *results,
+                                   const struct sta_overlap_wants *wants, struct sta_overlap_results *results,
                                    struct sta_error *err);
 void sta_overlap_results_fini(struct sta_overlap_results *results);
 

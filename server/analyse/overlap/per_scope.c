@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/budget.h"
+#include "analyse/exec/sort.h"
 #include "analyse/overlap/tables.h"
+#include "common/account.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -46,9 +49,9 @@ struct row {
     size_t row;
 };
 
-static void put_ticks(struct row *row, int64_t ticks)
+static void put_ticks(struct row *row, __int128 ticks)
 {
-    sta_table_set_number(row->column++, row->row, sta_overlap_seconds(row->request, ticks));
+    sta_put_seconds(row->request, row->column++, row->row, ticks);
 }
 
 static void put_unit(struct row *row, const struct sta_overlap_results *results, uint32_t unit)
@@ -60,7 +63,7 @@ static void put_unit(struct row *row, const struct sta_overlap_results *results,
     const struct sta_sweep_cell *cells = sta_figures_cells(results, unit, &count);
     sta_figures_add(&figures, sums, cells, count);
     if (request->scope.kind == STA_SCOPE_RANK_GROUP)
-        sta_table_set_int(row->column++, row->row, results->processes[unit]);
+        sta_table_set_int(row->column++, row->row, results->sums[unit].processes);
     put_ticks(row, sums->start);
     put_ticks(row, sums->end);
     put_ticks(row, figures.span);
@@ -90,21 +93,35 @@ void sta_overlap_per_scope(const struct sta_overlap_request *request,
 
 /* ---- how the units compare */
 
-static int compare_numbers(const void *a, const void *b)
+/* A column of the table of units, and memory for as many numbers. */
+struct measure {
+    const struct sta_table_column *column;
+    double *sorted;
+    size_t count; /* of them that have a value */
+    size_t least, most;
+};
+
+static int compare_numbers(const void *a, const void *b, void *context)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
+    const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median_of(const double *values, size_t count)
+static int sort_measure(struct measure *measure, size_t rows, const struct sta_budget *budget,
+                        struct sta_error *err)
 {
-    double *sorted = sta_alloc_array(count, sizeof *sorted);
-    memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_numbers);
-    double median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-    free(sorted);
-    return median;
+    const double *values = measure->column->numbers;
+    measure->count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        if (measure->column->missing[i])
+            continue;
+        const bool first = measure->count == 0;
+        measure->least = first || values[i] < values[measure->least] ? i : measure->least;
+        measure->most = first || values[i] > values[measure->most] ? i : measure->most;
+        measure->sorted[measure->count++] = values[i];
+    }
+    return sta_sort(budget, measure->sorted, measure->count, sizeof *measure->sorted, compare_numbers, NULL,
+                    err);
 }
 
 static bool is_measure(const struct sta_table_column *column, size_t keys, size_t number)
@@ -130,41 +147,62 @@ static void put_slowest(const struct sta_overlap_results *results, const struct 
 }
 
 static void put_measure(const struct sta_overlap_results *results, const struct sta_overlap_request *request,
-                        const struct sta_table_column *measure, struct sta_table *table, size_t row)
+                        const struct measure *measure, struct sta_table *table, size_t row)
 {
     enum { OF, MINIMUM, MEDIAN, MAXIMUM, SLOWEST };
-    size_t least = 0, most = 0;
-    for (size_t i = 1; i < results->unit_count; i++) {
-        least = measure->numbers[i] < measure->numbers[least] ? i : least;
-        most = measure->numbers[i] > measure->numbers[most] ? i : most;
-    }
+    const double *sorted = measure->sorted;
+    const size_t count = measure->count;
     struct sta_buffer keys;
+    sta_table_set_text(table, &table->columns[OF], row, measure->column->name, strlen(measure->column->name));
+    if (count == 0)
+        return;
     sta_buffer_init(&keys);
-    put_slowest(results, request, results->units[most], &keys);
-    sta_table_set_text(table, &table->columns[OF], row, measure->name, strlen(measure->name));
-    sta_table_set_number(&table->columns[MINIMUM], row, measure->numbers[least]);
-    sta_table_set_number(&table->columns[MEDIAN], row, median_of(measure->numbers, results->unit_count));
-    sta_table_set_number(&table->columns[MAXIMUM], row, measure->numbers[most]);
+    put_slowest(results, request, results->units[measure->most], &keys);
+    sta_table_set_number(&table->columns[MINIMUM], row, sorted[0]);
+    sta_table_set_number(&table->columns[MEDIAN], row,
+                         count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2);
+    sta_table_set_number(&table->columns[MAXIMUM], row, sorted[count - 1]);
     sta_table_set_text(table, &table->columns[SLOWEST], row, keys.data, keys.size);
     sta_buffer_fini(&keys);
 }
 
-void sta_overlap_statistics(const struct sta_overlap_results *results,
-                            const struct sta_overlap_request *request, const struct sta_table *per_scope,
-                            struct sta_table *table)
+static int put_measures(const struct sta_overlap_results *results, const struct sta_overlap_request *request,
+                        const struct sta_table *per_scope, size_t keys, struct measure *measure,
+                        const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
+    int rc = STA_OK;
+    size_t row = 0;
+    for (size_t c = 0; rc == 0 && row < table->rows && c < per_scope->column_count; c++) {
+        measure->column = &per_scope->columns[c];
+        if (!is_measure(measure->column, keys, c))
+            continue;
+        rc = sort_measure(measure, results->unit_count, budget, err);
+        if (rc == 0)
+            put_measure(results, request, measure, table, row++);
+    }
+    return rc;
+}
+
+int sta_overlap_statistics(const struct sta_overlap_results *results,
+                           const struct sta_overlap_request *request, const struct sta_table *per_scope,
+                           const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
+{
+    struct measure measure = {0};
     size_t keys, rows = 0;
     sta_scope_names(&request->scope, &keys);
     for (size_t c = 0; c < per_scope->column_count; c++)
         rows += is_measure(&per_scope->columns[c], keys, c);
+    measure.sorted = sta_account_alloc(budget->account, results->unit_count, sizeof *measure.sorted,
+                                       "the median of units", err);
+    if (measure.sorted == NULL)
+        return err->status;
     sta_table_init(table, results->unit_count > 0 ? rows : 0);
     sta_table_add(table, "of", STA_TYPE_TEXT, NULL);
     sta_add_seconds(table, "minimum");
     sta_add_seconds(table, "median");
     sta_add_seconds(table, "maximum");
     sta_table_add(table, "slowest", STA_TYPE_LIST, NULL);
-    size_t row = 0;
-    for (size_t c = 0; row < table->rows && c < per_scope->column_count; c++)
-        if (is_measure(&per_scope->columns[c], keys, c))
-            put_measure(results, request, &per_scope->columns[c], table, row++);
+    int rc = put_measures(results, request, per_scope, keys, &measure, budget, table, err);
+    sta_account_free(budget->account, measure.sorted);
+    return rc;
 }

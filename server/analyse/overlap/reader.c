@@ -8,6 +8,7 @@
 
 #include "analyse/overlap/pass.h"
 #include "analyse/overlap/text_sets.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 #define MASK_UNKNOWN (UINT32_MAX - 1)
@@ -69,12 +70,13 @@ static void sort_sets(struct sta_overlap_reader *reader)
     }
 }
 
-struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding)
+struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding,
+                                                     unsigned worker)
 {
     struct sta_overlap_reader *reader = sta_alloc(sizeof *reader);
     *reader = (struct sta_overlap_reader){
         .binding = binding,
-        .scope = sta_scope_worker_create(binding->scope),
+        .scope = sta_scope_worker_create(binding->scope, worker),
         .evaluator = sta_evaluator_create(),
         .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
         .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
@@ -92,8 +94,8 @@ void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
     sta_scope_worker_destroy(reader->scope);
     sta_evaluator_destroy(reader->evaluator);
     for (size_t t = 0; t < reader->text_count; t++)
-        free(reader->texts[t].masks);
-    free(reader->mask_of_class);
+        sta_account_free(reader->binding->budget->account, reader->texts[t].masks);
+    sta_account_free(reader->binding->budget->account, reader->mask_of_class);
     free(reader->units);
     free(reader->masks);
     free(reader);
@@ -113,24 +115,30 @@ static uint32_t ask_class(const struct sta_overlap_request *request, uint32_t co
     return mask;
 }
 
-static uint32_t mask_of_class(struct sta_overlap_reader *reader, uint32_t code)
+static int grow_classes(struct sta_overlap_reader *reader, uint32_t code, struct sta_error *err)
 {
     size_t before = reader->class_capacity;
-    STA_GROW(reader->mask_of_class, reader->class_capacity, (size_t)code + 1);
-    for (size_t i = before; i < reader->class_capacity; i++)
+    int rc = STA_ACCOUNT_GROW(reader->binding->budget->account, reader->mask_of_class, reader->class_capacity,
+                              (size_t)code + 1, "the sets of an overlap", err);
+    for (size_t i = before; i < reader->class_capacity && rc == 0; i++)
         reader->mask_of_class[i] = MASK_UNKNOWN;
-    if (reader->mask_of_class[code] == MASK_UNKNOWN)
-        reader->mask_of_class[code] = ask_class(reader->binding->request, code);
-    return reader->mask_of_class[code];
+    return rc;
 }
 
-static void begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows)
+static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
+                       struct sta_error *err)
 {
+    int rc = 0;
     memset(reader->masks, 0, rows->block->rows * sizeof *reader->masks);
-    for (uint32_t i = 0; rows->classes != NULL && i < rows->count; i++) {
-        uint32_t row = sta_scan_row(rows, i);
-        reader->masks[row] = mask_of_class(reader, rows->classes[row]);
+    for (uint32_t i = 0; rows->classes != NULL && i < rows->count && rc == 0; i++) {
+        const uint32_t row = sta_scan_row(rows, i), class = rows->classes[row];
+        if (class >= reader->class_capacity)
+            rc = grow_classes(reader, class, err);
+        if (rc == 0 && reader->mask_of_class[class] == MASK_UNKNOWN)
+            reader->mask_of_class[class] = ask_class(reader->binding->request, class);
+        reader->masks[row] = rc == 0 ? reader->mask_of_class[class] : 0;
     }
+    return rc;
 }
 
 static int add_set(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows, uint32_t s,
@@ -201,12 +209,11 @@ int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_
         rc = read_threads(binding->request, rows, &events->threads, err);
     if (rc == 0)
         rc = sta_scope_units(reader->scope, rows->reader, rows->selected, rows->count, reader->units, err);
-    if (rc != 0)
-        return rc;
-    begin_masks(reader, rows);
+    if (rc == 0)
+        rc = begin_masks(reader, rows, err);
     for (size_t t = 0; rc == 0 && t < reader->text_count; t++)
         rc = sta_text_sets_add(&reader->texts[t], binding->programs, reader->evaluator, rows->reader,
-                               reader->masks, err);
+                               reader->masks, binding->budget->account, err);
     for (uint32_t rest = reader->row_sets; rc == 0 && rest != 0; rest &= rest - 1)
         rc = add_set(reader, rows, (uint32_t)__builtin_ctz(rest), err);
     if (rc == 0 && binding->request->first_only)

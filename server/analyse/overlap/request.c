@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "analyse/overlap/given_groups.h"
-#include "analyse/overlap/members.h"
+#include "analyse/views/members.h"
 #include "analyse/overlap/request_sets.h"
-#include "analyse/question.h"
-#include "analyse/scan.h"
+#include "analyse/views/question.h"
+#include "analyse/sources/scan.h"
 #include "common/buffer.h"
 
 #define ORDER_COLUMNS 16
@@ -398,7 +398,9 @@ struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request)
                              .skip_context = (void *)(uintptr_t)request};
 }
 
-double sta_overlap_seconds(const struct sta_overlap_request *request, int64_t ticks)
+double sta_overlap_seconds(const struct sta_overlap_request *request, __int128 ticks)
 {
-    return sta_seconds(ticks, request->ticks_per_us);
+    if (ticks == (int64_t)ticks)
+        return sta_seconds((int64_t)ticks, request->ticks_per_us);
+    return (double)ticks / ((double)request->ticks_per_us * 1e6);
 }

@@ -6,8 +6,8 @@
 #define STA_ANALYSE_OVERLAP_REQUEST_H
 
 #include "analyse/analyse.h"
-#include "analyse/classify.h"
-#include "analyse/columns.h"
+#include "analyse/layers/classify.h"
+#include "analyse/sources/columns.h"
 #include "analyse/intervals/sweep.h"
 #include "analyse/overlap/scope.h"
 
@@ -66,7 +66,7 @@ void sta_overlap_request_release(struct sta_overlap_request *request);
 /** A scan over the request's events: its filter, and the blocks of its window. */
 struct sta_scan;
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request);
-/** Ticks as seconds. */
-double sta_overlap_seconds(const struct sta_overlap_request *request, int64_t ticks);
+/** Ticks as seconds: the nearest double, or next to it when they do not fit 64 bits. */
+double sta_overlap_seconds(const struct sta_overlap_request *request, __int128 ticks);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/overlap/members.h"
-#include "analyse/question.h"
+#include "analyse/views/members.h"
+#include "analyse/views/question.h"
 #include "common/buffer.h"
 
 #define NAME_LIMIT 100
@@ -209,6 +209,38 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
     return rc == 0 && request->set_count == 0 ? fail_layers(preset, "no layer was picked", err) : rc;
 }
 
+/* ---- sets that the question brings along */
+
+/* They are the layers of a preset that is otherwise the one asked for: conditions are worked out once per
+ * combination of texts, and args columns that the trace lacks are missing. */
+static const struct sta_preset *preset_of_given(struct sta_overlap_request *request,
+                                                const struct sta_preset *preset)
+{
+    const struct sta_overlap_question *question = request->question;
+    struct sta_preset *made = sta_arena_alloc(&request->memory, sizeof *made, _Alignof(max_align_t));
+    STA_ASSERT(question->set_count <= STA_OVERLAP_SETS);
+    *made = *preset;
+    made->layers_from_categories = false;
+    made->overlap_with = NULL;
+    made->layer_count = question->set_count;
+    made->layers = sta_arena_alloc(&request->memory, (question->set_count + 1) * sizeof *made->layers,
+                                   _Alignof(max_align_t));
+    for (size_t s = 0; s < question->set_count; s++)
+        made->layers[s] =
+            (struct sta_layer){.name = question->sets[s].name, .condition = question->sets[s].expression};
+    return made;
+}
+
+static void take_given(struct sta_overlap_request *request)
+{
+    const struct sta_overlap_question *question = request->question;
+    for (size_t s = 0; s < question->set_count; s++)
+        request->sets[request->set_count++] =
+            (struct sta_overlap_set){.name = question->sets[s].name,
+                                     .text = question->sets[s].expression,
+                                     .layer_bit = sta_classes_layer_bit(request->classes, s)};
+}
+
 /* ---- the preset */
 
 int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct sta_error *err)
@@ -226,12 +258,19 @@ int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct s
         rc = sta_question_preset(question->presets, name, &preset, err);
     if (rc != 0)
         return rc;
+    const bool given = question->sets != NULL && preset != NULL;
+    if (given)
+        preset = preset_of_given(request, preset);
     struct sta_columns_options options = {
         .presets = question->presets, .preset = preset, .trace = question->label};
     rc = sta_columns_create(question->snapshot, &options, &request->columns, err);
-    if (rc == 0 && preset != NULL && (filters || layers))
+    if (rc == 0 && preset != NULL && (filters || layers || given))
         rc = sta_classes_create(request->columns, preset, filters, &request->classes, err);
     if (rc != 0)
         return rc;
+    if (given) {
+        take_given(request);
+        return 0;
+    }
     return layers ? take_layers(request, err) : read_sets(request, err);
 }

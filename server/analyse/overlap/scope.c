@@ -1,38 +1,28 @@
 /* Units of events.
  *
- * DESIGN.  A unit is a tuple of keys.  Those of threads, processes, groups and hosts follow from an event's
- * thread, so they are worked out once per thread code; a row costs one load.  Keys that are expressions are
- * numbered by each worker on its own, without a lock; a tuple that is new to a worker gets its number for all
- * of them under one. */
+ * DESIGN.  A unit is a tuple of keys, and has a dense number.  Those of threads, processes, groups and hosts
+ * follow from an event's thread, so they are numbered once per thread code; a row costs one load.  Keys that
+ * are expressions are numbered row by row. */
 #include "analyse/overlap/scope_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/operators/vectors.h"
 #include "analyse/overlap/given_groups.h"
+#include "common/account.h"
 #include "common/memory.h"
+
+static const char WHAT[] = "the units of an overlap";
 
 struct sta_scope_worker {
     struct sta_scope *scope;
-    struct sta_evaluator *evaluator;
-    struct sta_key_table table; /* of what this worker has seen; texts by the codes of their vectors */
-    const struct sta_dictionary *texts[STA_KEY_COLUMNS]; /* .. of these */
-    uint32_t *units;                                     /* by number in table */
-    size_t unit_count, unit_capacity;
-    size_t bytes; /* what of the scope's is this worker's */
+    unsigned number;
+    struct sta_evaluator *evaluators[STA_KEY_COLUMNS]; /* by key: each keeps the vector that it made */
+    int64_t *bins;                                     /* by row; BIN only */
 };
 
 /* ---- scopes that follow from the thread */
-
-static struct sta_key_value text_value(uint32_t code)
-{
-    return (struct sta_key_value){.bits = code, .missing = code == STA_NO_CODE};
-}
-
-static struct sta_key_value id_value(int64_t id)
-{
-    return (struct sta_key_value){.bits = (uint64_t)id, .missing = id == STA_NO_ID};
-}
 
 /* The columns of each scope that follows from the thread, or from the time. */
 static const char *const thread_names[] = {"host_name", "pid", "tid"};
@@ -51,32 +41,60 @@ const char *const *sta_scope_names(const struct sta_scope_request *request, size
 
 static void name_keys(struct sta_scope *scope)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(sta_columns_snapshot(scope->columns));
     const char *const *names = sta_scope_names(scope->request, &scope->key_count);
     for (size_t k = 0; k < scope->key_count; k++)
         scope->keys[k] = (struct sta_scope_key){.name = names[k], .type = STA_TYPE_INT};
-    if (scope->key_count > 0 && scope->request->kind <= STA_SCOPE_HOST) {
+    if (scope->key_count > 0 && scope->request->kind <= STA_SCOPE_HOST)
         scope->keys[0].type = STA_TYPE_TEXT;
-        scope->keys[0].texts = entities->hosts;
+}
+
+/* Keys of some thread codes, as columns. */
+struct thread_keys {
+    uint32_t hosts[STA_VECTOR_ROWS];
+    int64_t ids[2][STA_VECTOR_ROWS]; /* pid, tid */
+    uint8_t missing[2][STA_VECTOR_ROWS];
+    uint32_t selected[STA_VECTOR_ROWS];
+};
+
+static void put_keys(struct thread_keys *keys, uint32_t row, const struct sta_entity_thread *thread,
+                     const struct sta_group_key *group_of_process)
+{
+    const struct sta_group_key *group = group_of_process != NULL ? &group_of_process[thread->process] : NULL;
+    const int64_t ids[] = {group != NULL ? group->pid : thread->pid, thread->tid};
+    keys->hosts[row] = group != NULL ? group->host : thread->host;
+    for (size_t i = 0; i < STA_COUNT_OF(ids); i++) {
+        keys->ids[i][row] = ids[i];
+        keys->missing[i][row] = ids[i] == STA_NO_ID;
     }
 }
 
-static void number_threads(struct sta_scope *scope, const struct sta_group_key *group_of_process)
+static int number_threads(struct sta_scope *scope, const struct sta_group_key *group_of_process,
+                          struct sta_error *err)
 {
     const struct sta_entities *entities = sta_snapshot_entities(sta_columns_snapshot(scope->columns));
-    scope->unit_of_thread = sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof(uint32_t));
-    for (uint32_t code = 0; code < entities->thread_code_count; code++) {
-        if (entities->thread_of_code[code] >= entities->thread_count)
-            continue; /* a code that no event of this version uses */
-        const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
-        struct sta_key_value values[] = {text_value(thread->host), id_value(thread->pid),
-                                         id_value(thread->tid)};
-        if (group_of_process != NULL) {
-            values[0] = text_value(group_of_process[thread->process].host);
-            values[1] = id_value(group_of_process[thread->process].pid);
+    const uint32_t codes = entities->thread_code_count;
+    struct thread_keys *keys = sta_alloc(sizeof *keys);
+    const struct sta_vector vectors[] = {
+        {.type = STA_TYPE_TEXT, .codes = keys->hosts, .texts = entities->hosts},
+        {.type = STA_TYPE_INT, .integers = keys->ids[0], .missing = keys->missing[0]},
+        {.type = STA_TYPE_INT, .integers = keys->ids[1], .missing = keys->missing[1]}};
+    scope->unit_of_thread =
+        sta_account_calloc(scope->budget->account, (size_t)codes + 1, sizeof(uint32_t), WHAT, err);
+    int rc = scope->unit_of_thread == NULL ? err->status : 0;
+    for (uint32_t first = 0; first < codes && rc == 0; first += STA_VECTOR_ROWS) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < STA_VECTOR_ROWS && i < codes - first; i++) {
+            const uint32_t thread = entities->thread_of_code[first + i];
+            if (thread >= entities->thread_count)
+                continue; /* a code that no event of this version uses */
+            put_keys(keys, i, &entities->threads[thread], group_of_process);
+            keys->selected[count++] = i;
         }
-        scope->unit_of_thread[code] = sta_key_table_intern(&scope->table, values);
+        rc = sta_numbering_take(scope->units, 0, vectors, keys->selected, count,
+                                scope->unit_of_thread + first, err);
     }
+    free(keys);
+    return rc;
 }
 
 static int bind_groups(struct sta_scope *scope, const struct sta_budget *budget, struct sta_error *err)
@@ -86,9 +104,9 @@ static int bind_groups(struct sta_scope *scope, const struct sta_budget *budget,
                               &groups, err);
     if (rc != 0)
         return rc;
-    number_threads(scope, groups);
-    free(groups);
-    return 0;
+    rc = number_threads(scope, groups, err);
+    sta_account_free(scope->budget->account, groups);
+    return rc;
 }
 
 /* ---- scopes by expressions */
@@ -100,8 +118,6 @@ static int bind_keys(struct sta_scope *scope, struct sta_error *err)
         struct sta_scope_key *key = &scope->keys[k];
         key->type = sta_expression_type(request->keys[k]);
         key->unit = sta_static_unit(sta_expression_unit(request->keys[k]));
-        if (key->type == STA_TYPE_TEXT)
-            key->texts = key->own = sta_dictionary_create();
         int rc = sta_program_create(request->keys[k], &key->program, err);
         if (rc != 0)
             return rc;
@@ -109,155 +125,31 @@ static int bind_keys(struct sta_scope *scope, struct sta_error *err)
     return 0;
 }
 
-static struct sta_key_value value_at(const struct sta_vector *vector, uint32_t row)
-{
-    struct sta_key_value value = {0};
-    row = vector->constant ? 0 : row;
-    switch (vector->type) {
-    case STA_TYPE_TEXT:
-        return text_value(vector->codes[row]);
-    case STA_TYPE_INT:
-        value.bits = (uint64_t)vector->integers[row];
-        break;
-    case STA_TYPE_BOOL:
-        value.bits = vector->bools[row];
-        break;
-    case STA_TYPE_FLOAT: {
-        double number = vector->numbers[row] + 0.0; /* -0.0 is 0.0 */
-        memcpy(&value.bits, &number, sizeof value.bits);
-        break;
-    }
-    default:
-        value.missing = true;
-    }
-    value.missing |= vector->missing != NULL && vector->missing[row];
-    if (value.missing)
-        value.bits = 0;
-    return value;
-}
-
-/* The unit of a tuple that this worker has not seen. */
-static uint32_t meet_unit(struct sta_scope_worker *worker, uint32_t tuple)
-{
-    struct sta_scope *scope = worker->scope;
-    struct sta_key_value values[STA_KEY_COLUMNS];
-    sta_key_table_values(&worker->table, tuple, values);
-    for (size_t k = 0; k < scope->key_count; k++) {
-        if (scope->keys[k].own == NULL || values[k].missing)
-            continue;
-        struct sta_text text = sta_dictionary_text(worker->texts[k], (uint32_t)values[k].bits);
-        values[k] = text_value(sta_dictionary_intern(scope->keys[k].own, text.bytes, text.length));
-    }
-    pthread_mutex_lock(&scope->lock);
-    uint32_t unit = sta_key_table_intern(&scope->table, values);
-    pthread_mutex_unlock(&scope->lock);
-    return unit;
-}
-
-/* Notes how large the table is; under the lock, so that it never seems to shrink. */
-static void note_table(struct sta_scope *scope)
-{
-    atomic_store_explicit(&scope->bytes, sta_key_table_bytes(&scope->table), memory_order_relaxed);
-    atomic_store_explicit(&scope->units, sta_key_table_count(&scope->table), memory_order_relaxed);
-}
-
-/* Notes what the tables have grown by. */
-static void count_bytes(struct sta_scope_worker *worker)
-{
-    struct sta_scope *scope = worker->scope;
-    size_t mine = sta_key_table_bytes(&worker->table) + worker->unit_capacity * sizeof *worker->units;
-    pthread_mutex_lock(&scope->lock);
-    note_table(scope);
-    pthread_mutex_unlock(&scope->lock);
-    atomic_fetch_add_explicit(&scope->worker_bytes, mine - worker->bytes, memory_order_relaxed);
-    worker->bytes = mine;
-}
-
-uint32_t sta_scope_unit_count_now(const struct sta_scope *scope)
-{
-    return atomic_load_explicit(&scope->units, memory_order_relaxed);
-}
-
-size_t sta_scope_bytes(const struct sta_scope *scope)
-{
-    size_t bytes = atomic_load_explicit(&scope->bytes, memory_order_relaxed) +
-                   atomic_load_explicit(&scope->worker_bytes, memory_order_relaxed);
-    for (size_t k = 0; k < scope->key_count; k++)
-        if (scope->keys[k].own != NULL)
-            bytes += sta_dictionary_bytes(scope->keys[k].own);
-    return bytes;
-}
-
-static void forget_tuples(struct sta_scope_worker *worker)
-{
-    sta_key_table_fini(&worker->table);
-    sta_key_table_init(&worker->table, worker->scope->key_count);
-    worker->unit_count = 0;
-}
-
-/* Codes mean nothing beside those of another dictionary. */
-static void note_texts(struct sta_scope_worker *worker, size_t key, const struct sta_vector *vector)
-{
-    if (vector->type != STA_TYPE_TEXT || vector->texts == worker->texts[key])
-        return;
-    if (worker->texts[key] != NULL)
-        forget_tuples(worker);
-    worker->texts[key] = vector->texts;
-}
-
-static void to_units(struct sta_scope_worker *worker, const uint32_t *selected, uint32_t count,
-                     uint32_t *units)
-{
-    size_t before = worker->unit_count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = selected != NULL ? selected[i] : i;
-        uint32_t tuple = units[row];
-        while (tuple >= worker->unit_count) {
-            STA_GROW(worker->units, worker->unit_capacity, worker->unit_count + 1);
-            worker->units[worker->unit_count] = meet_unit(worker, (uint32_t)worker->unit_count);
-            worker->unit_count++;
-        }
-        units[row] = worker->units[tuple];
-    }
-    if (worker->unit_count > before)
-        count_bytes(worker);
-}
-
 static int units_of_keys(struct sta_scope_worker *worker, struct sta_column_reader *reader,
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
-    struct sta_scope *scope = worker->scope;
-    uint32_t rows = sta_column_reader_block(reader)->rows;
-    for (size_t k = 0; k < scope->key_count; k++) {
-        struct sta_vector vector;
-        int rc = sta_program_run(scope->keys[k].program, worker->evaluator, rows, sta_column_reader_get,
-                                 reader, &vector, err);
-        if (rc != 0)
-            return rc;
-        note_texts(worker, k, &vector);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t row = selected != NULL ? selected[i] : i;
-            units[row] =
-                sta_key_table_step(&worker->table, k, k > 0 ? units[row] : 0, value_at(&vector, row));
-        }
-    }
-    to_units(worker, selected, count, units);
-    return 0;
+    const struct sta_scope *scope = worker->scope;
+    const uint32_t rows = sta_column_reader_block(reader)->rows;
+    struct sta_vector keys[STA_KEY_COLUMNS];
+    int rc = 0;
+    for (size_t k = 0; k < scope->key_count && rc == 0; k++)
+        rc = sta_program_run(scope->keys[k].program, worker->evaluators[k], rows, sta_column_reader_get,
+                             reader, &keys[k], err);
+    return rc == 0 ? sta_numbering_take(scope->units, worker->number, keys, selected, count, units, err) : rc;
 }
 
 static int units_of_bins(struct sta_scope_worker *worker, struct sta_column_reader *reader,
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
     const struct sta_column_values *ts;
+    const uint32_t rows = sta_column_reader_block(reader)->rows;
     int rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        uint32_t row = selected != NULL ? selected[i] : i;
-        struct sta_key_value bin = {.bits = (uint64_t)(ts->integers[row] / worker->scope->request->bin)};
-        units[row] = sta_key_table_step(&worker->table, 0, 0, bin);
-    }
-    if (rc == 0)
-        to_units(worker, selected, count, units);
-    return rc;
+    if (rc != 0)
+        return rc;
+    for (uint32_t row = 0; row < rows; row++)
+        worker->bins[row] = ts->integers[row] / worker->scope->request->bin;
+    const struct sta_vector key = sta_vector_of_integers(worker->bins);
+    return sta_numbering_take(worker->scope->units, worker->number, &key, selected, count, units, err);
 }
 
 static int units_of_threads(const struct sta_scope *scope, struct sta_column_reader *reader, uint32_t *units,
@@ -294,44 +186,44 @@ int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *r
 int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
                      const struct sta_budget *budget, struct sta_scope **scope, struct sta_error *err)
 {
-    struct sta_scope *fresh = sta_alloc(sizeof *fresh);
-    *fresh = (struct sta_scope){.columns = columns, .request = request};
-    pthread_mutex_init(&fresh->lock, NULL);
-    int rc = 0;
+    struct sta_scope *fresh = *scope = sta_alloc(sizeof *fresh);
+    enum sta_type types[STA_KEY_COLUMNS];
+    *fresh = (struct sta_scope){.columns = columns, .request = request, .budget = budget};
     name_keys(fresh);
-    if (request->kind == STA_SCOPE_KEYS)
-        rc = bind_keys(fresh, err);
-    sta_key_table_init(&fresh->table, fresh->key_count);
+    int rc = request->kind == STA_SCOPE_KEYS ? bind_keys(fresh, err) : 0;
+    for (size_t k = 0; k < fresh->key_count; k++)
+        types[k] = fresh->keys[k].type;
+    if (fresh->key_count > 0)
+        fresh->units = sta_numbering_create(types, fresh->key_count, budget);
     if (rc == 0 && request->kind == STA_SCOPE_RANK_GROUP)
-        rc = bind_groups(fresh, budget, err);
-    else if (request->kind < STA_SCOPE_JOB)
-        number_threads(fresh, NULL);
-    note_table(fresh);
-    *scope = fresh;
-    return rc;
+        return bind_groups(fresh, budget, err);
+    return rc == 0 && request->kind < STA_SCOPE_JOB ? number_threads(fresh, NULL, err) : rc;
 }
 
 void sta_scope_destroy(struct sta_scope *scope)
 {
     if (scope == NULL)
         return;
-    for (size_t k = 0; k < scope->key_count; k++) {
-        sta_dictionary_destroy(scope->keys[k].own);
+    for (size_t k = 0; k < scope->key_count; k++)
         if (scope->keys[k].program != NULL)
             sta_program_destroy(scope->keys[k].program);
-    }
-    sta_key_table_fini(&scope->table);
-    free(scope->unit_of_thread);
-    pthread_mutex_destroy(&scope->lock);
+    sta_numbering_destroy(scope->units);
+    sta_account_free(scope->budget->account, scope->unit_of_thread);
     free(scope);
 }
 
-struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope)
+struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsigned number)
 {
     struct sta_scope_worker *worker = sta_alloc(sizeof *worker);
     worker->scope = scope;
-    worker->evaluator = sta_evaluator_create();
-    sta_key_table_init(&worker->table, scope->key_count);
+    worker->number = number;
+    for (size_t k = 0; k < scope->key_count && scope->request->kind == STA_SCOPE_KEYS; k++) {
+        worker->evaluators[k] = sta_evaluator_create();
+        sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel,
+                            scope->budget->memory / scope->key_count);
+    }
+    if (scope->request->kind == STA_SCOPE_BIN)
+        worker->bins = sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->bins);
     return worker;
 }
 
@@ -339,8 +231,8 @@ void sta_scope_worker_destroy(struct sta_scope_worker *worker)
 {
     if (worker == NULL)
         return;
-    sta_evaluator_destroy(worker->evaluator);
-    sta_key_table_fini(&worker->table);
-    free(worker->units);
+    for (size_t k = 0; k < STA_KEY_COLUMNS; k++)
+        sta_evaluator_destroy(worker->evaluators[k]);
+    free(worker->bins);
     free(worker);
 }

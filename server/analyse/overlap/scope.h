@@ -6,10 +6,12 @@
 #ifndef STA_ANALYSE_OVERLAP_SCOPE_H
 #define STA_ANALYSE_OVERLAP_SCOPE_H
 
-#include "analyse/columns.h"
+#include "analyse/sources/columns.h"
 #include "analyse/expression/expression.h"
-#include "analyse/overlap/key_table.h"
+#include "analyse/operators/numbering.h"
 #include "common/document.h"
+
+#define STA_KEY_COLUMNS STA_NUMBERING_KEYS
 
 enum sta_scope_kind {
     STA_SCOPE_THREAD,
@@ -43,7 +45,8 @@ STA_MUSTCHECK int sta_scope_create(const struct sta_columns *columns, const stru
                                    struct sta_error *err);
 void sta_scope_destroy(struct sta_scope *scope); /* NULL allowed; after its workers */
 
-struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope);
+/** @worker: its number. */
+struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsigned worker);
 void sta_scope_worker_destroy(struct sta_scope_worker *worker); /* NULL allowed */
 /**
  * sta_scope_units - the unit of each row of the reader's present block
@@ -54,27 +57,25 @@ STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_co
                                   const uint32_t *selected, uint32_t count, uint32_t *units,
                                   struct sta_error *err);
 
-/** How many units there were when a worker last looked; a worker's own ones are among them.  Context: any
- * thread, during the pass. */
-uint32_t sta_scope_unit_count_now(const struct sta_scope *scope);
-/** Bytes held for the units, by the scope and its workers, for the budget.  Context: any thread, during the
- * pass. */
-size_t sta_scope_bytes(const struct sta_scope *scope);
+/** How many units there are; those that a worker was given are among them.  Context: any thread. */
+uint32_t sta_scope_unit_count(const struct sta_scope *scope);
 
 /* ---- after the pass */
 
-uint32_t sta_scope_unit_count(const struct sta_scope *scope);
 /** The unit of a thread code; for scopes from THREAD to JOB. */
 uint32_t sta_scope_unit_of_thread(const struct sta_scope *scope, uint32_t code);
 /** Compares two units by their keys.  Also during the pass; context: any thread. */
-int sta_scope_compare_units(struct sta_scope *scope, uint32_t a, uint32_t b);
+int sta_scope_compare_units(const struct sta_scope *scope, uint32_t a, uint32_t b);
 /** Puts units in the order of their keys, missing last. */
-void sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count);
+STA_MUSTCHECK int sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count,
+                                 const struct sta_budget *budget, struct sta_error *err);
 /** Compares two units by one of their keys; missing last, also when @descending. */
 int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, const char *key,
                       bool descending);
 /** Key columns of a table: one row for each of @units. */
 void sta_scope_put_keys(const struct sta_scope *scope, struct sta_table *table, const uint32_t *units);
+/** Whether the first key of a unit is missing. */
+bool sta_scope_is_missing(const struct sta_scope *scope, uint32_t unit);
 /** One key of a unit as JSON. */
 void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t key, struct sta_buffer *out);
 

@@ -1,10 +1,11 @@
 /* Bins: how long each combination of sets was active in each, summed over units. */
 #include "analyse/overlap/series.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "analyse/overlap/members.h"
+#include "analyse/exec/budget.h"
+#include "analyse/views/members.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/intervals/cover.h"
 #include "common/memory.h"
@@ -14,17 +15,19 @@
 struct sta_overlap_series {
     const struct sta_overlap_request *request;
     struct sta_bins bins;
-    unsigned workers;
+    const struct sta_budget *budget;
     struct sta_cover *covers; /* by worker, then mask; without arrays until the combination is met */
-    _Atomic size_t bytes;
+    size_t cover_count;
 };
+
+static const char WHAT[] = "the series of an overlap";
 
 static size_t masks_of(const struct sta_overlap_series *series)
 {
     return (size_t)1 << series->request->set_count;
 }
 
-int sta_overlap_series_create(const struct sta_overlap_request *request, unsigned workers,
+int sta_overlap_series_create(const struct sta_overlap_request *request, const struct sta_budget *budget,
                               struct sta_overlap_series **series, struct sta_error *err)
 {
     struct sta_overlap_series *fresh = sta_alloc(sizeof *fresh);
@@ -34,45 +37,45 @@ int sta_overlap_series_create(const struct sta_overlap_request *request, unsigne
     int64_t first = from / request->granularity;
     int64_t count = to > from ? (to - 1) / request->granularity - first + 1 : 0;
     *series = fresh;
-    *fresh = (struct sta_overlap_series){.request = request, .workers = workers};
+    *fresh = (struct sta_overlap_series){.request = request, .budget = budget};
     if (count > MOST_BINS) {
         sta_fail(err, STA_ELIMIT, "a series of %lld bins; at most %d are allowed: take a larger granularity",
                  (long long)count, MOST_BINS);
         return sta_at_member(err, "granularity", NULL, -1);
     }
     fresh->bins = (struct sta_bins){.g = request->granularity, .first = first, .count = (size_t)count};
-    fresh->covers = sta_alloc_array(workers * masks_of(fresh), sizeof *fresh->covers);
-    return 0;
+    fresh->cover_count = sta_budget_workers(budget) * masks_of(fresh);
+    fresh->covers = sta_account_calloc(budget->account, fresh->cover_count, sizeof *fresh->covers, WHAT, err);
+    return fresh->covers != NULL ? 0 : err->status;
 }
 
 void sta_overlap_series_destroy(struct sta_overlap_series *series)
 {
     if (series == NULL)
         return;
-    for (size_t i = 0; series->covers != NULL && i < series->workers * masks_of(series); i++) {
-        free(series->covers[i].parts);
-        free(series->covers[i].inside);
+    struct sta_account *account = series->budget->account;
+    for (size_t i = 0; series->covers != NULL && i < series->cover_count; i++) {
+        sta_account_free(account, series->covers[i].parts);
+        sta_account_free(account, series->covers[i].inside);
     }
-    free(series->covers);
+    sta_account_free(account, series->covers);
     free(series);
 }
 
-void sta_overlap_series_add(struct sta_overlap_series *series, unsigned worker, uint32_t mask, int64_t from,
-                            int64_t to)
+int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
+                            struct sta_error *err)
 {
-    struct sta_cover *cover = &series->covers[worker * masks_of(series) + mask];
-    if (cover->parts == NULL) {
-        cover->parts = sta_alloc_array(series->bins.count + 1, sizeof *cover->parts);
-        cover->inside = sta_alloc_array(series->bins.count + 1, sizeof *cover->inside);
-        atomic_fetch_add_explicit(&series->bytes, (series->bins.count + 1) * 2 * sizeof *cover->parts,
-                                  memory_order_relaxed);
-    }
-    sta_cover_add(cover, &series->bins, from, to);
-}
-
-size_t sta_overlap_series_bytes(const struct sta_overlap_series *series)
-{
-    return atomic_load_explicit(&series->bytes, memory_order_relaxed);
+    const struct sta_overlap_series *series = context;
+    struct sta_cover *cover = &series->covers[worker * masks_of(series) + stretch->mask];
+    const size_t bins = series->bins.count + 1;
+    if (cover->parts == NULL)
+        cover->parts = sta_account_calloc(series->budget->account, bins, sizeof *cover->parts, WHAT, err);
+    if (cover->parts != NULL && cover->inside == NULL)
+        cover->inside = sta_account_calloc(series->budget->account, bins, sizeof *cover->inside, WHAT, err);
+    if (cover->inside == NULL)
+        return err->status;
+    sta_cover_add(cover, &series->bins, stretch->from, stretch->to);
+    return 0;
 }
 
 /* ---- the table */
@@ -83,11 +86,12 @@ struct met {
     const struct sta_cover *cover;
 };
 
-static struct met *finish(struct sta_overlap_series *series, size_t *count)
+/* NULL: refused. */
+static struct met *finish(struct sta_overlap_series *series, size_t *count, struct sta_error *err)
 {
-    struct met *met = sta_alloc_array(series->workers * masks_of(series), sizeof *met);
+    struct met *met = sta_account_alloc(series->budget->account, series->cover_count, sizeof *met, WHAT, err);
     *count = 0;
-    for (size_t i = 0; i < series->workers * masks_of(series); i++) {
+    for (size_t i = 0; i < series->cover_count && met != NULL; i++) {
         if (series->covers[i].parts == NULL)
             continue;
         sta_cover_finish(&series->covers[i], &series->bins);
@@ -96,16 +100,20 @@ static struct met *finish(struct sta_overlap_series *series, size_t *count)
     return met;
 }
 
-static struct sta_figures figures_of(const struct met *met, size_t count, size_t bin)
+/* @figures: of these only what is of a set of the request is looked at. */
+static void figure_out(const struct sta_overlap_series *series, const struct met *met, size_t count,
+                       size_t bin, struct sta_figures *figures)
 {
     static const struct sta_unit_sums no_span;
-    struct sta_figures figures = {0};
+    const uint32_t sets = series->request->set_count;
+    memset(figures->busy, 0, sets * sizeof *figures->busy);
+    for (uint32_t s = 0; s < sets; s++)
+        memset(figures->both[s], 0, sets * sizeof *figures->both[s]);
     for (size_t i = 0; i < count; i++) {
         struct sta_sweep_cell cell = {.mask = met[i].mask, .time = met[i].cover->parts[bin]};
         if (cell.time > 0)
-            sta_figures_add(&figures, &no_span, &cell, 1);
+            sta_figures_add(figures, &no_span, &cell, 1);
     }
-    return figures;
 }
 
 static void put_bin(const struct sta_overlap_series *series, size_t bin, const struct sta_figures *figures,
@@ -117,19 +125,21 @@ static void put_bin(const struct sta_overlap_series *series, size_t bin, const s
     sta_table_set_int(column++, bin, number);
     sta_table_set_number(column++, bin, sta_overlap_seconds(request, number * series->bins.g));
     for (uint32_t s = 0; s < request->set_count; s++)
-        sta_table_set_number(column++, bin, sta_overlap_seconds(request, figures->busy[s]));
+        sta_put_seconds(request, column++, bin, figures->busy[s]);
     for (uint32_t a = 0; a < request->set_count; a++)
         for (uint32_t b = a + 1; b < request->set_count; b++)
             for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
-                sta_table_set_number(column++, bin,
-                                     sta_overlap_seconds(request, sta_figures_pair(figures, a, b, part)));
+                sta_put_seconds(request, column++, bin, sta_figures_pair(figures, a, b, part));
 }
 
-void sta_overlap_series_table(struct sta_overlap_series *series, struct sta_table *table)
+int sta_overlap_series_table(struct sta_overlap_series *series, struct sta_table *table,
+                             struct sta_error *err)
 {
     const struct sta_overlap_request *request = series->request;
     size_t count;
-    struct met *met = finish(series, &count);
+    struct met *met = finish(series, &count, err);
+    if (met == NULL)
+        return err->status;
     sta_table_init(table, series->bins.count);
     sta_table_add(table, "time_range", STA_TYPE_INT, NULL);
     sta_add_seconds(table, "time_start");
@@ -139,9 +149,13 @@ void sta_overlap_series_table(struct sta_overlap_series *series, struct sta_tabl
         free(name);
     }
     sta_add_pairs(request, table);
-    for (size_t bin = 0; bin < series->bins.count; bin++) {
-        struct sta_figures figures = figures_of(met, count, bin);
+    struct sta_figures figures = {0};
+    int rc = 0;
+    for (size_t bin = 0; bin < series->bins.count && rc == 0; bin++) {
+        figure_out(series, met, count, bin, &figures);
         put_bin(series, bin, &figures, table);
+        rc = bin % 1024 == 0 ? sta_budget_check(series->budget, err) : 0;
     }
-    free(met);
+    sta_account_free(series->budget->account, met);
+    return rc;
 }

@@ -4,8 +4,14 @@
 
 #include "analyse/overlap/figures.h"
 
+/** The scope as an answer says it; free() it. */
+char *sta_overlap_scope_json(const struct sta_overlap_request *request);
 /** A column of numbers in seconds. */
 struct sta_table_column *sta_add_seconds(struct sta_table *table, const char *name);
+
+/** Sets a cell to ticks as seconds; missing, and counted as too large, when they do not fit 64 bits. */
+void sta_put_seconds(const struct sta_overlap_request *request, struct sta_table_column *column, size_t row,
+                     __int128 ticks);
 
 /** The three columns of each pair. */
 void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *table);
@@ -13,17 +19,22 @@ void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *
 /** overlap.md section 2: sets, pairs, groups, concurrency, and the facts scope_count, span, idle. */
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
                         struct sta_overlap_answer *answer);
+/** A row per ordered pair of sets. */
+void sta_overlap_exposure(const struct sta_overlap_request *request,
+                          const struct sta_overlap_results *results, struct sta_table *table);
 /** A row per unit (overlap.md section 3). */
 void sta_overlap_per_scope(const struct sta_overlap_request *request,
                            const struct sta_overlap_results *results, struct sta_table *table);
 /**
  * sta_overlap_statistics - how the units compare
- * @per_scope: of the same results
+ * @per_scope: of the same results; a cell without a value is left out
  * @table: a row per time of per_scope but start and end: of (its column), minimum, median, maximum (s),
  * slowest (the keys of the first unit with the maximum, as a JSON object).  Without units no rows
+ * Return: 0, or what sorting within a budget returns; then there is no table.
  */
-void sta_overlap_statistics(const struct sta_overlap_results *results,
-                            const struct sta_overlap_request *request, const struct sta_table *per_scope,
-                            struct sta_table *table);
+STA_MUSTCHECK int sta_overlap_statistics(const struct sta_overlap_results *results,
+                                         const struct sta_overlap_request *request,
+                                         const struct sta_table *per_scope, const struct sta_budget *budget,
+                                         struct sta_table *table, struct sta_error *err);
 
 #endif

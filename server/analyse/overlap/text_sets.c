@@ -2,7 +2,7 @@
  * trace has few. */
 #include "analyse/overlap/text_sets.h"
 
-#include "common/memory.h"
+#include "common/account.h"
 
 #define UNKNOWN UINT32_MAX
 
@@ -43,26 +43,30 @@ static int learn(struct sta_text_sets *sets, struct sta_program *const *programs
     return 0;
 }
 
-static void grow(struct sta_text_sets *sets, const struct sta_dictionary *texts)
+static int grow(struct sta_text_sets *sets, const struct sta_dictionary *texts, struct sta_account *account,
+                struct sta_error *err)
 {
     size_t before = sets->capacity;
-    STA_GROW(sets->masks, sets->capacity, (size_t)sta_dictionary_count(texts) + 1);
-    for (size_t i = before; i < sets->capacity; i++)
+    int rc = STA_ACCOUNT_GROW(account, sets->masks, sets->capacity, (size_t)sta_dictionary_count(texts) + 1,
+                              "the sets of an overlap", err);
+    for (size_t i = before; i < sets->capacity && rc == 0; i++)
         sets->masks[i] = UNKNOWN;
+    return rc;
 }
 
 /* ---- rows */
 
 int sta_text_sets_add(struct sta_text_sets *sets, struct sta_program *const *programs,
                       struct sta_evaluator *evaluator, struct sta_column_reader *reader, uint32_t *masks,
-                      struct sta_error *err)
+                      struct sta_account *account, struct sta_error *err)
 {
     struct sta_vector vector;
     uint32_t rows = sta_column_reader_block(reader)->rows;
     int rc = sta_column_reader_get(reader, sets->column, &vector, err);
+    if (rc == 0)
+        rc = grow(sets, vector.texts, account, err);
     if (rc != 0)
         return rc;
-    grow(sets, vector.texts);
     const uint32_t step = vector.constant ? 0 : 1;
     for (uint32_t row = 0; row < rows; row++) {
         uint32_t code = vector.codes[row * step];

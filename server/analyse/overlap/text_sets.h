@@ -9,7 +9,7 @@
 struct sta_text_sets {
     uint32_t column; /* index in the schema */
     uint32_t sets;   /* bits */
-    uint32_t *masks; /* by code + 1, so that a missing text has the entry 0 */
+    uint32_t *masks; /* by code + 1, so that a missing text has the entry 0; of the account */
     size_t capacity;
 };
 
@@ -23,6 +23,6 @@ uint32_t sta_text_column(const struct sta_columns *columns, const struct sta_exp
  */
 STA_MUSTCHECK int sta_text_sets_add(struct sta_text_sets *sets, struct sta_program *const *programs,
                                     struct sta_evaluator *evaluator, struct sta_column_reader *reader,
-                                    uint32_t *masks, struct sta_error *err);
+                                    uint32_t *masks, struct sta_account *account, struct sta_error *err);
 
 #endif

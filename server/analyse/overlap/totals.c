@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/overlap/tables.h"
-#include "analyse/question.h"
+#include "analyse/views/question.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -12,11 +12,19 @@ struct sta_table_column *sta_add_seconds(struct sta_table *table, const char *na
     return sta_table_add(table, name, STA_TYPE_FLOAT, "s");
 }
 
-/* All columns of a table, one after another. */
-static void set_seconds(const struct sta_overlap_request *request, struct sta_table *table, size_t column,
-                        size_t row, int64_t ticks)
+void sta_put_seconds(const struct sta_overlap_request *request, struct sta_table_column *column, size_t row,
+                     __int128 ticks)
 {
-    sta_table_set_number(&table->columns[column], row, sta_overlap_seconds(request, ticks));
+    if (ticks > INT64_MAX)
+        column->too_large++;
+    else
+        sta_table_set_number(column, row, sta_overlap_seconds(request, ticks));
+}
+
+static void set_seconds(const struct sta_overlap_request *request, struct sta_table *table, size_t column,
+                        size_t row, __int128 ticks)
+{
+    sta_put_seconds(request, &table->columns[column], row, ticks);
 }
 
 static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
@@ -25,7 +33,7 @@ static void put_text(struct sta_table *table, size_t column, size_t row, const c
 }
 
 static void put_sets(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                     const struct sta_figures *total, const int64_t *largest, struct sta_table *table)
+                     const struct sta_figures *total, const __int128 *largest, struct sta_table *table)
 {
     enum { NAME, FILTER, EVENTS, INSTANT, TIME, BUSY, BUSY_MAX };
     sta_table_init(table, request->set_count);
@@ -69,9 +77,9 @@ static void put_pairs(const struct sta_overlap_request *request, const struct st
 
 /* ---- combinations */
 
-static int64_t *times_by_mask(const struct sta_overlap_results *results, uint32_t masks)
+static __int128 *times_by_mask(const struct sta_overlap_results *results, uint32_t masks)
 {
-    int64_t *times = sta_alloc_array(masks, sizeof *times);
+    __int128 *times = sta_alloc_array(masks, sizeof *times);
     for (size_t c = 0; c < results->cell_count; c++)
         times[results->cells[c].mask] += results->cells[c].time;
     return times;
@@ -94,7 +102,7 @@ static void put_groups(const struct sta_overlap_request *request, const struct s
 {
     enum { SETS, TIME };
     uint32_t masks = 1u << request->set_count;
-    int64_t *times = times_by_mask(results, masks);
+    __int128 *times = times_by_mask(results, masks);
     size_t rows = 0;
     for (uint32_t mask = 1; mask < masks; mask++)
         rows += times[mask] > 0;
@@ -117,15 +125,16 @@ static void put_groups(const struct sta_overlap_request *request, const struct s
 
 /* ---- concurrency: what of the spans is left is the time with no event */
 
-static size_t put_crowd(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                        uint32_t s, int64_t span, struct sta_table *table, size_t row)
+static size_t put_set_concurrency(const struct sta_overlap_request *request,
+                                  const struct sta_overlap_results *results, uint32_t s, __int128 span,
+                                  struct sta_table *table, size_t row)
 {
     enum { SET, ACTIVE, TIME };
-    int64_t rest = span;
-    for (size_t k = 1; k < results->crowd_counts[s]; k++)
-        rest -= results->crowds[s][k];
-    for (size_t k = 0; k < results->crowd_counts[s]; k++) {
-        int64_t time = k == 0 ? rest : results->crowds[s][k];
+    __int128 rest = span;
+    for (size_t k = 1; k < results->concurrency_counts[s]; k++)
+        rest -= results->concurrency[s][k];
+    for (size_t k = 0; k < results->concurrency_counts[s]; k++) {
+        __int128 time = k == 0 ? rest : results->concurrency[s][k];
         if (time == 0)
             continue;
         if (table != NULL) {
@@ -139,25 +148,25 @@ static size_t put_crowd(const struct sta_overlap_request *request, const struct 
 }
 
 static void put_concurrency(const struct sta_overlap_request *request,
-                            const struct sta_overlap_results *results, int64_t span, struct sta_table *table)
+                            const struct sta_overlap_results *results, __int128 span, struct sta_table *table)
 {
     size_t rows = 0;
     for (uint32_t s = 0; s < request->set_count; s++)
-        rows = put_crowd(request, results, s, span, NULL, rows);
+        rows = put_set_concurrency(request, results, s, span, NULL, rows);
     sta_table_init(table, rows);
     sta_table_add(table, "set", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "active", STA_TYPE_INT, NULL);
     sta_add_seconds(table, "time");
     size_t row = 0;
     for (uint32_t s = 0; s < request->set_count; s++)
-        row = put_crowd(request, results, s, span, table, row);
+        row = put_set_concurrency(request, results, s, span, table, row);
 }
 
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
                         struct sta_overlap_answer *answer)
 {
     struct sta_figures total = {0};
-    int64_t largest[STA_OVERLAP_SETS] = {0};
+    __int128 largest[STA_OVERLAP_SETS] = {0};
     for (uint32_t i = 0; i < results->unit_count; i++) {
         struct sta_figures unit = {0};
         size_t count;

@@ -15,37 +15,43 @@ static void warn(struct sta_overlap_answer *answer, char *sentence)
     answer->warnings[answer->warning_count++] = sentence;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* "a, b, c and 5 more", in order. */
+/* "a, b, c and 5 more", in order: the first NAMES_SHOWN are picked one by one, so that many categories take
+ * no memory. */
 static char *list_names(const struct sta_dictionary *dictionary)
 {
-    uint32_t count = sta_dictionary_count(dictionary);
-    const char **names = sta_alloc_array((size_t)count + 1, sizeof(const char *));
-    for (uint32_t code = 0; code < count; code++)
-        names[code] = sta_dictionary_text(dictionary, code).bytes;
-    qsort(names, count, sizeof *names, compare_texts);
+    const uint32_t count = sta_dictionary_count(dictionary);
+    const char *before = NULL;
     struct sta_buffer list;
     sta_buffer_init(&list);
-    for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++)
-        sta_put_format(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++) {
+        const char *least = NULL;
+        for (uint32_t code = 0; code < count; code++) {
+            const char *name = sta_dictionary_text(dictionary, code).bytes;
+            if ((before == NULL || strcmp(name, before) > 0) && (least == NULL || strcmp(name, least) < 0))
+                least = name;
+        }
+        if (least == NULL)
+            break; /* names that differ behind a zero byte */
+        sta_put_format(&list, "%s%s", i > 0 ? ", " : "", least);
+        before = least;
+    }
     if (count > NAMES_SHOWN)
         sta_put_format(&list, " and %u more", count - NAMES_SHOWN);
-    free(names);
     return sta_buffer_take_text(&list);
 }
 
 static void warn_of_empty_sets(const struct sta_overlap_request *request,
                                const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
 {
-    char *cats = list_names(sta_tables_cats(sta_snapshot_tables(request->question->snapshot)));
-    for (uint32_t s = 0; s < request->set_count; s++)
-        if (results->sets[s].events == 0 && results->unit_count > 0)
-            warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
-                                     request->sets[s].name, cats));
+    char *cats = NULL;
+    for (uint32_t s = 0; s < request->set_count && results->unit_count > 0; s++) {
+        if (results->sets[s].events > 0)
+            continue;
+        if (cats == NULL)
+            cats = list_names(sta_tables_cats(sta_snapshot_tables(request->question->snapshot)));
+        warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
+                                 request->sets[s].name, cats));
+    }
     free(cats);
 }
 
@@ -62,7 +68,7 @@ static void warn_of_single_group(const struct sta_overlap_request *request,
                                  const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
 {
     if (request->scope.kind == STA_SCOPE_RANK_GROUP && results->unit_count == 1 &&
-        results->processes[results->units[0]] == 1)
+        results->sums[results->units[0]].processes == 1)
         warn(answer,
              sta_strdup("There is one rank group, of one process without worker processes: the answer "
                         "is that of scope process."));

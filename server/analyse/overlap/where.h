@@ -18,11 +18,12 @@ void sta_where_fini(struct sta_where *where);
 /**
  * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each
  * unit; where the request wants the longest, these are among them
- * @intervals: by unit (cell; in the order of results->units), then start; free() it
+ * @intervals: by unit (cell; in the order of results->units), then start; of the budget's account, as
+ * results are, also after a failure
  */
 STA_MUSTCHECK int sta_where_intervals(const struct sta_where *where,
                                       const struct sta_overlap_binding *binding,
-                                      const struct sta_budget *budget, struct sta_overlap_results *results,
-                                      struct sta_span **intervals, size_t *count, struct sta_error *err);
+                                      struct sta_overlap_results *results, struct sta_span **intervals,
+                                      size_t *count, struct sta_error *err);
 
 #endif

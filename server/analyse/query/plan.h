@@ -73,7 +73,7 @@ struct sta_plan_stage {
 
     /* ROWS: outputs.  GROUPS: keys, outputs, fraction.  DESCRIBE: keys, column, then STA_DESCRIBE_OUTPUTS.
      * HISTOGRAM: keys, left, right, count. */
-    struct sta_query_column *result;
+    struct sta_column_info *result;
     size_t result_count;
 
     struct sta_plan_order *order;
@@ -101,7 +101,7 @@ struct sta_plan {
     bool filters;
     bool has_from, has_to;
     double from, to;
-    struct sta_query_column
+    struct sta_column_info
         *columns; /* of the answer, in order: the last stage's result, then what compare adds */
     size_t column_count;
     struct sta_arena memory;

@@ -58,7 +58,9 @@ struct answer ask_of(struct sta_snapshot *snapshot, const struct sta_presets *pr
     while (question.view_count < 3 && asked->views[question.view_count] != NULL)
         question.view_count++;
     struct sta_budget budget = {.workers = asked->workers > 0 ? asked->workers : 2,
-                                .memory = asked->memory > 0 ? asked->memory : (size_t)1 << 30};
+                                .memory = asked->memory > 0 ? asked->memory : (size_t)1 << 30,
+                                .spill_folder = asked->spill_folder,
+                                .cancel = asked->cancel};
     answer.status = sta_view_compatible(&question, NULL, &budget, &answer.table, &answer.facts, &answer.err);
     expect_the_same(&question, &budget, &answer);
     return answer;

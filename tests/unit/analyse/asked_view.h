@@ -18,6 +18,8 @@ struct asked {
     enum sta_view_table table;
     unsigned workers; /* 0: 2 */
     size_t memory;    /* 0: plenty */
+    const char *spill_folder;
+    const _Atomic bool *cancel;
     bool quantiles, no_filters;
     const char *filter;
     double from, to; /* 0: open */

@@ -74,6 +74,7 @@ static void decode_folder(struct sta_writer *writer, const char *folder)
                                             .source = sta_writer_source(writer, number)};
     }
     struct sta_decode_request request = {.roots = roots,
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = files,
                                          .file_count = listing.count,
                                          .tables = sta_writer_tables(writer),

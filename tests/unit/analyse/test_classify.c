@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyse/classify.h"
+#include "analyse/layers/classify.h"
 #include "built_in.h"
 #include "common/buffer.h"
 #include "common/files.h"
@@ -250,7 +250,7 @@ Test(report, events_are_accounted_for_and_unknown_functions_named)
                                  EVENT("pread64", "stdio", "") EVENT("acos", "posix", ""));
     decoded_trace_init(&trace, text);
     cr_assert_eq(sta_content_report(presets, trace.snapshot, &budget, &report, &err), 0, "%s", err.text);
-    cr_assert_eq(report.preset_count, 4);
+    cr_assert_eq(report.preset_count, 5);
     for (size_t i = 0; i < 4; i++) {
         const struct sta_preset_ledger *ledger = &report.presets[i];
         cr_expect_str_eq(ledger->preset, sta_presets_at(presets, i)->name);

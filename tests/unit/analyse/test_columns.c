@@ -2,11 +2,13 @@
 #include <criterion/criterion.h>
 
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/columns.h"
+#include "analyse/sources/columns.h"
+#include "analyse/sources/column_tests.h"
 #include "built_in.h"
 #include "common/memory.h"
 #include "common/number.h"
@@ -301,5 +303,95 @@ Test(columns, thousands_of_args_keys_are_read_in_the_memory_of_a_few)
     cr_assert_eq(values, 2 * 2 * MANY);
     cr_assert_lt(most - before, MANY_MEMORY);
     sta_buffer_fini(&text);
+    end(&f);
+}
+
+/* ---- tests of rows */
+
+static double number_of(const struct sta_vector *vector, uint32_t row)
+{
+    row = vector->constant ? 0 : row;
+    return vector->type == STA_TYPE_INT ? (double)vector->integers[row] : vector->numbers[row];
+}
+
+/* Return: whether there are tests of the range; they pass the rows that have a value in it. */
+static bool check_range(const struct fixture *f, const char *name, struct sta_value_range range)
+{
+    uint32_t index;
+    uint8_t marks[100];
+    bool known;
+    struct sta_vector vector;
+    struct sta_column_tests tests;
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_not_null(find(f, name, &index), "%s", name);
+    if (!sta_column_tests_of_range(f->columns, index, &range, &tests))
+        return false;
+    memset(marks, 1, sizeof marks);
+    cr_assert_eq(sta_column_reader_test(f->reader, &tests, marks, &known, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_column_reader_get(f->reader, index, &vector, &err), 0, "%s", err.text);
+    for (uint32_t row = 0; known && row < sta_column_reader_block(f->reader)->rows; row++) {
+        const double value = number_of(&vector, row);
+        const bool inside = !(vector.missing != NULL && vector.missing[row]) &&
+                            (range.low_open ? value > range.low : value >= range.low) &&
+                            (range.high_open ? value < range.high : value <= range.high);
+        cr_expect_eq(marks[row], inside, "%s: row %u, %g %s %g .. %g %s", name, row, value,
+                     inside ? "in" : "not in", range.low, range.high, range.low_open ? "open" : "closed");
+    }
+    sta_column_tests_fini(&tests);
+    return known;
+}
+
+static void check_ranges(const char *text, const char *const *names, size_t count, const double *bounds,
+                         size_t bound_count)
+{
+    struct fixture f = begin(text, NULL);
+    for (size_t c = 0; c < count; c++) {
+        size_t tested = 0;
+        for (size_t l = 0; l < bound_count; l++)
+            for (size_t h = 0; h < bound_count; h++)
+                for (unsigned open = 0; open < 4; open++)
+                    tested += check_range(
+                        &f, names[c], (struct sta_value_range){bounds[l], bounds[h], open & 1, open >> 1});
+        cr_expect_gt(tested, 0, "%s is never tested", names[c]);
+    }
+    end(&f);
+}
+
+#define SPAN(pid, name, cat, ts, dur, args)                                                                  \
+    "{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":" #pid ",\"tid\":8,\"ts\":" #ts             \
+    ",\"dur\":" #dur ",\"ph\":\"X\",\"args\":{" args "}}\n"
+
+Test(columns, ranges_are_tested_as_the_values_say)
+{
+    static const char *const names[] = {"ts",   "dur",      "time",  "time_start", "pid",
+                                        "tid",  "io_cat",   "size",  "offset",     "image_id",
+                                        "step", "args.ret", "epoch", "args.step"};
+    static const double bounds[] = {-INFINITY, INFINITY, -3, 0, 1, 2.5, 3, 5, 7, 100, 0.000005, 0.1, 1e300};
+    check_ranges(SPAN(7, "read", "POSIX", 100, 5, "\"ret\":7,\"offset\":3")
+                     SPAN(9, "read", "reader", 101, 0, "\"ret\":7,\"image_idx\":3,\"step\":1")
+                         SPAN(7, "open", "posix", 105, 3, "\"ret\":5,\"offset\":-4")
+                             SPAN(7, "write", "stdio", 200, 100, "\"ret\":-1,\"offset\":100")
+                                 SPAN(2, "write", "stdio", 300, 2, "\"ret\":100,\"image_idx\":5,\"epoch\":2")
+                                     SPAN(1, "f", "app", 100100, 100000, "\"image_idx\":0"),
+                 names, STA_COUNT_OF(names), bounds, STA_COUNT_OF(bounds));
+}
+
+Test(columns, ranges_of_nanoseconds_are_tested_as_the_values_say)
+{
+    static const char *const names[] = {"ts", "dur", "time", "time_start"};
+    static const double bounds[] = {-INFINITY, INFINITY, 0,          0.001,     0.5,  1,
+                                    1.5,       5.25,     0.00000525, 0.0000015, 1e300};
+    check_ranges(SPAN(7, "read", "POSIX", 100.25, 5.25, "") SPAN(7, "read", "POSIX", 101, 0.001, "")
+                     SPAN(7, "read", "POSIX", 101.75, 1.5, ""),
+                 names, STA_COUNT_OF(names), bounds, STA_COUNT_OF(bounds));
+}
+
+/* A value of another kind is not one that the test of integers speaks of. */
+Test(columns, a_mixed_key_is_not_tested)
+{
+    struct fixture f = begin(SPAN(7, "read", "POSIX", 100, 5, "\"ret\":\"7 \"")
+                                 SPAN(7, "read", "POSIX", 101, 5, "\"ret\":7"),
+                             NULL);
+    cr_expect_not(check_range(&f, "size", (struct sta_value_range){1, 9, false, false}));
     end(&f);
 }

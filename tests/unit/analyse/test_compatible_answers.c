@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "asked_view.h"
 #include "built_in.h"
@@ -179,39 +180,74 @@ Test(compatible_answers, a_trace_without_events_of_the_layers_gives_headers)
     expect_view(readers, &asked, NULL, "proc_name time_range count ops time");
 }
 
-/* ---- the number of workers */
+/* ---- workers, memory, cancellation */
 
-Test(compatible_answers, nothing_depends_on_the_number_of_workers)
+static const enum sta_view_table tables[] = {STA_VIEW_HLM, STA_VIEW_MAIN, STA_VIEW_LAYER, STA_VIEW_FLAT,
+                                             STA_VIEW_SUMMARY};
+
+/* A table of a real trace, by time. */
+static struct asked ask_of_real(enum sta_view_table table)
 {
-    static const enum sta_view_table tables[] = {STA_VIEW_HLM, STA_VIEW_MAIN, STA_VIEW_FLAT,
-                                                 STA_VIEW_SUMMARY};
+    return (struct asked){.preset = "dlio",
+                          .table = table,
+                          .layer = table == STA_VIEW_MAIN || table == STA_VIEW_LAYER ? "reader_posix_lustre"
+                                                                                     : NULL,
+                          .by = "time_range",
+                          .views = {"time_range"},
+                          .quantiles = true};
+}
+
+static char *show_real(const struct decoded_trace *trace, const struct sta_presets *presets,
+                       const struct asked *asked)
+{
+    struct answer answer = ask_of(trace->snapshot, presets, asked);
+    cr_assert_eq(answer.status, 0, "%s", answer.err.text);
+    char *text = show_all(&answer.table);
+    sta_table_fini(&answer.table);
+    return text;
+}
+
+Test(compatible_answers, nothing_depends_on_workers_and_memory)
+{
+    char folder[] = "/tmp/strata-spill-XXXXXX";
+    struct sta_error err = STA_ERROR_INIT;
     struct decoded_trace trace;
     if (!decoded_trace_open(&trace, "unet3d-v100")) {
         cr_skip_test("needs shared: the traces are not there");
         return;
     }
     struct sta_presets *presets = load_built_in(NULL);
+    cr_assert_not_null(mkdtemp(folder));
     for (size_t t = 0; t < STA_COUNT_OF(tables); t++) {
-        char *first = NULL;
-        for (unsigned workers = 1; workers <= 5; workers += 2) {
-            struct asked asked = {.preset = "dlio",
-                                  .table = tables[t],
-                                  .layer = tables[t] == STA_VIEW_MAIN ? "reader_posix_lustre" : NULL,
-                                  .by = "time_range",
-                                  .views = {"time_range"},
-                                  .quantiles = true,
-                                  .workers = workers};
-            struct answer answer = ask_of(trace.snapshot, presets, &asked);
-            cr_assert_eq(answer.status, 0, "%s", answer.err.text);
-            char *text = show_all(&answer.table);
-            if (first != NULL)
-                cr_expect_str_eq(text, first, "table %zu with %u workers", t, workers);
-            else
-                first = sta_strdup(text);
+        struct asked asked = ask_of_real(tables[t]);
+        char *plain = show_real(&trace, presets, &asked);
+        /* The folder is made when something is spilled. */
+        char *spill = sta_sprintf("%s/%zu", folder, t);
+        asked.spill_folder = spill;
+        for (asked.workers = 1; asked.workers <= 5; asked.workers += 2) {
+            asked.memory = (size_t)4 << 20;
+            char *text = show_real(&trace, presets, &asked);
+            cr_expect_str_eq(text, plain, "table %zu with %u workers", t, asked.workers);
             free(text);
-            sta_table_fini(&answer.table);
         }
-        free(first);
+        cr_expect_eq(access(spill, F_OK), 0, "table %zu was not spilled", t);
+        free(spill);
+        free(plain);
+    }
+    cr_assert_eq(sta_tree_remove(folder, &err), 0);
+    sta_presets_release(presets);
+    decoded_trace_fini(&trace);
+}
+
+Test(compatible_answers, every_table_can_be_cancelled)
+{
+    static const _Atomic bool cancel = true;
+    struct decoded_trace trace;
+    struct sta_presets *presets = load_built_in(NULL);
+    decoded_trace_init(&trace, readers);
+    for (size_t t = 0; t < STA_COUNT_OF(tables); t++) {
+        struct asked asked = {.table = tables[t], .layer = "posix", .by = "proc_name", .cancel = &cancel};
+        cr_expect_eq(ask_of(trace.snapshot, presets, &asked).status, STA_ECANCELLED, "table %zu", t);
     }
     sta_presets_release(presets);
     decoded_trace_fini(&trace);

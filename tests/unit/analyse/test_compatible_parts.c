@@ -1,5 +1,5 @@
-/* Parts of the compatible tables that small traces do not try: sorts and lists of many, sums that must not
- * depend on order, steps of scores. */
+/* Parts of the compatible tables that small traces do not try: ranks of many values, sums that must be exact,
+ * steps of scores. */
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "analyse/compatible/layer_view.h"
-#include "analyse/compatible/pass.h"
 #include "analyse/compatible/scores.h"
+#include "analyse/compatible/sum.h"
+#include "analyse/exec/budget.h"
+#include "analyse/operators/aggregate.h"
 #include "common/memory.h"
 
 static uint64_t next(uint64_t *state)
@@ -17,86 +19,106 @@ static uint64_t next(uint64_t *state)
     return *state >> 20;
 }
 
-Test(compatible_parts, members_are_distinct_by_group)
+/* ---- sums of seconds */
+
+/* Seconds in units of 2^-82, which divides every double from 2^-30 (more than a nanosecond) on. */
+static __int128 fixed_of(double seconds)
 {
-    struct sta_error err = STA_ERROR_INIT;
-    struct sta_members members;
-    uint64_t first[] = {UINT64_C(1) << 32 | 5, 0 | 7, UINT64_C(1) << 32 | 5, UINT64_C(2) << 32 | 5};
-    uint64_t second[] = {0 | 5, 0 | 6};
-    const struct sta_pairs lists[] = {{.items = first, .count = 4}, {.items = second, .count = 2}};
-    const uint32_t first_names[] = {3, 0, 1}, second_names[] = {0};
-    const uint32_t *const names[] = {first_names, second_names};
-    cr_assert_eq(sta_members_gather(lists, 2, names, 4, NULL, &members, &err), 0, "%s", err.text);
-    static const size_t counts[] = {2, 1, 0, 1}; /* group 0: 5 and 6; 1: 5; 3: 7 */
-    for (size_t g = 0; g < 4; g++)
-        cr_expect_eq(members.start[g + 1] - members.start[g], counts[g], "group %zu", g);
-    cr_expect_eq(members.value_count, 3);
-    cr_expect_eq(members.values[members.items[members.start[0]]], 5, "ascending");
-    cr_expect_eq(members.values[members.items[members.start[0] + 1]], 6);
-    cr_expect_eq(members.values[members.items[members.start[3]]], 7);
-    sta_members_fini(&members);
+    int exponent;
+    double mantissa = frexp(seconds, &exponent);
+    return seconds == 0 ? 0 : (__int128)ldexp(mantissa, 53) << (exponent - 53 + 82);
 }
 
-Test(compatible_parts, members_follow_the_order_of_their_names)
+enum { SUM_GROUPS = 40, SUM_ROWS = 50000 };
+
+static int compare_sums(void *self, const struct sta_vector *keys, const struct sta_vector *values,
+                        uint32_t rows, struct sta_error *err)
 {
-    enum { GROUPS = 50, NAMES = 300, PAIRS = 20000 };
+    const __int128 *wanted = self;
+    for (uint32_t i = 0; i < rows; i++)
+        cr_expect_eq(values[0].numbers[i], (double)wanted[keys[0].integers[i]] * 0x1p-82, "group %ld",
+                     (long)keys[0].integers[i]);
+    return 0;
+}
+
+/* Durations rounded to seconds each and added as fixed-point numbers, exactly: what the aggregation of
+ * doubles must give to the last bit. */
+Test(compatible_parts, sums_of_seconds_are_exact)
+{
+    static double seconds[SUM_ROWS];
+    static int64_t groups[SUM_ROWS];
+    __int128 wanted[SUM_GROUPS] = {0};
+    uint64_t state = 7;
+    for (size_t i = 0; i < SUM_ROWS; i++) {
+        uint64_t ticks = next(&state) >> next(&state) % 44;
+        seconds[i] = (double)STA_MIN(ticks, UINT64_C(4600000000000000)) / (i % 2 > 0 ? 1e6 : 1e9);
+        groups[i] = (int64_t)(next(&state) % SUM_GROUPS);
+        wanted[groups[i]] += fixed_of(seconds[i]);
+    }
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_members members;
+    struct sta_aggregation *aggregation;
+    const struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 26};
+    const enum sta_type key = STA_TYPE_INT;
+    const struct sta_primitive sum = {.aggregate = STA_AGGREGATE_SUM, .types = {STA_TYPE_FLOAT}};
+    const struct sta_aggregation_spec spec = {
+        .keys = &key, .key_count = 1, .primitives = &sum, .primitive_count = 1};
+    cr_assert_eq(sta_aggregation_create(&spec, &budget, NULL, &aggregation, &err), 0);
+    for (unsigned i = 0, rows; i < SUM_ROWS; i += rows) {
+        rows = i == 0 ? 1 : STA_MIN(SUM_ROWS - i, 1000u);
+        struct sta_vector keys = {.type = STA_TYPE_INT, .integers = groups + i};
+        struct sta_vector arguments = {.type = STA_TYPE_FLOAT, .numbers = seconds + i};
+        struct sta_aggregation_input input = {.count = rows, .keys = &keys, .arguments = &arguments};
+        cr_assert_eq(sta_aggregation_consume(aggregation, i / 1000 % 2, &input, &err), 0);
+    }
+    struct sta_aggregation_output output = {wanted, compare_sums};
+    cr_assert_eq(sta_aggregation_finish(aggregation, &output, &err), 0);
+    sta_aggregation_destroy(aggregation);
+}
+
+/* ---- values of axes */
+
+Test(compatible_parts, bins_are_ranked)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_axes axes = {0};
+    struct sta_pool pool = {0};
+    const struct sta_budget budget = {.workers = 1, .memory = (size_t)1 << 26};
+    static uint32_t items[30000], bins[30000];
+    uint64_t state = 3;
+    for (size_t i = 0; i < STA_COUNT_OF(items); i++)
+        items[i] = bins[i] = i % 50 < 40 ? (uint32_t)(i / 7) : (uint32_t)(next(&state) % INT32_MAX);
+    cr_assert_eq(sta_axes_rank(&axes, STA_AXIS_TIME, items, STA_COUNT_OF(items), &pool, &budget, &err), 0);
+    for (size_t i = 0; i < STA_COUNT_OF(items); i++)
+        cr_assert_eq(axes.values[STA_AXIS_TIME][items[i]], bins[i]);
+    for (uint32_t rank = 1; rank < axes.count[STA_AXIS_TIME]; rank++)
+        cr_assert_lt(axes.values[STA_AXIS_TIME][rank - 1], axes.values[STA_AXIS_TIME][rank]);
+    sta_pool_fini(&pool);
+}
+
+Test(compatible_parts, names_that_occur_are_ranked)
+{
+    enum { NAMES = 300 };
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_pool pool = {0};
     struct sta_dictionary *names = sta_dictionary_create();
-    uint32_t codes[NAMES], groups[GROUPS];
-    uint64_t state = 1;
+    uint32_t codes[NAMES], items[NAMES], *values, count;
     for (uint32_t n = 0; n < NAMES; n++) {
         char name[16];
-        size_t length = (size_t)snprintf(name, sizeof name, "f%u", (n * 7919u) % NAMES);
-        codes[n] = sta_dictionary_intern(names, name, length);
+        codes[n] =
+            sta_dictionary_intern(names, name, (size_t)snprintf(name, sizeof name, "f%u", n * 7919u % NAMES));
     }
-    for (uint32_t g = 0; g < GROUPS; g++)
-        groups[g] = g;
-    struct sta_pairs pairs = {.items = sta_alloc_array(PAIRS, sizeof *pairs.items), .count = PAIRS};
-    bool has[GROUPS][NAMES] = {0};
-    for (size_t i = 0; i < PAIRS; i++) {
-        uint32_t group = (uint32_t)(next(&state) % GROUPS), name = codes[next(&state) % (1 + group * 6)];
-        pairs.items[i] = (uint64_t)group << 32 | name;
-        has[group][name] = true;
-    }
-    cr_assert_eq(sta_pairs_compact(&pairs, &err), 0);
-    const uint32_t *const group_of = groups;
-    cr_assert_eq(sta_members_gather(&pairs, 1, &group_of, GROUPS, names, &members, &err), 0);
-    for (size_t g = 0; g < GROUPS; g++) {
-        size_t wanted = 0;
-        for (size_t n = 0; n < NAMES; n++)
-            wanted += has[g][n];
-        cr_assert_eq(members.start[g + 1] - members.start[g], wanted, "group %zu", g);
-        for (size_t i = members.start[g]; i < members.start[g + 1]; i++) {
-            uint32_t code = members.values[members.items[i]];
-            cr_assert(has[g][code]);
-            cr_assert(i == members.start[g] ||
-                      sta_text_order(sta_dictionary_text(names, members.values[members.items[i - 1]]),
-                                     sta_dictionary_text(names, code)) < 0);
-        }
-    }
-    sta_members_fini(&members);
-    free(pairs.items);
+    for (uint32_t n = 0; n < NAMES; n++)
+        items[n] = n % 3 == 0 ? STA_NO_CODE : codes[n - n % 3];
+    cr_assert_eq(sta_rank_texts(names, items, NAMES, &values, &count, &pool, &err), 0);
+    cr_expect_eq(count, NAMES / 3);
+    for (uint32_t n = 0; n < NAMES; n++)
+        cr_assert(n % 3 == 0 ? items[n] == STA_NO_CODE : values[items[n]] == codes[n - n % 3]);
+    for (uint32_t rank = 1; rank < count; rank++)
+        cr_assert_lt(sta_text_order(sta_dictionary_text(names, values[rank - 1]),
+                                    sta_dictionary_text(names, values[rank])),
+                     0);
+    sta_pool_fini(&pool);
     sta_dictionary_destroy(names);
-}
-
-Test(compatible_parts, times_add_up_in_any_order)
-{
-    double seconds[] = {1e-9, 4.6e9, 1e-6, 0.1, 123.456789, -0.2, 0, 3e-9};
-    sta_fixed forward = 0, backward = 0;
-    for (size_t i = 0; i < STA_COUNT_OF(seconds); i++) {
-        cr_expect_eq(sta_fixed_number(sta_fixed_of(seconds[i])), seconds[i]);
-        forward = sta_fixed_add(forward, sta_fixed_of(seconds[i]));
-        backward = sta_fixed_add(backward, sta_fixed_of(seconds[STA_COUNT_OF(seconds) - 1 - i]));
-    }
-    cr_expect(forward == backward);
-    cr_expect_eq(sta_fixed_number(sta_fixed_of(0.1) + sta_fixed_of(0.2)), 0.1 + 0.2);
-    sta_fixed huge = sta_fixed_of(4.6e9);
-    for (int i = 0; i < 20; i++)
-        huge = sta_fixed_add(huge, huge);
-    cr_expect(isinf(sta_fixed_number(huge)), "it does not fit, and says so");
-    huge = sta_fixed_add(huge, sta_fixed_of(1));
-    cr_expect(isinf(sta_fixed_number(huge)), "whatever is added");
 }
 
 Test(compatible_parts, columns_add_up)
@@ -129,7 +151,9 @@ static void describe(const double *values, size_t count, uint32_t zeros, double 
     struct sta_layer_values of = {.values = values, .start = start, .units = &units, .rows = 1};
     for (int q = 0; q < 4; q++)
         quantiles[q][0] = NAN;
-    sta_layer_statistics(cells, &of);
+    struct sta_error err = STA_ERROR_INIT;
+    const struct sta_budget budget = {.workers = 1};
+    cr_assert_eq(sta_layer_statistics(cells, &of, &budget, &err), 0);
     out[STA_STAT_Q25] = quantiles[STA_STAT_Q25 - STA_STAT_Q10][0];
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
 #include "analyse/exec/tasks.h"
 #include "common/memory.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "built_in.h"
+#include "common/account.h"
 #include "common/memory.h"
 #include "made_trace.h"
 
@@ -233,7 +234,7 @@ static void check_row(const struct sta_table *table, size_t row, const struct un
 struct totals {
     int64_t instant[SETS], time[SETS];
     int64_t groups[MASKS];
-    int64_t crowds[SETS][MOST_EVENTS * 2];
+    int64_t concurrency[SETS][MOST_EVENTS * 2];
 };
 
 static void add_unit(struct totals *totals, const struct unit *unit)
@@ -242,7 +243,7 @@ static void add_unit(struct totals *totals, const struct unit *unit)
         totals->instant[s] += unit->instant[s];
         totals->time[s] += unit->time[s];
         for (int64_t t = unit->start; t < unit->end; t++)
-            totals->crowds[s][unit->active[s][t]]++;
+            totals->concurrency[s][unit->active[s][t]]++;
     }
     for (int64_t t = unit->start; t < unit->end; t++)
         totals->groups[mask_at(unit, t)]++;
@@ -277,13 +278,13 @@ static void check_totals(const struct sta_overlap_answer *answer, struct totals 
         size_t s = 0;
         while (strcmp(names[s], set) != 0)
             s++;
-        int64_t *time = &totals->crowds[s][cell(&answer->concurrency, "active", row)];
+        int64_t *time = &totals->concurrency[s][cell(&answer->concurrency, "active", row)];
         expect(&answer->concurrency, "time", row, *time, seed);
         *time = 0;
     }
     for (size_t s = 0; s < SETS; s++)
-        for (size_t k = 0; k < STA_COUNT_OF(totals->crowds[s]); k++)
-            cr_assert_eq(totals->crowds[s][k], 0, "seed %lu lacks %zu of %s", (unsigned long)seed, k,
+        for (size_t k = 0; k < STA_COUNT_OF(totals->concurrency[s]); k++)
+            cr_assert_eq(totals->concurrency[s][k], 0, "seed %lu lacks %zu of %s", (unsigned long)seed, k,
                          names[s]);
 }
 
@@ -407,11 +408,14 @@ Test(overlap, memory_that_does_not_suffice_is_said)
     struct sta_arena arena = {0};
     struct sta_overlap_answer answer;
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_budget budget = {.workers = 1, .memory = 1000};
+    struct sta_account account;
+    sta_account_init(&account, 1000, "query_memory", NULL);
+    struct sta_budget budget = {.workers = 1, .memory = 1000, .account = &account};
     make_scene(scene, 3);
     struct sta_overlap_question question = question_of(scene, make_request(scene, &arena, "process"));
     cr_assert_eq(sta_overlap_run(&question, &budget, &answer, &err), STA_ELIMIT);
     cr_assert_not_null(strstr(err.text, "query_memory"), "%s", err.text);
+    sta_account_fini(&account);
     sta_arena_fini(&arena);
     end_scene(scene);
     free(scene);

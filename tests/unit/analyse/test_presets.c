@@ -26,7 +26,7 @@ static const struct sta_layer *layer(const struct sta_preset *preset, const char
 
 Test(presets, the_built_in_ones_come_in_order_of_detection)
 {
-    static const char *const names[] = {"dlio", "ai", "posix", "generic"};
+    static const char *const names[] = {"dlio", "ai", "posix", "generic", "dask"};
     struct sta_presets *presets = load_built_in(NULL);
     cr_assert_eq(sta_presets_count(presets), STA_COUNT_OF(names));
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
@@ -35,6 +35,7 @@ Test(presets, the_built_in_ones_come_in_order_of_detection)
     cr_expect_str_eq(sta_presets_at(presets, 0)->detect_layer, "app");
     cr_expect_str_eq(sta_presets_at(presets, 2)->detect_layer, "posix");
     cr_expect_null(sta_presets_at(presets, 3)->detect_layer);
+    cr_expect_null(sta_presets_at(presets, 4)->detect_layer, "of the kind of trace, not found by content");
     sta_presets_release(presets);
 }
 
@@ -176,7 +177,7 @@ Test(presets, users_extend_and_override)
     struct sta_presets *presets = load_built_in(scratch.presets), *plain = load_built_in(NULL);
     const struct sta_preset *dlio = sta_presets_find(presets, "dlio"),
                             *mine = sta_presets_find(presets, "mine");
-    cr_expect_eq(sta_presets_count(presets), 5);
+    cr_expect_eq(sta_presets_count(presets), 6);
     cr_expect_str_eq(dlio->description, "ours");
     cr_expect_str_eq(dlio->overlap_with, "reader");
     cr_expect_eq(dlio->layer_count, 12);
@@ -201,7 +202,7 @@ Test(presets, the_fingerprint_depends_on_the_files_only)
     struct sta_presets *a = load_built_in(NULL), *b = load_built_in(NULL);
     cr_expect_eq(sta_presets_fingerprint(a), sta_presets_fingerprint(b));
     sta_presets_release(sta_presets_retain(a));
-    cr_expect_eq(sta_presets_count(a), 4, "one reference is left");
+    cr_expect_eq(sta_presets_count(a), 5, "one reference is left");
     sta_presets_release(a);
     sta_presets_release(b);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/classify.h"
+#include "analyse/layers/classify.h"
 #include "built_in.h"
 #include "common/memory.h"
 #include "decoded_trace.h"

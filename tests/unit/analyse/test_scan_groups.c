@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/rank_groups.h"
+#include "analyse/sources/rank_groups.h"
 #include "common/memory.h"
 #include "made_trace.h"
 
@@ -98,14 +98,15 @@ Test(rank_groups, parents_come_from_what_processes_state_then_from_forks_in_even
             struct made_trace trace;
             struct sta_error err = STA_ERROR_INIT;
             struct sta_budget budget = {.workers = workers, .memory = 1 << 20};
-            uint32_t *parents;
+            const uint32_t *parents, *again;
             made_trace_init(&trace, forks, STA_COUNT_OF(forks), chunk_rows, workers);
             cr_assert_eq(sta_rank_parents(trace.snapshot, &budget, &parents, &err), 0, "%s", err.text);
             for (size_t i = 0; i < STA_COUNT_OF(wanted); i++)
                 cr_assert_eq(parent_of(trace.snapshot, parents, wanted[i][0]), wanted[i][1],
                              "process %ld, chunks of %u, %u workers", (long)wanted[i][0], chunk_rows,
                              workers);
-            free(parents);
+            cr_assert_eq(sta_rank_parents(trace.snapshot, &budget, &again, &err), 0, "%s", err.text);
+            cr_assert_eq(again, parents, "they are found once");
             made_trace_fini(&trace);
         }
 }

@@ -5,6 +5,29 @@
 
 #include "analyse/query/schema/tally.h"
 
+static const struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 28};
+
+static void begin(struct sta_tally *tally, enum sta_type type, size_t most)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_tally_init(tally, type, most, &budget, &err), 0, "%s", err.text);
+}
+
+static void add(struct sta_tally *tally, unsigned worker, const struct sta_vector *vector, uint32_t rows)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_tally_add(tally, worker, vector, rows, &err), 0, "%s", err.text);
+}
+
+static uint64_t *finish(struct sta_tally *tally)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_tally_finish(tally, &err), 0, "%s", err.text);
+    uint64_t *values = sta_tally_by_frequency(tally, &budget, &err);
+    cr_assert_not_null(values);
+    return values;
+}
+
 Test(tally, integers_are_counted_most_frequent_first_then_by_value)
 {
     static const int64_t integers[] = {7, 7, -1, 7, 3, 3, 0, INT64_MIN};
@@ -12,41 +35,56 @@ Test(tally, integers_are_counted_most_frequent_first_then_by_value)
     struct sta_vector vector = {.type = STA_TYPE_INT, .integers = integers, .missing = missing};
     static const struct {
         int64_t value;
-        uint64_t count;
+        int64_t count;
     } expected[] = {{7, 3}, {3, 2}, {INT64_MIN, 1}, {-1, 1}};
     struct sta_tally tally;
-    size_t count;
-    sta_tally_init(&tally, STA_TYPE_INT, 10);
-    sta_tally_add(&tally, &vector, 8);
-    struct sta_tally_value *values = sta_tally_values(&tally, &count);
-    cr_assert_eq(count, 4);
-    for (size_t i = 0; i < count; i++)
-        cr_expect(values[i].integer == expected[i].value && values[i].count == expected[i].count, "%zu", i);
-    cr_expect(tally.missing == 1 && tally.least == INT64_MIN && tally.largest == 7);
+    begin(&tally, STA_TYPE_INT, 10);
+    add(&tally, 0, &vector, 8);
+    uint64_t *values = finish(&tally);
+    cr_assert_eq(tally.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect(tally.values.keys[0].integers[values[i]] == expected[i].value &&
+                      sta_tally_frequency(&tally, values[i]) == expected[i].count,
+                  "%zu", i);
+    cr_expect_eq(tally.missing, 1);
+    cr_expect(tally.least == INT64_MIN && tally.largest == 7);
     free(values);
     sta_tally_fini(&tally);
 }
 
+/* @most: of 100 integers, of which one worker has 40 and the other the rest. */
+static bool overflows(size_t most, bool with_missing)
+{
+    int64_t integers[101];
+    uint8_t missing[101] = {[100] = with_missing};
+    for (int i = 0; i <= 100; i++)
+        integers[i] = i < 100 ? 100 - i : 1;
+    struct sta_vector vector = {.type = STA_TYPE_INT, .integers = integers, .missing = missing};
+    struct sta_tally tally;
+    begin(&tally, STA_TYPE_INT, most);
+    add(&tally, 0, &vector, 40);
+    vector.integers += 40;
+    vector.missing += 40;
+    add(&tally, 1, &vector, 31);
+    vector.integers += 31;
+    vector.missing += 31;
+    add(&tally, 0, &vector, 30);
+    free(finish(&tally));
+    cr_expect(tally.least == 1 && tally.largest == 100);
+    cr_expect_eq(tally.missing, with_missing);
+    bool overflowed = tally.overflowed;
+    sta_tally_fini(&tally);
+    return overflowed;
+}
+
 Test(tally, too_many_integers_are_given_up_but_keep_their_range)
 {
-    int64_t integers[100];
-    for (int i = 0; i < 100; i++)
-        integers[i] = 100 - i;
-    struct sta_vector vector = {.type = STA_TYPE_INT, .integers = integers};
-    struct sta_tally one, other;
-    size_t count;
-    sta_tally_init(&one, STA_TYPE_INT, 60);
-    sta_tally_init(&other, STA_TYPE_INT, 60);
-    sta_tally_add(&one, &vector, 40);
-    vector.integers = integers + 40;
-    sta_tally_add(&other, &vector, 60);
-    cr_expect(!one.overflowed && !other.overflowed);
-    sta_tally_merge(&one, &other);
-    cr_expect(one.overflowed && one.least == 1 && one.largest == 100, "together they are too many");
-    cr_expect_null(sta_tally_values(&one, &count));
-    cr_expect_eq(count, 0);
-    sta_tally_fini(&one);
-    sta_tally_fini(&other);
+    for (int with_missing = 0; with_missing < 2; with_missing++) {
+        cr_expect(overflows(30, with_missing), "of one worker");
+        cr_expect(overflows(60, with_missing), "together they are too many");
+        cr_expect(overflows(99, with_missing));
+        cr_expect_not(overflows(100, with_missing));
+    }
 }
 
 Test(tally, texts_of_workers_add_up_and_tie_by_text)
@@ -55,22 +93,19 @@ Test(tally, texts_of_workers_add_up_and_tie_by_text)
     uint32_t b = sta_dictionary_intern(texts, "b", 1), a = sta_dictionary_intern(texts, "a", 1);
     uint32_t first[] = {b, STA_NO_CODE, b}, second[] = {a, a, STA_NO_CODE};
     struct sta_vector vector = {.type = STA_TYPE_TEXT, .codes = first, .texts = texts};
-    struct sta_tally one, other;
-    size_t count;
-    sta_tally_init(&one, STA_TYPE_TEXT, 0);
-    sta_tally_init(&other, STA_TYPE_TEXT, 0);
-    sta_tally_add(&one, &vector, 3);
+    struct sta_tally tally;
+    begin(&tally, STA_TYPE_TEXT, 0);
+    add(&tally, 0, &vector, 3);
     vector.codes = second;
-    sta_tally_add(&other, &vector, 3);
-    sta_tally_merge(&one, &other);
-    struct sta_tally_value *values = sta_tally_values(&one, &count);
-    cr_assert_eq(count, 2);
-    cr_expect(strcmp(values[0].text.bytes, "a") == 0 && values[0].count == 2);
-    cr_expect(strcmp(values[1].text.bytes, "b") == 0 && values[1].count == 2);
-    cr_expect_eq(one.missing, 2);
+    add(&tally, 1, &vector, 3);
+    uint64_t *values = finish(&tally);
+    cr_assert_eq(tally.count, 2);
+    cr_expect(strcmp(sta_tally_text(&tally, values[0]).bytes, "a") == 0);
+    cr_expect(strcmp(sta_tally_text(&tally, values[1]).bytes, "b") == 0);
+    cr_expect(sta_tally_frequency(&tally, 0) == 2 && sta_tally_frequency(&tally, 1) == 2);
+    cr_expect_eq(tally.missing, 2);
     free(values);
-    sta_tally_fini(&one);
-    sta_tally_fini(&other);
+    sta_tally_fini(&tally);
     sta_dictionary_destroy(texts);
 }
 
@@ -79,15 +114,12 @@ Test(tally, one_value_for_all_rows_counts_for_all)
     static const int64_t one = 5;
     static const uint8_t gone = 1;
     struct sta_tally tally;
-    size_t count;
-    sta_tally_init(&tally, STA_TYPE_INT, 10);
-    sta_tally_add(&tally, &(struct sta_vector){.type = STA_TYPE_INT, .constant = true, .integers = &one},
-                  1000);
-    sta_tally_add(
-        &tally,
+    begin(&tally, STA_TYPE_INT, 10);
+    add(&tally, 0, &(struct sta_vector){.type = STA_TYPE_INT, .constant = true, .integers = &one}, 1000);
+    add(&tally, 1,
         &(struct sta_vector){.type = STA_TYPE_INT, .constant = true, .integers = &one, .missing = &gone}, 7);
-    struct sta_tally_value *values = sta_tally_values(&tally, &count);
-    cr_expect(count == 1 && values[0].integer == 5 && values[0].count == 1000 && tally.missing == 7);
-    free(values);
+    free(finish(&tally));
+    cr_expect(tally.count == 1 && tally.values.keys[0].integers[0] == 5 &&
+              sta_tally_frequency(&tally, 0) == 1000 && tally.missing == 7);
     sta_tally_fini(&tally);
 }

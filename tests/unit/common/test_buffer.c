@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/buffer.h"
 
 static void expect(struct sta_buffer *buffer, const char *text)
@@ -69,4 +70,26 @@ Test(buffer, a_cursor_reads_what_was_put)
     cr_assert_null(sta_get_bytes(&cursor, 1));
     cr_assert(cursor.failed);
     sta_buffer_fini(&buffer);
+}
+
+Test(buffer, capacity_is_charged_until_it_is_taken_or_freed)
+{
+    struct sta_account account;
+    struct sta_buffer buffer;
+    sta_account_init(&account, 1000, "memory", NULL);
+    sta_buffer_init(&buffer);
+    buffer.account = &account;
+    sta_put_text(&buffer, "some text");
+    size_t capacity = buffer.capacity;
+    cr_expect_eq(atomic_load(&account.used), capacity);
+    char *taken = sta_buffer_take(&buffer);
+    cr_expect_eq(atomic_load(&account.used), capacity); /* who took it owes it */
+    sta_account_release(&account, capacity);
+    free(taken);
+    for (int i = 0; i < 2000 && !buffer.failed; i++)
+        sta_put_char(&buffer, 'x');
+    cr_expect(buffer.failed && buffer.size < 1000);
+    sta_buffer_fini(&buffer);
+    cr_expect_eq(atomic_load(&account.used), 0);
+    sta_account_fini(&account);
 }

@@ -28,6 +28,42 @@ Test(dictionary, codes_are_dense_and_texts_stay)
     sta_dictionary_destroy(dictionary);
 }
 
+Test(dictionary, appended_texts_are_found_as_if_interned)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    char text[32];
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        int length = snprintf(text, sizeof text, "text %u", i);
+        uint32_t code = i % 3 == 0 || i > TEXTS / 2 ? sta_dictionary_append(dictionary, text, (size_t)length)
+                                                    : sta_dictionary_intern(dictionary, text, (size_t)length);
+        cr_assert_eq(code, i);
+    }
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        int length = snprintf(text, sizeof text, "text %u", i);
+        cr_assert_eq(sta_dictionary_find(dictionary, text, (size_t)length), i);
+        cr_assert_eq(sta_dictionary_intern(dictionary, text, (size_t)length), i);
+    }
+    cr_assert_eq(sta_dictionary_count(dictionary), TEXTS);
+    sta_dictionary_destroy(dictionary);
+}
+
+Test(dictionary, many_are_found_as_one_is)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    static char room[TEXTS][16];
+    static struct sta_text texts[TEXTS];
+    static uint32_t codes[TEXTS];
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        texts[i] = (struct sta_text){room[i], (uint32_t)snprintf(room[i], sizeof room[i], "text %u", i)};
+        if (i % 3 == 0)
+            sta_dictionary_intern(dictionary, texts[i].bytes, texts[i].length);
+    }
+    sta_dictionary_find_many(dictionary, texts, TEXTS, codes);
+    for (uint32_t i = 0; i < TEXTS; i++)
+        cr_assert_eq(codes[i], sta_dictionary_find(dictionary, texts[i].bytes, texts[i].length));
+    sta_dictionary_destroy(dictionary);
+}
+
 Test(dictionary, texts_may_hold_zeros_and_be_empty)
 {
     struct sta_dictionary *dictionary = sta_dictionary_create();

@@ -9,7 +9,7 @@ Test(error, causes_form_a_chain)
 {
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_fail_errno(&err, ENOSPC, "cannot write %s", "x.seg"), STA_ENOSPC);
-    cr_assert_eq(sta_because(&err, "cannot ingest %s", "/runs/a"), STA_ENOSPC);
+    cr_assert_eq(sta_error_wrap(&err, "cannot ingest %s", "/runs/a"), STA_ENOSPC);
     cr_assert_str_eq(err.text, "cannot ingest /runs/a: cannot write x.seg: No space left on device");
     cr_assert_str_eq(sta_status_name(err.status), "NOSPC");
 }
@@ -21,7 +21,7 @@ Test(error, long_chains_are_cut_not_overrun)
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
     sta_fail(&err, STA_EINPUT, "%s", long_text);
-    sta_because(&err, "%s", long_text);
+    sta_error_wrap(&err, "%s", long_text);
     cr_assert_eq(strlen(err.text), sizeof err.text - 1);
 }
 
@@ -30,7 +30,7 @@ Test(error, the_place_at_fault_is_kept)
     struct sta_error err = STA_ERROR_INIT;
     sta_fail(&err, STA_EINPUT, "unknown column");
     sta_at(&err, "/filter", 13);
-    sta_because(&err, "cannot read the query");
+    sta_error_wrap(&err, "cannot read the query");
     cr_assert_str_eq(err.parameter, "/filter");
     cr_assert_eq(err.position, 13);
 }

@@ -48,9 +48,31 @@ Test(memory, what_was_freed_is_given_back)
     char *last = leave_holes();
     size_t before = resident();
     cr_assert_gt(before, (size_t)PIECE * PIECES * 9 / 10);
-    sta_memory_give_back(before * 2);
+    sta_memory_trim_grown(before * 2);
     cr_expect_gt(resident(), before * 9 / 10, "less is held than may be kept");
-    sta_memory_give_back(before / 4);
+    sta_memory_trim_grown(before / 4);
     cr_expect_lt(resident(), before / 4, "%zu bytes of %zu are left", resident(), before);
     free(last);
+}
+
+Test(memory, large_blocks_that_were_freed_serve_the_next_who_ask)
+{
+#if SANITIZED
+    cr_skip_test("needs allocator: sanitizers find uses of memory that is really freed");
+#endif
+    const size_t size = 3 * STA_HUGE_PAGE;
+    sta_memory_configure(1, 4 * size);
+    char *block = sta_try_alloc(size);
+    memset(block, 1, size);
+    sta_free(block);
+    char *other = sta_try_alloc(8 * size), *again = sta_try_alloc(size);
+    cr_expect(again == block, "a block that fits is used again");
+    cr_expect(other != block, "one that is too small is not");
+    sta_free(again);
+    memset(other, 1, 8 * size);
+    size_t before = resident();
+    sta_free(other); /* larger than all that may be kept */
+    cr_expect_lt(resident() + 7 * size, before, "what exceeds the bound goes back at once");
+    cr_expect(sta_memory_trim(0), "trimming drops the list");
+    cr_expect_lt(resident() + 8 * size, before);
 }

@@ -54,6 +54,10 @@ Test(yaml, nothing_is_told_from_an_empty_text)
     yaml = parse("# nothing but this\n");
     cr_expect_null(yaml->root);
     sta_yaml_destroy(yaml);
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_yaml_parse("empty", NULL, 0, &yaml, &err), STA_OK);
+    cr_expect_null(yaml->root);
+    sta_yaml_destroy(yaml);
 }
 
 Test(yaml, aliases_share_the_node)

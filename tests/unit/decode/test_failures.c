@@ -173,6 +173,7 @@ static int read_file(struct sta_source *source, const char *path, bool known)
     *source = (struct sta_source){.path = sta_strdup("a.pfw")};
     struct sta_decode_file file = {path, source, false, known};
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
                                          .tables = sta_tables_create(),

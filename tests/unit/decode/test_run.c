@@ -11,53 +11,9 @@
 #include "common/files.h"
 #include "common/buffer.h"
 #include "decoded.h"
+#include "folder.h"
 
 #define LINES 60000
-
-static char folder[64];
-
-static void make_folder(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/strata-decode-XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-    struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_tree_remove(folder, &err), STA_OK);
-}
-
-static struct sta_buffer make_lines(unsigned from, unsigned count)
-{
-    struct sta_buffer text;
-    sta_buffer_init(&text);
-    for (unsigned i = from; i < from + count; i++)
-        sta_put_format(&text,
-                       "{\"id\":%u,\"name\":\"f%u\",\"cat\":\"posix\",\"pid\":%u,\"tid\":1,\"ts\":%u,\"dur\":"
-                       "3,\"ph\":\"X\","
-                       "\"args\":{\"ret\":%u%s}}\n",
-                       i, i % 7, i % 3, i * 10, i, i % 5 ? "" : ",\"more\":\"text\"");
-    return text;
-}
-
-static void write_file(const char *name, const void *bytes, size_t size, const char *mode)
-{
-    char *path = sta_path_join(folder, name);
-    FILE *file = fopen(path, mode);
-    cr_assert(file != NULL && fwrite(bytes, 1, size, file) == size);
-    fclose(file);
-    free(path);
-}
-
-static void write_member(const char *name, const void *bytes, size_t size, const char *mode)
-{
-    char *path = sta_path_join(folder, name);
-    gzFile file = gzopen(path, mode);
-    cr_assert(file != NULL && gzwrite(file, bytes, (unsigned)size) == (int)size);
-    gzclose(file);
-    free(path);
-}
 
 static enum sta_source_change compare(const struct sta_source *source, const char *path)
 {
@@ -101,6 +57,7 @@ static struct totals run_file(const char *name, struct sta_source *source, bool 
         *source = (struct sta_source){.path = sta_strdup(name)};
     struct sta_decode_file file = {path, source, resume, false};
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
                                          .json_limit = json_limit,
@@ -239,6 +196,7 @@ Test(run, cancelling_stops, .init = make_folder, .fini = remove_folder)
     struct sta_source source = {.path = sta_strdup("a.pfw")};
     struct sta_decode_file file = {path, &source, false, false};
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
                                          .tables = sta_tables_create(),
@@ -250,31 +208,6 @@ Test(run, cancelling_stops, .init = make_folder, .fini = remove_folder)
     sta_tables_destroy(request.tables);
     sta_source_fini(&source);
     free(path);
-    sta_buffer_fini(&text);
-}
-
-Test(run, listings_find_traces_by_content_and_follow_links_only_inside, .init = make_folder,
-     .fini = remove_folder)
-{
-    struct sta_listing listing;
-    struct sta_error err = STA_ERROR_INIT;
-    struct sta_buffer text = make_lines(0, 3);
-    char *below = sta_path_join(folder, "below/deep");
-    char *loop = sta_path_join(folder, "below/loop");
-    cr_assert_eq(sta_folder_create(below, &err), STA_OK);
-    cr_assert_eq(symlink(folder, loop), 0);
-    write_file("below/deep/b.pfw", text.data, text.size, "w");
-    write_file("a.txt", text.data, text.size, "w");
-    write_file("notes.txt", "hello", 5, "w");
-    write_member("c.json.gz", text.data, text.size, "w");
-    cr_assert_eq(sta_listing_create(&listing, whole_disk(), folder, NULL, &err), STA_OK, "%s", err.text);
-    cr_assert_eq(listing.count, 3);
-    cr_assert_str_eq(listing.files[0].path, "a.txt");
-    cr_assert_str_eq(listing.files[1].path, "below/deep/b.pfw");
-    cr_assert_str_eq(listing.files[2].path, "c.json.gz");
-    sta_listing_fini(&listing);
-    free(below);
-    free(loop);
     sta_buffer_fini(&text);
 }
 
@@ -299,6 +232,7 @@ Test(run, what_is_written_meanwhile_is_for_the_next_time, .init = make_folder, .
     char *path = sta_path_join(folder, "a.pfw");
     struct sta_decode_file file = {path, &source, false, false};
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
                                          .tables = sta_tables_create(),
@@ -316,29 +250,6 @@ Test(run, what_is_written_meanwhile_is_for_the_next_time, .init = make_folder, .
     sta_source_fini(&source);
     free(path);
     sta_buffer_fini(&text);
-}
-
-Test(run, a_file_that_links_show_again_is_listed_once, .init = make_folder, .fini = remove_folder)
-{
-    static const char *const links[][2] = {
-        {"real", "a-folder"}, {"real/t.pfw", "b.pfw"}, {"nowhere", "c.pfw"}};
-    struct sta_listing listing;
-    struct sta_error err = STA_ERROR_INIT;
-    char *real = sta_path_join(folder, "real");
-    cr_assert_eq(sta_folder_create(real, &err), STA_OK);
-    write_file("real/t.pfw", "[\n", 2, "w");
-    for (size_t i = 0; i < STA_COUNT_OF(links); i++) {
-        char *target = sta_path_join(folder, links[i][0]);
-        char *link = sta_path_join(folder, links[i][1]);
-        cr_assert_eq(symlink(target, link), 0);
-        free(target);
-        free(link);
-    }
-    cr_assert_eq(sta_listing_create(&listing, whole_disk(), folder, NULL, &err), STA_OK);
-    cr_assert_eq(listing.count, 1);
-    cr_assert_str_eq(listing.files[0].path, "real/t.pfw");
-    sta_listing_fini(&listing);
-    free(real);
 }
 
 Test(run, blanks_without_end_cost_little, .init = make_folder, .fini = remove_folder)
@@ -450,6 +361,7 @@ static int run_changing(void (*change)(void), bool accept, struct sta_source *so
     change_file = change;
     struct sta_decode_file file = {changed_path, source, false, false};
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
                                          .accept_rewritten = accept,
@@ -548,29 +460,4 @@ Test(run, what_is_no_file_is_neither_read_nor_waited_for, .init = make_folder, .
     }
     free(fifo);
     free(null);
-}
-
-/* Deeper than a path may be long, and than a process may have files open. */
-Test(run, a_deep_tree_is_walked_as_far_as_paths_reach, .init = make_folder, .fini = remove_folder)
-{
-    struct sta_listing listing;
-    struct sta_error err = STA_ERROR_INIT;
-    write_file("a.pfw", whole, sizeof whole - 1, "w");
-    int fd = open(folder, O_DIRECTORY);
-    for (unsigned depth = 0; depth < 3000; depth++) {
-        cr_assert_eq(mkdirat(fd, "d", 0700), 0);
-        int below = openat(fd, "d", O_DIRECTORY);
-        close(fd);
-        fd = below;
-    }
-    close(fd);
-    cr_assert_eq(sta_listing_create(&listing, whole_disk(), folder, NULL, &err), STA_OK, "%s", err.text);
-    cr_assert_eq(listing.count, 1);
-    cr_assert_eq(listing.unlisted_count, 1);
-    cr_assert_not_null(strstr(listing.unlisted[0].reason, "too long"), "%s", listing.unlisted[0].reason);
-    cr_assert(listing.unlisted[0].candidate && listing.folder_count > 1000);
-    sta_listing_fini(&listing);
-    char *command = sta_sprintf("rm -rf %s/d", folder);
-    cr_assert_eq(system(command), 0);
-    free(command);
 }

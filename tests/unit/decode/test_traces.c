@@ -72,6 +72,7 @@ static struct reading read_trace(const char *path, unsigned workers)
         inputs[i].file = sta_listing_path(&listing, path, listing.files[i].path);
     }
     struct sta_decode_request request = {.roots = whole_disk(),
+                                         .kind = STA_TRACE_EVENTS,
                                          .files = inputs,
                                          .file_count = listing.count,
                                          .tables = sta_tables_create(),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/account.h"
 #include "serve/kept_results.h"
 
 static const struct sta_budget patient = {.workers = 1};
@@ -155,4 +156,32 @@ Test(kept_results, a_trace_that_goes_meanwhile_keeps_nothing)
     cr_expect_eq(sta_kept_results_figures(kept).entries, 0);
     sta_result_release(result);
     sta_kept_results_destroy(kept);
+}
+
+static void nothing(void *self)
+{
+}
+
+static uint64_t a_hundred(const void *self)
+{
+    return 100;
+}
+
+static uint64_t eight_thousand(const void *self)
+{
+    return 8000;
+}
+
+Test(kept_results, rows_on_disk_weigh_an_eighth_and_are_no_memory)
+{
+    static const struct sta_result_class class = {
+        .destroy = nothing, .bytes = a_hundred, .disk = eight_thousand};
+    struct sta_account account;
+    sta_account_init(&account, 1 << 20, "memory", NULL);
+    struct sta_result *result = sta_result_create(&class, NULL);
+    cr_expect_eq(sta_result_weight(result), sta_result_bytes(result) + 1000);
+    sta_result_count_in(result, &account);
+    cr_expect_lt(atomic_load(&account.used), 1000);
+    sta_result_release(result);
+    sta_account_fini(&account);
 }

@@ -4,7 +4,7 @@
 
 #include "serve/parameters.h"
 
-static int read_query(const char *query, uint64_t allowed, struct sta_parameter_value *values,
+static int read_query(const char *query, sta_parameter_set allowed, struct sta_parameter_value *values,
                       struct sta_error *err)
 {
     static char text[500];
@@ -68,8 +68,8 @@ Test(parameters, what_is_wrong_is_named)
         {"filter=", "/filter", "empty"},
         {"filter=%zz", "/filter", "hexadecimal"},
     };
-    uint64_t allowed = STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(FROM) | STA_HAS(MAX_POINTS) |
-                       STA_HAS(LAYERS) | STA_HAS(FILTER);
+    sta_parameter_set allowed = STA_HAS(FORMAT) | STA_HAS(GRANULARITY) | STA_HAS(FROM) | STA_HAS(MAX_POINTS) |
+                                STA_HAS(LAYERS) | STA_HAS(FILTER);
     struct sta_parameter_value values[STA_PARAMETERS];
     struct sta_error err;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -24,11 +24,11 @@ Test(shares, there_is_always_one_for_who_has_none)
     cr_expect_eq(sta_shares_taken(shares), 15);
     for (uint64_t client = 0; client < 4; client++)
         while (had[client]-- > 0)
-            sta_shares_give_back(shares, client);
+            sta_shares_release(shares, client);
     cr_expect_eq(sta_shares_taken(shares), 0);
     cr_expect_eq(take_all(shares, 7), 8);
     for (int i = 0; i < 8; i++)
-        sta_shares_give_back(shares, 7);
+        sta_shares_release(shares, 7);
     sta_shares_destroy(shares);
 }
 
@@ -36,8 +36,8 @@ Test(shares, a_single_place_is_for_one)
 {
     struct sta_shares *shares = sta_shares_create(1);
     cr_expect(sta_shares_take(shares, 1) && !sta_shares_take(shares, 1) && !sta_shares_take(shares, 2));
-    sta_shares_give_back(shares, 1);
+    sta_shares_release(shares, 1);
     cr_expect(sta_shares_take(shares, 2));
-    sta_shares_give_back(shares, 2);
+    sta_shares_release(shares, 2);
     sta_shares_destroy(shares);
 }

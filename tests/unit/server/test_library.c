@@ -61,7 +61,11 @@ static void scene_open(struct scene *scene)
     struct sta_library_options options = {.store = scene->store,
                                           .jobs = scene->jobs,
                                           .presets = scene->presets,
-                                          .folders = {STA_TEST_CONFIG "/functions.yaml", built_in, "/none"},
+                                          .folders = {.functions = STA_TEST_CONFIG "/functions.yaml",
+                                                      .built_in = built_in,
+                                                      .own = "/none",
+                                                      .rules = STA_TEST_CONFIG "/findings.yaml",
+                                                      .own_rules = "/none"},
                                           .roots = scene->roots,
                                           .workers = 2,
                                           .memory = (size_t)64 << 20};

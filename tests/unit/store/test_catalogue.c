@@ -80,12 +80,32 @@ Test(catalogue, a_newer_format_is_left_untouched)
     unsigned cleaned;
     cr_assert_not_null(mkdtemp(folder));
     char *format = sta_path_join(folder, "format"), *lock = sta_path_join(folder, "lock");
-    cr_assert_eq(sta_file_publish(format, "strata store 2\n", 15, &err), STA_OK);
+    cr_assert_eq(sta_file_publish(format, "strata store 3\n", 15, &err), STA_OK);
     cr_assert_eq(sta_store_open(folder, &store, &cleaned, &err), STA_ENEWER);
     cr_assert_neq(access(lock, F_OK), 0);
     cr_assert_eq(sta_tree_remove(folder, &err), STA_OK);
     free(format);
     free(lock);
+}
+
+/* Programs of the older format must not take the files that are written from now on for damaged ones. */
+Test(catalogue, a_store_of_the_older_format_becomes_one_of_this)
+{
+    char folder[] = "/tmp/strata-store-XXXXXX", *text;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_store *store;
+    unsigned cleaned;
+    size_t size;
+    cr_assert_not_null(mkdtemp(folder));
+    char *format = sta_path_join(folder, "format");
+    cr_assert_eq(sta_file_publish(format, "strata store 1\n", 15, &err), STA_OK);
+    cr_assert_eq(sta_store_open(folder, &store, &cleaned, &err), STA_OK);
+    sta_store_close(store);
+    cr_assert_eq(sta_file_read(format, 100, &text, &size, &err), STA_OK);
+    cr_expect_str_eq(text, "strata store 2\n");
+    cr_assert_eq(sta_tree_remove(folder, &err), STA_OK);
+    free(text);
+    free(format);
 }
 
 Test(catalogue, only_the_owner_may_look)
@@ -106,6 +126,7 @@ static void rename_and_tag(void *context, struct sta_trace_entry *entry)
     entry->tags[0] = sta_strdup("first");
     entry->tags[1] = sta_strdup("");
     entry->tag_count = 2;
+    entry->kind = STA_TRACE_DASF;
     entry->failure = sta_strdup("the disk was full");
 }
 
@@ -126,6 +147,7 @@ Test(catalogue, entries_last_and_change)
     cr_assert_str_eq(entries[1].name, "renamed");
     cr_assert_str_eq(entries[1].failure, "the disk was full");
     cr_assert_null(entries[1].preset);
+    cr_assert(entries[0].kind == STA_TRACE_UNKNOWN && entries[1].kind == STA_TRACE_DASF);
     cr_assert(entries[1].tag_count == 2 && strcmp(entries[1].tags[0], "first") == 0 &&
               entries[1].tags[1][0] == '\0');
     for (size_t i = 0; i < count; i++)

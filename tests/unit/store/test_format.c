@@ -56,6 +56,7 @@ Test(format, the_store_of_format_1_reads_as_it_was_written)
     struct sta_trace_entry *entries = sta_store_list(scratch.store, &count);
     cr_assert_eq(count, 1);
     cr_assert_str_eq(entries[0].path, "/runs/a");
+    cr_assert_eq(entries[0].kind, STA_TRACE_EVENTS, "there was no other kind");
     memcpy(scratch.trace, entries[0].id, sizeof scratch.trace);
     sta_trace_entry_fini(&entries[0]);
     free(entries);

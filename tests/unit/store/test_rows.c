@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
-#include "store/present.h"
+#include "store/validity.h"
 #include "store/row_order.h"
 
 static uint64_t state = 7;
@@ -65,7 +65,7 @@ ORDERS(X)
 /* Buffers as long as their rows, so that a sanitizer sees a step past them. */
 static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
 {
-    struct sta_present present;
+    struct sta_validity present;
     uint8_t *kinds = sta_alloc(rows);
     int64_t *values = sta_alloc_array(rows, sizeof *values), *kept = sta_alloc_array(rows, sizeof *kept);
     uint16_t *keys = sta_alloc_array(rows, sizeof *keys),
@@ -77,9 +77,9 @@ static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
         values[i] = (int64_t)random_bits();
         keys[i] = (uint16_t)random_bits();
     }
-    sta_present_find(&present, kinds, rows);
-    sta_present_keep(&present, values, kept);
-    sta_present_keep_keys(&present, keys, kept_keys);
+    sta_validity_find(&present, kinds, rows);
+    sta_validity_compact(&present, values, kept);
+    sta_validity_compact_keys(&present, keys, kept_keys);
     uint32_t count = 0;
     for (uint32_t i = 0; i < rows; i++) {
         cr_assert_eq(present.bits[i / 32] >> (i % 32) & 1, kinds[i] != 0);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/state.h"
 #include "common/memory.h"
 
 struct sta_aggregation {
@@ -14,23 +14,27 @@ struct sta_aggregation {
     struct sta_group_worker **workers; /* each in memory of its own: they count for every row */
     unsigned worker_count;
     struct sta_group_finish finish;
+    struct sta_dictionary *read_texts; /* of partial states that were read */
     struct sta_aggregation_figures figures;
 };
 
-int sta_aggregation_create(const struct sta_aggregation_spec *shape, const struct sta_budget *budget,
+int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct sta_budget *budget,
                            const char *spill_folder, struct sta_aggregation **grouping, struct sta_error *err)
 {
     struct sta_aggregation *made = sta_alloc(sizeof *made);
-    sta_shape_init(&made->shape, shape);
+    sta_shape_init(&made->shape, spec);
     made->budget = *budget;
     made->shape.cancel = budget->cancel;
-    made->spill_folder = sta_strdup(spill_folder);
+    made->spill_folder = spill_folder != NULL ? sta_strdup(spill_folder) : NULL;
     made->worker_count = sta_budget_workers(budget);
-    made->limits = (struct sta_group_limits){budget->memory / made->worker_count, made->spill_folder};
+    made->limits = (struct sta_group_limits){.memory = budget->memory / made->worker_count,
+                                             .workers = made->worker_count,
+                                             .spill_folder = made->spill_folder,
+                                             .most_groups = spec->most_groups};
     made->workers = sta_alloc_array(made->worker_count, sizeof *made->workers);
     for (unsigned w = 0; w < made->worker_count; w++) {
         made->workers[w] = sta_alloc(sizeof **made->workers);
-        sta_group_worker_init(made->workers[w], &made->shape);
+        sta_group_worker_init(made->workers[w], &made->shape, budget->account);
     }
     *grouping = made;
     return STA_OK;
@@ -48,6 +52,7 @@ void sta_aggregation_destroy(struct sta_aggregation *grouping)
     sta_group_results_fini(&grouping->finish.results);
     sta_group_order_fini(&grouping->finish.order);
     sta_shape_fini(&grouping->shape);
+    sta_dictionary_destroy(grouping->read_texts);
     free(grouping->spill_folder);
     free(grouping);
 }
@@ -57,6 +62,11 @@ int sta_aggregation_consume(struct sta_aggregation *grouping, unsigned worker,
 {
     STA_ASSERT(worker < grouping->worker_count);
     return sta_group_worker_update(grouping->workers[worker], &grouping->limits, rows, err);
+}
+
+bool sta_aggregation_is_full(const struct sta_aggregation *grouping)
+{
+    return atomic_load_explicit(&grouping->limits.full, memory_order_relaxed);
 }
 
 /* ---- the end */
@@ -83,6 +93,31 @@ static bool count_up(struct sta_aggregation *grouping)
     return spilled;
 }
 
+static void begin_finish(struct sta_aggregation *grouping)
+{
+    grouping->finish = (struct sta_group_finish){.shape = &grouping->shape,
+                                                 .budget = &grouping->budget,
+                                                 .spill_folder = grouping->spill_folder,
+                                                 .workers = grouping->workers,
+                                                 .worker_count = grouping->worker_count};
+}
+
+int sta_aggregation_serialize(struct sta_aggregation *grouping, const struct sta_byte_sink *sink,
+                              struct sta_error *err)
+{
+    begin_finish(grouping);
+    return sta_group_write_state(&grouping->finish, sink, err);
+}
+
+int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct sta_byte_source *source,
+                                struct sta_error *err)
+{
+    if (grouping->read_texts == NULL)
+        grouping->read_texts = sta_dictionary_create();
+    return sta_group_read_state(&grouping->shape, grouping->workers[0], &grouping->limits,
+                                grouping->read_texts, &grouping->budget, source, err);
+}
+
 int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
                            struct sta_error *err)
 {
@@ -93,15 +128,12 @@ int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_ag
         rc = sta_group_worker_add_empty(grouping->workers[0], err);
     if (rc != 0)
         return rc;
-    grouping->finish = (struct sta_group_finish){.shape = &grouping->shape,
-                                                 .budget = &grouping->budget,
-                                                 .spill_folder = grouping->spill_folder,
-                                                 .workers = grouping->workers,
-                                                 .worker_count = grouping->worker_count};
+    begin_finish(grouping);
     rc = spilled ? sta_group_finish_runs(&grouping->finish, sink, err)
                  : sta_group_finish_tables(&grouping->finish, sink, err);
     grouping->figures.groups = grouping->finish.groups;
     grouping->figures.spilled = grouping->finish.spilled;
+    grouping->figures.too_large = grouping->finish.too_large;
     return rc;
 }
 
@@ -110,18 +142,29 @@ struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregat
     return grouping->figures;
 }
 
+const struct sta_shape *sta_aggregation_shape(const struct sta_aggregation *grouping)
+{
+    return &grouping->shape;
+}
+
+struct sta_account *sta_aggregation_account(const struct sta_aggregation *grouping)
+{
+    return grouping->budget.account;
+}
+
 int sta_group_finish_emit(struct sta_group_finish *finish, const struct sta_group_batch *batch,
                           const struct sta_aggregation_output *sink, struct sta_error *err)
 {
     size_t key_count = finish->shape->key_count;
     struct sta_vector *vectors = sta_alloc_array(batch->column_count, sizeof *vectors);
     int rc = STA_OK;
+    finish->groups += batch->rows;
+    finish->too_large += batch->too_large;
     for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {
         uint32_t rows = STA_MIN(batch->rows - first, (uint32_t)STA_VECTOR_ROWS);
         sta_group_batch_vectors(batch, first, vectors);
         rc = sink->take(sink->self, vectors, vectors + key_count, rows, err);
     }
-    finish->groups += batch->rows;
     free(vectors);
     return rc;
 }

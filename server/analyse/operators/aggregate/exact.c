@@ -120,6 +120,22 @@ void sta_exact_merge(struct sta_exact *exact, const struct sta_exact *other, uns
     exact->adds += TOP_ADDS;
 }
 
+#define MOST_PLACE (STA_EXACT_DIGITS - 3) /* a carry may go on from the highest digit */
+
+bool sta_exact_is_sound(const struct sta_exact *exact, unsigned window)
+{
+    bool sound = exact->adds == 0 || (exact->base >= 0 && exact->base + (int)window <= MOST_PLACE &&
+                                      exact->adds <= STA_EXACT_FULL);
+    for (unsigned d = 0; d < window; d++)
+        sound = sound && exact->digits[d] < INT64_MAX / 2 && exact->digits[d] > INT64_MIN / 2;
+    return sound;
+}
+
+bool sta_exact_is_term(uint64_t term)
+{
+    return (term >> TERM_BITS & 0xff) <= MOST_PLACE && (term & ~STA_EXACT_OF_SQUARES) >> (TERM_BITS + 8) == 0;
+}
+
 _Static_assert(sizeof(struct sta_exact) == sizeof(uint64_t), "windows are made of words");
 
 /* ---- totals */
@@ -256,8 +272,8 @@ static int64_t digit_at(const struct magnitude *magnitude, int place)
     return at >= 0 && at < magnitude->count ? magnitude->digits[at] : 0;
 }
 
-/* a - b, which is not negative. */
-static void subtract(const struct magnitude *a, const struct magnitude *b, struct magnitude *difference)
+/* a - b.  Return: whether that is not negative; if it is, the difference is rubbish. */
+static bool subtract(const struct magnitude *a, const struct magnitude *b, struct magnitude *difference)
 {
     int low = STA_MIN(a->place, b->place);
     int high = STA_MAX(a->place + a->count, b->place + b->count);
@@ -270,7 +286,7 @@ static void subtract(const struct magnitude *a, const struct magnitude *b, struc
         difference->digits[place - low] = (uint32_t)digit;
         borrow = digit >> BASE_BITS;
     }
-    STA_ASSERT(borrow == 0);
+    return borrow == 0;
 }
 
 /* m * 2^exponent */
@@ -324,7 +340,8 @@ double sta_exact_variance(struct sta_exact_total *sum, struct sta_exact_total *s
     multiply(&sums, &sums, &both[0]);
     to_magnitude(squares, &sums);
     multiply(&sums, &values, &both[1]);
-    subtract(&both[1], &both[0], &sums);
+    if (!subtract(&both[1], &both[0], &sums))
+        return NAN;
     struct rounded difference = round_magnitude(&sums);
     return ldexp(difference.m / ((double)count * (double)(count - 1)), difference.exponent);
 }

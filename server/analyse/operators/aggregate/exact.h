@@ -82,6 +82,10 @@ static inline void sta_exact_add(struct sta_exact *exact, unsigned window, unsig
 void sta_exact_merge(struct sta_exact *exact, const struct sta_exact *other, unsigned window,
                      struct sta_exact_terms *terms);
 
+/** Whether a window, or a term, that was read can be one that additions have made. */
+bool sta_exact_is_sound(const struct sta_exact *exact, unsigned window);
+bool sta_exact_is_term(uint64_t term);
+
 /* ---- the whole grid, for one group at a time */
 
 struct sta_exact_total {
@@ -100,7 +104,7 @@ double sta_exact_sum(struct sta_exact_total *total);
 /**
  * sta_exact_variance - of @count values whose sum and sum of squares are given, divided by count - 1
  * (count * squares - sum^2) / (count * (count - 1)), the difference without rounding, so no cancellation
- * hurts.  At least two values.
+ * hurts.  At least two values.  NAN: no values have such sums; a state from elsewhere may.
  */
 double sta_exact_variance(struct sta_exact_total *sum, struct sta_exact_total *squares, uint64_t count);
 

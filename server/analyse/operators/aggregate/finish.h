@@ -14,9 +14,11 @@ struct sta_group_finish {
     unsigned worker_count;
     struct sta_group_order order;
     struct sta_group_results results;
-    uint64_t groups; /* given to the sink */
-    uint64_t spilled;
+    uint64_t groups, spilled, too_large;
 };
+
+const struct sta_shape *sta_aggregation_shape(const struct sta_aggregation *grouping);
+struct sta_account *sta_aggregation_account(const struct sta_aggregation *grouping);
 
 /** Everything in memory: tables are sorted, cut into ranges of keys, and merged range by range on all
  * cores. */

@@ -25,14 +25,17 @@ static void push(struct queue *queue, struct sta_run *run)
 static int spill_worker(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct sta_group_finish *finish = context;
-    return sta_group_worker_spill(finish->workers[number], finish->spill_folder, err);
+    int rc = sta_group_worker_spill(finish->workers[number], finish->spill_folder, err);
+    if (rc == 0)
+        sta_group_worker_free_tables(finish->workers[number]);
+    return rc;
 }
 
 /* Moves the workers' runs into a queue; what occurs in them goes into the order. */
-static void collect(struct sta_group_finish *finish, struct queue *queue)
+static int collect(struct sta_group_finish *finish, struct queue *queue, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    sta_group_order_init(&finish->order, finish->shape);
+    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
     for (unsigned t = 0; t < finish->worker_count; t++) {
         struct sta_group_worker *worker = finish->workers[t];
         for (size_t r = 0; r < worker->run_count; r++) {
@@ -43,8 +46,10 @@ static void collect(struct sta_group_finish *finish, struct queue *queue)
         worker->run_count = 0;
         finish->spilled += worker->spill != NULL ? sta_spill_size(worker->spill) : 0;
     }
+    if (rc != 0)
+        return rc;
     sta_group_order_survey_texts(&finish->order);
-    sta_group_order_settle(&finish->order, united);
+    return sta_group_order_settle(&finish->order, united, err);
 }
 
 /* ---- merging */
@@ -167,11 +172,12 @@ int sta_group_finish_runs(struct sta_group_finish *finish, const struct sta_aggr
     int rc = sta_tasks_run(finish->budget, finish->worker_count, spill_worker, finish, err);
     if (rc != 0)
         return rc;
-    collect(finish, &queue);
-    sta_group_results_init(&finish->results, finish->shape, &finish->order);
+    rc = collect(finish, &queue, err);
+    if (rc == 0)
+        rc = sta_group_results_init(&finish->results, finish->shape, &finish->order, err);
     size_t most = finish->budget->memory / 2 / (LEAST_BUFFER * (1 + finish->shape->list_count));
     most = STA_MAX(most, (size_t)2);
-    if (queue.count > most)
+    if (rc == 0 && queue.count > most)
         rc = sta_spill_create(finish->spill_folder, &spill, err);
     while (rc == 0 && queue.count - queue.first > most)
         rc = merge_to_run(finish, &queue, most, spill, err);

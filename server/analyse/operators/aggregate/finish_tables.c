@@ -88,17 +88,18 @@ static int sort_all(struct pipeline *line, struct sta_error *err)
     collect_tables(line);
     line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
     line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
-    sta_group_order_init(&finish->order, finish->shape);
+    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
     finish->order.selects = true;
-    int rc = sta_tasks_run(finish->budget, line->table_count, survey_table, line, err);
+    if (rc == 0)
+        rc = sta_tasks_run(finish->budget, line->table_count, survey_table, line, err);
     for (size_t t = 0; t < line->table_count; t++)
         for (size_t k = 0; k < finish->shape->key_count; k++)
             sta_key_range_unite(&united[k], &line->ranges[t][k]);
     free(line->ranges);
     if (rc != 0)
         return rc;
-    sta_group_order_settle(&finish->order, united);
-    return sta_tasks_run(finish->budget, line->table_count, sort_table, line, err);
+    rc = sta_group_order_settle(&finish->order, united, err);
+    return rc != 0 ? rc : sta_tasks_run(finish->budget, line->table_count, sort_table, line, err);
 }
 
 /* ---- tasks */
@@ -220,8 +221,8 @@ static void run_task(struct pipeline *line, size_t number)
                                   &err);
     sta_group_merge_fini(&merge);
     free(range.cursors);
-    free(range.entries);
-    free(range.scratch);
+    sta_free(range.entries);
+    sta_free(range.scratch);
     if (rc != 0)
         fail(line, rc, &err);
 }
@@ -296,8 +297,9 @@ int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_ag
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .changed = PTHREAD_COND_INITIALIZER};
     line.status = sort_all(&line, &line.err);
+    if (line.status == 0)
+        line.status = sta_group_results_init(&finish->results, finish->shape, &finish->order, &line.err);
     if (line.status == 0) {
-        sta_group_results_init(&finish->results, finish->shape, &finish->order);
         cut_tasks(&line);
         sta_parallel_run((unsigned)STA_MIN(finish->worker_count, line.task_count), work, &line);
     }

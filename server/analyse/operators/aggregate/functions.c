@@ -237,7 +237,7 @@ static bool result_moments(const struct sta_agg_call *call, const void *state, u
         return false;
     double value = variance(moments);
     *word = sta_bits_of(call->primitive.aggregate == STA_AGGREGATE_STD ? sqrt(value) : value);
-    return true;
+    return isfinite(value);
 }
 
 const struct sta_agg_function sta_agg_moments = {.size = sizeof(struct moments),
@@ -318,6 +318,12 @@ static bool result_number(const struct sta_agg_call *call, const void *state, ui
     return extreme->seen;
 }
 
+static bool is_sound_number(const struct sta_agg_call *call, const void *state)
+{
+    const struct extreme *extreme = state;
+    return !extreme->seen || sta_agg_is_value(STA_TYPE_FLOAT, sta_bits_of(sta_unorder_number(extreme->word)));
+}
+
 const struct sta_agg_function sta_agg_least_integer = {.size = sizeof(struct extreme),
                                                        .update = update_least_integer,
                                                        .merge = merge_least,
@@ -325,6 +331,7 @@ const struct sta_agg_function sta_agg_least_integer = {.size = sizeof(struct ext
 const struct sta_agg_function sta_agg_least_number = {.size = sizeof(struct extreme),
                                                       .update = update_least_number,
                                                       .merge = merge_least,
+                                                      .is_sound = is_sound_number,
                                                       .result = result_number};
 const struct sta_agg_function sta_agg_greatest_integer = {.size = sizeof(struct extreme),
                                                           .update = update_greatest_integer,
@@ -333,6 +340,7 @@ const struct sta_agg_function sta_agg_greatest_integer = {.size = sizeof(struct 
 const struct sta_agg_function sta_agg_greatest_number = {.size = sizeof(struct extreme),
                                                          .update = update_greatest_number,
                                                          .merge = merge_greatest,
+                                                         .is_sound = is_sound_number,
                                                          .result = result_number};
 
 /* ---- the same of texts, by bytes */
@@ -377,6 +385,13 @@ static void merge_greatest_text(const struct sta_agg_call *call, void *state, co
         take_text(call, state, ((const struct extreme *)other)->word, false);
 }
 
+static void visit_text(const struct sta_agg_call *call, void *state, const struct sta_text_visitor *visitor)
+{
+    struct extreme *extreme = state;
+    if (extreme->seen)
+        visitor->visit(visitor->self, call->texts, &extreme->word);
+}
+
 static bool result_text(const struct sta_agg_call *call, const void *state, uint64_t *word)
 {
     *word = ((const struct extreme *)state)->word;
@@ -386,8 +401,10 @@ static bool result_text(const struct sta_agg_call *call, const void *state, uint
 const struct sta_agg_function sta_agg_least_text = {.size = sizeof(struct extreme),
                                                     .update = update_least_text,
                                                     .merge = merge_least_text,
+                                                    .texts = visit_text,
                                                     .result = result_text};
 const struct sta_agg_function sta_agg_greatest_text = {.size = sizeof(struct extreme),
                                                        .update = update_greatest_text,
                                                        .merge = merge_greatest_text,
+                                                       .texts = visit_text,
                                                        .result = result_text};

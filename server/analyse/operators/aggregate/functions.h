@@ -29,6 +29,12 @@ static inline bool sta_agg_has_few_groups(const struct sta_agg_input *input)
     return input->high_group - input->low_group < STA_FEW_GROUPS;
 }
 
+/* Looks at a number of a text in a state, and may replace it. */
+struct sta_text_visitor {
+    void *self;
+    void (*visit)(void *self, struct sta_texts *texts, uint64_t *number);
+};
+
 struct sta_agg_function {
     size_t size;          /* of the state, a multiple of 8; all zero: nothing seen */
     bool by_number;       /* as long as groups are few it takes them by number, without states */
@@ -44,7 +50,19 @@ struct sta_agg_function {
     /** Before lists are put in order: moves what belongs there from the state of a group to the log.  NULL:
      * nothing does. */
     void (*flush)(const struct sta_agg_call *call, void *state, uint32_t group, struct sta_list_log *log);
+    /** Shows the texts that a state holds.  NULL: none. */
+    void (*texts)(const struct sta_agg_call *call, void *state, const struct sta_text_visitor *visitor);
+    /** Whether a state that was read can be one.  NULL: any can. */
+    bool (*is_sound)(const struct sta_agg_call *call, const void *state);
 };
+
+/** Whether @value may be one of that type, as states hold it. */
+static inline bool sta_agg_is_value(enum sta_type type, uint64_t value)
+{
+    double number;
+    __builtin_memcpy(&number, &value, sizeof number);
+    return type == STA_TYPE_FLOAT ? number - number == 0 : type != STA_TYPE_BOOL || value <= 1;
+}
 
 /** By aggregate and type. */
 const struct sta_agg_function *sta_agg_function_of(const struct sta_primitive *primitive);

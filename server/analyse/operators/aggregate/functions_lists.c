@@ -77,6 +77,13 @@ static void merge_exact(const struct sta_agg_call *call, void *state, const void
         terms->terms[t] |= STA_EXACT_OF_SQUARES;
 }
 
+static bool is_sound_exact(const struct sta_agg_call *call, const void *state)
+{
+    struct exact *exact = (void *)state;
+    return sta_exact_is_sound(&exact->sum, STA_EXACT_SUM_WINDOW) &&
+           (!has_squares(call) || sta_exact_is_sound(squares_of(exact), STA_EXACT_SQUARES_WINDOW));
+}
+
 void sta_agg_begin_totals(const struct sta_agg_call *call, const uint8_t *record,
                           struct sta_exact_total totals[2])
 {
@@ -123,10 +130,16 @@ static bool result_finalized(const struct sta_agg_call *call, const void *state,
     return ((const struct sta_finalized *)state)->present;
 }
 
-const struct sta_agg_function sta_agg_exact_sum = {
-    .size = SUM_BYTES, .update = update_exact_sum, .merge = merge_exact, .result = result_finalized};
-const struct sta_agg_function sta_agg_exact_moments = {
-    .size = MOMENT_BYTES, .update = update_exact_moments, .merge = merge_exact, .result = result_finalized};
+const struct sta_agg_function sta_agg_exact_sum = {.size = SUM_BYTES,
+                                                   .update = update_exact_sum,
+                                                   .merge = merge_exact,
+                                                   .result = result_finalized,
+                                                   .is_sound = is_sound_exact};
+const struct sta_agg_function sta_agg_exact_moments = {.size = MOMENT_BYTES,
+                                                       .update = update_exact_moments,
+                                                       .merge = merge_exact,
+                                                       .result = result_finalized,
+                                                       .is_sound = is_sound_exact};
 
 /* ---- values: the state is empty until the lists are read */
 

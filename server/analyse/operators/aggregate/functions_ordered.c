@@ -75,10 +75,30 @@ static bool result_held(const struct sta_agg_call *call, const void *state, uint
     return ((const struct held *)state)->row_order.source != 0;
 }
 
-const struct sta_agg_function sta_agg_first = {
-    .size = sizeof(struct held), .update = update_first, .merge = merge_first, .result = result_held};
-const struct sta_agg_function sta_agg_last = {
-    .size = sizeof(struct held), .update = update_last, .merge = merge_last, .result = result_held};
+static void visit_held(const struct sta_agg_call *call, void *state, const struct sta_text_visitor *visitor)
+{
+    struct held *held = state;
+    if (call->texts != NULL && held->row_order.source != 0)
+        visitor->visit(visitor->self, call->texts, &held->value);
+}
+
+static bool is_sound_held(const struct sta_agg_call *call, const void *state)
+{
+    return sta_agg_is_value(call->primitive.types[0], ((const struct held *)state)->value);
+}
+
+const struct sta_agg_function sta_agg_first = {.size = sizeof(struct held),
+                                               .update = update_first,
+                                               .merge = merge_first,
+                                               .result = result_held,
+                                               .texts = visit_held,
+                                               .is_sound = is_sound_held};
+const struct sta_agg_function sta_agg_last = {.size = sizeof(struct held),
+                                              .update = update_last,
+                                              .merge = merge_last,
+                                              .result = result_held,
+                                              .texts = visit_held,
+                                              .is_sound = is_sound_held};
 
 /* ---- argmax: the value of the row where another is greatest, the first of equals */
 
@@ -128,5 +148,20 @@ static bool result_argmax(const struct sta_agg_call *call, const void *state, ui
     return best->held.row_order.source != 0 && best->has_value;
 }
 
-const struct sta_agg_function sta_agg_argmax = {
-    .size = sizeof(struct best), .update = update_argmax, .merge = merge_argmax, .result = result_argmax};
+static void visit_best(const struct sta_agg_call *call, void *state, const struct sta_text_visitor *visitor)
+{
+    struct best *best = state;
+    if (best->held.row_order.source == 0)
+        return;
+    if (call->texts != NULL && best->has_value)
+        visitor->visit(visitor->self, call->texts, &best->held.value);
+    if (call->by != NULL)
+        visitor->visit(visitor->self, call->by, &best->by);
+}
+
+const struct sta_agg_function sta_agg_argmax = {.size = sizeof(struct best),
+                                                .update = update_argmax,
+                                                .merge = merge_argmax,
+                                                .result = result_argmax,
+                                                .texts = visit_best,
+                                                .is_sound = is_sound_held};

@@ -17,29 +17,38 @@ void sta_list_log_init(struct sta_list_log *log, const struct sta_list_shape *li
 
 void sta_list_log_fini(struct sta_list_log *log)
 {
-    free(log->groups);
-    free(log->words);
-    free(log->slots);
+    for (size_t s = 0; s < log->segment_count; s++)
+        sta_free(log->segments[s].words);
+    free(log->segments);
+    sta_free(log->slots);
 }
 
 static size_t capacity_for(const struct sta_list_log *log, size_t more)
 {
     size_t capacity = log->capacity > 0 ? log->capacity : FIRST_ENTRIES;
     while (capacity < log->count + more)
-        capacity *= 2;
+        capacity = capacity < STA_SEGMENT_ENTRIES ? capacity * 2 : capacity + STA_SEGMENT_ENTRIES;
     return capacity;
 }
 
+static size_t entry_bytes(const struct sta_list_log *log)
+{
+    return log->width * sizeof(uint64_t) + sizeof(uint32_t);
+}
+
+/* A power of two, at least twice as many as entries. */
 static size_t slots_for(const struct sta_list_log *log, size_t capacity)
 {
-    return log->is_set ? capacity * 2 : 0;
+    size_t slots = log->slot_count > 0 ? log->slot_count : 2 * FIRST_ENTRIES;
+    while (slots < capacity * 2)
+        slots *= 2;
+    return log->is_set ? slots : 0;
 }
 
 size_t sta_list_log_bytes(const struct sta_list_log *log, size_t more)
 {
     size_t capacity = more == 0 ? log->capacity : capacity_for(log, more);
-    return capacity * (sizeof *log->groups + log->width * sizeof *log->words) +
-           slots_for(log, capacity) * sizeof *log->slots;
+    return capacity * entry_bytes(log) + slots_for(log, capacity) * sizeof *log->slots;
 }
 
 static size_t slot_of(const struct sta_list_log *log, uint32_t group, uint64_t word)
@@ -53,25 +62,44 @@ static void put_slots(struct sta_list_log *log)
 {
     memset(log->slots, 0, log->slot_count * sizeof *log->slots);
     for (size_t i = 0; i < log->count; i++) {
-        size_t slot = slot_of(log, log->groups[i], log->words[i]);
+        size_t slot = slot_of(log, sta_list_log_group(log, i), *sta_list_log_words(log, i));
         while (log->slots[slot] != 0)
             slot = (slot + 1) & (log->slot_count - 1);
         log->slots[slot] = (uint32_t)i + 1;
     }
 }
 
+/* One more segment, or the first one with @entries in place of the smaller one. */
+static int add_segment(struct sta_list_log *log, size_t number, size_t entries)
+{
+    STA_GROW(log->segments, log->segment_capacity, number + 1);
+    struct sta_list_segment *segment = &log->segments[number];
+    uint64_t *words = sta_array_create(entries, entry_bytes(log));
+    if (words == NULL)
+        return STA_ENOMEM;
+    uint32_t *groups = (uint32_t *)(void *)(words + entries * log->width);
+    if (number < log->segment_count) {
+        memcpy(words, segment->words, log->count * log->width * sizeof *words);
+        memcpy(groups, segment->groups, log->count * sizeof *groups);
+        sta_free(segment->words);
+    }
+    *segment = (struct sta_list_segment){.words = words, .groups = groups};
+    log->segment_count = STA_MAX(log->segment_count, number + 1);
+    return STA_OK;
+}
+
 static int grow(struct sta_list_log *log, size_t capacity)
 {
-    uint32_t *groups = reallocarray(log->groups, capacity, sizeof *groups);
-    log->groups = groups != NULL ? groups : log->groups;
-    uint64_t *words = reallocarray(log->words, capacity, log->width * sizeof *words);
-    log->words = words != NULL ? words : log->words;
-    if (groups == NULL || words == NULL)
-        return STA_ENOMEM;
-    log->capacity = capacity;
-    if (!log->is_set)
+    while (log->capacity < capacity) {
+        const bool first = log->capacity < STA_SEGMENT_ENTRIES;
+        const size_t entries = first ? STA_MIN(capacity, STA_SEGMENT_ENTRIES) : STA_SEGMENT_ENTRIES;
+        if (add_segment(log, first ? 0 : log->segment_count, entries) != 0)
+            return STA_ENOMEM;
+        log->capacity = first ? entries : log->capacity + entries;
+    }
+    if (!log->is_set || log->slot_count == slots_for(log, capacity))
         return STA_OK;
-    free(log->slots);
+    sta_free(log->slots);
     log->slot_count = slots_for(log, capacity);
     log->slots = sta_array_create(log->slot_count, sizeof *log->slots);
     if (log->slots == NULL)
@@ -95,16 +123,26 @@ void sta_list_log_clear(struct sta_list_log *log)
         memset(log->slots, 0, log->slot_count * sizeof *log->slots);
 }
 
-/* Return: false when the entry is there already; else its slot is taken. */
-static bool is_new(struct sta_list_log *log, uint32_t group, uint64_t word)
+static void put(struct sta_list_log *log, uint32_t group, const uint64_t *words)
 {
+    struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
+    const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
+    segment->groups[at] = group;
+    memcpy(segment->words + at * log->width, words, log->width * sizeof *words);
+}
+
+/* Return: false when the entry is there already; else its slot is taken. */
+static inline bool is_new(struct sta_list_log *log, uint32_t group, uint64_t word)
+{
+    uint32_t *const slots = log->slots;
     size_t slot = slot_of(log, group, word);
-    for (; log->slots[slot] != 0; slot = (slot + 1) & (log->slot_count - 1)) {
-        size_t entry = log->slots[slot] - 1;
-        if (log->words[entry] == word && log->groups[entry] == group)
+    for (; slots[slot] != 0; slot = (slot + 1) & (log->slot_count - 1)) {
+        const size_t entry = slots[slot] - 1, inside = entry & (STA_SEGMENT_ENTRIES - 1);
+        const struct sta_list_segment *segment = &log->segments[entry >> STA_SEGMENT_BITS];
+        if (segment->words[inside] == word && segment->groups[inside] == group)
             return false;
     }
-    log->slots[slot] = (uint32_t)log->count + 1;
+    slots[slot] = (uint32_t)log->count + 1;
     return true;
 }
 
@@ -114,8 +152,7 @@ void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *
         sta_realloc_array(NULL, SIZE_MAX / 2, 1); /* ends the process, saying why */
     if (log->is_set && !is_new(log, group, words[0]))
         return;
-    log->groups[log->count] = group;
-    memcpy(log->words + log->count * log->width, words, log->width * sizeof *words);
+    put(log, group, words);
     log->count++;
 }
 
@@ -124,11 +161,11 @@ static void add_to_set(struct sta_list_log *log, const uint32_t *groups, const u
 {
     for (uint32_t i = 0; i < count; i++)
         __builtin_prefetch(&log->slots[slot_of(log, groups[i], words[i])]);
-    for (uint32_t i = 0; i < count; i++) {
-        log->groups[log->count] = groups[i];
-        log->words[log->count] = words[i];
-        log->count += is_new(log, groups[i], words[i]);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (is_new(log, groups[i], words[i])) {
+            put(log, groups[i], &words[i]);
+            log->count++;
+        }
 }
 
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
@@ -139,21 +176,31 @@ void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, co
         add_to_set(log, groups, words, count);
         return;
     }
-    memcpy(log->groups + log->count, groups, count * sizeof *groups);
-    memcpy(log->words + log->count, words, count * sizeof *words);
-    log->count += count;
+    while (count > 0) {
+        struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
+        const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
+        const size_t now = STA_MIN((size_t)count, STA_SEGMENT_ENTRIES - at);
+        memcpy(segment->groups + at, groups, now * sizeof *groups);
+        memcpy(segment->words + at, words, now * sizeof *words);
+        log->count += now;
+        groups += now;
+        words += now;
+        count -= (uint32_t)now;
+    }
 }
 
 /* ---- in order */
 
-static void scatter(const struct sta_list_log *log, const uint32_t *places, const struct sta_ranks *ranks,
-                    size_t *next, uint64_t *words)
+static void scatter_segment(const struct sta_list_log *log, size_t number, const uint32_t *places,
+                            const struct sta_ranks *ranks, size_t *next, uint64_t *words)
 {
-    for (size_t i = 0; i < log->count; i++) {
-        size_t at = next[places[log->groups[i]]]++ * log->width;
-        words[at] = ranks != NULL ? sta_ranks_of(ranks, log->words[i]) : log->words[i * log->width];
+    const struct sta_list_segment segment = log->segments[number];
+    const size_t count = sta_list_segment_count(log, number);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = next[places[segment.groups[i]]]++ * log->width;
+        words[at] = ranks != NULL ? sta_ranks_of(ranks, segment.words[i]) : segment.words[i * log->width];
         if (log->width == 2)
-            words[at + 1] = log->words[i * 2 + 1];
+            words[at + 1] = segment.words[i * 2 + 1];
     }
 }
 
@@ -170,20 +217,25 @@ static int sort_groups(const struct sta_sorted_list *sorted, uint32_t group_coun
     return rc;
 }
 
-/* Offsets of the places, from counts; return: the largest count. */
+/* Offsets of the places, from counts; return: the largest count of those to be sorted. */
 static size_t count_places(const struct sta_list_log *log, const uint32_t *places, uint32_t group_count,
-                           size_t *offsets)
+                           bool leaves_long, size_t *offsets)
 {
     size_t most = 0;
     size_t at = 0;
     memset(offsets, 0, (group_count + 1) * sizeof *offsets);
-    for (size_t i = 0; i < log->count; i++)
-        offsets[places[log->groups[i]]]++;
+    for (size_t s = 0; s < log->segment_count; s++) {
+        const uint32_t *groups = log->segments[s].groups;
+        const size_t count = sta_list_segment_count(log, s);
+        for (size_t i = 0; i < count; i++)
+            offsets[places[groups[i]]]++;
+    }
     for (uint32_t p = 0; p <= group_count; p++) {
         size_t here = offsets[p];
         offsets[p] = at;
         at += here;
-        most = STA_MAX(most, here);
+        if (!leaves_long || here < STA_LONG_LIST)
+            most = STA_MAX(most, here);
     }
     return most;
 }
@@ -197,7 +249,7 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     sorted->words = sta_array_create(log->count, log->width * sizeof *sorted->words);
     if (sorted->offsets == NULL || sorted->words == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count);
-    size_t most = count_places(log, places, group_count, sorted->offsets);
+    size_t most = count_places(log, places, group_count, leaves_long, sorted->offsets);
     /* Scattering moves each offset to where the next group begins; so it works on the array one step to the
      * right. */
     uint64_t *scratch = sta_array_create(most, log->width * sizeof *scratch);
@@ -205,17 +257,18 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     int rc = scratch != NULL && next != NULL ? STA_OK : STA_ENOMEM;
     if (rc == 0) {
         memcpy(next, sorted->offsets, group_count * sizeof *next);
-        scatter(log, places, ranks, next, sorted->words);
+        for (size_t s = 0; s < log->segment_count; s++)
+            scatter_segment(log, s, places, ranks, next, sorted->words);
         rc = sort_groups(sorted, group_count, scratch, leaves_long, cancel);
     }
-    free(scratch);
-    free(next);
+    sta_free(scratch);
+    sta_free(next);
     return sta_radix_failed(rc, "values", log->count, err);
 }
 
 void sta_sorted_list_fini(struct sta_sorted_list *sorted)
 {
-    free(sorted->offsets);
-    free(sorted->words);
+    sta_free(sorted->offsets);
+    sta_free(sorted->words);
     *sorted = (struct sta_sorted_list){0};
 }

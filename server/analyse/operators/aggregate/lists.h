@@ -4,16 +4,45 @@
 #define STA_ANALYSE_OPERATORS_AGGREGATE_LISTS_H
 
 #include "analyse/operators/aggregate/record.h"
+#include "common/memory.h"
+
+/* Entries lie in segments of so many, of which the first is smaller while the others are not needed: growing
+ * then copies and frees nothing. */
+#define STA_SEGMENT_BITS 19
+#define STA_SEGMENT_ENTRIES ((size_t)1 << STA_SEGMENT_BITS)
+
+struct sta_list_segment {
+    uint64_t *words;
+    uint32_t *groups; /* behind the words, in the same memory */
+};
 
 struct sta_list_log {
     unsigned width; /* words of an entry */
     bool is_set;    /* an entry that is there already is left out */
-    uint32_t *groups;
-    uint64_t *words;
+    struct sta_list_segment *segments;
+    size_t segment_count, segment_capacity;
     size_t count, capacity;
     uint32_t *slots;   /* is_set: number + 1 of an entry by its hash, 0: free */
     size_t slot_count; /* a power of two, or 0 */
 };
+static inline uint32_t sta_list_log_group(const struct sta_list_log *log, size_t entry)
+{
+    return log->segments[entry >> STA_SEGMENT_BITS].groups[entry & (STA_SEGMENT_ENTRIES - 1)];
+}
+
+static inline const uint64_t *sta_list_log_words(const struct sta_list_log *log, size_t entry)
+{
+    const size_t inside = entry & (STA_SEGMENT_ENTRIES - 1);
+    return &log->segments[entry >> STA_SEGMENT_BITS].words[inside * log->width];
+}
+
+/** Entries of a segment that are used. */
+static inline size_t sta_list_segment_count(const struct sta_list_log *log, size_t segment)
+{
+    const size_t first = segment << STA_SEGMENT_BITS;
+    return log->count <= first ? 0 : STA_MIN(log->count - first, STA_SEGMENT_ENTRIES);
+}
+
 void sta_list_log_init(struct sta_list_log *log, const struct sta_list_shape *list);
 void sta_list_log_fini(struct sta_list_log *log);
 /** Bytes held once there is room for @more entries. */

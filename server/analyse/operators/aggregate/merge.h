@@ -2,7 +2,7 @@
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_MERGE_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_MERGE_H
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/operators/aggregate/cursor.h"
 
 #define STA_MERGE_PIECE 256 /* entries of a list that are brought in order at a time */

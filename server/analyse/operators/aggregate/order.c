@@ -9,17 +9,20 @@
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 
-void sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape)
+int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape,
+                         struct sta_account *account, struct sta_error *err)
 {
+    int rc = STA_OK;
     *order = (struct sta_group_order){.shape = shape};
     order->key_ranks = sta_alloc_array(shape->key_count, sizeof *order->key_ranks);
     order->list_ranks = sta_alloc_array(shape->list_count, sizeof *order->list_ranks);
-    for (size_t k = 0; k < shape->key_count; k++)
+    for (size_t k = 0; rc == 0 && k < shape->key_count; k++)
         if (shape->key_texts[k] != NULL)
-            sta_ranks_init(&order->key_ranks[k], shape->key_texts[k]);
-    for (size_t l = 0; l < shape->list_count; l++)
+            rc = sta_ranks_init(&order->key_ranks[k], shape->key_texts[k], account, err);
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
         if (shape->lists[l].texts != NULL)
-            sta_ranks_init(&order->list_ranks[l], shape->lists[l].texts);
+            rc = sta_ranks_init(&order->list_ranks[l], shape->lists[l].texts, account, err);
+    return rc;
 }
 
 void sta_group_order_fini(struct sta_group_order *order)
@@ -76,7 +79,7 @@ void sta_group_order_survey(struct sta_group_order *order, const struct sta_grou
     survey_keys(order, table, ranges);
     for (size_t l = 0; l < shape->list_count; l++)
         for (size_t i = 0; shape->lists[l].texts != NULL && i < table->logs[l].count; i++)
-            sta_ranks_mark(&order->list_ranks[l], table->logs[l].words[i]);
+            sta_ranks_mark(&order->list_ranks[l], *sta_list_log_words(&table->logs[l], i));
 }
 
 void sta_group_order_survey_texts(struct sta_group_order *order)
@@ -87,22 +90,26 @@ void sta_group_order_survey_texts(struct sta_group_order *order)
         sta_ranks_mark_all(&order->list_ranks[l]);
 }
 
-void sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges)
+int sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges,
+                           struct sta_error *err)
 {
     const struct sta_shape *shape = order->shape;
     struct sta_key_range ranked[STA_MOST_KEY_FIELDS];
-    for (size_t k = 0; k < shape->key_count; k++) {
+    int rc = STA_OK;
+    for (size_t k = 0; rc == 0 && k < shape->key_count; k++) {
         ranked[k] = ranges[k];
         if (shape->key_texts[k] == NULL)
             continue;
-        sta_ranks_settle(&order->key_ranks[k]);
+        rc = sta_ranks_settle(&order->key_ranks[k], err);
         uint32_t count = order->key_ranks[k].count;
         ranked[k] = (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
     }
-    for (size_t l = 0; l < shape->list_count; l++)
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
         if (shape->lists[l].texts != NULL)
-            sta_ranks_settle(&order->list_ranks[l]);
-    sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
+            rc = sta_ranks_settle(&order->list_ranks[l], err);
+    if (rc == 0)
+        sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
+    return rc;
 }
 
 /* A column of keys from one field to another.  @missing: of the target. */
@@ -222,7 +229,7 @@ static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *
         fill_entries(table, order, entries);
         rc = sta_radix_sort(entries, scratch, table->count, sorted->words + 1, false, order->shape->cancel);
     }
-    free(scratch);
+    sta_free(scratch);
     sorted->entries = entries;
     if (rc != 0)
         return rc;
@@ -272,7 +279,7 @@ int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_tabl
     rc = sta_radix_failed(rc, "groups", table->count, err);
     if (rc == 0)
         rc = sort_lists(sorted, order, places, err);
-    free(places);
+    sta_free(places);
     return rc;
 }
 
@@ -283,6 +290,6 @@ void sta_sorted_table_fini(struct sta_sorted_table *sorted)
     for (size_t l = 0; l < sorted->table->shape->list_count; l++)
         sta_sorted_list_fini(&sorted->lists[l]);
     free(sorted->lists);
-    free(sorted->entries);
+    sta_free(sorted->entries);
     *sorted = (struct sta_sorted_table){0};
 }

@@ -14,7 +14,9 @@ struct sta_group_order {
     bool selects;                 /* long lists of values are selected from, so they need not be sorted */
 };
 
-void sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape);
+/** @account: what ranks are charged to; NULL allowed.  Fini also after a failure. */
+STA_MUSTCHECK int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape,
+                                       struct sta_account *account, struct sta_error *err);
 void sta_group_order_fini(struct sta_group_order *order);
 /** Notes what occurs in a table: texts in the order, ranges of keys in @ranges, to which it adds.  Several
  * threads may, each with ranges of its own. */
@@ -23,7 +25,8 @@ void sta_group_order_survey(struct sta_group_order *order, const struct sta_grou
 /** Notes all texts of all dictionaries. */
 void sta_group_order_survey_texts(struct sta_group_order *order);
 /** Ranks texts and lays out keys, by one thread; after that the order does not change. */
-void sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges);
+STA_MUSTCHECK int sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges,
+                                         struct sta_error *err);
 
 /** Words of keys in another layout as words of the order.  @keys: from.words each.  @words:
  * order->layout.words each. */

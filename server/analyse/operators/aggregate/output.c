@@ -7,22 +7,26 @@
 #include "analyse/operators/aggregate/functions.h"
 #include "common/memory.h"
 
-static uint32_t *codes_of_ranks(const struct sta_ranks *ranks)
+static uint32_t *codes_of_ranks(const struct sta_ranks *ranks, struct sta_error *err)
 {
-    uint32_t *codes = sta_alloc_array(ranks->count, sizeof *codes);
-    for (uint32_t rank = 0; rank < ranks->count; rank++)
+    uint32_t *codes = sta_account_alloc(ranks->account, ranks->count, sizeof *codes, "ranks of texts", err);
+    for (uint32_t rank = 0; codes != NULL && rank < ranks->count; rank++)
         codes[rank] = sta_texts_result(ranks->texts, ranks->numbers[rank]);
     return codes;
 }
 
-void sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
-                            const struct sta_group_order *order)
+int sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
+                           const struct sta_group_order *order, struct sta_error *err)
 {
+    int rc = STA_OK;
     *results = (struct sta_group_results){.shape = shape, .order = order, .lists = sta_dictionary_create()};
     results->key_codes = sta_alloc_array(shape->key_count, sizeof *results->key_codes);
-    for (size_t k = 0; k < shape->key_count; k++)
-        if (shape->key_texts[k] != NULL)
-            results->key_codes[k] = codes_of_ranks(&order->key_ranks[k]);
+    for (size_t k = 0; rc == 0 && k < shape->key_count; k++)
+        if (shape->key_texts[k] != NULL) {
+            results->key_codes[k] = codes_of_ranks(&order->key_ranks[k], err);
+            rc = results->key_codes[k] != NULL ? STA_OK : err->status;
+        }
+    return rc;
 }
 
 void sta_group_results_fini(struct sta_group_results *results)
@@ -30,7 +34,7 @@ void sta_group_results_fini(struct sta_group_results *results)
     if (results->shape == NULL)
         return;
     for (size_t k = 0; k < results->shape->key_count; k++)
-        free(results->key_codes[k]);
+        sta_account_free(results->order->key_ranks[k].account, results->key_codes[k]);
     free(results->key_codes);
     sta_dictionary_destroy(results->lists);
 }
@@ -191,15 +195,29 @@ static bool create_columns(struct sta_group_batch *batch, const struct sta_group
     return enough;
 }
 
+/* A sum is never missing but for one reason. */
+static uint64_t count_too_large(const struct sta_agg_call *call, const struct sta_result_column *column,
+                                uint32_t rows)
+{
+    uint64_t count = 0;
+    if (call->primitive.aggregate != STA_AGGREGATE_SUM && call->primitive.aggregate != STA_AGGREGATE_BUSY)
+        return 0;
+    for (uint32_t row = 0; column->any_missing && row < rows; row++)
+        count += column->missing[row];
+    return count;
+}
+
 static void fill_columns(struct sta_group_batch *batch, const struct sta_group_results *results,
                          const struct merged *merged)
 {
     const struct sta_shape *shape = results->shape;
     for (size_t k = 0; k < shape->key_count; k++)
         fill_key(&batch->columns[k], results, k, merged->words, batch->rows);
-    for (size_t f = 0; f < shape->call_count; f++)
-        fill_value(&batch->columns[shape->key_count + f], shape, &shape->calls[f], merged->records,
-                   batch->rows);
+    for (size_t f = 0; f < shape->call_count; f++) {
+        struct sta_result_column *column = &batch->columns[shape->key_count + f];
+        fill_value(column, shape, &shape->calls[f], merged->records, batch->rows);
+        batch->too_large += count_too_large(&shape->calls[f], column, batch->rows);
+    }
 }
 
 int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_results *results,
@@ -216,16 +234,16 @@ int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_r
         rc = sta_fail(err, STA_ENOMEM, "no memory for the results of %u groups", capacity);
     if (rc == 0)
         fill_columns(batch, results, &merged);
-    free(merged.words);
-    free(merged.records);
+    sta_free(merged.words);
+    sta_free(merged.records);
     return rc;
 }
 
 void sta_group_batch_fini(struct sta_group_batch *batch)
 {
     for (size_t c = 0; batch->columns != NULL && c < batch->column_count; c++) {
-        free(batch->columns[c].any);
-        free(batch->columns[c].missing);
+        sta_free(batch->columns[c].any);
+        sta_free(batch->columns[c].missing);
     }
     free(batch->columns);
     *batch = (struct sta_group_batch){0};

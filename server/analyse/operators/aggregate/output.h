@@ -12,9 +12,9 @@ struct sta_group_results {
     uint32_t **key_codes;         /* by key, by rank: the code in the dictionary of the results */
     struct sta_dictionary *lists; /* the JSON of `unique` */
 };
-/** All texts must be closed.  Both borrowed. */
-void sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
-                            const struct sta_group_order *order);
+/** All texts must be closed.  Both borrowed, beyond fini, which follows also after a failure. */
+STA_MUSTCHECK int sta_group_results_init(struct sta_group_results *results, const struct sta_shape *shape,
+                                         const struct sta_group_order *order, struct sta_error *err);
 void sta_group_results_fini(struct sta_group_results *results);
 
 /* A column of the answer. */
@@ -36,6 +36,7 @@ struct sta_group_batch {
     size_t column_count; /* keys, then values */
     struct sta_result_column *columns;
     uint32_t rows, capacity;
+    uint64_t too_large; /* sums among the values that do not fit 64 bits, and are missing */
 };
 
 /** Takes up to @capacity groups of a merge.  Return: 0, or why the merge failed, or STA_ENOMEM.  Fini also

@@ -199,12 +199,19 @@ int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, 
     struct sta_sorted_table sorted;
     struct sta_run_writer writer;
     struct sta_key_range ranges[STA_MOST_KEY_FIELDS] = {0};
-    sta_group_order_init(&order, table->shape);
-    sta_group_order_survey(&order, table, ranges);
-    sta_group_order_settle(&order, ranges);
+    /* Charged to nobody: memory that is full is why a run is written. */
+    int rc = sta_group_order_init(&order, table->shape, NULL, err);
+    if (rc == 0) {
+        sta_group_order_survey(&order, table, ranges);
+        rc = sta_group_order_settle(&order, ranges, err);
+    }
+    if (rc != 0) {
+        sta_group_order_fini(&order);
+        return rc;
+    }
     sta_run_writer_init(&writer, table->shape, &table->layout, false, spill, TABLE_BUFFER);
     memcpy(writer.run->ranges, ranges, sizeof ranges);
-    int rc = sta_sorted_table_init(&sorted, table, &order, err);
+    rc = sta_sorted_table_init(&sorted, table, &order, err);
     if (rc == 0)
         rc = write_places(&writer, &sorted, &order, err);
     if (rc == 0)

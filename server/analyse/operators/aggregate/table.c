@@ -46,9 +46,9 @@ void sta_group_table_fini(struct sta_group_table *table)
     for (size_t l = 0; table->logs != NULL && l < table->shape->list_count; l++)
         sta_list_log_fini(&table->logs[l]);
     free(table->logs);
-    free(table->keys);
+    sta_free(table->keys);
     free(table->chunks);
-    free(table->buckets);
+    sta_free(table->buckets);
     free(table->direct);
     *table = (struct sta_group_table){0};
 }
@@ -86,7 +86,7 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
     for (size_t l = 0; l < shape->list_count; l++) {
         const struct sta_list_log *log = &table->logs[l];
         bool may_grow = shape->lists[l].kind != STA_LIST_TERMS;
-        bytes += sta_list_log_bytes(log, may_grow ? rows : 0) + log->count * log->width * sizeof *log->words;
+        bytes += sta_list_log_bytes(log, may_grow ? rows : 0) + log->count * log->width * sizeof(uint64_t);
     }
     return bytes;
 }
@@ -144,7 +144,7 @@ static int grow_buckets(struct sta_group_table *table, size_t count)
     for (size_t b = 0; b < old_count; b++)
         for (unsigned s = 0; s < STA_BUCKET_SLOTS && old[b].groups[s] != 0; s++)
             put_slot(table, old[b].hashes[s], old[b].groups[s] - 1);
-    free(old);
+    sta_free(old);
     return STA_OK;
 }
 
@@ -226,7 +226,7 @@ static int move_keys(struct sta_group_table *table, const struct sta_key_layout 
         return STA_ENOMEM;
     for (uint32_t g = 0; g < table->count; g++)
         move_key(&table->layout, sta_group_key(table, g), layout, keys + (size_t)g * layout->words);
-    free(table->keys);
+    sta_free(table->keys);
     table->keys = keys;
     table->key_capacity = capacity;
     table->layout = *layout;
@@ -237,7 +237,7 @@ static int move_keys(struct sta_group_table *table, const struct sta_key_layout 
 static int index_groups(struct sta_group_table *table)
 {
     const unsigned words = table->layout.words;
-    free(table->buckets);
+    sta_free(table->buckets);
     free(table->direct);
     table->buckets = NULL;
     table->direct = NULL;

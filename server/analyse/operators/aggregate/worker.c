@@ -21,9 +21,10 @@ static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
     return other;
 }
 
-void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape)
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
+                           struct sta_account *account)
 {
-    *worker = (struct sta_group_worker){.shape = shape};
+    *worker = (struct sta_group_worker){.shape = shape, .account = account};
     worker->working_set = STA_GROUP_WORKING_SET;
     sta_group_table_init(&worker->table, shape, &worker->room);
     worker->arguments = sta_alloc_array(shape->call_count, sizeof *worker->arguments);
@@ -57,16 +58,25 @@ void sta_group_worker_fini(struct sta_group_worker *worker)
     free(worker->groups);
     free(worker->states);
     sta_exact_terms_fini(&worker->terms);
-    sta_group_table_fini(&worker->table);
-    for (size_t t = 0; t < worker->sealed_count; t++)
-        sta_group_table_fini(&worker->sealed[t]);
-    free(worker->sealed);
+    sta_group_worker_free_tables(worker);
     free(worker->sealed_keys);
-    sta_state_arena_fini(&worker->room);
     for (size_t r = 0; r < worker->run_count; r++)
         sta_run_destroy(worker->runs[r]);
     free(worker->runs);
     sta_spill_destroy(worker->spill);
+}
+
+void sta_group_worker_free_tables(struct sta_group_worker *worker)
+{
+    sta_group_table_fini(&worker->table);
+    for (size_t t = 0; t < worker->sealed_count; t++)
+        sta_group_table_fini(&worker->sealed[t]);
+    free(worker->sealed);
+    worker->sealed = NULL;
+    worker->sealed_count = 0;
+    sta_state_arena_fini(&worker->room);
+    sta_account_release(worker->account, worker->charged);
+    worker->charged = 0;
 }
 
 /* ---- arguments */
@@ -299,11 +309,37 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
 
 /* ---- rows */
 
-static int take_minibatch(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                          const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
+                          struct sta_error *err);
+
+/* Without keys there is nothing to find: the one group is that of all rows. */
+static int take_into_one_group(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                               const struct sta_aggregation_input *batch,
+                               const struct sta_minibatch *minibatch, struct sta_error *err)
+{
+    int rc = sta_group_worker_make_space(worker, limits, minibatch->count, err);
+    if (rc != 0 || worker->table.count == 0)
+        return rc != 0 ? rc : take_minibatch(worker, limits, batch, *minibatch, err);
+    memset(worker->groups, 0, minibatch->count * sizeof *worker->groups);
+    sta_group_table_locate(&worker->table, worker->groups, minibatch->count, worker->states);
+    const struct sta_agg_input whole = {.minibatch = *minibatch,
+                                        .table = &worker->table,
+                                        .groups = worker->groups,
+                                        .states = worker->states,
+                                        .batch = batch};
+    update_calls(worker, &whole);
+    worker->rows += minibatch->count;
+    return STA_OK;
+}
+
+static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limits *limits,
                           const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
                           struct sta_error *err)
 {
     const struct sta_shape *shape = worker->shape;
+    if (shape->key_count == 0 && worker->table.count > 0)
+        return take_into_one_group(worker, limits, batch, &minibatch, err);
     if (!shape->keep_missing)
         sta_key_kernels_here()->drop_missing(batch->keys, shape->key_count, &minibatch, worker->kept);
     if (minibatch.count == 0)
@@ -323,17 +359,64 @@ static int take_minibatch(struct sta_group_worker *worker, const struct sta_grou
     }
     update_calls(worker, &whole);
     worker->rows += minibatch.count;
+    if (limits->most_groups > 0 && worker->table.count > limits->most_groups)
+        atomic_store_explicit(&limits->full, true, memory_order_relaxed);
     return STA_OK;
 }
 
-int sta_group_worker_update(struct sta_group_worker *worker, const struct sta_group_limits *limits,
-                            const struct sta_aggregation_input *rows, struct sta_error *err)
+/* What uniting exact sums puts out goes to the list. */
+static void unite_record(struct sta_group_worker *worker, uint32_t group, const uint8_t *record)
 {
     const struct sta_shape *shape = worker->shape;
-    int rc = STA_OK;
+    uint8_t *states = sta_group_states(&worker->table, group);
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        call->function->merge(call, states + call->offset, record + call->offset, &worker->terms);
+        for (size_t t = 0; t < worker->terms.count; t++)
+            sta_list_log_add(&worker->table.logs[call->list], group, &worker->terms.terms[t]);
+        worker->terms.count = 0;
+    }
+}
+
+int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                           const struct sta_group_merging *merging, uint32_t entries, struct sta_error *err)
+{
+    const struct sta_minibatch minibatch = {.count = merging->batch->count};
+    int rc = pack(worker, merging->batch, &minibatch, err);
+    if (rc == 0)
+        rc = sta_group_worker_make_space(worker, limits, STA_MAX(entries, minibatch.count), err);
+    if (rc != 0)
+        return rc;
+    sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
+    for (uint32_t i = 0; i < minibatch.count; i++)
+        unite_record(worker, worker->groups[i], merging->records + i * worker->shape->record);
+    return STA_OK;
+}
+
+void sta_group_worker_see(struct sta_group_worker *worker, const struct sta_aggregation_input *rows)
+{
+    const struct sta_shape *shape = worker->shape;
     for (size_t k = 0; k < shape->key_count; k++)
         if (rows->keys[k].type == STA_TYPE_TEXT)
             worker->key_dictionaries[k] = sta_texts_dictionary(shape->key_texts[k], rows->keys[k].texts);
+}
+
+int sta_group_worker_number(struct sta_group_worker *worker, const struct sta_aggregation_input *rows,
+                            struct sta_minibatch minibatch, struct sta_error *err)
+{
+    int rc = pack(worker, rows, &minibatch, err);
+    if (rc == 0)
+        rc = sta_group_table_reserve(&worker->table, minibatch.count, err);
+    if (rc == 0)
+        sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
+    return rc;
+}
+
+int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                            const struct sta_aggregation_input *rows, struct sta_error *err)
+{
+    int rc = STA_OK;
+    sta_group_worker_see(worker, rows);
     for (uint32_t first = 0; rc == 0 && first < rows->count; first += STA_MINIBATCH_ROWS) {
         struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, rows->count - first),
                                           .first = first};

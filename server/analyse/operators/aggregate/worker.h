@@ -36,6 +36,8 @@ struct sta_group_worker {
     size_t run_count, run_capacity;
     struct sta_spill *spill; /* NULL: nothing was written */
     uint64_t rows, memory;   /* taken; bytes held at most */
+    size_t charged;          /* bytes, to the account of the limits */
+    struct sta_account *account;
 };
 
 #define STA_GROUP_WORKING_SET                                                                                \
@@ -43,18 +45,41 @@ struct sta_group_worker {
 
 struct sta_group_limits {
     size_t memory; /* bytes of one worker */
-    const char *spill_folder;
+    unsigned workers;
+    const char *spill_folder; /* NULL: none */
+    uint64_t most_groups;     /* 0: any number */
+    _Atomic bool full;        /* some worker has more */
 };
 
-void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape);
+/** @account: what tables are charged to, before they grow; NULL: nothing. */
+void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
+                           struct sta_account *account);
 void sta_group_worker_fini(struct sta_group_worker *worker);
-STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
-                                          const struct sta_group_limits *limits,
+/** Frees tables whose groups were written out; no rows may follow. */
+void sta_group_worker_free_tables(struct sta_group_worker *worker);
+STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_limits *limits,
                                           const struct sta_aggregation_input *rows, struct sta_error *err);
+/** Notes the dictionaries of a batch's keys; sta_group_worker_update does so itself. */
+void sta_group_worker_see(struct sta_group_worker *worker, const struct sta_aggregation_input *rows);
+/** Only the groups of a minibatch's rows, to worker->groups; new ones are added, in the order of rows.  For a
+ * table that is never sealed. */
+STA_MUSTCHECK int sta_group_worker_number(struct sta_group_worker *worker,
+                                          const struct sta_aggregation_input *rows,
+                                          struct sta_minibatch minibatch, struct sta_error *err);
 /** Room in the table for so many rows, if need be by sealing or writing out what is there. */
 STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker,
-                                              const struct sta_group_limits *limits, uint32_t rows,
+                                              struct sta_group_limits *limits, uint32_t rows,
                                               struct sta_error *err);
+/* Groups with states of their own: rows of @batch, of which only keys and count are looked at. */
+struct sta_group_merging {
+    const struct sta_aggregation_input *batch; /* at most STA_MINIBATCH_ROWS */
+    const uint8_t *records;                    /* by row */
+};
+/** Unites them with the worker's; their groups are worker->groups then.  @entries: of any list that will be
+ * added for them. */
+STA_MUSTCHECK int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                                         const struct sta_group_merging *merging, uint32_t entries,
+                                         struct sta_error *err);
 /** Makes the one group that there is without keys, should no row have come. */
 STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
 /** Writes all tables out as runs and empties them. */

@@ -14,6 +14,7 @@
 /* ---- sealing */
 
 #define WORKING_SET_FACTOR 4
+#define CHARGE_STEP ((size_t)64 << 10)
 #define LONG_LIST ((size_t)4 << 20) /* values */
 #define SAMPLE_STEP 128u            /* of so many hashes one is sampled */
 #define SAMPLE_BITS 20              /* of a hash: the number of its bit */
@@ -86,15 +87,44 @@ static void seal_or_grow(struct sta_group_worker *worker)
 
 /* ---- memory */
 
-int sta_group_worker_make_space(struct sta_group_worker *worker, const struct sta_group_limits *limits,
+/* Charges are made in steps, since a few bytes more are needed for every minibatch. */
+static int charge(struct sta_group_worker *worker, size_t bytes, struct sta_error *err)
+{
+    const size_t whole = (bytes + CHARGE_STEP - 1) / CHARGE_STEP * CHARGE_STEP;
+    if (bytes <= worker->charged)
+        return STA_OK;
+    int rc = sta_account_charge(worker->account, whole - worker->charged, "groups", err);
+    worker->charged = rc == 0 ? whole : worker->charged;
+    return rc;
+}
+
+static int make_memory(struct sta_group_worker *worker, struct sta_group_limits *limits, size_t bytes,
+                       struct sta_error *err)
+{
+    if (limits->spill_folder != NULL)
+        return sta_group_worker_spill(worker, limits->spill_folder, err);
+    return sta_fail(
+        err, STA_ELIMIT,
+        "memory for groups would take more than %.0f MiB; one question may hold %.0f MiB for them "
+        "(setting query_memory); narrow it by from and to, or by a filter",
+        (double)bytes * limits->workers / 1048576, (double)limits->memory * limits->workers / 1048576);
+}
+
+int sta_group_worker_make_space(struct sta_group_worker *worker, struct sta_group_limits *limits,
                                 uint32_t rows, struct sta_error *err)
 {
     int rc = STA_OK;
-    seal_or_grow(worker);
+    if (limits->most_groups == 0) /* else tables are left whole, so that their groups can be counted */
+        seal_or_grow(worker);
     size_t bytes = worker->sealed_bytes + sta_group_table_bytes(&worker->table, rows);
-    if (bytes > limits->memory && worker->table.count + worker->sealed_count > 0) {
-        rc = sta_group_worker_spill(worker, limits->spill_folder, err);
+    const bool any = worker->table.count + worker->sealed_count > 0;
+    if (bytes <= limits->memory || !any)
+        rc = charge(worker, bytes, err);
+    if (any && (bytes > limits->memory || (rc != 0 && limits->spill_folder != NULL))) {
+        rc = make_memory(worker, limits, bytes, err);
         bytes = sta_group_table_bytes(&worker->table, rows);
+        if (rc == 0)
+            rc = charge(worker, bytes, err);
     }
     worker->memory = STA_MAX(worker->memory, bytes);
     return rc == 0 ? sta_group_table_reserve(&worker->table, rows, err) : rc;

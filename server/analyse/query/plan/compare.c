@@ -105,13 +105,13 @@ static void add_columns(struct sta_maker *maker)
     static const char *const suffixes[ADDED] = {"baseline", "delta", "ratio"};
     struct sta_plan *plan = maker->plan;
     for (size_t i = 0; i < plan->compare.column_count; i++) {
-        struct sta_query_column of = plan->columns[plan->compare.columns[i]];
+        struct sta_column_info of = plan->columns[plan->compare.columns[i]];
         for (unsigned k = 0; k < ADDED; k++) {
             struct sta_buffer name;
             sta_buffer_init(&name);
             sta_put_format(&name, "%s_%s", of.name, suffixes[k]);
             bool ratio = k == 2;
-            plan->columns[plan->column_count++] = (struct sta_query_column){
+            plan->columns[plan->column_count++] = (struct sta_column_info){
                 .name = sta_arena_copy(&plan->memory, name.data, name.size),
                 .unit = ratio ? NULL : of.unit,
                 .type = ratio ? STA_TYPE_FLOAT : of.type,

@@ -25,11 +25,11 @@ static const char *common_unit(const struct sta_plan_output *described, size_t c
 
 static void make_describe_result(struct sta_maker *maker, const char *unit)
 {
-    struct sta_query_column others[1 + STA_DESCRIBE_OUTPUTS] = {{"column", NULL, STA_TYPE_TEXT}};
+    struct sta_column_info others[1 + STA_DESCRIBE_OUTPUTS] = {{"column", NULL, STA_TYPE_TEXT}};
     for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
         bool counts = statistics[i].aggregate == STA_AGGREGATE_COUNT;
-        others[1 + i] = (struct sta_query_column){statistics[i].name, counts ? NULL : unit,
-                                                  counts ? STA_TYPE_INT : STA_TYPE_FLOAT};
+        others[1 + i] = (struct sta_column_info){statistics[i].name, counts ? NULL : unit,
+                                                 counts ? STA_TYPE_INT : STA_TYPE_FLOAT};
     }
     sta_make_result(maker, others, STA_COUNT_OF(others), 1);
 }

@@ -107,12 +107,12 @@ static void make_aggregate(struct sta_maker *maker, const struct sta_document *m
 
 /* ---- results */
 
-struct sta_query_column sta_result_column(const struct sta_plan_output *output)
+struct sta_column_info sta_result_column(const struct sta_plan_output *output)
 {
-    return (struct sta_query_column){output->name, output->unit, sta_expression_type(output->expression)};
+    return (struct sta_column_info){output->name, output->unit, sta_expression_type(output->expression)};
 }
 
-void sta_make_result(struct sta_maker *maker, const struct sta_query_column *others, size_t count,
+void sta_make_result(struct sta_maker *maker, const struct sta_column_info *others, size_t count,
                      size_t unique_more)
 {
     struct sta_plan_stage *stage = maker->stage;
@@ -134,11 +134,11 @@ void sta_make_result(struct sta_maker *maker, const struct sta_query_column *oth
 }
 
 /* Keys, outputs, and @more. */
-static void make_group_result(struct sta_maker *maker, const struct sta_query_column *more, size_t more_count)
+static void make_group_result(struct sta_maker *maker, const struct sta_column_info *more, size_t more_count)
 {
     const struct sta_plan_stage *stage = maker->stage;
     size_t count = stage->output_count + more_count;
-    struct sta_query_column *others = sta_maker_alloc(maker, count, sizeof *others);
+    struct sta_column_info *others = sta_maker_alloc(maker, count, sizeof *others);
     for (size_t i = 0; i < count; i++)
         others[i] =
             i < stage->output_count ? sta_result_column(&stage->outputs[i]) : more[i - stage->output_count];
@@ -195,7 +195,7 @@ void sta_make_count(struct sta_maker *maker)
 
 void sta_make_value_counts(struct sta_maker *maker)
 {
-    static const struct sta_query_column fraction = {"fraction", NULL, STA_TYPE_FLOAT};
+    static const struct sta_column_info fraction = {"fraction", NULL, STA_TYPE_FLOAT};
     struct sta_plan_stage *stage = maker->stage;
     stage->kind = STA_PLAN_GROUPS;
     if (sta_stage_member(maker, "group_by") != NULL)

@@ -99,9 +99,9 @@ static void read_range(struct sta_maker *maker, const struct sta_document *range
 
 static void make_columns(struct sta_maker *maker)
 {
-    static const struct sta_query_column others[] = {
+    static const struct sta_column_info others[] = {
         {"left", NULL, STA_TYPE_FLOAT}, {"right", NULL, STA_TYPE_FLOAT}, {"count", NULL, STA_TYPE_INT}};
-    struct sta_query_column columns[STA_COUNT_OF(others)];
+    struct sta_column_info columns[STA_COUNT_OF(others)];
     struct sta_plan_stage *stage = maker->stage;
     sta_make_count(maker);
     memcpy(columns, others, sizeof others);

@@ -116,10 +116,10 @@ void sta_close_aggregates(struct sta_maker *maker, struct sta_aggregates *aggreg
 void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expression *expression);
 /** The one output "count", of count(). */
 void sta_make_count(struct sta_maker *maker);
-struct sta_query_column sta_result_column(const struct sta_plan_output *output);
+struct sta_column_info sta_result_column(const struct sta_plan_output *output);
 /** Result columns: the keys, then @count others, whose names no key may have.  The first @unique_more of
  * these tell rows of a group apart. */
-void sta_make_result(struct sta_maker *maker, const struct sta_query_column *others, size_t count,
+void sta_make_result(struct sta_maker *maker, const struct sta_column_info *others, size_t count,
                      size_t unique_more);
 void sta_make_groups(struct sta_maker *maker);
 void sta_make_value_counts(struct sta_maker *maker);

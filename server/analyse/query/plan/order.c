@@ -8,7 +8,7 @@
 /* Columns that a stage's rows may be sorted by: those of its result, then, of plain rows, those of its
  * schema. */
 struct sortable {
-    const struct sta_query_column *result;
+    const struct sta_column_info *result;
     size_t result_count;
     const struct sta_schema *schema; /* NULL: none beyond the result */
 };

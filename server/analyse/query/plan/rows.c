@@ -126,7 +126,7 @@ struct sta_schema sta_pass_on(struct sta_maker *maker)
         show_result(maker);
     struct sta_schema_column *columns = sta_maker_alloc(maker, stage->result_count, sizeof *columns);
     for (size_t i = 0; i < stage->result_count; i++) {
-        const struct sta_query_column *result = &stage->result[i];
+        const struct sta_column_info *result = &stage->result[i];
         columns[i] = (struct sta_schema_column){.name = result->name,
                                                 .type = result->type,
                                                 .unit = result->unit,

@@ -32,10 +32,10 @@ static bool is_held(const struct sta_shown *shown, size_t output)
 
 /* ---- pieces */
 
-static int copy_order(struct sta_piece *piece, struct sta_lane *lane, struct sta_error *err)
+static int copy_order(struct sta_piece *piece, struct sta_pipeline_state *state, struct sta_error *err)
 {
-    struct sta_lane_order order;
-    int rc = sta_lane_order(lane, &order, err);
+    struct sta_pipeline_state_order order;
+    int rc = sta_pipeline_state_order(state, &order, err);
     if (rc != 0)
         return rc;
     piece->at = sta_try_alloc_array(piece->rows, sizeof *piece->at);
@@ -63,18 +63,18 @@ static int keep_column(struct sta_vector *kept, const struct sta_vector *vector,
     return 0;
 }
 
-int sta_piece_take(struct sta_piece *piece, const struct sta_shown *shown, struct sta_lane *lane,
+int sta_piece_take(struct sta_piece *piece, const struct sta_shown *shown, struct sta_pipeline_state *state,
                    bool ordered, struct sta_error *err)
 {
-    sta_lane_compact(lane);
-    piece->rows = lane->count;
+    sta_pipeline_state_compact(state);
+    piece->rows = state->count;
     piece->columns = sta_alloc_array(shown->stage->output_count + 1, sizeof *piece->columns);
-    int rc = ordered ? copy_order(piece, lane, err) : 0;
+    int rc = ordered ? copy_order(piece, state, err) : 0;
     for (size_t i = 0; rc == 0 && i < shown->stage->output_count; i++) {
         struct sta_vector vector;
         if (!is_held(shown, i))
             continue;
-        rc = sta_frame_part(lane->top, STA_PART_OUTPUTS, i, &vector, err);
+        rc = sta_executor_part(state->top, STA_PART_OUTPUTS, i, &vector, err);
         if (rc == 0)
             rc = keep_column(&piece->columns[i], &vector, piece->rows, err);
     }

@@ -1,12 +1,12 @@
 /* chunk.h - shown columns of some rows, taken out of the blocks that they lie in, to be given out in another
  * order (private to query/rows).
  *
- * A piece holds the rows of one part of a path, side by side; a chunk is some pieces.  Pieces are filled in
- * parallel, then read by one thread. */
+ * A piece holds the rows of one part of a pipeline, side by side; a chunk is some pieces.  Pieces are filled
+ * in parallel, then read by one thread. */
 #ifndef STA_ANALYSE_QUERY_CHUNK_H
 #define STA_ANALYSE_QUERY_CHUNK_H
 
-#include "analyse/query/rows/path.h"
+#include "analyse/query/rows/pipeline.h"
 
 struct sta_piece {
     uint32_t rows;
@@ -25,9 +25,9 @@ struct sta_shown {
 void sta_shown_init(struct sta_shown *shown, const struct sta_plan_stage *stage);
 void sta_shown_fini(struct sta_shown *shown);
 
-/** Takes the rows that are left in a lane, which is compacted. */
+/** Takes the rows that are left in a state, which is compacted. */
 STA_MUSTCHECK int sta_piece_take(struct sta_piece *piece, const struct sta_shown *shown,
-                                 struct sta_lane *lane, bool ordered, struct sta_error *err);
+                                 struct sta_pipeline_state *state, bool ordered, struct sta_error *err);
 void sta_piece_fini(struct sta_piece *piece, const struct sta_shown *shown);
 
 /* A row of a chunk. */
@@ -45,8 +45,8 @@ struct sta_chunk_batch {
 };
 void sta_chunk_batch_init(struct sta_chunk_batch *batch, const struct sta_shown *shown);
 void sta_chunk_batch_fini(struct sta_chunk_batch *batch);
-/** @rows: at most STA_VECTOR_ROWS.  The vectors are valid until the next call, texts as long as the path and
- * the batch.  What keys tell is left out. */
+/** @rows: at most STA_VECTOR_ROWS.  The vectors are valid until the next call, texts as long as the pipeline
+ * and the batch.  What keys tell is left out. */
 void sta_chunk_gather(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t piece_count,
                       const struct sta_chunk_row *rows, size_t count);
 

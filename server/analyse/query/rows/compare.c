@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/query/rows/order.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
@@ -25,7 +25,7 @@ struct cell {
 struct comparison {
     const struct sta_plan *plan;
     const struct sta_materialized *sorted;
-    const struct sta_query_column *told; /* of the result */
+    const struct sta_column_info *told; /* of the result */
     size_t columns;
     const char *const *labels;
     size_t label_count;
@@ -259,33 +259,33 @@ static void free_room(struct comparison *c)
 }
 
 static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_materialized *result,
-                        size_t columns, const struct sta_workshop *workshop, struct sta_materialized **sorted,
-                        struct sta_error *err)
+                        size_t columns, const struct sta_query_context *context,
+                        struct sta_materialized **sorted, struct sta_error *err)
 {
     struct sta_plan_order *by = sta_alloc_array(compare->key_count + 1, sizeof *by);
     for (size_t i = 0; i < compare->key_count; i++)
         by[i] = (struct sta_plan_order){.column = compare->keys[i]};
     int rc =
-        sta_materialized_order(result, by, compare->key_count, UINT64_MAX, columns, workshop, sorted, err);
+        sta_materialized_order(result, by, compare->key_count, UINT64_MAX, columns, context, sorted, err);
     free(by);
     return rc;
 }
 
 int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
-                    const char *const *labels, size_t label_count, const struct sta_workshop *workshop,
+                    const char *const *labels, size_t label_count, const struct sta_query_context *context,
                     struct sta_materialized **compared, struct sta_error *err)
 {
     struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};
     struct sta_materialized *sorted;
     c.told = sta_materialized_columns(result, &c.columns);
-    int rc = sort_by_keys(&plan->compare, result, c.columns, workshop, &sorted, err);
+    int rc = sort_by_keys(&plan->compare, result, c.columns, context, &sorted, err);
     if (rc != 0)
         return rc;
     c.sorted = sorted;
     c.compared = sta_materialized_create(plan->columns, plan->column_count,
-                                         sta_workshop_rows_memory(workshop), workshop->spill_folder);
+                                         sta_query_context_rows_memory(context), context->spill_folder);
     make_room(&c);
-    rc = take_all(&c, workshop->budget, err);
+    rc = take_all(&c, context->budget, err);
     free_room(&c);
     sta_materialized_destroy(sorted);
     if (rc != 0)

@@ -4,7 +4,7 @@
 
 #include "analyse/query/plan.h"
 #include "analyse/operators/materialized.h"
-#include "analyse/query/rows/workshop.h"
+#include "analyse/query/rows/query_context.h"
 
 /**
  * sta_compare_run - a row for each combination of the other keys and each run, with the values of the
@@ -15,7 +15,7 @@
  */
 STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
                                   const char *const *labels, size_t label_count,
-                                  const struct sta_workshop *workshop, struct sta_materialized **compared,
+                                  const struct sta_query_context *context, struct sta_materialized **compared,
                                   struct sta_error *err);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/classify.h"
-#include "analyse/question.h"
+#include "analyse/layers/classify.h"
+#include "analyse/views/question.h"
 #include "common/memory.h"
 
 /* ---- one schema */
@@ -177,9 +177,6 @@ static void trace_fini(struct sta_events_trace *trace, size_t column_count)
         sta_expression_destroy(trace->map[i].cast);
     }
     free(trace->map);
-    if (trace->chunk_ranks != NULL)
-        free(trace->chunk_ranks[0]);
-    free(trace->chunk_ranks);
     sta_classes_destroy(trace->classes);
     sta_columns_destroy(trace->columns);
     sta_snapshot_release(trace->snapshot);
@@ -200,61 +197,13 @@ void sta_events_destroy(struct sta_events *events)
 
 /* ---- the order of chunks */
 
-struct ranked_chunk {
-    const char *path;
-    uint64_t first_line;
-    uint32_t segment, chunk;
-};
-
-static int by_place(const void *a, const void *b)
+int sta_events_rank_chunks(struct sta_events *events, struct sta_error *err)
 {
-    const struct ranked_chunk *x = a, *y = b;
-    int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
-    if (order == 0)
-        order = (x->first_line > y->first_line) - (x->first_line < y->first_line);
-    if (order == 0)
-        order = (x->segment > y->segment) - (x->segment < y->segment);
-    return order;
-}
-
-static uint32_t segment_count(const struct sta_snapshot *snapshot)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
-        count = STA_MAX(count, sta_snapshot_block(snapshot, i)->segment + 1);
-    return count;
-}
-
-static void rank_chunks(struct sta_events_trace *trace)
-{
-    uint32_t segments = segment_count(trace->snapshot);
-    size_t total = 0, count;
-    for (uint32_t s = 0; s < segments; s++) {
-        sta_snapshot_chunks(trace->snapshot, s, &count);
-        total += count;
+    for (size_t i = 0; i < events->trace_count; i++) {
+        struct sta_events_trace *trace = &events->traces[i];
+        trace->chunk_ranks = sta_snapshot_chunk_ranks(trace->snapshot, &trace->chunk_count, err);
+        if (trace->chunk_ranks == NULL)
+            return err->status;
     }
-    struct ranked_chunk *chunks = sta_alloc_array(total + 1, sizeof *chunks);
-    uint32_t *ranks = sta_alloc_array(total + 1, sizeof *ranks);
-    trace->chunk_ranks = sta_alloc_array((size_t)segments + 1, sizeof *trace->chunk_ranks);
-    trace->chunk_ranks[0] = ranks;
-    trace->chunk_count = total;
-    total = 0;
-    for (uint32_t s = 0; s < segments; s++) {
-        const struct sta_chunk *own = sta_snapshot_chunks(trace->snapshot, s, &count);
-        trace->chunk_ranks[s] = ranks + total;
-        for (size_t c = 0; c < count; c++)
-            chunks[total++] = (struct ranked_chunk){sta_snapshot_source(trace->snapshot, own[c].source)->path,
-                                                    own[c].first_line, s, (uint32_t)c};
-    }
-    qsort(chunks, total, sizeof *chunks, by_place);
-    for (size_t i = 0; i < total; i++)
-        trace->chunk_ranks[chunks[i].segment][chunks[i].chunk] = (uint32_t)i;
-    free(chunks);
-}
-
-void sta_events_rank_chunks(struct sta_events *events)
-{
-    for (size_t i = 0; i < events->trace_count; i++)
-        if (events->traces[i].chunk_ranks == NULL)
-            rank_chunks(&events->traces[i]);
+    return STA_OK;
 }

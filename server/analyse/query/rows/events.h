@@ -6,9 +6,9 @@
 #ifndef STA_ANALYSE_QUERY_EVENTS_H
 #define STA_ANALYSE_QUERY_EVENTS_H
 
-#include "analyse/columns.h"
+#include "analyse/sources/columns.h"
 #include "analyse/facade/query.h"
-#include "analyse/scan.h"
+#include "analyse/sources/scan.h"
 
 #define STA_NO_COLUMN UINT32_MAX
 
@@ -22,11 +22,11 @@ struct sta_events_trace {
     char *label;
     struct sta_snapshot *snapshot; /* held */
     struct sta_columns *columns;
-    struct sta_classes *classes;   /* NULL: nothing is dropped */
-    struct sta_events_column *map; /* by column of the schema */
-    struct sta_scan scan;          /* window and classes; no filter */
-    uint32_t **chunk_ranks;        /* by segment, by chunk: place among all chunks of the trace */
-    size_t chunk_count;            /* of all segments, once they are ranked */
+    struct sta_classes *classes;        /* NULL: nothing is dropped */
+    struct sta_events_column *map;      /* by column of the schema */
+    struct sta_scan scan;               /* window and classes; no filter */
+    const uint32_t *const *chunk_ranks; /* sta_snapshot_chunk_ranks, once they are asked for */
+    size_t chunk_count;                 /* of all segments, likewise */
 };
 
 struct sta_events {
@@ -53,9 +53,9 @@ STA_MUSTCHECK int sta_events_create(const struct sta_query *query, const char *p
                                     struct sta_error *err);
 void sta_events_destroy(struct sta_events *events); /* NULL allowed */
 
-/** Finds the order of all chunks, on which the order of rows of equal time rests.  Context: one thread,
- * before any sta_events_place. */
-void sta_events_rank_chunks(struct sta_events *events);
+/** Finds the order of all chunks, on which the order of rows of equal time rests.  Return: 0 or STA_ENOMEM.
+ * Context: one thread, before any sta_events_place. */
+STA_MUSTCHECK int sta_events_rank_chunks(struct sta_events *events, struct sta_error *err);
 
 /** The place of a row among those of equal ts: they come in the order of file, line. */
 static inline uint64_t sta_events_place(const uint32_t *chunk_ranks, const struct sta_block *block,

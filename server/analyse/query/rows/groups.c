@@ -1,18 +1,18 @@
-/* Groups of the rows of a path: one pass, in parallel, into a grouping; two when a histogram has to find its
- * edges first. */
+/* Groups of the rows of a pipeline: one pass, in parallel, into a grouping; two when a histogram has to find
+ * its edges first. */
 #include "analyse/query/rows/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/query/rows/group_rows.h"
 #include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* What a worker hands to the grouping. */
-struct bench {
+struct local {
     struct sta_vector *keys, *arguments;
     int64_t *bins; /* HISTOGRAM: room for the last key */
     struct sta_thread_key_room threads;
@@ -20,10 +20,10 @@ struct bench {
 };
 
 struct pass {
-    const struct sta_path *path;
+    const struct sta_pipeline *pipeline;
     const struct sta_plan_stage *stage;
     struct sta_aggregation *grouping;
-    struct bench *benches;
+    struct local *locals;
     unsigned workers;
     size_t key_count; /* that rows are grouped by: with the bin, those of a thread as one */
     struct sta_thread_keys threads;
@@ -33,25 +33,25 @@ struct pass {
 
 /* ---- keys and arguments of a part */
 
-static int fetch(struct sta_lane *lane, enum sta_part part, size_t count, struct sta_vector *vectors,
-                 struct sta_error *err)
+static int fetch(struct sta_pipeline_state *state, enum sta_part part, size_t count,
+                 struct sta_vector *vectors, struct sta_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = sta_frame_part(lane->top, part, i, &vectors[i], err);
+        rc = sta_executor_part(state->top, part, i, &vectors[i], err);
     return rc;
 }
 
 /* The keys that rows are grouped by; the bin is left out. */
-static int fetch_keys(const struct pass *pass, struct bench *bench, struct sta_lane *lane,
+static int fetch_keys(const struct pass *pass, struct local *local, struct sta_pipeline_state *state,
                       struct sta_error *err)
 {
     const struct sta_thread_keys *threads = &pass->threads;
     int rc = STA_OK;
     for (size_t i = 0, at = 0; rc == 0 && i < pass->stage->key_count; at++) {
         const bool combined = threads->count > 0 && i == threads->first;
-        rc = combined ? sta_thread_keys_fetch(threads, lane, &bench->threads, &bench->keys[at], err)
-                      : sta_frame_part(lane->top, STA_PART_KEYS, i, &bench->keys[at], err);
+        rc = combined ? sta_thread_keys_fetch(threads, state, &local->threads, &local->keys[at], err)
+                      : sta_executor_part(state->top, STA_PART_KEYS, i, &local->keys[at], err);
         i += combined ? threads->count : 1;
     }
     return rc;
@@ -81,43 +81,43 @@ static int64_t bin_of(const double *edges, uint32_t bins, double value)
     return low;
 }
 
-static int fetch_bins(const struct pass *pass, struct bench *bench, struct sta_lane *lane,
+static int fetch_bins(const struct pass *pass, struct local *local, struct sta_pipeline_state *state,
                       struct sta_error *err)
 {
     struct sta_vector of;
-    int rc = sta_frame_part(lane->top, STA_PART_HISTOGRAM, 0, &of, err);
+    int rc = sta_executor_part(state->top, STA_PART_HISTOGRAM, 0, &of, err);
     if (rc != 0)
         return rc;
-    if (bench->bins == NULL)
-        bench->bins = sta_alloc_array(STA_VECTOR_ROWS, sizeof *bench->bins);
-    for (uint32_t i = 0; i < lane->count; i++) {
-        uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
-        bench->bins[row] = sta_vector_is_missing(&of, row) ? NO_BIN
+    if (local->bins == NULL)
+        local->bins = sta_alloc_array(STA_VECTOR_ROWS, sizeof *local->bins);
+    for (uint32_t i = 0; i < state->count; i++) {
+        uint32_t row = state->selected != NULL ? state->selected[i] : i;
+        local->bins[row] = sta_vector_is_missing(&of, row) ? NO_BIN
                                                            : bin_of(pass->edges, pass->stage->histogram.bins,
                                                                     number_at(&of, of.constant ? 0 : row));
     }
-    bench->keys[pass->stage->key_count] = (struct sta_vector){.type = STA_TYPE_INT, .integers = bench->bins};
+    local->keys[pass->stage->key_count] = (struct sta_vector){.type = STA_TYPE_INT, .integers = local->bins};
     return 0;
 }
 
-static int group_part(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err)
+static int group_part(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
 {
     struct pass *pass = self;
-    struct bench *bench = &pass->benches[worker];
+    struct local *local = &pass->locals[worker];
     const struct sta_plan_stage *stage = pass->stage;
-    struct sta_aggregation_input rows = {.count = lane->count,
-                                         .selected = lane->selected,
-                                         .keys = bench->keys,
-                                         .arguments = bench->arguments,
-                                         .source = lane->trace};
-    struct sta_lane_order order;
-    int rc = fetch_keys(pass, bench, lane, err);
+    struct sta_aggregation_input rows = {.count = state->count,
+                                         .selected = state->selected,
+                                         .keys = local->keys,
+                                         .arguments = local->arguments,
+                                         .source = state->trace};
+    struct sta_pipeline_state_order order;
+    int rc = fetch_keys(pass, local, state, err);
     if (rc == 0)
-        rc = fetch(lane, STA_PART_ARGUMENTS, stage->argument_count, bench->arguments, err);
+        rc = fetch(state, STA_PART_ARGUMENTS, stage->argument_count, local->arguments, err);
     if (rc == 0 && stage->kind == STA_PLAN_HISTOGRAM)
-        rc = fetch_bins(pass, bench, lane, err);
+        rc = fetch_bins(pass, local, state, err);
     if (rc == 0 && pass->ordered) {
-        rc = sta_lane_order(lane, &order, err);
+        rc = sta_pipeline_state_order(state, &order, err);
         rows.at = order.at;
         rows.place = order.place;
     }
@@ -126,63 +126,63 @@ static int group_part(void *self, unsigned worker, struct sta_lane *lane, struct
 
 /* ---- edges of a histogram */
 
-static bool is_grouped(const struct pass *pass, const struct bench *bench, uint32_t row)
+static bool is_grouped(const struct pass *pass, const struct local *local, uint32_t row)
 {
     for (size_t i = 0; i < pass->stage->key_count && !pass->stage->keep_missing; i++)
-        if (sta_vector_is_missing(&bench->keys[i], row))
+        if (sta_vector_is_missing(&local->keys[i], row))
             return false;
     return true;
 }
 
-static int widen_range(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err)
+static int widen_range(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
 {
     struct pass *pass = self;
-    struct bench *bench = &pass->benches[worker];
+    struct local *local = &pass->locals[worker];
     struct sta_vector of;
-    int rc = fetch(lane, STA_PART_KEYS, pass->stage->key_count, bench->keys, err);
+    int rc = fetch(state, STA_PART_KEYS, pass->stage->key_count, local->keys, err);
     if (rc == 0)
-        rc = sta_frame_part(lane->top, STA_PART_HISTOGRAM, 0, &of, err);
-    for (uint32_t i = 0; rc == 0 && i < lane->count; i++) {
-        uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
-        if (sta_vector_is_missing(&of, row) || !is_grouped(pass, bench, row))
+        rc = sta_executor_part(state->top, STA_PART_HISTOGRAM, 0, &of, err);
+    for (uint32_t i = 0; rc == 0 && i < state->count; i++) {
+        uint32_t row = state->selected != NULL ? state->selected[i] : i;
+        if (sta_vector_is_missing(&of, row) || !is_grouped(pass, local, row))
             continue;
         double value = number_at(&of, of.constant ? 0 : row);
-        bench->low = fmin(bench->low, value);
-        bench->high = fmax(bench->high, value);
+        local->low = fmin(local->low, value);
+        local->high = fmax(local->high, value);
     }
     return rc;
 }
 
-static int find_edges(struct pass *pass, struct sta_workshop *workshop, struct sta_error *err)
+static int find_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
-    struct sta_path_visitor visitor = {pass, widen_range};
+    struct sta_pipeline_visitor visitor = {pass, widen_range};
     double low = INFINITY, high = -INFINITY;
-    sta_path_step(pass->path, workshop, "range");
+    sta_pipeline_step(pass->pipeline, context, "range");
     for (unsigned i = 0; i < pass->workers; i++) {
-        pass->benches[i].low = low;
-        pass->benches[i].high = high;
+        pass->locals[i].low = low;
+        pass->locals[i].high = high;
     }
-    int rc = sta_path_run(pass->path, &visitor, workshop->budget, err);
+    int rc = sta_pipeline_run(pass->pipeline, &visitor, context->budget, err);
     for (unsigned i = 0; i < pass->workers; i++) {
-        low = fmin(low, pass->benches[i].low);
-        high = fmax(high, pass->benches[i].high);
+        low = fmin(low, pass->locals[i].low);
+        high = fmax(high, pass->locals[i].high);
     }
-    sta_workshop_end_step(workshop);
+    sta_query_context_end_step(context);
     if (rc != 0)
         return rc;
     bool any = low <= high;
     return sta_plan_equal_edges(histogram, any ? low : 0, any ? high : 1, pass->edges, err);
 }
 
-static int prepare_edges(struct pass *pass, struct sta_workshop *workshop, struct sta_error *err)
+static int prepare_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
     if (pass->stage->kind != STA_PLAN_HISTOGRAM)
         return 0;
     pass->edges = sta_alloc_array((size_t)histogram->bins + 1, sizeof *pass->edges);
     if (histogram->edges == NULL)
-        return find_edges(pass, workshop, err);
+        return find_edges(pass, context, err);
     for (uint32_t i = 0; i <= histogram->bins; i++)
         pass->edges[i] = histogram->edges[i];
     return 0;
@@ -190,33 +190,31 @@ static int prepare_edges(struct pass *pass, struct sta_workshop *workshop, struc
 
 /* ---- the pass */
 
-static void pass_init(struct pass *pass, const struct sta_path *path, unsigned workers)
+static void pass_init(struct pass *pass, const struct sta_pipeline *pipeline, unsigned workers)
 {
-    const struct sta_plan_stage *stage = &path->stages[path->stage_count - 1];
-    *pass = (struct pass){.path = path, .stage = stage, .workers = workers};
-    sta_thread_keys_init(&pass->threads, path);
+    const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
+    *pass = (struct pass){.pipeline = pipeline, .stage = stage, .workers = workers};
+    sta_thread_keys_init(&pass->threads, pipeline);
     pass->key_count = stage->key_count + (stage->kind == STA_PLAN_HISTOGRAM);
     pass->key_count -= pass->threads.count > 0 ? pass->threads.count - 1 : 0;
-    pass->benches = sta_alloc_array(workers, sizeof *pass->benches);
+    pass->locals = sta_alloc_array(workers, sizeof *pass->locals);
     for (unsigned i = 0; i < workers; i++) {
-        pass->benches[i].keys = sta_alloc_array(pass->key_count + 1, sizeof(struct sta_vector));
-        pass->benches[i].arguments = sta_alloc_array(stage->argument_count + 1, sizeof(struct sta_vector));
+        pass->locals[i].keys = sta_alloc_array(pass->key_count + 1, sizeof(struct sta_vector));
+        pass->locals[i].arguments = sta_alloc_array(stage->argument_count + 1, sizeof(struct sta_vector));
     }
     for (size_t i = 0; i < stage->primitive_count; i++)
         pass->ordered |= sta_primitive_needs_order(&stage->primitives[i]);
-    if (pass->ordered && path->events != NULL)
-        sta_events_rank_chunks(path->events);
 }
 
 static void pass_fini(struct pass *pass)
 {
     for (unsigned i = 0; i < pass->workers; i++) {
-        free(pass->benches[i].keys);
-        free(pass->benches[i].arguments);
-        free(pass->benches[i].bins);
-        sta_thread_key_room_fini(&pass->benches[i].threads);
+        free(pass->locals[i].keys);
+        free(pass->locals[i].arguments);
+        free(pass->locals[i].bins);
+        sta_thread_key_room_fini(&pass->locals[i].threads);
     }
-    free(pass->benches);
+    free(pass->locals);
     free(pass->edges);
     sta_aggregation_destroy(pass->grouping);
     sta_thread_keys_fini(&pass->threads);
@@ -244,7 +242,7 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, c
     return rc;
 }
 
-static char *tell_keys(const struct sta_plan_stage *stage)
+static char *name_keys(const struct sta_plan_stage *stage)
 {
     char *text = sta_sprintf("%zu aggregates by", stage->primitive_count);
     for (size_t i = 0; i < stage->key_count; i++) {
@@ -258,12 +256,12 @@ static char *tell_keys(const struct sta_plan_stage *stage)
     return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
 }
 
-static int gather_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_error *err)
+static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
-    struct sta_path_visitor visitor = {pass, group_part};
-    sta_path_step(pass->path, workshop, "scan");
-    int rc = sta_path_run(pass->path, &visitor, workshop->budget, err);
-    sta_workshop_end_step(workshop);
+    struct sta_pipeline_visitor visitor = {pass, group_part};
+    sta_pipeline_step(pass->pipeline, context, "scan");
+    int rc = sta_pipeline_run(pass->pipeline, &visitor, context->budget, err);
+    sta_query_context_end_step(context);
     return rc;
 }
 
@@ -313,13 +311,13 @@ static int take_expanded(void *self, const struct sta_vector *keys, const struct
     return sta_group_rows_take(expanding->into, expanding->keys, values, rows, err);
 }
 
-static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struct sta_materialized *result,
-                         struct sta_error *err)
+static int finish_groups(struct pass *pass, struct sta_query_context *context,
+                         struct sta_materialized *result, struct sta_error *err)
 {
     struct sta_group_rows into;
     struct expanding expanding = {.threads = &pass->threads};
     struct sta_aggregation_output sink = {&into, sta_group_rows_take};
-    sta_workshop_step(workshop, "group", tell_keys(pass->stage));
+    sta_query_context_step(context, "group", name_keys(pass->stage));
     int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
     if (rc == 0 && pass->threads.count > 0) {
         expanding_init(&expanding, &into, &pass->threads);
@@ -334,40 +332,44 @@ static int finish_groups(struct pass *pass, struct sta_workshop *workshop, struc
     if (rc == 0)
         rc = sta_materialized_seal(result, err);
     sta_group_rows_fini(&into);
-    sta_workshop_end_step(workshop);
+    sta_query_context_end_step(context);
     return rc;
 }
 
 /* What scanning kept and gathering took is known in the end. */
-static void tell_figures(const struct pass *pass, struct sta_workshop *workshop,
-                         const struct sta_materialized *result)
+static void set_figures(const struct pass *pass, struct sta_query_context *context,
+                        const struct sta_materialized *result)
 {
     struct sta_aggregation_figures figures = sta_aggregation_figures(pass->grouping);
-    struct sta_query_step *group = &workshop->steps[workshop->step_count - 1], *scan = group - 1;
-    sta_materialized_describe(result, group);
+    struct sta_query_step *group = &context->steps[context->step_count - 1], *scan = group - 1;
+    sta_query_context_made(group, result);
     scan->rows_out = group->rows_in = figures.rows;
     group->memory += figures.memory;
     group->spilled += figures.spilled;
+    context->sums_too_large += figures.too_large;
 }
 
-int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop,
+int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context *context,
                    struct sta_materialized **result, struct sta_error *err)
 {
     struct pass pass;
-    struct sta_budget share = *workshop->budget; /* what grouping may hold */
-    share.memory = sta_workshop_step_memory(workshop);
-    pass_init(&pass, path, sta_budget_workers(&share));
+    struct sta_budget share = *context->budget; /* what grouping may hold */
+    share.memory = sta_query_context_step_memory(context);
+    pass_init(&pass, pipeline, sta_budget_workers(&share));
     *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
-                                      sta_workshop_rows_memory(workshop), workshop->spill_folder);
-    int rc = prepare_edges(&pass, workshop, err);
+                                      sta_query_context_rows_memory(context), context->spill_folder);
+    int rc =
+        pass.ordered && pipeline->events != NULL ? sta_events_rank_chunks(pipeline->events, err) : STA_OK;
     if (rc == 0)
-        rc = create_grouping(&pass, &share, workshop->spill_folder, err);
+        rc = prepare_edges(&pass, context, err);
     if (rc == 0)
-        rc = gather_groups(&pass, workshop, err);
+        rc = create_grouping(&pass, &share, context->spill_folder, err);
     if (rc == 0)
-        rc = finish_groups(&pass, workshop, *result, err);
+        rc = gather_groups(&pass, context, err);
     if (rc == 0)
-        tell_figures(&pass, workshop, *result);
+        rc = finish_groups(&pass, context, *result, err);
+    if (rc == 0)
+        set_figures(&pass, context, *result);
     pass_fini(&pass);
     if (rc != 0) {
         sta_materialized_destroy(*result);

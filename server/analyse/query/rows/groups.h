@@ -1,17 +1,17 @@
-/* groups.h - a stage that groups: from the rows of a path to the materialized of its result (private to
+/* groups.h - a stage that groups: from the rows of a pipeline to the materialized of its result (private to
  * query/rows). */
 #ifndef STA_ANALYSE_QUERY_GROUPS_H
 #define STA_ANALYSE_QUERY_GROUPS_H
 
-#include "analyse/query/rows/path.h"
+#include "analyse/query/rows/pipeline.h"
 #include "analyse/operators/materialized.h"
-#include "analyse/query/rows/workshop.h"
+#include "analyse/query/rows/query_context.h"
 
 /**
- * sta_groups_run - group the rows of a path by its last stage
+ * sta_groups_run - group the rows of a pipeline by its last stage
  * @result: of the stage's result columns, ascending by key
  */
-STA_MUSTCHECK int sta_groups_run(const struct sta_path *path, struct sta_workshop *workshop,
+STA_MUSTCHECK int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context *context,
                                  struct sta_materialized **result, struct sta_error *err);
 
 #endif

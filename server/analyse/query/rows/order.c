@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/exec/tasks.h"
 #include "analyse/operators/sort_keys.h"
 #include "analyse/operators/sorter.h"
 #include "analyse/operators/vectors.h"
-#include "analyse/query/rows/workshop.h"
+#include "analyse/query/rows/query_context.h"
 #include "common/memory.h"
 
 #define ROWS 4096u /* that are taken from the sorter at once */
@@ -28,8 +28,8 @@ struct held {
  * says that it is missing. */
 struct sorting {
     const struct sta_materialized *materialized;
-    const struct sta_workshop *workshop;
-    const struct sta_query_column *described;
+    const struct sta_query_context *context;
+    const struct sta_column_info *described;
     size_t columns;
     const struct sta_plan_order *by;
     size_t by_count;
@@ -85,13 +85,15 @@ static int find_range(const struct sorting *sorting, uint32_t column, struct sta
     return rc;
 }
 
-static void rank_column(struct sorting *sorting, size_t key, uint32_t column)
+static int rank_column(struct sorting *sorting, size_t key, uint32_t column, struct sta_error *err)
 {
     sorting->texts[key] = sta_texts_create();
     sta_texts_dictionary(sorting->texts[key], sta_materialized_texts(sorting->materialized, column));
-    sta_ranks_init(&sorting->ranks[key], sorting->texts[key]);
+    int rc = sta_ranks_init(&sorting->ranks[key], sorting->texts[key], NULL, err);
+    if (rc != 0)
+        return rc;
     sta_ranks_mark_all(&sorting->ranks[key]);
-    sta_ranks_settle(&sorting->ranks[key]);
+    return sta_ranks_settle(&sorting->ranks[key], err);
 }
 
 static int lay_out(struct sorting *sorting, struct sta_error *err)
@@ -111,7 +113,7 @@ static int lay_out(struct sorting *sorting, struct sta_error *err)
                                         .descending = sorting->by[i].descending,
                                         .ranks = &sorting->ranks[i]};
         if (keys[i].type == STA_TYPE_TEXT)
-            rank_column(sorting, i, column);
+            rc = rank_column(sorting, i, column, err);
         else if (keys[i].type == STA_TYPE_INT)
             rc = find_range(sorting, column, &keys[i].range, err);
     }
@@ -288,7 +290,7 @@ static int take_all(const struct sorting *sorting, struct taken *taken, struct s
     size_t count;
     int rc;
     do {
-        rc = sta_budget_check(sorting->workshop->budget, err);
+        rc = sta_budget_check(sorting->context->budget, err);
         if (rc == 0)
             rc = sta_sorter_next(sorting->sorter, ROWS, &taken->records, &count, err);
         if (rc != 0)
@@ -339,23 +341,20 @@ static void sorting_fini(struct sorting *sorting)
 
 int sta_materialized_order(const struct sta_materialized *materialized, const struct sta_plan_order *by,
                            size_t by_count, uint64_t limit, size_t columns,
-                           const struct sta_workshop *workshop, struct sta_materialized **ordered,
+                           const struct sta_query_context *context, struct sta_materialized **ordered,
                            struct sta_error *err)
 {
-    struct sorting sorting = {.materialized = materialized,
-                              .workshop = workshop,
-                              .columns = columns,
-                              .by = by,
-                              .by_count = by_count};
+    struct sorting sorting = {
+        .materialized = materialized, .context = context, .columns = columns, .by = by, .by_count = by_count};
     int rc = lay_out(&sorting, err);
     struct sta_sorter_spec spec = {.words = sorting.words,
                                    .limit = limit,
-                                   .memory = sta_workshop_step_memory(workshop),
-                                   .spill_folder = workshop->spill_folder,
-                                   .budget = workshop->budget};
+                                   .memory = sta_query_context_step_memory(context),
+                                   .spill_folder = context->spill_folder,
+                                   .budget = context->budget};
     sorting.sorter = sta_sorter_create(&spec);
-    *ordered = sta_materialized_create(sorting.described, columns, sta_workshop_rows_memory(workshop),
-                                       workshop->spill_folder);
+    *ordered = sta_materialized_create(sorting.described, columns, sta_query_context_rows_memory(context),
+                                       context->spill_folder);
     if (rc == 0 && !sorting.travels)
         rc = hold_values(&sorting, err);
     if (rc == 0)

@@ -5,7 +5,7 @@
 #include "analyse/query/plan.h"
 #include "analyse/operators/materialized.h"
 
-struct sta_workshop; /* workshop.h */
+struct sta_query_context; /* query_context.h */
 
 /**
  * sta_materialized_order - the rows of a materialized, sorted
@@ -15,7 +15,7 @@ struct sta_workshop; /* workshop.h */
  */
 STA_MUSTCHECK int sta_materialized_order(const struct sta_materialized *materialized,
                                          const struct sta_plan_order *by, size_t by_count, uint64_t limit,
-                                         size_t columns, const struct sta_workshop *workshop,
+                                         size_t columns, const struct sta_query_context *context,
                                          struct sta_materialized **ordered, struct sta_error *err);
 
 #endif

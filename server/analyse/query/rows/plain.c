@@ -15,17 +15,17 @@ static bool is_text(const struct sta_sort_key *key)
     return key->type == STA_TYPE_TEXT;
 }
 
-int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, size_t key,
+int sta_plain_key_vector(const struct sta_plain *plain, struct sta_pipeline_state *state, size_t key,
                          struct sta_vector *vector, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = plain->stage;
     uint32_t column = stage->order[key].column;
     return column < stage->output_count
-               ? sta_frame_part(lane->top, STA_PART_OUTPUTS, column, vector, err)
-               : sta_frame_column(lane->top, column - (uint32_t)stage->output_count, vector, err);
+               ? sta_executor_part(state->top, STA_PART_OUTPUTS, column, vector, err)
+               : sta_executor_column(state->top, column - (uint32_t)stage->output_count, vector, err);
 }
 
-static int meet_texts(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err)
+static int meet_texts(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
 {
     const struct sta_plain *plain = self;
     int rc = 0;
@@ -33,7 +33,7 @@ static int meet_texts(void *self, unsigned worker, struct sta_lane *lane, struct
         struct sta_vector vector;
         if (plain->texts[i] == NULL)
             continue;
-        rc = sta_plain_key_vector(plain, lane, i, &vector, err);
+        rc = sta_plain_key_vector(plain, state, i, &vector, err);
         if (rc == 0 && vector.texts != NULL)
             sta_texts_dictionary(plain->texts[i], vector.texts);
     }
@@ -41,24 +41,26 @@ static int meet_texts(void *self, unsigned worker, struct sta_lane *lane, struct
 }
 
 /* All texts must be in their dictionaries before the first record is made: a pass that makes them. */
-static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct sta_workshop *workshop,
+static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct sta_query_context *context,
                       struct sta_error *err)
 {
-    struct sta_path_visitor visitor = {plain, meet_texts};
+    struct sta_pipeline_visitor visitor = {plain, meet_texts};
     for (size_t i = 0; i < plain->stage->order_count; i++)
         if (is_text(&keys[i]))
             plain->texts[i] = sta_texts_create();
-    sta_path_step(plain->path, workshop, "rank");
-    int rc = sta_path_run(plain->path, &visitor, workshop->budget, err);
+    sta_pipeline_step(plain->pipeline, context, "rank");
+    int rc = sta_pipeline_run(plain->pipeline, &visitor, context->budget, err);
     for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
         if (plain->texts[i] == NULL)
             continue;
-        sta_ranks_init(&plain->ranks[i], plain->texts[i]);
-        sta_ranks_mark_all(&plain->ranks[i]);
-        sta_ranks_settle(&plain->ranks[i]);
+        rc = sta_ranks_init(&plain->ranks[i], plain->texts[i], NULL, err);
+        if (rc == 0) {
+            sta_ranks_mark_all(&plain->ranks[i]);
+            rc = sta_ranks_settle(&plain->ranks[i], err);
+        }
         keys[i].ranks = &plain->ranks[i];
     }
-    sta_workshop_end_step(workshop);
+    sta_query_context_end_step(context);
     return rc;
 }
 
@@ -80,12 +82,12 @@ int sta_plain_key_column(const struct sta_plain *plain, size_t key)
 }
 
 /* What statistics say of the values of a key of integers. */
-static struct sta_key_range range_of(const struct sta_path *path, int column)
+static struct sta_key_range range_of(const struct sta_pipeline *pipeline, int column)
 {
     double low = INFINITY, high = -INFINITY;
-    for (size_t part = 0; column >= 0 && part < path->part_count; part++) {
+    for (size_t part = 0; column >= 0 && part < pipeline->part_count; part++) {
         double least, most;
-        if (!sta_path_range(path, part, (uint32_t)column, &least, &most))
+        if (!sta_pipeline_range(pipeline, part, (uint32_t)column, &least, &most))
             return sta_key_range_any_integer();
         low = fmin(low, least);
         high = fmax(high, most);
@@ -100,26 +102,26 @@ static struct sta_key_range range_of(const struct sta_path *path, int column)
 static void init_key(struct sta_plain *plain, size_t number, struct sta_sort_key *key)
 {
     const int column = sta_plain_key_column(plain, number);
-    const bool required = column >= 0 && sta_path_never_misses(plain->path, (uint32_t)column);
+    const bool required = column >= 0 && sta_pipeline_never_misses(plain->pipeline, (uint32_t)column);
     *key = (struct sta_sort_key){.type = order_type(plain->stage, number),
                                  .descending = plain->stage->order[number].descending,
                                  .required = required};
     if (key->type == STA_TYPE_INT)
-        key->range = range_of(plain->path, column);
-    plain->at_is_a_key |= column >= 0 && sta_path_is_ticks(plain->path, (uint32_t)column);
+        key->range = range_of(plain->pipeline, column);
+    plain->at_is_a_key |= column >= 0 && sta_pipeline_is_ticks(plain->pipeline, (uint32_t)column);
 }
 
 static void init_place_keys(const struct sta_plain *plain, struct sta_sort_key *keys)
 {
-    const struct sta_events *events = plain->path->events;
+    const struct sta_events *events = plain->pipeline->events;
     int64_t high[STA_PLACE_FIELDS] = {[STA_PLACE_TRACE] = (int64_t)events->trace_count,
-                                      [STA_PLACE_PART] = (int64_t)plain->path->part_count,
+                                      [STA_PLACE_PART] = (int64_t)plain->pipeline->part_count,
                                       [STA_PLACE_ROW] = STA_BLOCK_ROWS - 1};
     struct sta_key_range at = {.any = true};
     for (size_t i = 0; i < events->trace_count; i++)
         high[STA_PLACE_CHUNK] = STA_MAX(high[STA_PLACE_CHUNK], (int64_t)events->traces[i].chunk_count);
-    for (size_t i = 0; i < plain->path->part_count && !plain->at_is_a_key; i++) {
-        const struct sta_path_part *part = &plain->path->parts[i];
+    for (size_t i = 0; i < plain->pipeline->part_count && !plain->at_is_a_key; i++) {
+        const struct sta_pipeline_part *part = &plain->pipeline->parts[i];
         const struct sta_block *block = sta_snapshot_block(events->traces[part->trace].snapshot, part->block);
         at.low = i == 0 ? block->ts_min : STA_MIN(at.low, block->ts_min);
         at.high = i == 0 ? block->ts_max : STA_MAX(at.high, block->ts_max);
@@ -144,15 +146,15 @@ static void find_shown_keys(struct sta_plain *plain)
     }
 }
 
-int sta_plain_init(struct sta_plain *plain, const struct sta_path *path, struct sta_workshop *workshop,
-                   struct sta_error *err)
+int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
+                   struct sta_query_context *context, struct sta_error *err)
 {
-    const struct sta_plan_stage *stage = &path->stages[path->stage_count - 1];
-    *plain = (struct sta_plain){.path = path, .stage = stage, .sorted = stage->order_count > 0};
+    const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
+    *plain = (struct sta_plain){.pipeline = pipeline, .stage = stage, .sorted = stage->order_count > 0};
     sta_shown_init(&plain->shown, stage);
-    sta_events_rank_chunks(path->events);
-    if (!plain->sorted)
-        return STA_OK;
+    int rc = sta_events_rank_chunks(pipeline->events, err);
+    if (rc != 0 || !plain->sorted)
+        return rc;
     struct sta_sort_key *keys = sta_alloc_array(stage->order_count + STA_PLACE_FIELDS, sizeof *keys);
     plain->texts = sta_alloc_array(stage->order_count, sizeof(struct sta_texts *));
     plain->ranks = sta_alloc_array(stage->order_count, sizeof *plain->ranks);
@@ -163,7 +165,7 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_path *path, struct 
     }
     init_place_keys(plain, keys + stage->order_count);
     find_shown_keys(plain);
-    int rc = texts ? rank_texts(plain, keys, workshop, err) : STA_OK;
+    rc = texts ? rank_texts(plain, keys, context, err) : STA_OK;
     if (rc == 0)
         sta_sort_layout_init(&plain->layout, keys, stage->order_count + STA_PLACE_FIELDS);
     free(keys);
@@ -185,20 +187,20 @@ void sta_plain_fini(struct sta_plain *plain)
 
 /* ---- counting */
 
-static int count_rows(void *self, unsigned worker, struct sta_lane *lane, struct sta_error *err)
+static int count_rows(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
 {
     _Atomic uint64_t *count = self;
-    atomic_fetch_add_explicit(count, lane->count, memory_order_relaxed);
+    atomic_fetch_add_explicit(count, state->count, memory_order_relaxed);
     return 0;
 }
 
-static bool keeps_all(const struct sta_path *path)
+static bool keeps_all(const struct sta_pipeline *pipeline)
 {
-    for (size_t i = 0; i < path->stage_count; i++)
-        if (path->stages[i].filter != NULL)
+    for (size_t i = 0; i < pipeline->stage_count; i++)
+        if (pipeline->stages[i].filter != NULL)
             return false;
-    for (size_t i = 0; i < path->events->trace_count; i++) {
-        const struct sta_scan *scan = &path->events->traces[i].scan;
+    for (size_t i = 0; i < pipeline->events->trace_count; i++) {
+        const struct sta_scan *scan = &pipeline->events->traces[i].scan;
         if (scan->classes != NULL || scan->from != INT64_MIN || scan->to != INT64_MAX)
             return false;
     }
@@ -209,12 +211,12 @@ int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budg
                     struct sta_error *err)
 {
     _Atomic uint64_t counted = 0;
-    struct sta_path_visitor visitor = {&counted, count_rows};
+    struct sta_pipeline_visitor visitor = {&counted, count_rows};
     int rc = 0;
-    if (keeps_all(plain->path))
-        counted = plain->path->part_rows;
+    if (keeps_all(plain->pipeline))
+        counted = plain->pipeline->part_rows;
     else
-        rc = sta_path_run(plain->path, &visitor, budget, err);
+        rc = sta_pipeline_run(plain->pipeline, &visitor, budget, err);
     *count = counted;
     return rc;
 }
@@ -362,8 +364,8 @@ static void init_table(const struct sta_plan_stage *stage, size_t rows, struct s
         sta_table_add(table, stage->result[i].name, stage->result[i].type, stage->result[i].unit);
 }
 
-/* Puts the rows that were read last into a column of a table.  Texts are those of the path, which outlive the
- * reader. */
+/* Puts the rows that were read last into a column of a table.  Texts are those of the pipeline, which outlive
+ * the reader. */
 static void put_column(const struct sta_plain_reader *reader, size_t output, const struct sta_vector *vector,
                        uint32_t count, struct sta_table_column *column, size_t at)
 {

@@ -10,7 +10,7 @@
 
 #include "analyse/query/rows/chunk.h"
 #include "analyse/operators/sort_keys.h"
-#include "analyse/query/rows/workshop.h"
+#include "analyse/query/rows/query_context.h"
 
 /* What tells rows apart that agree in all keys of an order, as further keys: event order, then where the row
  * lies.  Inside of a chunk parts and rows are in the order of the lines. */
@@ -18,15 +18,15 @@ enum sta_place_field {
     STA_PLACE_TRACE,
     STA_PLACE_AT, /* ts, ticks */
     STA_PLACE_CHUNK,
-    STA_PLACE_PART, /* of the path */
+    STA_PLACE_PART, /* of the pipeline */
     STA_PLACE_ROW,  /* in the part */
     STA_PLACE_FIELDS
 };
 
 /* What the readers of a result share; immutable. */
 struct sta_plain {
-    const struct sta_path *path;
-    const struct sta_plan_stage *stage; /* the last of the path */
+    const struct sta_pipeline *pipeline;
+    const struct sta_plan_stage *stage; /* the last of the pipeline */
     struct sta_shown shown;
     bool sorted;                   /* by order_by; else rows come in event order */
     struct sta_sort_layout layout; /* of sorted rows: keys of order_by, then enum sta_place_field */
@@ -35,10 +35,10 @@ struct sta_plain {
     struct sta_ranks *ranks;
 };
 
-/** @path: of events; borrowed.  With an order on texts that are made: reads all rows once, to know them.
+/** @pipeline: of events; borrowed.  With an order on texts that are made: reads all rows once, to know them.
  * Fini also after a failure. */
-STA_MUSTCHECK int sta_plain_init(struct sta_plain *plain, const struct sta_path *path,
-                                 struct sta_workshop *workshop, struct sta_error *err);
+STA_MUSTCHECK int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
+                                 struct sta_query_context *context, struct sta_error *err);
 void sta_plain_fini(struct sta_plain *plain);
 /** Counts the rows, in parallel. */
 STA_MUSTCHECK int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budget,
@@ -58,8 +58,8 @@ void sta_plain_reader_destroy(struct sta_plain_reader *reader); /* NULL allowed 
  * until the next call. */
 STA_MUSTCHECK int sta_plain_next(struct sta_plain_reader *reader, size_t most,
                                  const struct sta_vector **vectors, uint32_t *rows, struct sta_error *err);
-/** The next rows, @most at the most; none at the end.  @table: initialised by this; its texts lie in the path
- * or the reader. */
+/** The next rows, @most at the most; none at the end.  @table: initialised by this; its texts lie in the
+ * pipeline or the reader. */
 STA_MUSTCHECK int sta_plain_read(struct sta_plain_reader *reader, size_t most, struct sta_table *table,
                                  struct sta_error *err);
 /** The key of the last row read; NULL when no row follows. */

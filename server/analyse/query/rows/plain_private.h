@@ -2,7 +2,7 @@
 #ifndef STA_ANALYSE_QUERY_PLAIN_PRIVATE_H
 #define STA_ANALYSE_QUERY_PLAIN_PRIVATE_H
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/query/rows/plain.h"
 #include "analyse/operators/sorter.h"
 
@@ -41,8 +41,8 @@ STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t 
 /** The column of the last stage's schema that order_by number @key is, or -1. */
 int sta_plain_key_column(const struct sta_plain *plain, size_t key);
 /** The values of what order_by number @key names. */
-STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_lane *lane, size_t key,
-                                       struct sta_vector *vector, struct sta_error *err);
+STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_pipeline_state *state,
+                                       size_t key, struct sta_vector *vector, struct sta_error *err);
 /** Empties the chunk and gives it room for so many pieces. */
 void sta_plain_begin_chunk(struct sta_plain_reader *reader, size_t pieces);
 void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t row);

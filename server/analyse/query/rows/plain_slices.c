@@ -18,30 +18,30 @@
 
 struct slice {
     struct sta_plain_reader *reader;
-    const struct sta_path_part *parts; /* of the trace */
+    const struct sta_pipeline_part *parts; /* of the trace */
     size_t part_count;
     int64_t from, to;
-    const struct sta_path_part **touched; /* parts that reach into it */
+    const struct sta_pipeline_part **touched; /* parts that reach into it */
     size_t touched_count;
     _Atomic size_t rows;
     _Atomic bool too_many;
 };
 
 static const struct sta_block *block_of(const struct sta_plain_reader *reader,
-                                        const struct sta_path_part *part)
+                                        const struct sta_pipeline_part *part)
 {
-    return sta_snapshot_block(reader->plain->path->events->traces[part->trace].snapshot, part->block);
+    return sta_snapshot_block(reader->plain->pipeline->events->traces[part->trace].snapshot, part->block);
 }
 
 /* The parts of a trace follow each other. */
 static void find_parts(const struct sta_plain_reader *reader, struct slice *slice)
 {
-    const struct sta_path *path = reader->plain->path;
+    const struct sta_pipeline *pipeline = reader->plain->pipeline;
     size_t first = 0;
-    while (first < path->part_count && path->parts[first].trace < reader->trace)
+    while (first < pipeline->part_count && pipeline->parts[first].trace < reader->trace)
         first++;
-    slice->parts = path->parts + first;
-    while (first + slice->part_count < path->part_count &&
+    slice->parts = pipeline->parts + first;
+    while (first + slice->part_count < pipeline->part_count &&
            slice->parts[slice->part_count].trace == reader->trace)
         slice->part_count++;
 }
@@ -107,15 +107,16 @@ static bool choose_slice(struct slice *slice, double target)
 
 /* ---- taking rows out */
 
-static int take_part(void *self, unsigned worker, struct sta_lane *lane, size_t number, struct sta_error *err)
+static int take_part(void *self, unsigned worker, struct sta_pipeline_state *state, size_t number,
+                     struct sta_error *err)
 {
     struct slice *slice = self;
     struct sta_plain_reader *reader = slice->reader;
-    sta_lane_narrow(lane, slice->from, slice->to);
-    int rc = sta_lane_load(lane, *slice->touched[number], err);
-    if (rc != 0 || lane->count == 0)
+    sta_pipeline_state_narrow(state, slice->from, slice->to);
+    int rc = sta_pipeline_state_load(state, *slice->touched[number], err);
+    if (rc != 0 || state->count == 0)
         return rc;
-    size_t rows = atomic_fetch_add(&slice->rows, lane->count) + lane->count;
+    size_t rows = atomic_fetch_add(&slice->rows, state->count) + state->count;
     if (rows > reader->most_rows * 2) {
         if (slice->to - slice->from > 1) {
             atomic_store(&slice->too_many, true);
@@ -126,7 +127,7 @@ static int take_part(void *self, unsigned worker, struct sta_lane *lane, size_t 
         if (rc != 0)
             return rc;
     }
-    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, true, err);
+    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, true, err);
 }
 
 static int take_slice(struct slice *slice, struct sta_error *err)
@@ -141,8 +142,8 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     sta_plain_begin_chunk(reader, slice->touched_count);
     atomic_store(&slice->rows, 0);
     atomic_store(&slice->too_many, false);
-    struct sta_path_work work = {slice, slice->touched_count, take_part};
-    return sta_path_work(reader->plain->path, &work, &reader->budget, err);
+    struct sta_pipeline_work work = {slice, slice->touched_count, take_part};
+    return sta_pipeline_work(reader->plain->pipeline, &work, &reader->budget, err);
 }
 
 /* Whether longer slices are worth their memory: blocks are shared with the slices around, or too few for all
@@ -195,8 +196,8 @@ static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
         const uint64_t item = records[i * RECORD_WORDS + 2];
         sta_plain_add_row(reader, (uint32_t)(item >> 32), (uint32_t)item);
     }
-    free(records);
-    free(scratch);
+    sta_free(records);
+    sta_free(scratch);
     return sta_radix_failed(rc, "rows", count, err);
 }
 
@@ -240,10 +241,10 @@ int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct st
 {
     if (reader->target == 0)
         start(reader, most);
-    for (; reader->trace < reader->plain->path->events->trace_count; reader->trace++) {
+    for (; reader->trace < reader->plain->pipeline->events->trace_count; reader->trace++) {
         struct slice slice = {.reader = reader};
         find_parts(reader, &slice);
-        slice.touched = sta_alloc_array(slice.part_count + 1, sizeof(struct sta_path_part *));
+        slice.touched = sta_alloc_array(slice.part_count + 1, sizeof(struct sta_pipeline_part *));
         int rc = next_of_trace(reader, &slice, err);
         free(slice.touched);
         if (rc != 0 || reader->row_count > 0)

@@ -60,20 +60,20 @@ static void recorder_fini(struct recorder *recorder)
 }
 
 /* Where the rows stand that agree in all keys, as further keys. */
-static int fetch_places(const struct sta_plain *plain, struct recorder *recorder, struct sta_lane *lane,
-                        size_t part, struct sta_error *err)
+static int fetch_places(const struct sta_plain *plain, struct recorder *recorder,
+                        struct sta_pipeline_state *state, size_t part, struct sta_error *err)
 {
     struct sta_vector *vectors = recorder->vectors + plain->stage->order_count;
-    struct sta_lane_order order;
-    int rc = sta_lane_order(lane, &order, err);
+    struct sta_pipeline_state_order order;
+    int rc = sta_pipeline_state_order(state, &order, err);
     if (rc != 0)
         return rc;
-    for (uint32_t i = 0; i < lane->count; i++) {
-        const uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
+    for (uint32_t i = 0; i < state->count; i++) {
+        const uint32_t row = state->selected != NULL ? state->selected[i] : i;
         recorder->places[STA_PLACE_CHUNK][row] = (int64_t)(order.place[row] >> 32);
-        recorder->places[STA_PLACE_ROW][row] = sta_lane_part_row(lane, row);
+        recorder->places[STA_PLACE_ROW][row] = sta_pipeline_state_part_row(state, row);
     }
-    recorder->places[STA_PLACE_TRACE][0] = lane->trace;
+    recorder->places[STA_PLACE_TRACE][0] = state->trace;
     recorder->places[STA_PLACE_PART][0] = (int64_t)part;
     for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
         vectors[f] = (struct sta_vector){.type = STA_TYPE_INT,
@@ -101,7 +101,7 @@ static uint32_t drop_given(const struct sta_plain_reader *reader, uint64_t *reco
     return kept;
 }
 
-static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_t number,
+static int record_part(void *self, unsigned worker, struct sta_pipeline_state *state, size_t number,
                        struct sta_error *err)
 {
     struct recording *recording = self;
@@ -110,20 +110,22 @@ static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_
     size_t part;
     if (!sta_top_part(&recording->top, recorder->top, number, &part))
         return STA_OK;
-    int rc = sta_lane_load(lane, plain->path->parts[part], err);
-    if (rc == 0 && lane->count > 0)
-        rc = sta_plain_key_vector(plain, lane, 0, &recorder->vectors[0], err);
-    if (rc == 0 && lane->count > 0)
-        rc = sta_top_narrow(&recording->top, recorder->top, lane, &recorder->vectors[0], recorder->kept, err);
-    for (size_t i = 0; rc == 0 && lane->count > 0 && i < plain->stage->order_count; i++)
-        rc = sta_plain_key_vector(plain, lane, i, &recorder->vectors[i], err);
-    if (rc == 0 && lane->count > 0)
-        rc = fetch_places(plain, recorder, lane, part, err);
-    if (rc != 0 || lane->count == 0)
+    sta_pipeline_state_require(state, sta_top_tests(&recording->top, recorder->top, part));
+    int rc = sta_pipeline_state_load(state, plain->pipeline->parts[part], err);
+    if (rc == 0 && state->count > 0)
+        rc = sta_plain_key_vector(plain, state, 0, &recorder->vectors[0], err);
+    if (rc == 0 && state->count > 0)
+        rc =
+            sta_top_narrow(&recording->top, recorder->top, state, &recorder->vectors[0], recorder->kept, err);
+    for (size_t i = 0; rc == 0 && state->count > 0 && i < plain->stage->order_count; i++)
+        rc = sta_plain_key_vector(plain, state, i, &recorder->vectors[i], err);
+    if (rc == 0 && state->count > 0)
+        rc = fetch_places(plain, recorder, state, part, err);
+    if (rc != 0 || state->count == 0)
         return rc;
-    for (uint32_t first = 0; rc == 0 && first < lane->count; first += TILE) {
-        const uint32_t *rows = lane->selected != NULL ? lane->selected + first : NULL;
-        uint32_t count = STA_MIN(lane->count - first, TILE);
+    for (uint32_t first = 0; rc == 0 && first < state->count; first += TILE) {
+        const uint32_t *rows = state->selected != NULL ? state->selected + first : NULL;
+        uint32_t count = STA_MIN(state->count - first, TILE);
         rc = sta_sort_pack(recorder->packer, recorder->vectors, rows, first, count, recorder->records,
                            plain->layout.words, err);
         if (rc != 0)
@@ -137,7 +139,7 @@ static int record_part(void *self, unsigned worker, struct sta_lane *lane, size_
 /* Sorts the rows behind the reader, at least the first @most of them. */
 static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_error *err)
 {
-    const struct sta_path *path = reader->plain->path;
+    const struct sta_pipeline *pipeline = reader->plain->pipeline;
     unsigned workers = sta_budget_workers(&reader->budget);
     struct recording recording = {.reader = reader};
     struct sta_sorter_spec spec = {.words = reader->plain->layout.words,
@@ -145,14 +147,14 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
                                    .memory = reader->budget.memory / 2,
                                    .spill_folder = reader->spill_folder,
                                    .budget = &reader->budget};
-    struct sta_path_work work = {&recording, path->part_count, record_part};
+    struct sta_pipeline_work work = {&recording, pipeline->part_count, record_part};
     sta_sorter_destroy(reader->sorter);
     reader->sorter = recording.sorter = sta_sorter_create(&spec);
     reader->whole = most == UINT64_MAX;
     reader->sorted_left = most;
     recording.recorders = sta_alloc_array(workers, sizeof *recording.recorders);
     sta_top_init(&recording.top, reader->plain, recording.sorter, reader->started ? reader->key : NULL);
-    int rc = sta_path_work(path, &work, &reader->budget, err);
+    int rc = sta_pipeline_work(pipeline, &work, &reader->budget, err);
     for (unsigned i = 0; i < workers; i++)
         recorder_fini(&recording.recorders[i]);
     sta_top_fini(&recording.top);
@@ -171,15 +173,15 @@ struct fetching {
     uint32_t *parts; /* by piece */
 };
 
-static int fetch_piece(void *self, unsigned worker, struct sta_lane *lane, size_t number,
+static int fetch_piece(void *self, unsigned worker, struct sta_pipeline_state *state, size_t number,
                        struct sta_error *err)
 {
     struct fetching *fetching = self;
     struct sta_plain_reader *reader = fetching->reader;
     size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
-    sta_lane_load_rows(lane, reader->plain->path->parts[fetching->parts[number]], fetching->rows + first,
-                       (uint32_t)count);
-    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, lane, false, err);
+    sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
+                                 fetching->rows + first, (uint32_t)count);
+    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
 }
 
 /* Where some records' rows lie. */
@@ -202,7 +204,7 @@ static size_t find_places(const struct sta_plain_reader *reader, size_t first, s
 /* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
 static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *piece_of_part)
 {
-    size_t part_count = fetching->reader->plain->path->part_count, pieces = 0, sum = 0;
+    size_t part_count = fetching->reader->plain->pipeline->part_count, pieces = 0, sum = 0;
     struct places places;
     for (size_t first = 0, now; first < count; first += now) {
         now = find_places(fetching->reader, first, count, &places);
@@ -243,7 +245,7 @@ static void list_rows(struct fetching *fetching, size_t count, size_t pieces, co
 /* Reads what is shown of @count records. */
 static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_error *err)
 {
-    size_t part_count = reader->plain->path->part_count;
+    size_t part_count = reader->plain->pipeline->part_count;
     struct fetching fetching = {.reader = reader};
     if (!reader->plain->shown.any) { /* keys tell everything */
         sta_plain_begin_chunk(reader, 0);
@@ -257,8 +259,8 @@ static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_
     size_t pieces = count_pieces(&fetching, count, piece_of_part);
     sta_plain_begin_chunk(reader, pieces);
     list_rows(&fetching, count, pieces, piece_of_part);
-    struct sta_path_work work = {&fetching, pieces, fetch_piece};
-    int rc = sta_path_work(reader->plain->path, &work, &reader->budget, err);
+    struct sta_pipeline_work work = {&fetching, pieces, fetch_piece};
+    int rc = sta_pipeline_work(reader->plain->pipeline, &work, &reader->budget, err);
     free(piece_of_part);
     free(fetching.first);
     free(fetching.parts);

@@ -8,8 +8,8 @@
 #include <uv.h>
 #include <xxhash.h>
 
-#include "analyse/budget.h"
-#include "analyse/presets.h"
+#include "analyse/exec/budget.h"
+#include "analyse/layers/presets.h"
 #include "analyse/query/rows/chunk.h"
 #include "analyse/query/rows/stages.h"
 #include "analyse/operators/vectors.h"
@@ -19,7 +19,7 @@ struct sta_query_result {
     _Atomic unsigned references;
     struct sta_events *events;
     struct sta_plan plan;
-    struct sta_workshop workshop;
+    struct sta_query_context context;
     struct sta_outcome outcome;
     char *spill_folder;
     uint64_t fingerprint;
@@ -90,7 +90,7 @@ static int run(struct sta_query_result *result, const struct sta_query *query, s
     if (rc == 0)
         rc = sta_plan_stages(query, &result->events->schema, plan, err);
     if (rc == 0)
-        rc = sta_stages_run(plan, result->events, &result->workshop, &result->outcome, err);
+        rc = sta_stages_run(plan, result->events, &result->context, &result->outcome, err);
     return rc;
 }
 
@@ -101,10 +101,10 @@ int sta_query_run(const struct sta_query *query, const struct sta_budget *budget
     atomic_init(&fresh->references, 1);
     STA_ASSERT(uv_mutex_init(&fresh->lock) == 0);
     fresh->spill_folder = sta_strdup(query->spill_folder != NULL ? query->spill_folder : "");
-    fresh->workshop = (struct sta_workshop){.budget = budget, .spill_folder = fresh->spill_folder};
+    fresh->context = (struct sta_query_context){.budget = budget, .spill_folder = fresh->spill_folder};
     fresh->fingerprint = fingerprint_of(query);
     int rc = run(fresh, query, err);
-    fresh->workshop.budget = NULL; /* the caller's */
+    fresh->context.budget = NULL; /* the caller's */
     if (rc != 0) {
         sta_query_result_release(fresh);
         fresh = NULL;
@@ -126,16 +126,15 @@ void sta_query_result_release(struct sta_query_result *result)
     sta_outcome_fini(&result->outcome);
     sta_plan_fini(&result->plan);
     sta_events_destroy(result->events);
-    sta_workshop_fini(&result->workshop);
+    sta_query_context_fini(&result->context);
     uv_mutex_destroy(&result->lock);
     free(result->spill_folder);
     free(result);
 }
 
-const struct sta_query_column *sta_query_columns(const struct sta_query_result *result, size_t *count)
+uint64_t sta_query_sums_too_large(const struct sta_query_result *result)
 {
-    *count = result->plan.column_count;
-    return result->plan.columns;
+    return result->context.sums_too_large;
 }
 
 uint64_t sta_query_result_bytes(const struct sta_query_result *result)
@@ -163,8 +162,8 @@ int sta_query_row_count(struct sta_query_result *result, const struct sta_budget
 
 const struct sta_query_step *sta_query_steps(const struct sta_query_result *result, size_t *count)
 {
-    *count = result->workshop.step_count;
-    return result->workshop.steps;
+    *count = result->context.step_count;
+    return result->context.steps;
 }
 
 /* ---- readers */

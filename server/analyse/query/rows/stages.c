@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/budget.h"
+#include "analyse/exec/budget.h"
 #include "analyse/query/rows/compare.h"
 #include "analyse/query/rows/groups.h"
 #include "analyse/query/rows/order.h"
@@ -14,7 +14,7 @@
 struct running {
     const struct sta_plan *plan;
     struct sta_events *events;
-    struct sta_workshop *workshop;
+    struct sta_query_context *context;
     struct sta_materialized *materialized; /* of the stage before; NULL: events */
 };
 
@@ -35,11 +35,11 @@ static bool passes_on(const struct running *running, size_t stage)
 static int read_plain(const struct running *running, const struct sta_plain *plain,
                       struct sta_materialized *materialized, struct sta_error *err)
 {
-    const struct sta_workshop *workshop = running->workshop;
+    const struct sta_query_context *context = running->context;
     const struct sta_plan_stage *stage = plain->stage;
     uint64_t left = stage->has_limit ? stage->limit : UINT64_MAX;
     struct sta_plain_reader *reader =
-        sta_plain_reader_create(plain, workshop->budget, workshop->spill_folder, left, NULL);
+        sta_plain_reader_create(plain, context->budget, context->spill_folder, left, NULL);
     const struct sta_vector *vectors;
     uint32_t rows = 1;
     int rc = STA_OK;
@@ -57,7 +57,7 @@ static int read_plain(const struct running *running, const struct sta_plain *pla
 
 struct rows {
     const struct sta_plan_stage *stage;
-    struct sta_query_column *columns;
+    struct sta_column_info *columns;
     struct sta_plan_order *order; /* by columns */
     size_t count;
 };
@@ -77,7 +77,7 @@ static void rows_init(struct rows *rows, const struct sta_plan_stage *stage, boo
             continue;
         const struct sta_schema_column *more = &stage->schema.columns[column - stage->output_count];
         rows->order[i].column = (uint32_t)rows->count;
-        rows->columns[rows->count++] = (struct sta_query_column){more->name, more->unit, more->type};
+        rows->columns[rows->count++] = (struct sta_column_info){more->name, more->unit, more->type};
     }
 }
 
@@ -87,7 +87,7 @@ static void rows_fini(struct rows *rows)
     free(rows->order);
 }
 
-static int append_lane(const struct rows *rows, struct sta_lane *lane, struct sta_vector *vectors,
+static int append_lane(const struct rows *rows, struct sta_pipeline_state *state, struct sta_vector *vectors,
                        struct sta_materialized *materialized, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = rows->stage;
@@ -97,34 +97,34 @@ static int append_lane(const struct rows *rows, struct sta_lane *lane, struct st
         if (stage->outputs[i].unused)
             vectors[i] = sta_vector_nothing(stage->result[i].type, NULL);
         else
-            rc = sta_frame_part(lane->top, STA_PART_OUTPUTS, i, &vectors[i], err);
+            rc = sta_executor_part(state->top, STA_PART_OUTPUTS, i, &vectors[i], err);
     }
     for (size_t i = 0; rc == 0 && count < rows->count; i++)
         if (stage->order[i].column >= stage->output_count)
-            rc = sta_frame_column(lane->top, stage->order[i].column - (uint32_t)stage->output_count,
-                                  &vectors[count++], err);
-    return rc != 0 ? rc : sta_materialized_append(materialized, vectors, lane->selected, lane->count, err);
+            rc = sta_executor_column(state->top, stage->order[i].column - (uint32_t)stage->output_count,
+                                     &vectors[count++], err);
+    return rc != 0 ? rc : sta_materialized_append(materialized, vectors, state->selected, state->count, err);
 }
 
 /* @left: rows at most */
-static int copy_rows(const struct rows *rows, const struct sta_path *path, uint64_t left,
+static int copy_rows(const struct rows *rows, const struct sta_pipeline *pipeline, uint64_t left,
                      const struct sta_budget *budget, struct sta_materialized *materialized,
                      struct sta_error *err)
 {
-    struct sta_lane *lane = sta_lane_create(path, budget);
+    struct sta_pipeline_state *state = sta_pipeline_state_create(pipeline, budget);
     struct sta_vector *vectors = sta_alloc_array(rows->count + 1, sizeof *vectors);
     int rc = 0;
-    for (size_t i = 0; rc == 0 && left > 0 && i < path->part_count; i++) {
+    for (size_t i = 0; rc == 0 && left > 0 && i < pipeline->part_count; i++) {
         rc = sta_budget_check(budget, err);
         if (rc == 0)
-            rc = sta_lane_load(lane, path->parts[i], err);
-        lane->count = (uint32_t)STA_MIN((uint64_t)lane->count, left);
-        left -= lane->count;
-        if (rc == 0 && lane->count > 0)
-            rc = append_lane(rows, lane, vectors, materialized, err);
+            rc = sta_pipeline_state_load(state, pipeline->parts[i], err);
+        state->count = (uint32_t)STA_MIN((uint64_t)state->count, left);
+        left -= state->count;
+        if (rc == 0 && state->count > 0)
+            rc = append_lane(rows, state, vectors, materialized, err);
     }
     free(vectors);
-    sta_lane_destroy(lane);
+    sta_pipeline_state_destroy(state);
     return rc;
 }
 
@@ -142,14 +142,14 @@ static int order_rows(struct running *running, const struct sta_plan_order *by, 
 {
     struct sta_materialized *ordered;
     struct sta_query_step *step =
-        sta_workshop_step(running->workshop, "sort", sta_sprintf("by %zu columns", by_count));
+        sta_query_context_step(running->context, "sort", sta_sprintf("by %zu columns", by_count));
     step->rows_in = sta_materialized_rows(running->materialized);
-    int rc = sta_materialized_order(running->materialized, by, by_count, limit, columns, running->workshop,
+    int rc = sta_materialized_order(running->materialized, by, by_count, limit, columns, running->context,
                                     &ordered, err);
     if (rc != 0)
         return rc;
-    sta_materialized_describe(ordered, step);
-    sta_workshop_end_step(running->workshop);
+    sta_query_context_made(step, ordered);
+    sta_query_context_end_step(running->context);
     take_over(running, ordered);
     return 0;
 }
@@ -172,18 +172,18 @@ static int compare(struct running *running, struct sta_error *err)
     struct sta_materialized *compared;
     const char **labels = sta_alloc_array(events->trace_count, sizeof *labels);
     struct sta_query_step *step =
-        sta_workshop_step(running->workshop, "compare",
-                          sta_sprintf("to %s", events->traces[running->plan->compare.baseline].label));
+        sta_query_context_step(running->context, "compare",
+                               sta_sprintf("to %s", events->traces[running->plan->compare.baseline].label));
     for (size_t i = 0; i < events->trace_count; i++)
         labels[i] = events->traces[i].label;
     step->rows_in = sta_materialized_rows(running->materialized);
     int rc = sta_compare_run(running->plan, running->materialized, labels, events->trace_count,
-                             running->workshop, &compared, err);
+                             running->context, &compared, err);
     free(labels);
     if (rc != 0)
         return rc;
-    sta_materialized_describe(compared, step);
-    sta_workshop_end_step(running->workshop);
+    sta_query_context_made(step, compared);
+    sta_query_context_end_step(running->context);
     take_over(running, compared);
     return 0;
 }
@@ -194,9 +194,9 @@ static int put_fractions(struct running *running, const struct sta_plan_stage *s
     const struct sta_materialized *counted = running->materialized;
     uint32_t count_column = (uint32_t)stage->key_count, last = (uint32_t)stage->result_count - 1;
     struct sta_materialized_batch *batch = sta_materialized_batch_create(counted);
-    struct sta_materialized *materialized =
-        sta_materialized_create(stage->result, stage->result_count,
-                                sta_workshop_rows_memory(running->workshop), running->workshop->spill_folder);
+    struct sta_materialized *materialized = sta_materialized_create(
+        stage->result, stage->result_count, sta_query_context_rows_memory(running->context),
+        running->context->spill_folder);
     struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
     double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
     int64_t sum = 0;
@@ -232,12 +232,12 @@ static int put_fractions(struct running *running, const struct sta_plan_stage *s
 
 /* ---- stages */
 
-static int run_groups(struct running *running, const struct sta_path *path, size_t number,
+static int run_groups(struct running *running, const struct sta_pipeline *pipeline, size_t number,
                       struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[number];
     struct sta_materialized *result;
-    int rc = sta_groups_run(path, running->workshop, &result, err);
+    int rc = sta_groups_run(pipeline, running->context, &result, err);
     if (rc != 0)
         return rc;
     take_over(running, result);
@@ -245,28 +245,28 @@ static int run_groups(struct running *running, const struct sta_path *path, size
 }
 
 /* Rows of events, for a stage behind: sorted and cut as they are read. */
-static int run_rows_of_events(struct running *running, const struct sta_path *path, size_t number,
+static int run_rows_of_events(struct running *running, const struct sta_pipeline *pipeline, size_t number,
                               struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[number];
     struct sta_plain plain;
-    int rc = sta_plain_init(&plain, path, running->workshop, err);
+    int rc = sta_plain_init(&plain, pipeline, running->context, err);
     struct sta_query_step *step =
-        sta_path_step(path, running->workshop, stage->order_count > 0 ? "sort rows" : "rows");
-    running->materialized =
-        sta_materialized_create(stage->result, stage->result_count,
-                                sta_workshop_rows_memory(running->workshop), running->workshop->spill_folder);
+        sta_pipeline_step(pipeline, running->context, stage->order_count > 0 ? "sort rows" : "rows");
+    running->materialized = sta_materialized_create(stage->result, stage->result_count,
+                                                    sta_query_context_rows_memory(running->context),
+                                                    running->context->spill_folder);
     if (rc == 0)
         rc = read_plain(running, &plain, running->materialized, err);
     if (rc == 0)
         rc = sta_materialized_seal(running->materialized, err);
     sta_plain_fini(&plain);
-    sta_materialized_describe(running->materialized, step);
-    sta_workshop_end_step(running->workshop);
+    sta_query_context_made(step, running->materialized);
+    sta_query_context_end_step(running->context);
     return rc;
 }
 
-static int run_rows(struct running *running, const struct sta_path *path, size_t number,
+static int run_rows(struct running *running, const struct sta_pipeline *pipeline, size_t number,
                     struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[number];
@@ -274,16 +274,16 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
     bool cuts = stage->has_limit && stage->order_count == 0 && !is_last(running, number);
     struct rows rows;
     rows_init(&rows, stage, comparing);
-    struct sta_query_step *step = sta_path_step(path, running->workshop, "rows");
+    struct sta_query_step *step = sta_pipeline_step(pipeline, running->context, "rows");
     struct sta_materialized *materialized =
-        sta_materialized_create(rows.columns, rows.count, sta_workshop_rows_memory(running->workshop),
-                                running->workshop->spill_folder);
-    int rc = copy_rows(&rows, path, cuts ? stage->limit : UINT64_MAX, running->workshop->budget, materialized,
-                       err);
+        sta_materialized_create(rows.columns, rows.count, sta_query_context_rows_memory(running->context),
+                                running->context->spill_folder);
+    int rc = copy_rows(&rows, pipeline, cuts ? stage->limit : UINT64_MAX, running->context->budget,
+                       materialized, err);
     if (rc == 0)
         rc = sta_materialized_seal(materialized, err);
-    sta_materialized_describe(materialized, step);
-    sta_workshop_end_step(running->workshop);
+    sta_query_context_made(step, materialized);
+    sta_query_context_end_step(running->context);
     take_over(running, materialized);
     if (rc == 0 && !comparing)
         rc = order_and_cut(running, number, rows.order, err);
@@ -291,15 +291,16 @@ static int run_rows(struct running *running, const struct sta_path *path, size_t
     return rc;
 }
 
-/* A path that ends in stage @last. */
-static int run_path(struct running *running, const struct sta_path *path, size_t last, struct sta_error *err)
+/* A pipeline that ends in stage @last. */
+static int run_path(struct running *running, const struct sta_pipeline *pipeline, size_t last,
+                    struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[last];
     bool comparing = is_last(running, last) && running->plan->compare.asked;
-    if (stage->kind == STA_PLAN_ROWS && path->events != NULL)
-        return run_rows_of_events(running, path, last, err);
-    int rc = stage->kind == STA_PLAN_ROWS ? run_rows(running, path, last, err)
-                                          : run_groups(running, path, last, err);
+    if (stage->kind == STA_PLAN_ROWS && pipeline->events != NULL)
+        return run_rows_of_events(running, pipeline, last, err);
+    int rc = stage->kind == STA_PLAN_ROWS ? run_rows(running, pipeline, last, err)
+                                          : run_groups(running, pipeline, last, err);
     if (rc == 0 && comparing)
         rc = compare(running, err);
     if (rc == 0 && (stage->kind != STA_PLAN_ROWS || comparing))
@@ -313,26 +314,26 @@ static bool ends_plain(const struct running *running, size_t last)
            running->plan->stages[last].kind == STA_PLAN_ROWS;
 }
 
-int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struct sta_workshop *workshop,
+int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struct sta_query_context *context,
                    struct sta_outcome *outcome, struct sta_error *err)
 {
-    struct running running = {.plan = plan, .events = events, .workshop = workshop};
+    struct running running = {.plan = plan, .events = events, .context = context};
     int rc = 0;
     *outcome = (struct sta_outcome){.materialized = NULL};
     for (size_t first = 0, last; rc == 0 && first < plan->stage_count; first = last + 1) {
         for (last = first; passes_on(&running, last);)
             last++;
-        struct sta_path path;
-        rc = sta_path_init(&path, running.materialized == NULL ? events : NULL, running.materialized,
-                           &plan->stages[first], last - first + 1, err);
+        struct sta_pipeline pipeline;
+        rc = sta_pipeline_init(&pipeline, running.materialized == NULL ? events : NULL, running.materialized,
+                               &plan->stages[first], last - first + 1, err);
         if (rc == 0 && ends_plain(&running, last)) {
-            outcome->path = path;
-            sta_path_step(&path, workshop, "read");
-            return sta_plain_init(&outcome->plain, &outcome->path, workshop, err);
+            outcome->pipeline = pipeline;
+            sta_pipeline_step(&pipeline, context, "read");
+            return sta_plain_init(&outcome->plain, &outcome->pipeline, context, err);
         }
         if (rc == 0)
-            rc = run_path(&running, &path, last, err);
-        sta_path_fini(&path);
+            rc = run_path(&running, &pipeline, last, err);
+        sta_pipeline_fini(&pipeline);
     }
     outcome->materialized = running.materialized;
     return rc;
@@ -342,6 +343,6 @@ void sta_outcome_fini(struct sta_outcome *outcome)
 {
     sta_materialized_destroy(outcome->materialized);
     sta_plain_fini(&outcome->plain);
-    if (outcome->path.programs != NULL)
-        sta_path_fini(&outcome->path);
+    if (outcome->pipeline.programs != NULL)
+        sta_pipeline_fini(&outcome->pipeline);
 }

@@ -1,25 +1,25 @@
 /* stages.h - a plan run, stage by stage (private to query/rows).
  *
- * Stages that only pass rows on are no steps of their own: they lie on the path from the events, or from the
- * materialized of the stage before, to the next stage that groups, sorts, cuts or ends the query. */
+ * Stages that only pass rows on are no steps of their own: they lie on the pipeline from the events, or from
+ * the materialized of the stage before, to the next stage that groups, sorts, cuts or ends the query. */
 #ifndef STA_ANALYSE_QUERY_STAGES_H
 #define STA_ANALYSE_QUERY_STAGES_H
 
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/plain.h"
 #include "analyse/operators/materialized.h"
-#include "analyse/query/rows/workshop.h"
+#include "analyse/query/rows/query_context.h"
 
-/* What a plan comes to: a materialized, or plain rows with the path that gives them. */
+/* What a plan comes to: a materialized, or plain rows with the pipeline that gives them. */
 struct sta_outcome {
     struct sta_materialized *materialized;
-    struct sta_path path;
+    struct sta_pipeline pipeline;
     struct sta_plain plain;
 };
 
 /** @outcome: fini also after a failure. */
 STA_MUSTCHECK int sta_stages_run(const struct sta_plan *plan, struct sta_events *events,
-                                 struct sta_workshop *workshop, struct sta_outcome *outcome,
+                                 struct sta_query_context *context, struct sta_outcome *outcome,
                                  struct sta_error *err);
 void sta_outcome_fini(struct sta_outcome *outcome);
 

@@ -9,25 +9,25 @@
 
 /* ---- which keys */
 
-static bool is_of_thread(const struct sta_path *path, size_t key)
+static bool is_of_thread(const struct sta_pipeline *pipeline, size_t key)
 {
-    const struct sta_plan_stage *stage = &path->stages[0];
+    const struct sta_plan_stage *stage = &pipeline->stages[0];
     const int column = sta_expression_column(stage->keys[key].expression);
-    const struct sta_events_trace *trace = &path->events->traces[0];
+    const struct sta_events_trace *trace = &pipeline->events->traces[0];
     return (column == STA_LOGICAL_pid || column == STA_LOGICAL_tid || column == STA_LOGICAL_host_name) &&
            trace->map[column].program == NULL && trace->map[column].column == (uint32_t)column;
 }
 
 /* The first keys in a row of which there are two or more. */
-static void find_keys(struct sta_thread_keys *keys, const struct sta_path *path)
+static void find_keys(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline)
 {
-    const struct sta_plan_stage *stage = &path->stages[0];
-    if (path->events == NULL || path->events->trace_count != 1 || path->stage_count != 1 ||
+    const struct sta_plan_stage *stage = &pipeline->stages[0];
+    if (pipeline->events == NULL || pipeline->events->trace_count != 1 || pipeline->stage_count != 1 ||
         stage->kind != STA_PLAN_GROUPS)
         return;
     for (keys->first = 0; keys->first < stage->key_count; keys->first += keys->count + 1) {
-        for (keys->count = 0;
-             keys->first + keys->count < stage->key_count && is_of_thread(path, keys->first + keys->count);)
+        for (keys->count = 0; keys->first + keys->count < stage->key_count &&
+                              is_of_thread(pipeline, keys->first + keys->count);)
             keys->count++;
         if (keys->count > 1)
             return;
@@ -140,14 +140,14 @@ static void rank_threads(struct sta_thread_keys *keys, struct combining *combini
     free(threads);
 }
 
-void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_path *path)
+void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline)
 {
     *keys = (struct sta_thread_keys){.count = 0};
-    find_keys(keys, path);
+    find_keys(keys, pipeline);
     if (keys->count == 0)
         return;
-    const struct sta_plan_stage *stage = &path->stages[0];
-    const struct sta_entities *entities = sta_snapshot_entities(path->events->traces[0].snapshot);
+    const struct sta_plan_stage *stage = &pipeline->stages[0];
+    const struct sta_entities *entities = sta_snapshot_entities(pipeline->events->traces[0].snapshot);
     struct combining combining = {.entities = entities, .count = keys->count};
     STA_ASSERT(keys->count <= STA_COUNT_OF(combining.columns));
     for (size_t k = 0; k < keys->count; k++)
@@ -180,21 +180,21 @@ void sta_thread_key_room_fini(struct sta_thread_key_room *room)
     free(room->missing);
 }
 
-int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_lane *lane,
+int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
                           struct sta_thread_key_room *room, struct sta_vector *vector, struct sta_error *err)
 {
     const struct sta_column_values *threads;
     uint8_t any = 0;
-    int rc = sta_lane_physical(lane, STA_COLUMN_THREAD, &threads, err);
+    int rc = sta_pipeline_state_physical(state, STA_COLUMN_THREAD, &threads, err);
     if (rc != 0)
         return rc;
     if (room->ranks == NULL) {
         room->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->ranks);
         room->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->missing);
     }
-    for (uint32_t i = 0; i < lane->count; i++) {
-        const uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
-        const uint32_t rank = keys->of_code[threads->codes[sta_lane_part_row(lane, row)] + 1];
+    for (uint32_t i = 0; i < state->count; i++) {
+        const uint32_t row = state->selected != NULL ? state->selected[i] : i;
+        const uint32_t rank = keys->of_code[threads->codes[sta_pipeline_state_part_row(state, row)] + 1];
         room->ranks[row] = rank;
         room->missing[row] = rank == STA_NO_CODE;
         any |= room->missing[row];

@@ -6,7 +6,7 @@
 #ifndef STA_ANALYSE_QUERY_THREAD_KEYS_H
 #define STA_ANALYSE_QUERY_THREAD_KEYS_H
 
-#include "analyse/query/rows/path.h"
+#include "analyse/query/rows/pipeline.h"
 
 struct sta_thread_keys {
     size_t first, count; /* which keys of the stage; count 0: none are replaced */
@@ -21,8 +21,8 @@ struct sta_thread_keys {
     } * values; /* by key */
 };
 
-/** For the last stage of a path, of events of one trace. */
-void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_path *path);
+/** For the last stage of a pipeline, of events of one trace. */
+void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline);
 void sta_thread_keys_fini(struct sta_thread_keys *keys);
 
 /* Room of one thread. */
@@ -31,8 +31,8 @@ struct sta_thread_key_room {
     uint8_t *missing;
 };
 void sta_thread_key_room_fini(struct sta_thread_key_room *room);
-/** The ranks of the rows of a lane. */
-STA_MUSTCHECK int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_lane *lane,
+/** The ranks of the rows of a state. */
+STA_MUSTCHECK int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
                                         struct sta_thread_key_room *room, struct sta_vector *vector,
                                         struct sta_error *err);
 /** The keys of some ranks.  @vectors: by key, of memory of their own with room for STA_VECTOR_ROWS values. */

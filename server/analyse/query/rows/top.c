@@ -17,7 +17,7 @@ static bool put_least_key(const struct sta_plain *plain, size_t part, uint64_t *
     const struct sta_sort_key *key = &plain->layout.keys[0];
     const int column = sta_plain_key_column(plain, 0);
     double low, high;
-    if (column < 0 || !sta_path_range(plain->path, part, (uint32_t)column, &low, &high))
+    if (column < 0 || !sta_pipeline_range(plain->pipeline, part, (uint32_t)column, &low, &high))
         return false;
     const double first = key->descending ? high : low;
     if (low > high)
@@ -34,9 +34,9 @@ static bool put_least_key(const struct sta_plain *plain, size_t part, uint64_t *
 /* A record that no row of a part comes before: the least first key, at the earliest time. */
 static void put_least(const struct sta_plain *plain, size_t number, uint64_t *record)
 {
-    const struct sta_path_part *part = &plain->path->parts[number];
+    const struct sta_pipeline_part *part = &plain->pipeline->parts[number];
     const struct sta_block *block =
-        sta_snapshot_block(plain->path->events->traces[part->trace].snapshot, part->block);
+        sta_snapshot_block(plain->pipeline->events->traces[part->trace].snapshot, part->block);
     if (!put_least_key(plain, number, record) || plain->stage->order_count > 1)
         return;
     sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_TRACE, part->trace, true, record);
@@ -57,7 +57,7 @@ static int by_least(const void *left, const void *right, void *context)
 void sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
                   const uint64_t *after)
 {
-    const size_t count = plain->path->part_count;
+    const size_t count = plain->pipeline->part_count;
     const unsigned words = plain->layout.words;
     *top = (struct sta_top){.plain = plain, .sorter = sorter, .after = after};
     sta_sort_layout_init(&top->first, plain->layout.keys, 1);
@@ -84,7 +84,7 @@ struct sta_top_local {
     struct sta_sort_packer *packer; /* of the first key */
     uint64_t *bound;
     uint64_t *records; /* of first keys */
-    uint32_t *rows;
+    struct sta_column_tests tests;
 };
 
 struct sta_top_local *sta_top_local_create(const struct sta_top *top)
@@ -100,6 +100,7 @@ void sta_top_local_destroy(struct sta_top_local *local)
 {
     if (local == NULL)
         return;
+    sta_column_tests_fini(&local->tests);
     sta_sort_packer_destroy(local->packer);
     free(local->bound);
     free(local->records);
@@ -114,6 +115,36 @@ bool sta_top_part(const struct sta_top *top, struct sta_top_local *local, size_t
            sta_record_compare(top->least + *part * words, local->bound, words) <= 0;
 }
 
+/* The first key of a record as a number that a range can have.  Return: false when it is none. */
+static bool first_number(const struct sta_top *top, const uint64_t *record, double *number)
+{
+    uint64_t value;
+    const struct sta_sort_key *key = &top->plain->layout.keys[0];
+    if (!sta_key_get(&top->plain->layout.parts[0].fields[0], record, &value))
+        return false;
+    *number = key->type == STA_TYPE_INT ? (double)(int64_t)value : sta_unorder_number(value);
+    return (key->type == STA_TYPE_INT || key->type == STA_TYPE_FLOAT) && fabs(*number) < 0x1p53;
+}
+
+const struct sta_column_tests *sta_top_tests(const struct sta_top *top, struct sta_top_local *local,
+                                             size_t part)
+{
+    const struct sta_plain *plain = top->plain;
+    const int column = sta_plain_key_column(plain, 0);
+    struct sta_value_range range = {.low = -INFINITY, .high = INFINITY};
+    double last, first;
+    if (column < 0 || !sta_sorter_bound(top->sorter, local->bound) || !first_number(top, local->bound, &last))
+        return NULL;
+    *(plain->layout.keys[0].descending ? &range.low : &range.high) = last;
+    if (top->after != NULL && first_number(top, top->after, &first))
+        *(plain->layout.keys[0].descending ? &range.high : &range.low) = first;
+    sta_column_tests_fini(&local->tests);
+    return sta_pipeline_tests(plain->pipeline, plain->pipeline->parts[part].trace, (uint32_t)column, &range,
+                              &local->tests)
+               ? &local->tests
+               : NULL;
+}
+
 /* The first key of a record, as it is packed alone. */
 static void first_key(const struct sta_top *top, const uint64_t *record, uint64_t *alone)
 {
@@ -126,13 +157,14 @@ static void first_key(const struct sta_top *top, const uint64_t *record, uint64_
 
 /* The same as packing and comparing, for integers in one word, of which most first keys are. */
 static uint32_t keep_integers(const struct sta_top *top, const struct sta_vector *key,
-                              const struct sta_lane *lane, uint64_t least, uint64_t most, uint32_t *kept)
+                              const struct sta_pipeline_state *state, uint64_t least, uint64_t most,
+                              uint32_t *kept)
 {
     const struct sta_key_field field = top->first.parts[0].fields[0];
     const int64_t *values = key->integers;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < lane->count; i++) {
-        const uint32_t row = lane->selected != NULL ? lane->selected[i] : i;
+    for (uint32_t i = 0; i < state->count; i++) {
+        const uint32_t row = state->selected != NULL ? state->selected[i] : i;
         const uint64_t held = ((uint64_t)values[row] ^ field.flip) - field.base;
         kept[count] = row;
         count += (held >= least) & (held <= most);
@@ -140,7 +172,7 @@ static uint32_t keep_integers(const struct sta_top *top, const struct sta_vector
     return count;
 }
 
-int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struct sta_lane *lane,
+int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struct sta_pipeline_state *state,
                    const struct sta_vector *key, uint32_t *kept, struct sta_error *err)
 {
     const unsigned words = top->first.words;
@@ -155,18 +187,18 @@ int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struc
     if (top->after != NULL)
         first_key(top, top->after, least);
     if (words == 1 && key->type == STA_TYPE_INT && !key->constant && key->missing == NULL) {
-        sta_lane_keep(lane, kept, keep_integers(top, key, lane, least[0], most[0], kept));
+        sta_pipeline_state_keep(state, kept, keep_integers(top, key, state, least[0], most[0], kept));
         return STA_OK;
     }
-    int rc = sta_sort_pack(local->packer, key, lane->selected, 0, lane->count, local->records, words, err);
-    for (uint32_t i = 0; rc == 0 && i < lane->count; i++) {
+    int rc = sta_sort_pack(local->packer, key, state->selected, 0, state->count, local->records, words, err);
+    for (uint32_t i = 0; rc == 0 && i < state->count; i++) {
         const uint64_t *record = local->records + (size_t)i * words;
-        kept[count] = lane->selected != NULL ? lane->selected[i] : i;
+        kept[count] = state->selected != NULL ? state->selected[i] : i;
         count += words == 1 ? record[0] >= least[0] && record[0] <= most[0]
                             : sta_record_compare(record, least, words) >= 0 &&
                                   sta_record_compare(record, most, words) <= 0;
     }
     if (rc == 0)
-        sta_lane_keep(lane, kept, count);
+        sta_pipeline_state_keep(state, kept, count);
     return rc;
 }

@@ -28,10 +28,14 @@ struct sta_top_local *sta_top_local_create(const struct sta_top *top);
 void sta_top_local_destroy(struct sta_top_local *local); /* NULL allowed */
 /** The part to look at as number @number.  Return: false when no row of it is wanted. */
 bool sta_top_part(const struct sta_top *top, struct sta_top_local *local, size_t number, size_t *part);
-/** Drops rows of a lane that by their first key are not among the first.  @key: its values.  @kept: room for
+/** Tests of rows of a part that by their first key may be among the first, before any value is decoded; they
+ * live until the next call.  Return: NULL when there are none. */
+const struct sta_column_tests *sta_top_tests(const struct sta_top *top, struct sta_top_local *local,
+                                             size_t part);
+/** Drops rows of a state that by their first key are not among the first.  @key: its values.  @kept: room for
  * all rows. */
 STA_MUSTCHECK int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local,
-                                 struct sta_lane *lane, const struct sta_vector *key, uint32_t *kept,
-                                 struct sta_error *err);
+                                 struct sta_pipeline_state *state, const struct sta_vector *key,
+                                 uint32_t *kept, struct sta_error *err);
 
 #endif

@@ -9,6 +9,15 @@
 #define MOST_INTEGERS 100000 /* distinct ones that are counted */
 #define TOP_VALUES 10
 
+struct describing {
+    struct sta_table *table;
+    const struct sta_columns *all;
+    uint32_t *columns; /* those that are counted .. */
+    size_t *rows;      /* .. and their rows */
+    size_t count;
+    const struct sta_budget *budget;
+};
+
 static void set_text(struct sta_table *table, const char *column, size_t row, struct sta_buffer *text)
 {
     sta_table_set_text(table, sta_table_find(table, column), row, text->data != NULL ? text->data : "",
@@ -16,66 +25,59 @@ static void set_text(struct sta_table *table, const char *column, size_t row, st
     sta_buffer_clear(text);
 }
 
-static void set_top(struct sta_table *table, size_t row, const struct sta_tally_value *values, size_t count)
+static int set_top(struct describing *describing, size_t row, const struct sta_tally *tally,
+                   struct sta_error *err)
 {
     struct sta_buffer text;
+    uint64_t *values = sta_tally_by_frequency(tally, describing->budget, err);
+    if (values == NULL)
+        return err->status;
     sta_buffer_init(&text);
     sta_put_char(&text, '[');
-    for (size_t i = 0; i < count && i < TOP_VALUES; i++) {
+    for (size_t i = 0; i < tally->count && i < TOP_VALUES; i++) {
+        const struct sta_text value = sta_tally_text(tally, values[i]);
         sta_put_text(&text, i > 0 ? ",{\"value\":" : "{\"value\":");
-        sta_put_json_string(&text, values[i].text.bytes, values[i].text.length);
-        sta_put_format(&text, ",\"count\":%llu}", (unsigned long long)values[i].count);
+        sta_put_json_string(&text, value.bytes, value.length);
+        sta_put_format(&text, ",\"count\":%lld}", (long long)sta_tally_frequency(tally, values[i]));
     }
     sta_put_char(&text, ']');
-    set_text(table, "top", row, &text);
+    set_text(describing->table, "top", row, &text);
     sta_buffer_fini(&text);
-}
-
-static struct sta_text extreme_text(const struct sta_tally_value *values, size_t count, bool largest)
-{
-    struct sta_text found = values[0].text;
-    for (size_t i = 1; i < count; i++) {
-        struct sta_text one = values[i].text;
-        int order = memcmp(one.bytes, found.bytes, STA_MIN(one.length, found.length));
-        if (order == 0)
-            order = (one.length > found.length) - (one.length < found.length);
-        if (largest ? order > 0 : order < 0)
-            found = one;
-    }
-    return found;
+    sta_account_free(describing->budget->account, values);
+    return STA_OK;
 }
 
 /* The least or the largest value, as text. */
-static void set_extreme(struct sta_table *table, size_t row, const struct sta_tally *tally,
-                        const struct sta_tally_value *values, size_t count, bool largest)
+static void set_extreme(struct sta_table *table, size_t row, const struct sta_tally *tally, bool largest)
 {
+    const uint64_t value = largest ? tally->count - 1 : 0;
     struct sta_buffer text;
-    sta_buffer_init(&text);
-    if (tally->type == STA_TYPE_INT && tally->any) {
-        sta_put_int(&text, largest ? tally->largest : tally->least);
-    } else if (tally->type == STA_TYPE_FLOAT && tally->any) {
-        sta_put_double(&text, largest ? tally->largest_number : tally->least_number);
-    } else if (tally->type == STA_TYPE_TEXT && count > 0) {
-        struct sta_text found = extreme_text(values, count, largest);
-        sta_put(&text, found.bytes, found.length);
-    } else if (tally->type == STA_TYPE_BOOL && count > 0) {
-        sta_put_text(&text, tally->counts[largest] > 0 ? (largest ? "true" : "false")
-                            : largest                  ? "false"
-                                                       : "true");
-    } else {
+    if (!tally->any && tally->count == 0)
         return;
+    sta_buffer_init(&text);
+    if (tally->type == STA_TYPE_INT) {
+        sta_put_int(&text, largest ? tally->largest : tally->least);
+    } else if (tally->type == STA_TYPE_FLOAT) {
+        sta_put_double(&text, largest ? tally->largest_number : tally->least_number);
+    } else if (tally->type == STA_TYPE_TEXT) {
+        struct sta_text found = sta_tally_text(tally, value);
+        sta_put(&text, found.bytes, found.length);
+    } else {
+        sta_put_text(&text, tally->values.keys[0].bools[value] ? "true" : "false");
     }
     set_text(table, largest ? "max" : "min", row, &text);
     sta_buffer_fini(&text);
 }
 
-static void set_row(struct sta_table *table, size_t row, const struct sta_schema_column *column,
-                    const struct sta_tally *tally, uint64_t events)
+static int set_row(void *self, size_t number, const struct sta_tally *tally, struct sta_error *err)
 {
-    size_t count;
+    struct describing *describing = self;
+    struct sta_table *table = describing->table;
+    const size_t row = describing->rows[number];
+    const struct sta_schema_column *column =
+        &sta_columns_schema(describing->all)->columns[describing->columns[number]];
+    const uint64_t events = sta_snapshot_info(sta_columns_snapshot(describing->all))->events;
     const char *type = sta_type_name(column->type);
-    struct sta_tally_value *values = sta_tally_values(tally, &count);
-    bool counted = column->type != STA_TYPE_FLOAT && !tally->overflowed;
     sta_table_set_text(table, sta_table_find(table, "name"), row, column->name, strlen(column->name));
     sta_table_set_text(table, sta_table_find(table, "type"), row, type, strlen(type));
     if (column->unit != NULL)
@@ -84,16 +86,14 @@ static void set_row(struct sta_table *table, size_t row, const struct sta_schema
     if (events > 0)
         sta_table_set_number(sta_table_find(table, "missing_share"), row,
                              (double)tally->missing / (double)events);
-    if (counted)
-        sta_table_set_int(sta_table_find(table, "distinct"), row, (int64_t)count);
-    set_extreme(table, row, tally, values, count, false);
-    set_extreme(table, row, tally, values, count, true);
-    if (column->type == STA_TYPE_TEXT)
-        set_top(table, row, values, count);
-    free(values);
+    if (column->type != STA_TYPE_FLOAT && !tally->overflowed)
+        sta_table_set_int(sta_table_find(table, "distinct"), row, (int64_t)tally->count);
+    set_extreme(table, row, tally, false);
+    set_extreme(table, row, tally, true);
+    return column->type == STA_TYPE_TEXT ? set_top(describing, row, tally, err) : STA_OK;
 }
 
-static void fill(struct sta_table *table, const struct sta_tallied *tallied)
+static void init_table(struct sta_table *table, size_t rows)
 {
     static const struct {
         const char *name;
@@ -107,30 +107,55 @@ static void fill(struct sta_table *table, const struct sta_tallied *tallied)
                    {"min", STA_TYPE_TEXT},
                    {"max", STA_TYPE_TEXT},
                    {"top", STA_TYPE_LIST}};
-    const struct sta_schema *schema = sta_columns_schema(tallied->all);
-    uint64_t events = sta_snapshot_info(sta_columns_snapshot(tallied->all))->events;
-    sta_table_init(table, tallied->count);
+    sta_table_init(table, rows);
     for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
         sta_table_add(table, columns[c].name, columns[c].type, NULL);
-    for (size_t i = 0; i < tallied->count; i++)
-        set_row(table, i, &schema->columns[tallied->columns[i]], &tallied->tallies[i], events);
 }
 
-int sta_columns_describe(const struct sta_columns_question *question, const struct sta_budget *budget,
-                         struct sta_table *table, struct sta_error *err)
+/* A row for each column that queries may name; those are counted that @known does not have.  A preset
+ * changes one. */
+static void list_columns(struct describing *describing, const struct sta_table *known)
 {
-    struct sta_tallied tallied = {0};
-    int status = sta_schema_bind(question, &tallied.all, err);
+    const struct sta_schema *schema = sta_columns_schema(describing->all);
+    size_t row = 0;
+    for (size_t i = 0; i < schema->count; i++) {
+        if (sta_schema_is_hidden(&schema->columns[i]))
+            continue;
+        if (known == NULL || i == STA_LOGICAL_cat) {
+            describing->columns[describing->count] = (uint32_t)i;
+            describing->rows[describing->count++] = row;
+        }
+        row++;
+    }
+    STA_ASSERT(known == NULL || known->rows == row);
+    init_table(describing->table, row);
+    if (known == NULL)
+        return;
+    for (row = 0; row < known->rows; row++)
+        if (describing->count == 0 || row != describing->rows[0])
+            sta_table_copy_row(describing->table, row, known, row);
+}
+
+int sta_columns_describe(const struct sta_columns_question *question, const struct sta_table *known,
+                         const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
+{
+    struct describing describing = {.table = table, .budget = budget};
+    struct sta_columns *all;
+    int status = sta_schema_bind(question, &all, err);
     if (status != STA_OK)
         return status;
-    const struct sta_schema *schema = sta_columns_schema(tallied.all);
-    tallied.columns = sta_alloc_array(schema->count, sizeof *tallied.columns);
-    for (size_t i = 0; i < schema->count; i++)
-        if (!sta_schema_is_hidden(&schema->columns[i]))
-            tallied.columns[tallied.count++] = (uint32_t)i;
-    status = sta_tally_columns(&tallied, MOST_INTEGERS, budget, err);
-    if (status == STA_OK)
-        fill(table, &tallied);
-    sta_tallied_fini(&tallied);
+    const size_t count = sta_columns_schema(all)->count;
+    describing.all = all;
+    describing.columns = sta_alloc_array(count, sizeof *describing.columns);
+    describing.rows = sta_alloc_array(count, sizeof *describing.rows);
+    list_columns(&describing, known);
+    const struct sta_tally_output output = {&describing, set_row};
+    status =
+        sta_tally_columns(all, describing.columns, describing.count, MOST_INTEGERS, &output, budget, err);
+    if (status != STA_OK)
+        sta_table_fini(table);
+    free(describing.columns);
+    free(describing.rows);
+    sta_columns_destroy(all);
     return status;
 }

@@ -1,66 +1,68 @@
-/* One pass over a trace that tallies columns. */
+/* Passes over a trace that tally columns. */
 #include "analyse/query/schema/schema.h"
 
-#include <stdlib.h>
-
-#include "analyse/budget.h"
-#include "analyse/question.h"
-#include "analyse/scan.h"
+#include "analyse/views/question.h"
+#include "analyse/sources/scan.h"
 #include "common/memory.h"
 
+#define COLUMNS_PER_PASS 128u
+
 struct pass {
-    const struct sta_tallied *tallied;
-    struct sta_tally *tallies; /* of worker w: from w * count on */
+    const uint32_t *columns;
+    size_t count;
+    struct sta_tally tallies[COLUMNS_PER_PASS];
 };
 
 static int update(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
-    const struct pass *pass = self;
-    size_t count = pass->tallied->count;
+    struct pass *pass = self;
     STA_ASSERT(rows->selected == NULL); /* no filter, no window */
-    for (size_t i = 0; i < count; i++) {
+    int rc = STA_OK;
+    for (size_t i = 0; rc == 0 && i < pass->count; i++) {
         struct sta_vector vector;
-        int status = sta_column_reader_get(rows->reader, pass->tallied->columns[i], &vector, err);
-        if (status != STA_OK)
-            return status;
-        sta_tally_add(&pass->tallies[worker * count + i], &vector, rows->count);
-        sta_column_reader_drop(rows->reader, pass->tallied->columns[i]);
+        rc = sta_column_reader_get(rows->reader, pass->columns[i], &vector, err);
+        if (rc == 0)
+            rc = sta_tally_add(&pass->tallies[i], worker, &vector, rows->count, err);
+        sta_column_reader_drop(rows->reader, pass->columns[i]);
     }
-    return STA_OK;
+    return rc;
 }
 
-int sta_tally_columns(struct sta_tallied *tallied, size_t most, const struct sta_budget *budget,
-                      struct sta_error *err)
+static int run_pass(struct pass *pass, const struct sta_columns *all, size_t most,
+                    const struct sta_budget *budget, struct sta_error *err)
 {
-    const struct sta_schema *schema = sta_columns_schema(tallied->all);
-    unsigned workers = sta_budget_workers(budget);
-    size_t count = tallied->count;
-    struct pass pass = {tallied, sta_alloc_array(workers * count, sizeof *pass.tallies)};
-    for (size_t i = 0; i < workers * count; i++)
-        sta_tally_init(&pass.tallies[i], schema->columns[tallied->columns[i % count]].type, most);
-    struct sta_accumulator accumulator = {.self = &pass, .update = update};
-    struct sta_scan scan = {.columns = tallied->all,
+    const struct sta_schema *schema = sta_columns_schema(all);
+    struct sta_accumulator accumulator = {.self = pass, .update = update};
+    struct sta_scan scan = {.columns = all,
                             .from = INT64_MIN,
                             .to = INT64_MAX,
                             .accumulators = &accumulator,
                             .accumulator_count = 1};
-    int status = sta_scan_run(&scan, budget, err);
-    for (size_t i = count; i < workers * count; i++) {
-        if (status == STA_OK)
-            sta_tally_merge(&pass.tallies[i % count], &pass.tallies[i]);
-        sta_tally_fini(&pass.tallies[i]);
-    }
-    tallied->tallies = pass.tallies;
-    return status;
+    int rc = STA_OK;
+    for (size_t i = 0; rc == 0 && i < pass->count; i++)
+        rc = sta_tally_init(&pass->tallies[i], schema->columns[pass->columns[i]].type, most, budget, err);
+    if (rc == 0)
+        rc = sta_scan_run(&scan, budget, err);
+    for (size_t i = 0; rc == 0 && i < pass->count; i++)
+        rc = sta_tally_finish(&pass->tallies[i], err);
+    return rc;
 }
 
-void sta_tallied_fini(struct sta_tallied *tallied)
+int sta_tally_columns(const struct sta_columns *all, const uint32_t *columns, size_t count, size_t most,
+                      const struct sta_tally_output *output, const struct sta_budget *budget,
+                      struct sta_error *err)
 {
-    for (size_t i = 0; tallied->tallies != NULL && i < tallied->count; i++)
-        sta_tally_fini(&tallied->tallies[i]);
-    free(tallied->tallies);
-    free(tallied->columns);
-    sta_columns_destroy(tallied->all);
+    int rc = STA_OK;
+    for (size_t first = 0; rc == 0 && first < count; first += COLUMNS_PER_PASS) {
+        struct pass pass = {.columns = columns + first, .count = STA_MIN(count - first, COLUMNS_PER_PASS)};
+        rc = run_pass(&pass, all, most, budget, err);
+        for (size_t i = 0; i < pass.count; i++) {
+            if (rc == 0)
+                rc = output->take(output->self, first + i, &pass.tallies[i], err);
+            sta_tally_fini(&pass.tallies[i]);
+        }
+    }
+    return rc;
 }
 
 int sta_schema_bind(const struct sta_columns_question *question, struct sta_columns **columns,

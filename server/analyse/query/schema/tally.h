@@ -1,48 +1,52 @@
-/* tally.h - what one column holds, counted value by value (private to the schema of queries).
+/* tally.h - what one column holds: how often each value occurs, and its range (private to the schema of
+ * queries).
  *
- * Each worker counts for itself; the counts are added up afterwards, so that nothing depends on who saw which
- * block. */
+ * A column is an aggregation by value.  Numbers are not counted, nor integers any more once there are too
+ * many of them: the rest goes into an aggregation without keys, for least and greatest. */
 #ifndef STA_ANALYSE_QUERY_SCHEMA_TALLY_H
 #define STA_ANALYSE_QUERY_SCHEMA_TALLY_H
 
-#include "analyse/expression/expression.h"
-
-/* How often each integer occurs, as long as there are not too many. */
-struct sta_integer_counts {
-    int64_t *values;
-    uint64_t *counts; /* 0: a free place */
-    size_t capacity, used;
-};
+#include "analyse/operators/aggregate.h"
 
 struct sta_tally {
     enum sta_type type;
-    size_t most; /* distinct integers that are counted; 0: none */
+    size_t most;
+    struct sta_aggregation *by_value; /* NULL: of FLOAT */
+    struct sta_aggregation *range;    /* INT, FLOAT: of rows that are not counted by value; else NULL */
+    /* once finished */
     uint64_t missing;
-    uint64_t *counts; /* TEXT: by code.  BOOL: false, true */
-    size_t code_capacity;
-    const struct sta_dictionary *texts; /* of the codes */
-    struct sta_integer_counts integers; /* INT */
-    bool overflowed;                    /* INT: there are more than `most` */
-    bool any;
-    int64_t least, largest;              /* INT */
+    bool overflowed; /* INT: there are more than `most`, of which some are counted */
+    struct sta_aggregation_table
+        values;             /* distinct values, ascending: keys[0], and their counts: values[0] */
+    uint64_t count;         /* of them */
+    bool any;               /* INT, FLOAT: a value that is not missing */
+    int64_t least, largest; /* INT */
     double least_number, largest_number; /* FLOAT */
 };
 
-void sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most);
+/** @most: distinct integers that are counted.  Fini also after a failure. */
+STA_MUSTCHECK int sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most,
+                                 const struct sta_budget *budget, struct sta_error *err);
 void sta_tally_fini(struct sta_tally *tally);
-/** Counts the first @rows rows. */
-void sta_tally_add(struct sta_tally *tally, const struct sta_vector *vector, uint32_t rows);
-/** Adds what another worker has counted. */
-void sta_tally_merge(struct sta_tally *tally, const struct sta_tally *other);
+/** Counts the first @rows rows.  Context: worker @worker, one call at a time each. */
+STA_MUSTCHECK int sta_tally_add(struct sta_tally *tally, unsigned worker, const struct sta_vector *vector,
+                                uint32_t rows, struct sta_error *err);
+/** No more rows come. */
+STA_MUSTCHECK int sta_tally_finish(struct sta_tally *tally, struct sta_error *err);
+/** Numbers of the distinct values, most frequent first, then by value.  Charged; sta_account_free it.  NULL:
+ * STA_ENOMEM, STA_ELIMIT, STA_ECANCELLED, .. */
+STA_MUSTCHECK uint64_t *sta_tally_by_frequency(const struct sta_tally *tally, const struct sta_budget *budget,
+                                               struct sta_error *err);
 
-/* One value of a tally. */
-struct sta_tally_value {
-    struct sta_text text; /* TEXT */
-    int64_t integer;      /* INT, BOOL */
-    uint64_t count;
-};
-/** The distinct values, most frequent first, then by value; free() it.  Not of FLOAT, nor of integers that
- * overflowed. */
-struct sta_tally_value *sta_tally_values(const struct sta_tally *tally, size_t *count);
+static inline int64_t sta_tally_frequency(const struct sta_tally *tally, uint64_t value)
+{
+    return tally->values.values[0].integers[value];
+}
+
+/** A value of TEXT. */
+static inline struct sta_text sta_tally_text(const struct sta_tally *tally, uint64_t value)
+{
+    return sta_dictionary_text(tally->values.keys[0].texts, tally->values.keys[0].codes[value]);
+}
 
 #endif

@@ -35,38 +35,68 @@ static bool begins_with(struct sta_text text, const char *prefix, size_t length)
     return true;
 }
 
-/* Those that begin so move to the front; integers are looked at in decimal. */
-static size_t narrow(struct sta_tally_value *values, size_t count, enum sta_type type, const char *prefix)
+struct listing {
+    struct sta_table *table;
+    const struct sta_schema_column *column;
+    const char *prefix;
+    size_t most;
+    const struct sta_budget *budget;
+};
+
+/* Integers are looked at in decimal. */
+static bool is_listed(const struct sta_tally *tally, uint64_t value, const char *prefix)
 {
-    size_t length = strlen(prefix), kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        char decimal[24];
-        struct sta_text text = values[i].text;
-        if (type == STA_TYPE_INT)
-            text = (struct sta_text){
-                decimal, (uint32_t)snprintf(decimal, sizeof decimal, "%lld", (long long)values[i].integer)};
-        else if (type == STA_TYPE_BOOL)
-            text = values[i].integer ? (struct sta_text){"true", 4} : (struct sta_text){"false", 5};
-        if (begins_with(text, prefix, length))
-            values[kept++] = values[i];
-    }
-    return kept;
+    const struct sta_vector *key = &tally->values.keys[0];
+    char decimal[24];
+    struct sta_text text;
+    if (tally->type == STA_TYPE_INT)
+        text = (struct sta_text){
+            decimal, (uint32_t)snprintf(decimal, sizeof decimal, "%lld", (long long)key->integers[value])};
+    else if (tally->type == STA_TYPE_BOOL)
+        text = key->bools[value] ? (struct sta_text){"true", 4} : (struct sta_text){"false", 5};
+    else
+        text = sta_tally_text(tally, value);
+    return begins_with(text, prefix, strlen(prefix));
 }
 
-static void fill(struct sta_table *table, const struct sta_schema_column *column,
-                 const struct sta_tally_value *values, size_t count, size_t rows)
+static void fill(const struct listing *listing, const struct sta_tally *tally, const uint64_t *values,
+                 size_t count)
 {
-    sta_table_init(table, rows);
-    table->row_count = count;
-    struct sta_table_column *value = sta_table_add(table, "value", column->type, column->unit);
-    for (size_t i = 0; i < rows; i++)
-        if (column->type == STA_TYPE_TEXT)
-            sta_table_set_text(table, value, i, values[i].text.bytes, values[i].text.length);
-        else
-            sta_table_set_int(value, i, values[i].integer);
-    struct sta_table_column *counts = sta_table_add(table, "count", STA_TYPE_INT, NULL);
-    for (size_t i = 0; i < rows; i++)
-        sta_table_set_int(counts, i, (int64_t)values[i].count);
+    const size_t rows = STA_MIN(count, listing->most);
+    sta_table_init(listing->table, rows);
+    listing->table->row_count = count;
+    sta_table_add(listing->table, "value", listing->column->type, listing->column->unit);
+    sta_table_add(listing->table, "count", STA_TYPE_INT, NULL);
+    for (size_t i = 0; i < rows; i++) {
+        const struct sta_vector *key = &tally->values.keys[0];
+        struct sta_table_column *value = &listing->table->columns[0];
+        if (key->type == STA_TYPE_TEXT) {
+            const struct sta_text text = sta_tally_text(tally, values[i]);
+            sta_table_set_text(listing->table, value, i, text.bytes, text.length);
+        } else {
+            sta_table_set_int(value, i,
+                              key->type == STA_TYPE_INT ? key->integers[values[i]] : key->bools[values[i]]);
+        }
+        sta_table_set_int(&listing->table->columns[1], i, sta_tally_frequency(tally, values[i]));
+    }
+}
+
+static int list_values(void *self, size_t number, const struct sta_tally *tally, struct sta_error *err)
+{
+    const struct listing *listing = self;
+    size_t count = 0;
+    if (tally->overflowed)
+        return sta_fail(err, STA_ELIMIT, "The column %s has more than %u distinct values",
+                        listing->column->name, MOST_INTEGERS);
+    uint64_t *values = sta_tally_by_frequency(tally, listing->budget, err);
+    if (values == NULL)
+        return err->status;
+    for (uint64_t i = 0; i < tally->count; i++)
+        if (is_listed(tally, values[i], listing->prefix))
+            values[count++] = values[i];
+    fill(listing, tally, values, count);
+    sta_account_free(listing->budget->account, values);
+    return STA_OK;
 }
 
 static int check_countable(const struct sta_schema_column *column, struct sta_error *err)
@@ -81,29 +111,19 @@ int sta_column_values(const struct sta_columns_question *question, const char *c
                       size_t most, const struct sta_budget *budget, struct sta_table *table,
                       struct sta_error *err)
 {
-    struct sta_tallied tallied = {0};
-    int status = sta_schema_bind(question, &tallied.all, err);
+    struct sta_columns *all;
+    int status = sta_schema_bind(question, &all, err);
     if (status != STA_OK)
         return status;
-    const struct sta_schema *schema = sta_columns_schema(tallied.all);
-    int index = find_column(schema, column, err);
+    const struct sta_schema *schema = sta_columns_schema(all);
+    const int index = find_column(schema, column, err);
     status = index < 0 ? err->status : check_countable(&schema->columns[index], err);
     if (status == STA_OK) {
-        tallied.count = 1;
-        tallied.columns = sta_alloc_array(1, sizeof *tallied.columns);
-        tallied.columns[0] = (uint32_t)index;
-        status = sta_tally_columns(&tallied, MOST_INTEGERS, budget, err);
+        struct listing listing = {table, &schema->columns[index], prefix != NULL ? prefix : "", most, budget};
+        const struct sta_tally_output output = {&listing, list_values};
+        const uint32_t number = (uint32_t)index;
+        status = sta_tally_columns(all, &number, 1, MOST_INTEGERS, &output, budget, err);
     }
-    if (status == STA_OK && tallied.tallies[0].overflowed)
-        status = sta_fail(err, STA_ELIMIT, "The column %s has more than %u distinct values",
-                          schema->columns[index].name, MOST_INTEGERS);
-    if (status == STA_OK) {
-        size_t count;
-        struct sta_tally_value *values = sta_tally_values(&tallied.tallies[0], &count);
-        count = narrow(values, count, schema->columns[index].type, prefix != NULL ? prefix : "");
-        fill(table, &schema->columns[index], values, count, STA_MIN(count, most));
-        free(values);
-    }
-    sta_tallied_fini(&tallied);
+    sta_columns_destroy(all);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Programs from the outside: what an expression says of itself, many rows, growing dictionaries, demands. */
+/* Programs from the outside: what an expression says of itself, many rows, growing dictionaries, predicates.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -122,27 +123,27 @@ Test(programs, threads_share_what_is_remembered)
     sta_dictionary_destroy(shared.texts);
 }
 
-/* ---- demands */
+/* ---- predicates */
 
 static void check_range(const char *text, uint32_t column, double low, double high)
 {
     size_t count;
     struct sta_expression *expression = parse(text);
-    const struct sta_demand *demands = sta_expression_demands(expression, &count);
+    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
     bool found = false;
     for (size_t i = 0; i < count; i++) {
-        if (demands[i].column != column)
+        if (predicates[i].column != column)
             continue;
         found = true;
-        cr_expect_eq(demands[i].kind, STA_DEMAND_RANGE);
-        cr_expect(demands[i].low == low && demands[i].high == high, "%s: %g .. %g", text, demands[i].low,
-                  demands[i].high);
+        cr_expect_eq(predicates[i].kind, STA_PREDICATE_RANGE);
+        cr_expect(predicates[i].low == low && predicates[i].high == high, "%s: %g .. %g", text,
+                  predicates[i].low, predicates[i].high);
     }
     cr_expect(found, "%s", text);
     sta_expression_destroy(expression);
 }
 
-Test(demands, ranges)
+Test(predicates, ranges)
 {
     check_range("size > 4 * 1024 and args.flag", COLUMN_SIZE, 4096, INFINITY);
     check_range("size > 1 and 9 >= size and size != 5", COLUMN_SIZE, 1, 9);
@@ -154,7 +155,7 @@ Test(demands, ranges)
     check_range("(size > 5 and ts > 1) or size == 2", COLUMN_SIZE, 2, INFINITY);
 }
 
-Test(demands, nothing_where_nothing_is_certain)
+Test(predicates, nothing_where_nothing_is_certain)
 {
     static const char *const texts[] = {
         "size > 1 or ts > 1", "not size > 1", "size != 1", "size % 2 == 0",
@@ -163,10 +164,31 @@ Test(demands, nothing_where_nothing_is_certain)
     for (size_t i = 0; i < STA_COUNT_OF(texts); i++) {
         size_t count;
         struct sta_expression *expression = parse(texts[i]);
-        sta_expression_demands(expression, &count);
+        sta_expression_predicates(expression, &count);
         cr_expect_eq(count, 0, "%s", texts[i]);
         sta_expression_destroy(expression);
     }
+}
+
+static void check_whole(const char *text, bool whole)
+{
+    struct sta_expression *expression = parse(text);
+    cr_expect_eq(sta_expression_is_predicates(expression), whole, "%s", text);
+    sta_expression_destroy(expression);
+}
+
+Test(predicates, that_are_the_whole_condition)
+{
+    check_whole("size > 1", true);
+    check_whole("size > 1 and 9 >= size and ts < 5 and name == 'x'", true);
+    check_whole("name.str.contains('x') or name == 'y'", true);
+    check_whole("size > 1 and size != 5", false);
+    check_whole("size > 1 and size % 2 == 0", false);
+    check_whole("size == 1 or size == 5", false);
+    check_whole("size in [1, 5]", false);
+    check_whole("size > 9007199254740993", false);
+    check_whole("size > ts", false);
+    check_whole("name == 'x' and size.isna()", false);
 }
 
 /* Whether one of the texts of a column is admitted; each code alone. */
@@ -177,21 +199,22 @@ static void check_texts(const char *text, uint32_t column, const char *expected)
     struct sta_vector vector;
     struct sta_expression *expression = parse(text);
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    const struct sta_demand *demands = sta_expression_demands(expression, &count);
+    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
     cr_assert_eq(count, 1, "%s", text);
-    cr_expect(demands->kind == STA_DEMAND_TEXT && demands->column == column, "%s", text);
+    cr_expect(predicates->kind == STA_PREDICATE_TEXT && predicates->column == column, "%s", text);
     rows_give(NULL, column, &vector, &err);
     for (unsigned row = 0; row < ROWS; row++) {
         bool admits;
         cr_assert_eq(
-            sta_demand_admits(demands, evaluator, vector.texts, vector.codes + row, 1, &admits, &err), 0);
+            sta_predicate_admits(predicates, evaluator, vector.texts, vector.codes + row, 1, &admits, &err),
+            0);
         cr_expect_eq(admits, expected[row] == 'T', "%s: row %u", text, row);
     }
     sta_evaluator_destroy(evaluator);
     sta_expression_destroy(expression);
 }
 
-Test(demands, texts)
+Test(predicates, texts)
 {
     check_texts("cat == 'POSIX'", COLUMN_CAT, "TFTF");
     check_texts("args.flag and (name == 'read' or name.str.contains('\\d'))", COLUMN_NAME, "TTFF");

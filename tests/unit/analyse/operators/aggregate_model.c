@@ -191,6 +191,7 @@ struct dealing {
     struct sta_aggregation *grouping;
     struct sta_dictionary *texts[MOST_DICTIONARIES];
     const struct model_row **rows;
+    size_t row_count;
     uint64_t state;
     struct batch batch;
 };
@@ -228,7 +229,7 @@ static void deal(struct dealing *dealing, const struct model_row *const *rows, u
 
 static void shuffle(struct dealing *dealing)
 {
-    for (size_t i = dealing->model->count; i > 1; i--) {
+    for (size_t i = dealing->row_count; i > 1; i--) {
         size_t other = model_random(&dealing->state) % i;
         const struct model_row *held = dealing->rows[i - 1];
         dealing->rows[i - 1] = dealing->rows[other];
@@ -236,11 +237,13 @@ static void shuffle(struct dealing *dealing)
     }
 }
 
-static void deal_all(struct dealing *dealing)
+/* Every @step-th row, from @first_row on. */
+static void deal_all(struct dealing *dealing, size_t first_row, size_t step)
 {
-    size_t count = dealing->model->count;
-    for (size_t i = 0; i < count; i++)
-        dealing->rows[i] = &dealing->model->rows[i];
+    size_t count = 0;
+    for (size_t i = first_row; i < dealing->model->count; i += step)
+        dealing->rows[count++] = &dealing->model->rows[i];
+    dealing->row_count = count;
     if (!dealing->run->in_order)
         shuffle(dealing);
     for (size_t first = 0, end; first < count; first = end) {
@@ -263,35 +266,120 @@ static int take(void *self, const struct sta_vector *keys, const struct sta_vect
     return 0;
 }
 
+/* ---- states as bytes */
+
+static int write_bytes(void *self, const void *bytes, size_t size, struct sta_error *err)
+{
+    sta_put(self, bytes, size);
+    return 0;
+}
+
+struct bytes_left {
+    const char *at;
+    size_t size;
+};
+
+static int read_bytes(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err)
+{
+    struct bytes_left *left = self;
+    *got = STA_MIN(size, left->size);
+    memcpy(bytes, left->at, *got);
+    left->at += *got;
+    left->size -= *got;
+    return 0;
+}
+
+int model_read_state(struct sta_aggregation *grouping, const char *bytes, size_t size, struct sta_error *err)
+{
+    struct bytes_left left = {bytes, size};
+    const struct sta_byte_source source = {&left, read_bytes};
+    return sta_aggregation_deserialize(grouping, &source, err);
+}
+
+struct sta_aggregation *model_create(const struct model *model, const struct sta_budget *budget)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_aggregation *grouping;
+    enum sta_type key_types[MODEL_COLUMNS];
+    for (size_t k = 0; k < model->key_count; k++)
+        key_types[k] = model_types[model->keys[k]];
+    struct sta_aggregation_spec spec = {.keys = key_types,
+                                        .key_count = model->key_count,
+                                        .keep_missing = model->keep_missing,
+                                        .primitives = model->primitives,
+                                        .primitive_count = model->primitive_count};
+    cr_assert_eq(sta_aggregation_create(&spec, budget, ".", &grouping, &err), 0, "%s", err.text);
+    return grouping;
+}
+
+static void init_dealing(struct dealing *dealing)
+{
+    dealing->rows = sta_alloc_array(dealing->model->count, sizeof *dealing->rows);
+    for (unsigned d = 0; d < dealing->run->dictionaries; d++)
+        dealing->texts[d] = sta_dictionary_create();
+}
+
+static void fini_dealing(struct dealing *dealing)
+{
+    sta_aggregation_destroy(dealing->grouping);
+    for (unsigned d = 0; d < dealing->run->dictionaries; d++)
+        sta_dictionary_destroy(dealing->texts[d]);
+    free(dealing->rows);
+    free(dealing);
+}
+
+void model_write_state(const struct model *model, const struct model_run *run, size_t shard,
+                       struct sta_buffer *bytes)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_budget budget = {.workers = run->workers, .memory = run->memory};
+    const struct sta_byte_sink sink = {bytes, write_bytes};
+    struct dealing *dealing = sta_alloc(sizeof *dealing);
+    dealing->model = model;
+    dealing->run = run;
+    dealing->state = run->seed + shard;
+    init_dealing(dealing);
+    dealing->grouping = model_create(model, &budget);
+    deal_all(dealing, shard, run->shards);
+    cr_assert_eq(sta_aggregation_serialize(dealing->grouping, &sink, &err), 0, "%s", err.text);
+    fini_dealing(dealing);
+}
+
+static void unite_shards(struct dealing *dealing)
+{
+    for (size_t shard = 0; shard < dealing->run->shards; shard++) {
+        struct sta_error err = STA_ERROR_INIT;
+        struct sta_buffer bytes;
+        sta_buffer_init(&bytes);
+        model_write_state(dealing->model, dealing->run, shard, &bytes);
+        cr_assert_eq(model_read_state(dealing->grouping, bytes.data, bytes.size, &err), 0, "%s", err.text);
+        sta_buffer_fini(&bytes);
+    }
+}
+
 void model_group(const struct model *model, const struct model_run *run, struct sta_buffer *answer,
                  struct sta_aggregation_figures *figures)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_budget budget = {.workers = run->workers, .memory = run->memory};
-    enum sta_type key_types[MODEL_COLUMNS];
-    for (size_t k = 0; k < model->key_count; k++)
-        key_types[k] = model_types[model->keys[k]];
-    struct sta_aggregation_spec shape = {.keys = key_types,
-                                         .key_count = model->key_count,
-                                         .keep_missing = model->keep_missing,
-                                         .primitives = model->primitives,
-                                         .primitive_count = model->primitive_count};
+    struct sta_account account;
+    struct sta_budget budget = {.workers = run->workers, .memory = run->memory, .account = &account};
     struct dealing *dealing = sta_alloc(sizeof *dealing);
+    sta_account_init(&account, run->account > 0 ? run->account : SIZE_MAX / 2, "query_memory", NULL);
     dealing->model = model;
     dealing->run = run;
     dealing->state = run->seed;
-    dealing->rows = sta_alloc_array(model->count, sizeof *dealing->rows);
-    for (unsigned d = 0; d < run->dictionaries; d++)
-        dealing->texts[d] = sta_dictionary_create();
-    cr_assert_eq(sta_aggregation_create(&shape, &budget, ".", &dealing->grouping, &err), 0, "%s", err.text);
-    deal_all(dealing);
+    init_dealing(dealing);
+    dealing->grouping = model_create(model, &budget);
+    if (run->shards > 0)
+        unite_shards(dealing);
+    else
+        deal_all(dealing, 0, 1);
     struct model_printer printer = {.model = model, .text = answer};
     struct sta_aggregation_output sink = {.self = &printer, .take = take};
     cr_assert_eq(sta_aggregation_finish(dealing->grouping, &sink, &err), 0, "%s", err.text);
     *figures = sta_aggregation_figures(dealing->grouping);
-    sta_aggregation_destroy(dealing->grouping);
-    for (unsigned d = 0; d < run->dictionaries; d++)
-        sta_dictionary_destroy(dealing->texts[d]);
-    free(dealing->rows);
-    free(dealing);
+    fini_dealing(dealing);
+    cr_assert_eq(account.used, 0, "%zu bytes are left", account.used);
+    cr_assert(account.peak <= account.limit && (figures->rows == 0 || account.peak > 0));
+    sta_account_fini(&account);
 }

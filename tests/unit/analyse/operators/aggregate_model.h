@@ -55,11 +55,20 @@ struct model_run {
     uint64_t seed; /* of how rows are dealt out */
     unsigned workers, dictionaries;
     size_t memory;
-    bool in_order; /* rows are not shuffled */
+    size_t account;  /* bytes that may be charged; 0: any number */
+    bool in_order;   /* rows are not shuffled */
+    unsigned shards; /* the rows are dealt out to so many groupings, whose states are written and united; 0:
+                        to one, which gives the answer itself */
 };
 /** Groups the rows; the answer's bytes go to @answer, one line a group, in the manner of model_expect. */
 void model_group(const struct model *model, const struct model_run *run, struct sta_buffer *answer,
                  struct sta_aggregation_figures *figures);
+/** A grouping for the model's rows. */
+struct sta_aggregation *model_create(const struct model *model, const struct sta_budget *budget);
+/** The state of one shard of the rows, as bytes; and such bytes into a grouping. */
+void model_write_state(const struct model *model, const struct model_run *run, size_t shard,
+                       struct sta_buffer *bytes);
+int model_read_state(struct sta_aggregation *grouping, const char *bytes, size_t size, struct sta_error *err);
 /** What the answer must be, computed group by group and value by value. */
 void model_expect(const struct model *model, struct sta_buffer *answer);
 

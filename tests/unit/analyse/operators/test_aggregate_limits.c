@@ -5,6 +5,7 @@
 
 #include "analyse/operators/aggregate.h"
 #include "analyse/operators/spill.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 #define ROWS 12000
@@ -103,4 +104,84 @@ Test(grouping_limits, spilled_bytes_come_back)
     cr_expect_eq(memcmp(text, "cdefg", 5), 0);
     cr_expect_eq(sta_spill_size(spill), 8);
     sta_spill_destroy(spill);
+}
+
+/* ---- in memory */
+
+/* Numbers 0 .. ROWS - 1, modulo @distinct, counted; the sum of @of. */
+static struct sta_aggregation *count_integers(const struct sta_budget *budget, uint64_t most_groups,
+                                              int64_t distinct, const int64_t *of, int *rc,
+                                              struct sta_error *err)
+{
+    static const enum sta_type keys[] = {STA_TYPE_INT};
+    static const struct sta_primitive aggregates[] = {
+        {.aggregate = STA_AGGREGATE_ROWS}, {.aggregate = STA_AGGREGATE_SUM, .types = {STA_TYPE_INT}}};
+    struct sta_aggregation_spec spec = {.keys = keys,
+                                        .key_count = 1,
+                                        .primitives = aggregates,
+                                        .primitive_count = 2,
+                                        .most_groups = most_groups};
+    struct sta_vector key = sta_vector_of_integers(numbers);
+    struct sta_vector argument = sta_vector_of_integers(of);
+    struct sta_aggregation_input rows = {.count = ROWS, .keys = &key, .arguments = &argument};
+    struct sta_aggregation *grouping;
+    for (int64_t i = 0; i < ROWS; i++)
+        numbers[i] = (ROWS - i) % distinct;
+    cr_assert_eq(sta_aggregation_create(&spec, budget, NULL, &grouping, err), 0);
+    *rc = sta_aggregation_consume(grouping, 0, &rows, err);
+    return grouping;
+}
+
+Test(grouping_limits, groups_are_collected_in_order_and_sums_that_do_not_fit_are_counted)
+{
+    static int64_t huge[ROWS];
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_account account;
+    struct sta_aggregation_table table;
+    struct sta_budget budget = plenty;
+    int rc;
+    sta_account_init(&account, (size_t)1 << 30, "query_memory", NULL);
+    budget.account = &account;
+    for (size_t i = 0; i < ROWS; i++)
+        huge[i] = (ROWS - i) % 100 < 2 ? INT64_C(1) << 62 : 1;
+    struct sta_aggregation *grouping = count_integers(&budget, 0, 100, huge, &rc, &err);
+    cr_assert_eq(rc, 0);
+    cr_assert_eq(sta_aggregation_collect(grouping, &table, &err), 0, "%s", err.text);
+    cr_assert_eq(table.rows, 100);
+    for (int64_t i = 0; i < 100; i++) {
+        cr_expect(table.keys[0].integers[i] == i && table.values[0].integers[i] == ROWS / 100);
+        cr_expect_eq(table.values[1].missing[i], i < 2);
+        cr_expect(i < 2 || table.values[1].integers[i] == ROWS / 100);
+    }
+    cr_expect_eq(sta_aggregation_figures(grouping).too_large, 2);
+    cr_expect_gt(account.used, 0, "the table is charged");
+    sta_aggregation_table_fini(&table);
+    sta_aggregation_destroy(grouping);
+    cr_expect_eq(account.used, 0);
+}
+
+Test(grouping_limits, past_most_groups_it_is_full)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    for (uint64_t most = 999; most <= 1000; most++) {
+        struct sta_aggregation_table table;
+        int rc;
+        struct sta_aggregation *grouping = count_integers(&plenty, most, 1000, numbers, &rc, &err);
+        cr_assert_eq(rc, 0);
+        cr_assert_eq(sta_aggregation_collect(grouping, &table, &err), 0);
+        cr_expect_eq(sta_aggregation_is_full(grouping), most < 1000);
+        cr_expect_eq(table.rows, 1000);
+        sta_aggregation_table_fini(&table);
+        sta_aggregation_destroy(grouping);
+    }
+}
+
+Test(grouping_limits, without_a_folder_what_does_not_fit_is_refused)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    int rc;
+    struct sta_aggregation *grouping = count_integers(&little, 0, ROWS, numbers, &rc, &err);
+    cr_expect_eq(rc, STA_ELIMIT);
+    cr_expect(strstr(err.text, "query_memory") != NULL, "%s", err.text);
+    sta_aggregation_destroy(grouping);
 }

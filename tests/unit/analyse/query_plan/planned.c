@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/columns.h"
+#include "analyse/sources/columns.h"
 #include "serve/document_json.h"
 
 static const struct sta_schema_column columns[] = {

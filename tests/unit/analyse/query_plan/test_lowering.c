@@ -17,7 +17,7 @@ static const struct sta_plan_stage *stage_of(const char *json, size_t index)
 }
 
 /* "func_name:text n:integer size:integer[B]" */
-static char *columns_text(const struct sta_query_column *columns, size_t count)
+static char *columns_text(const struct sta_column_info *columns, size_t count)
 {
     struct sta_buffer out;
     sta_buffer_init(&out);

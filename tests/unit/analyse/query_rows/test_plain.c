@@ -146,7 +146,7 @@ Test(query_plain, mistakes)
     struct fixture fixture;
     fixture_init(&fixture, 2, 2);
     expect(&fixture.asked, "{\"preset\": \"nope\"}",
-           "INPUT /preset -1: there is no preset \"nope\"; there are dlio, ai, posix, generic\n");
+           "INPUT /preset -1: there is no preset \"nope\"; there are dlio, ai, posix, generic, dask\n");
     fixture_fini(&fixture);
 }
 

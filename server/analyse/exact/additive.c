@@ -1,0 +1,182 @@
+/* Events to rows of the aggregation, groups to sums by bin. */
+#include "analyse/exact/additive.h"
+
+#include "analyse/views/bounded_sum.h"
+#include "analyse/exec/budget.h"
+#include "common/memory.h"
+
+/* What a row says of its bin: events of which this is the first part, a later one, one behind whole bins, or
+ * nothing but a change or bytes. */
+enum part { PART_STARTS, PART_GOES_ON, PART_ENDS, PART_WHOLE, PART_BYTES };
+
+/* Of a group: the place is its bin in a view by time, else its key of the view, a missing one being 0; below
+ * the part is the size bin. */
+enum { KEY_SIGNATURE, KEY_PLACE, KEY_PART, KEYS };
+enum { SUM_TIME, SUM_SIZE };
+#define SIZE_BIN_BITS 4
+_Static_assert(STA_SIZE_BINS < 1 << SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
+
+#define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
+
+int sta_additive_init(struct sta_additive *additive, const struct sta_exact_bins *bins, unsigned wants,
+                      const struct sta_budget *budget, struct sta_error *err)
+{
+    *additive = (struct sta_additive){.bins = bins, .wants = wants, .by_time = bins->count > 1};
+    return sta_feed_init(&additive->feed, KEYS, wants & STA_WANT_SIZES ? SUM_SIZE + 1 : SUM_TIME + 1, budget,
+                         err);
+}
+
+void sta_additive_fini(struct sta_additive *additive)
+{
+    sta_feed_fini(&additive->feed);
+}
+
+/* ---- events */
+
+/* What an event adds to one bin. */
+struct addition {
+    enum part part;
+    int64_t time, size;
+};
+
+static int put(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
+               size_t bin, struct addition addition, struct sta_error *err)
+{
+    struct sta_feed *feed = &additive->feed;
+    const uint32_t at = sta_feed_row(feed, worker);
+    const bool sized =
+        additive->wants & STA_WANT_SIZE_BINS && event->size > 0 && addition.part == PART_STARTS;
+    sta_feed_keys(feed, worker, KEY_SIGNATURE)[at] = event->signature;
+    sta_feed_keys(feed, worker, KEY_PLACE)[at] =
+        additive->by_time ? (int64_t)bin : (int64_t)(uint32_t)(event->key + 1);
+    sta_feed_keys(feed, worker, KEY_PART)[at] =
+        addition.part << SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
+    sta_feed_sums(feed, worker, SUM_TIME)[at] = addition.time;
+    if (additive->wants & STA_WANT_SIZES)
+        sta_feed_sums(feed, worker, SUM_SIZE)[at] = addition.size;
+    return sta_feed_flush(feed, worker, err);
+}
+
+/* The bytes of an event in each of its bins but the first. */
+static int put_sizes(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
+                     const struct sta_exact_part *part, struct sta_share share, struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (size_t bin = part->low + 1; rc == 0 && bin <= part->high; bin++) {
+        const int64_t size = sta_share_next(&share, bin);
+        rc = put(additive, worker, event, bin, (struct addition){PART_BYTES, 0, size}, err);
+        if (rc == 0 && bin % MANY_BINS == 0)
+            rc = sta_budget_check(additive->feed.budget, err);
+    }
+    return rc;
+}
+
+/* An event that touches several bins. */
+static int put_several(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
+                       const struct sta_exact_part *part, struct sta_error *err)
+{
+    const struct sta_exact_bins *bins = additive->bins;
+    const bool any_whole = part->low + 1 < part->high;
+    const bool sized = event->size > 0 && additive->wants & STA_WANT_SIZES;
+    struct sta_share share = {0};
+    struct addition first = {part->starts ? PART_STARTS : PART_GOES_ON,
+                             sta_bin_to(bins, part->low) - part->from, 0};
+    const struct addition last = {any_whole ? PART_ENDS : PART_GOES_ON,
+                                  part->to - sta_bin_from(bins, part->high), 0};
+    if (sized) {
+        share = sta_share_begin(bins, part, event->ts, event->dur, event->size);
+        first.size = sta_share_next(&share, part->low);
+    }
+    int rc = put(additive, worker, event, part->low, first, err);
+    if (rc == 0 && any_whole)
+        rc = put(additive, worker, event, part->low + 1, (struct addition){PART_WHOLE, 0, 0}, err);
+    if (rc == 0)
+        rc = put(additive, worker, event, part->high, last, err);
+    return rc == 0 && sized ? put_sizes(additive, worker, event, part, share, err) : rc;
+}
+
+int sta_additive_take(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
+                      const struct sta_exact_part *part, struct sta_error *err)
+{
+    if (part->low < part->high)
+        return put_several(additive, worker, event, part, err);
+    struct addition all = {part->starts ? PART_STARTS : PART_GOES_ON, part->to - part->from, 0};
+    if (event->size > 0 && additive->wants & STA_WANT_SIZES)
+        all.size = sta_share_of(part, event->ts, event->dur, event->size);
+    return put(additive, worker, event, part->low, all, err);
+}
+
+int sta_additive_end(struct sta_additive *additive, struct sta_error *err)
+{
+    return sta_feed_end(&additive->feed, err);
+}
+
+/* ---- groups */
+
+/* Where one goes through the bins of a signature. */
+struct run {
+    const struct sta_additive *additive;
+    sta_additive_add add;
+    void *context;
+    uint32_t signature;
+    size_t bin;    /* the first that the changes so far were not added to */
+    int64_t whole; /* events that cover the bins from there on */
+};
+
+/* Adds the events that cover whole bins, up to a bin. */
+static int add_whole(struct run *run, size_t end, struct sta_error *err)
+{
+    const struct sta_exact_bins *bins = run->additive->bins;
+    int rc = STA_OK;
+    for (size_t bin = run->bin; rc == 0 && run->whole > 0 && bin < end; bin++) {
+        const int64_t width = sta_bin_to(bins, bin) - sta_bin_from(bins, bin);
+        const struct sta_additive_sums sums = {
+            .events = run->whole, .time = sta_bounded_multiply(run->whole, width), .size_bin = STA_SIZE_BINS};
+        rc = run->add(run->context, run->signature, 0, bin, &sums, err);
+        if (rc == 0)
+            rc = sta_budget_check_step(run->additive->feed.budget, bin, err);
+    }
+    run->bin = end;
+    return rc;
+}
+
+static int add_group(struct run *run, size_t group, struct sta_error *err)
+{
+    const struct sta_additive *additive = run->additive;
+    const struct sta_feed *feed = &additive->feed;
+    const int64_t place = sta_feed_key(feed, group, KEY_PLACE);
+    const unsigned both = (unsigned)sta_feed_key(feed, group, KEY_PART);
+    const enum part part = both >> SIZE_BIN_BITS;
+    const int64_t rows = sta_feed_rows(feed, group);
+    const struct sta_additive_sums sums = {
+        .events = part <= PART_ENDS ? rows : 0,
+        .count = part == PART_STARTS ? rows : 0,
+        .time = sta_feed_sum(feed, group, SUM_TIME),
+        .size = additive->wants & STA_WANT_SIZES ? sta_feed_sum(feed, group, SUM_SIZE) : 0,
+        .size_bin = both % (1u << SIZE_BIN_BITS)};
+    if (!additive->by_time)
+        return run->add(run->context, run->signature, (uint32_t)place - 1, 0, &sums, err);
+    int rc = add_whole(run, (size_t)place, err);
+    run->whole += part == PART_WHOLE ? rows : part == PART_ENDS ? -rows : 0;
+    return rc == 0 ? run->add(run->context, run->signature, 0, (size_t)place, &sums, err) : rc;
+}
+
+int sta_additive_each(const struct sta_additive *additive, sta_additive_add add, void *context,
+                      struct sta_error *err)
+{
+    const struct sta_feed *feed = &additive->feed;
+    struct run run = {.additive = additive, .add = add, .context = context};
+    int rc = STA_OK;
+    for (size_t group = 0; rc == 0 && group < feed->groups.rows; group++) {
+        const uint32_t signature = (uint32_t)sta_feed_key(feed, group, KEY_SIGNATURE);
+        if (signature != run.signature) {
+            STA_ASSERT(run.whole == 0);
+            run.signature = signature;
+            run.bin = 0;
+        }
+        rc = add_group(&run, group, err);
+        if (rc == 0)
+            rc = sta_budget_check_step(feed->budget, group, err);
+    }
+    return rc;
+}

@@ -1,0 +1,118 @@
+/* contributions.h - what an event counts towards: contribution sets, places and accumulators (private to
+ * exact).
+ *
+ * All events of one kind, thread and row key have the same *contribution*: they count towards the same
+ * things.  A *place* is a row's part of a layer, found by (layer, key), or of one of its metrics.  An
+ * *accumulator* is one thing that is measured or counted in a place: its union, that of one process, the
+ * presence of one host.  A contribution lists the accumulators of its events.  All are made when first an
+ * event needs them, so that only what occurs costs anything.
+ *
+ * Any thread may add; what was added never moves or changes. */
+#ifndef STA_ANALYSE_EXACT_CONTRIBUTIONS_H
+#define STA_ANALYSE_EXACT_CONTRIBUTIONS_H
+
+#include <uv.h>
+
+#include "analyse/exact/fields.h"
+#include "analyse/exact/kinds.h"
+#include "analyse/exact/segmented.h"
+#include "analyse/sources/rank_groups.h"
+#include "common/map.h"
+#include "store/store.h"
+
+enum sta_accumulator_type {
+    STA_ACCUMULATOR_ROW,     /* the union of all events of the place */
+    STA_ACCUMULATOR_METRIC,  /* that of a metric's events */
+    STA_ACCUMULATOR_PROCESS, /* that of one process's */
+    STA_ACCUMULATOR_GROUP,   /* that of one rank group's */
+    STA_ACCUMULATOR_THREAD,  /* the presence of a thread */
+    STA_ACCUMULATOR_HOST     /* .. of a host */
+};
+
+struct sta_exact_accumulator {
+    uint32_t place; /* of a layer, or for METRIC of a metric */
+    uint32_t layer;
+    enum sta_accumulator_type kind;
+};
+
+/* A row's part of a layer. */
+struct sta_place {
+    uint32_t layer, key;
+    uint32_t first_accumulator; /* of the union, then those of the metrics */
+    uint32_t first_metric;      /* place of the layer's first metric */
+};
+
+struct sta_contribution {
+    const struct sta_kind *kind;  /* of the pass; gone after it */
+    const uint32_t *accumulators; /* first those of its layers' places, in the order of kind->layers, then of
+                              their metrics, .. */
+    uint32_t plain;               /* .. then the rest that is measured and compared with no cover .. */
+    uint32_t measured;            /* .. then those of the group .. */
+    uint32_t count;               /* .. then presences */
+    uint32_t group;
+};
+
+struct sta_contributions_options {
+    const struct sta_exact_shape *shape;
+    const struct sta_entities *entities;
+    const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
+    unsigned wants;
+    struct sta_account *account; /* records are charged to it; maps and lists are overdrawn from it */
+};
+
+/* Read through the functions below; one lock guards the maps and all growth. */
+struct sta_contributions {
+    struct sta_contributions_options options;
+    uv_mutex_t lock;
+    struct sta_map streams;                         /* (kind, thread) -> number, counting up */
+    struct sta_map by_key;                          /* (stream, key) -> contribution */
+    struct sta_map places_by_key;                   /* (layer, key) -> place */
+    struct sta_map units[STA_ACCUMULATOR_HOST + 1]; /* by accumulator kind: (place, unit) -> accumulator */
+    struct sta_segmented contributions, accumulators, places;
+    struct sta_arena lists;
+    uint32_t metric_places;
+    uint32_t *scratch; /* accumulators of a contribution being made */
+    uint32_t scratch_count;
+    struct sta_error failure; /* the first refusal: nothing is added behind it */
+};
+
+/** All in @options are borrowed. */
+struct sta_contributions *sta_contributions_create(const struct sta_contributions_options *options);
+void sta_contributions_destroy(struct sta_contributions *contributions); /* NULL allowed */
+
+/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless UNITS are wanted.  Takes
+ * a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
+STA_MUSTCHECK int sta_contributions_add(struct sta_contributions *contributions, const struct sta_kind *kind,
+                                        uint32_t thread, uint32_t key, uint32_t *contribution,
+                                        struct sta_error *err);
+/** Makes the place of (layer, key) when it is not there.  Return: likewise. */
+STA_MUSTCHECK int sta_contributions_add_place(struct sta_contributions *contributions, uint32_t layer,
+                                              uint32_t key, struct sta_error *err);
+/** The place of (layer, key), which is there.  Context: after the pass. */
+uint32_t sta_contributions_find_place(const struct sta_contributions *contributions, uint32_t layer,
+                                      uint32_t key);
+
+struct sta_contribution_counts {
+    uint32_t contributions, accumulators, places, metric_places;
+};
+struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions);
+
+static inline const struct sta_contribution *
+sta_contributions_at(const struct sta_contributions *contributions, uint32_t contribution)
+{
+    return sta_segmented_at(&contributions->contributions, contribution);
+}
+
+static inline const struct sta_exact_accumulator *
+sta_contributions_accumulator(const struct sta_contributions *contributions, uint32_t accumulator)
+{
+    return sta_segmented_at(&contributions->accumulators, accumulator);
+}
+
+static inline const struct sta_place *sta_contributions_place(const struct sta_contributions *contributions,
+                                                              uint32_t place)
+{
+    return sta_segmented_at(&contributions->places, place);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* access_walk.h - calls of threads in their order, and what they come to (private to findings). */
+#ifndef STA_ANALYSE_FINDINGS_ACCESS_WALK_H
+#define STA_ANALYSE_FINDINGS_ACCESS_WALK_H
+
+#include "analyse/findings/access.h"
+
+#define STA_NO_OFFSET INT64_MIN /* a number that is missing */
+
+enum sta_access_op {
+    STA_OP_OTHER,
+    STA_OP_TRANSFER,  /* at the position of its descriptor */
+    STA_OP_AT_OFFSET, /* at its own offset, in `ret` */
+    STA_OP_OPEN,      /* flags in `size` */
+    STA_OP_CLOSE,
+    STA_OP_LSEEK,
+    STA_OP_FSEEK /* whence in `size`, offset in `ret` */
+};
+
+struct sta_access_record {
+    int64_t ts, from, to; /* from, to: cut to the window */
+    int64_t size, ret, fd;
+    uint32_t file;
+    uint8_t op, kind, posix, unused;
+};
+
+struct sta_access_walk;
+
+/** @threads: scope of threads, whose units are walked. */
+STA_MUSTCHECK int sta_access_walk_create(const struct sta_phases *phases, const struct sta_scope *threads,
+                                         const struct sta_run *run, struct sta_access_walk **walk,
+                                         struct sta_error *err);
+void sta_access_walk_destroy(struct sta_access_walk *walk); /* NULL allowed */
+/** The next records of a thread, in order.  One call at a time. */
+STA_MUSTCHECK int sta_access_walk_unit(struct sta_access_walk *walk, uint32_t unit,
+                                       const struct sta_access_record *records, size_t count,
+                                       struct sta_error *err);
+/** After all: sums and files. */
+STA_MUSTCHECK int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *access,
+                                         struct sta_error *err);
+
+#endif

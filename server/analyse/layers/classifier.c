@@ -1,0 +1,322 @@
+/* One thread's way through the rows of a block: from codes to classes.
+ *
+ * The first pass looks up (function, category, file class) and notes rows whose combination is new.  New
+ * combinations of a block are settled together, as vectors, so that even a block of nothing but new ones
+ * costs little per row.  Conditions that read more than the combination are then evaluated for all rows;
+ * which of them hold is a pattern, and (combination, pattern) -> class. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/layers/classify_private.h"
+#include "analyse/layers/categories.h"
+#include "common/memory.h"
+
+struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct sta_column_reader *reader)
+{
+    struct sta_classifier *classifier = sta_alloc(sizeof *classifier);
+    classifier->classes = classes;
+    classifier->reader = reader;
+    classifier->evaluator = sta_evaluator_create();
+    sta_combos_init(&classifier->combos);
+    classifier->new_names = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+    classifier->new_cats = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+    classifier->new_files = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+    classifier->pending = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+    classifier->new_io = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+    sta_map_init(&classifier->pattern_codes);
+    sta_map_init(&classifier->varying_classes);
+    if (classes->varying_count > 0)
+        classifier->patterns = sta_alloc_array(STA_BLOCK_ROWS, sizeof *classifier->patterns);
+    return classifier;
+}
+
+void sta_classifier_destroy(struct sta_classifier *classifier)
+{
+    if (classifier == NULL)
+        return;
+    sta_evaluator_destroy(classifier->evaluator);
+    sta_combos_fini(&classifier->combos);
+    sta_map_fini(&classifier->pattern_codes);
+    sta_map_fini(&classifier->varying_classes);
+    free(classifier->bases);
+    free(classifier->class_of_base);
+    free(classifier->new_names);
+    free(classifier->new_cats);
+    free(classifier->new_files);
+    free(classifier->pending);
+    free(classifier->new_io);
+    free(classifier->patterns);
+    free(classifier);
+}
+
+/* ---- running a condition */
+
+/* A column that the trace does not have. */
+static void missing_column(enum sta_type type, const struct sta_dictionary *texts, struct sta_vector *vector)
+{
+    static const int64_t zero[1];
+    static const uint8_t missing[1] = {1}, no[1];
+    static const uint32_t no_code[1] = {STA_NO_CODE};
+    *vector = (struct sta_vector){.type = type, .constant = true};
+    if (type == STA_TYPE_TEXT) {
+        vector->codes = no_code;
+        vector->texts = texts;
+        return;
+    }
+    vector->integers = zero;
+    vector->bools = no;
+    vector->missing = missing;
+}
+
+struct running {
+    struct sta_classifier *classifier;
+    const struct sta_class_condition *condition;
+};
+
+/* The columns of the new combinations, for fixed conditions. */
+static int combination_column(void *context, uint32_t column, struct sta_vector *vector,
+                              struct sta_error *err)
+{
+    static const int64_t zero = 0, one = 1;
+    const struct sta_classifier *classifier = ((struct running *)context)->classifier;
+    *vector = (struct sta_vector){.type = STA_TYPE_INT};
+    switch (column) {
+    case STA_LOGICAL_func_name:
+        vector->codes = classifier->new_names;
+        break;
+    case STA_LOGICAL_cat:
+        vector->codes = classifier->new_cats;
+        break;
+    case STA_LOGICAL_io_cat:
+        vector->integers = classifier->new_io;
+        break;
+    default: /* acc_pat, count */
+        vector->integers = column == STA_LOGICAL_count ? &one : &zero;
+        vector->constant = true;
+    }
+    if (vector->codes != NULL) {
+        vector->type = STA_TYPE_TEXT;
+        vector->texts = sta_columns_texts(classifier->classes->columns, column);
+    }
+    return STA_OK;
+}
+
+/* The columns of the block, for the others. */
+static int block_column(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    const struct running *running = context;
+    const struct sta_columns *columns = running->classifier->classes->columns;
+    if (column < sta_columns_schema(columns)->count)
+        return sta_column_reader_get(running->classifier->reader, column, vector, err);
+    missing_column(running->condition->open.schema.columns[column].type,
+                   sta_columns_texts(columns, STA_LOGICAL_trace), vector);
+    return STA_OK;
+}
+
+static int run_condition(struct sta_classifier *classifier, const struct sta_class_condition *condition,
+                         uint32_t rows, struct sta_vector *result, struct sta_error *err)
+{
+    struct running running = {classifier, condition};
+    int status = sta_program_run(condition->program, classifier->evaluator, rows,
+                                 condition->fixed ? combination_column : block_column, &running, result, err);
+    STA_ASSERT(status != STA_OK || result->type == STA_TYPE_BOOL);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "preset %s", classifier->classes->preset->name);
+}
+
+static bool is_true(const struct sta_vector *result, uint32_t row)
+{
+    uint32_t at = result->constant ? 0 : row;
+    return result->bools[at] && (result->missing == NULL || !result->missing[at]);
+}
+
+/* ---- new combinations */
+
+static uint32_t row_file_class(const struct sta_classifier *classifier, const struct sta_column_values *files,
+                               uint32_t row)
+{
+    return files == NULL
+               ? STA_FILE_CLASS_NONE
+               : sta_refiner_file_class(sta_columns_refiner(classifier->classes->columns), files->codes[row]);
+}
+
+static void add_base(struct sta_classifier *classifier, uint32_t name, uint32_t cat, uint32_t file_class)
+{
+    const struct sta_columns *columns = classifier->classes->columns;
+    uint32_t refined = sta_refiner_cat(sta_columns_refiner(columns), cat, file_class);
+    STA_GROW(classifier->bases, classifier->base_capacity, (size_t)classifier->base_count + 1);
+    bool dropped = classifier->classes->drop_files && (file_class & STA_FILE_CLASS_DROPPED) != 0;
+    classifier->bases[classifier->base_count] =
+        (struct sta_class_base){.fate = dropped ? STA_FATE_FILE : STA_FATE_KEPT, .cat = refined};
+    sta_combos_add(&classifier->combos, name, cat, file_class, classifier->base_count++);
+    uint32_t at = classifier->new_count++;
+    classifier->new_names[at] = name;
+    classifier->new_cats[at] = refined;
+    classifier->new_io[at] = sta_columns_class_of(columns, name, cat);
+}
+
+static int run_drops(struct sta_classifier *classifier, struct sta_class_base *first, struct sta_error *err)
+{
+    const struct sta_classes *classes = classifier->classes;
+    for (size_t d = 0; d < classes->drop_count; d++) {
+        struct sta_vector result;
+        int status = run_condition(classifier, &classes->drops[d], classifier->new_count, &result, err);
+        if (status != STA_OK)
+            return status;
+        for (uint32_t i = 0; i < classifier->new_count; i++) {
+            if (first[i].fate == STA_FATE_KEPT && is_true(&result, i))
+                first[i].fate = STA_FATE_FUNCTION;
+        }
+    }
+    return STA_OK;
+}
+
+static int run_fixed(struct sta_classifier *classifier, struct sta_class_base *first, struct sta_error *err)
+{
+    const struct sta_classes *classes = classifier->classes;
+    for (size_t c = 0; c < classes->condition_count; c++) {
+        if (!classes->conditions[c].fixed || classes->conditions[c].by_category)
+            continue;
+        struct sta_vector result;
+        int status = run_condition(classifier, &classes->conditions[c], classifier->new_count, &result, err);
+        if (status != STA_OK)
+            return status;
+        for (uint32_t i = 0; i < classifier->new_count; i++)
+            first[i].conditions[c / 64] |= (uint64_t)is_true(&result, i) << (c % 64);
+    }
+    return STA_OK;
+}
+
+/* The layers that were made from categories. */
+static void find_categories(struct sta_classifier *classifier, struct sta_class_base *first)
+{
+    const struct sta_classes *classes = classifier->classes;
+    const struct sta_dictionary *cats = sta_columns_texts(classes->columns, STA_LOGICAL_cat);
+    uint32_t codes[STA_CATEGORY_DEPTH];
+    for (uint32_t i = 0; i < classifier->new_count; i++) {
+        if (classifier->new_cats[i] == STA_NO_CODE)
+            continue;
+        struct sta_text cat = sta_dictionary_text(cats, classifier->new_cats[i]);
+        unsigned count = sta_category_find(classes->categories, cat, codes);
+        for (unsigned c = 0; c < count; c++) {
+            const uint32_t condition = classes->bits[codes[c] + 1].condition;
+            first[i].conditions[condition / 64] |= UINT64_C(1) << (condition % 64);
+        }
+    }
+}
+
+/* Works out the combinations that were added since @first. */
+static int settle(struct sta_classifier *classifier, uint32_t first, struct sta_error *err)
+{
+    int status = run_drops(classifier, &classifier->bases[first], err);
+    if (status == STA_OK)
+        status = run_fixed(classifier, &classifier->bases[first], err);
+    if (status == STA_OK && classifier->classes->categories != NULL)
+        find_categories(classifier, &classifier->bases[first]);
+    if (status != STA_OK || classifier->classes->varying_count > 0)
+        return status;
+    STA_GROW(classifier->class_of_base, classifier->class_capacity, classifier->base_count);
+    for (uint32_t base = first; base < classifier->base_count; base++)
+        classifier->class_of_base[base] =
+            sta_classes_intern(classifier->classes, &classifier->bases[base], 0);
+    return STA_OK;
+}
+
+static int add_pending(struct sta_classifier *classifier, uint32_t pending, const uint32_t *names,
+                       const uint32_t *cats, const struct sta_column_values *files, uint32_t *codes,
+                       struct sta_error *err)
+{
+    uint32_t first = classifier->base_count;
+    classifier->new_count = 0;
+    for (uint32_t i = 0; i < pending; i++) {
+        uint32_t row = classifier->pending[i], file_class = row_file_class(classifier, files, row);
+        if (sta_combos_find(&classifier->combos, names[row], cats[row], file_class) == STA_NO_CODE)
+            add_base(classifier, names[row], cats[row], file_class);
+        codes[row] = sta_combos_find(&classifier->combos, names[row], cats[row], file_class);
+    }
+    return settle(classifier, first, err);
+}
+
+/* ---- rows */
+
+/* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could
+ * overwrite it.
+ * Return: how many rows have a combination that is not yet known; these are pending. */
+static uint32_t look_up(struct sta_classifier *classifier, const uint32_t *names, const uint32_t *cats,
+                        const struct sta_column_values *files, uint32_t *codes)
+{
+    const struct sta_combos combos = classifier->combos;
+    struct sta_refiner *refiner = sta_columns_refiner(classifier->classes->columns);
+    const uint32_t *refs = files != NULL ? files->codes : NULL;
+    uint32_t *waiting = classifier->pending;
+    uint32_t rows = sta_column_reader_block(classifier->reader)->rows, pending = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t file_class = refs != NULL ? sta_refiner_file_class(refiner, refs[row]) : STA_FILE_CLASS_NONE;
+        uint32_t base = sta_combos_find(&combos, names[row], cats[row], file_class);
+        codes[row] = base;
+        if (base == STA_NO_CODE)
+            waiting[pending++] = row;
+    }
+    return pending;
+}
+
+/* codes[row] becomes the index of the row's base. */
+static int find_bases(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
+{
+    struct sta_column_reader *reader = classifier->reader;
+    const struct sta_column_values *names, *cats = NULL, *files = NULL;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    if (status == STA_OK && classifier->classes->uses_files)
+        status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK)
+        return status;
+    uint32_t pending = look_up(classifier, names->codes, cats->codes, files, codes);
+    return pending == 0 ? STA_OK
+                        : add_pending(classifier, pending, names->codes, cats->codes, files, codes, err);
+}
+
+static int find_patterns(struct sta_classifier *classifier, struct sta_error *err)
+{
+    const struct sta_classes *classes = classifier->classes;
+    uint32_t rows = sta_column_reader_block(classifier->reader)->rows;
+    memset(classifier->patterns, 0, rows * sizeof *classifier->patterns);
+    for (unsigned i = 0; i < classes->varying_count; i++) {
+        struct sta_vector result;
+        int status = run_condition(classifier, &classes->conditions[classes->varying[i]], rows, &result, err);
+        if (status != STA_OK)
+            return status;
+        for (uint32_t row = 0; row < rows; row++)
+            classifier->patterns[row] |= (uint64_t)is_true(&result, row) << i;
+    }
+    return STA_OK;
+}
+
+static uint32_t varying_class(struct sta_classifier *classifier, uint32_t base, uint64_t pattern)
+{
+    bool added;
+    uint32_t code = sta_map_intern(&classifier->pattern_codes, pattern, classifier->pattern_count, &added);
+    classifier->pattern_count += added;
+    uint64_t key = (uint64_t)base << 32 | code;
+    uint32_t class;
+    if (!sta_map_find(&classifier->varying_classes, key, &class)) {
+        class = sta_classes_intern(classifier->classes, &classifier->bases[base], pattern);
+        sta_map_put(&classifier->varying_classes, key, class);
+    }
+    return class;
+}
+
+int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
+{
+    uint32_t rows = sta_column_reader_block(classifier->reader)->rows;
+    bool varying = classifier->classes->varying_count > 0;
+    int status = find_bases(classifier, codes, err);
+    if (status == STA_OK && varying)
+        status = find_patterns(classifier, err);
+    if (status != STA_OK)
+        return status;
+    for (uint32_t row = 0; row < rows; row++)
+        codes[row] = varying ? varying_class(classifier, codes[row], classifier->patterns[row])
+                             : classifier->class_of_base[codes[row]];
+    return STA_OK;
+}

@@ -1,0 +1,365 @@
+/* What the ledger says beyond the lines: what each preset drops, which I/O functions nobody classified, which
+ * names and sizes are doubtful.
+ *
+ * Presets that share their filters share a pass, and those without filters need none. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/layers/class_counts.h"
+#include "analyse/sources/columns.h"
+#include "analyse/exec/budget.h"
+#include "analyse/layers/hash_conflicts.h"
+#include "analyse/layers/presets.h"
+#include "common/memory.h"
+
+/* ---- functions of no class */
+
+static const char WHAT[] = "counting functions";
+
+struct function_counts {
+    const struct sta_budget *budget;
+    const struct sta_columns *columns;
+    uint64_t **events; /* by worker, then by function; NULL until the worker has one */
+    unsigned workers;
+    uint8_t *unclassified; /* by function */
+};
+
+static const struct sta_dictionary *names_of(const struct sta_columns *columns)
+{
+    return sta_tables_names(sta_snapshot_tables(sta_columns_snapshot(columns)));
+}
+
+static int function_counts_init(struct function_counts *counts, const struct sta_columns *columns,
+                                const struct sta_presets *presets, const struct sta_budget *budget,
+                                struct sta_error *err)
+{
+    const struct sta_dictionary *names = names_of(columns);
+    counts->columns = columns;
+    counts->budget = budget;
+    counts->workers = sta_budget_workers(budget);
+    counts->events = sta_alloc_array(counts->workers, sizeof *counts->events);
+    counts->unclassified =
+        sta_account_calloc(budget->account, (size_t)sta_dictionary_count(names) + 1, 1, WHAT, err);
+    if (counts->unclassified == NULL)
+        return err->status;
+    for (uint32_t code = 0; code < sta_dictionary_count(names); code++) {
+        struct sta_text name = sta_dictionary_text(names, code);
+        counts->unclassified[code] =
+            sta_functions_class(&presets->functions, name.bytes, name.length) == STA_FUNCTION_UNCLASSIFIED;
+    }
+    return STA_OK;
+}
+
+static void function_counts_fini(struct function_counts *counts)
+{
+    for (unsigned worker = 0; worker < counts->workers; worker++)
+        sta_account_free(counts->budget->account, counts->events[worker]);
+    free(counts->events);
+    sta_account_free(counts->budget->account, counts->unclassified);
+}
+
+static int count_functions(void *self, unsigned worker, const struct sta_scan_rows *rows,
+                           struct sta_error *err)
+{
+    struct function_counts *counts = self;
+    const struct sta_column_values *names = NULL, *cats;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &cats, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &names, err);
+    if (status != STA_OK)
+        return status;
+    uint64_t **events = &counts->events[worker];
+    if (*events == NULL)
+        *events = sta_account_calloc(counts->budget->account,
+                                     (size_t)sta_dictionary_count(names_of(counts->columns)) + 1,
+                                     sizeof **events, WHAT, err);
+    if (*events == NULL)
+        return err->status;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i), name = names->codes[row];
+        if (sta_columns_has_classes(counts->columns, cats->codes[row]) && name != STA_NO_CODE &&
+            counts->unclassified[name])
+            (*events)[name]++;
+    }
+    return STA_OK;
+}
+
+struct counted_function {
+    uint64_t events;
+    struct sta_text name;
+};
+
+static int most_frequent_first(const void *a, const void *b, void *context)
+{
+    const struct counted_function *x = a, *y = b;
+    return x->events != y->events ? (x->events > y->events ? -1 : 1) : strcmp(x->name.bytes, y->name.bytes);
+}
+
+/* Those that have events. */
+static size_t list_functions(const struct function_counts *counts, struct counted_function *list)
+{
+    size_t count = 0;
+    for (uint32_t name = 0; name < sta_dictionary_count(names_of(counts->columns)); name++) {
+        uint64_t events = 0;
+        for (unsigned worker = 0; worker < counts->workers; worker++)
+            events += counts->events[worker] != NULL ? counts->events[worker][name] : 0;
+        if (events > 0)
+            list[count++] =
+                (struct counted_function){events, sta_dictionary_text(names_of(counts->columns), name)};
+    }
+    return count;
+}
+
+static int report_functions(const struct function_counts *counts, struct sta_content_report *report,
+                            struct sta_error *err)
+{
+    const struct sta_budget *budget = counts->budget;
+    struct counted_function *list =
+        sta_account_alloc(budget->account, (size_t)sta_dictionary_count(names_of(counts->columns)) + 1,
+                          sizeof *list, WHAT, err);
+    if (list == NULL)
+        return err->status;
+    size_t count = list_functions(counts, list);
+    int status = sta_sort(budget, list, count, sizeof *list, most_frequent_first, NULL, err);
+    if (status == STA_OK) {
+        report->unclassified_functions = count;
+        report->unclassified_count = STA_MIN(count, (size_t)STA_UNCLASSIFIED);
+        report->unclassified = sta_alloc_array(report->unclassified_count, sizeof *report->unclassified);
+        for (size_t i = 0; i < report->unclassified_count; i++) {
+            report->unclassified[i].function = sta_strndup(list[i].name.bytes, list[i].name.length);
+            report->unclassified[i].count = list[i].events;
+        }
+    }
+    sta_account_free(budget->account, list);
+    return status;
+}
+
+/* ---- doubtful names and sizes */
+
+struct doubts {
+    const struct sta_columns *columns;
+    _Atomic uint64_t ambiguous_events, doubtful_sizes;
+};
+
+static bool any_set(const uint8_t *flags, uint32_t count)
+{
+    return count > 0 && memchr(flags, 1, count) != NULL;
+}
+
+static int count_ambiguous(struct doubts *doubts, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    const struct sta_entities *entities = sta_snapshot_entities(sta_columns_snapshot(doubts->columns));
+    const struct sta_column_values *files = NULL, *threads;
+    uint64_t ambiguous = 0;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &threads, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(rows->reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK)
+        return status;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t row = sta_scan_row(rows, i), file = files->codes[row], thread = threads->codes[row];
+        ambiguous += (file < entities->file_ref_count && entities->ambiguous_files[file]) ||
+                     (thread < entities->thread_code_count && entities->ambiguous_threads[thread]);
+    }
+    atomic_fetch_add(&doubts->ambiguous_events, ambiguous);
+    return STA_OK;
+}
+
+static int count_sizes(struct doubts *doubts, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    double low, high;
+    struct sta_vector sizes;
+    const struct sta_block *block = sta_column_reader_block(rows->reader);
+    if (sta_columns_range(doubts->columns, block, STA_LOGICAL_size, &low, &high) &&
+        !(high > (double)STA_LARGEST_SIZE))
+        return STA_OK;
+    int status = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
+    if (status != STA_OK)
+        return status;
+    uint64_t doubtful = 0;
+    for (uint32_t i = 0; i < rows->count; i++)
+        doubtful += sizes.integers[sta_scan_row(rows, i)] > STA_LARGEST_SIZE; /* 0 where it is missing */
+    atomic_fetch_add(&doubts->doubtful_sizes, doubtful);
+    return STA_OK;
+}
+
+static int count_doubts(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct doubts *doubts = self;
+    const struct sta_entities *entities = sta_snapshot_entities(sta_columns_snapshot(doubts->columns));
+    bool ambiguous = any_set(entities->ambiguous_files, entities->file_ref_count) ||
+                     any_set(entities->ambiguous_threads, entities->thread_code_count);
+    int status = ambiguous ? count_ambiguous(doubts, rows, err) : STA_OK;
+    return status == STA_OK ? count_sizes(doubts, rows, err) : status;
+}
+
+/* ---- filters of presets */
+
+static bool same_texts(char **a, size_t a_count, char **b, size_t b_count)
+{
+    if (a_count != b_count)
+        return false;
+    for (size_t i = 0; i < a_count; i++) {
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_filters(const struct sta_preset *a, const struct sta_preset *b)
+{
+    return same_texts(a->drop_files, a->drop_file_count, b->drop_files, b->drop_file_count) &&
+           same_texts(a->drop_functions, a->drop_function_count, b->drop_functions, b->drop_function_count) &&
+           same_texts(a->drop_patterns, a->drop_pattern_count, b->drop_patterns, b->drop_pattern_count);
+}
+
+static bool has_filters(const struct sta_preset *preset)
+{
+    return preset->drop_file_count + preset->drop_function_count + preset->drop_pattern_count > 0;
+}
+
+static void sum_fates(const struct sta_classes *classes, const struct sta_class_counts *counts,
+                      struct sta_preset_ledger *ledger)
+{
+    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
+        uint64_t events = sta_class_counts_total(counts, code);
+        switch (sta_classes_get(classes, code).fate) {
+        case STA_FATE_KEPT:
+            ledger->kept += events;
+            break;
+        case STA_FATE_FILE:
+            ledger->dropped_by_file += events;
+            break;
+        case STA_FATE_FUNCTION:
+            ledger->dropped_by_function += events;
+        }
+    }
+}
+
+/* ---- passes */
+
+/* One pass with the filters of @bare; counts functions too when @report is given. */
+static int run_pass(const struct sta_presets *presets, const struct sta_columns *columns,
+                    const struct sta_preset *bare, const struct sta_budget *budget,
+                    struct sta_preset_ledger *ledger, struct sta_content_report *report,
+                    struct sta_error *err)
+{
+    struct sta_classes *classes;
+    int status = sta_classes_create(columns, bare, true, &classes, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_class_counts counts = {.aggregation = NULL};
+    struct function_counts functions;
+    status = function_counts_init(&functions, columns, presets, budget, err);
+    if (status == STA_OK)
+        status = sta_class_counts_init(&counts, budget, err);
+    struct doubts doubts = {.columns = columns};
+    struct sta_accumulator accumulators[] = {
+        sta_class_counts_accumulator(&counts), {&functions, count_functions}, {&doubts, count_doubts}};
+    struct sta_scan scan = {.columns = columns,
+                            .classes = classes,
+                            .from = INT64_MIN,
+                            .to = INT64_MAX,
+                            .accumulators = accumulators,
+                            .accumulator_count = report != NULL ? STA_COUNT_OF(accumulators) : 1};
+    if (status == STA_OK)
+        status = sta_scan_run(&scan, budget, err);
+    if (status == STA_OK)
+        status = sta_class_counts_finish(&counts, err);
+    if (status == STA_OK)
+        sum_fates(classes, &counts, ledger);
+    if (status == STA_OK && report != NULL) {
+        status = report_functions(&functions, report, err);
+        report->ambiguous_events = doubts.ambiguous_events;
+        report->doubtful_sizes = doubts.doubtful_sizes;
+    }
+    function_counts_fini(&functions);
+    sta_class_counts_fini(&counts);
+    sta_classes_destroy(classes);
+    return status;
+}
+
+/* @filters: a preset, of which only the filters count; NULL: none. */
+static int pass(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                const struct sta_preset *filters, const struct sta_budget *budget,
+                struct sta_preset_ledger *ledger, struct sta_content_report *report, struct sta_error *err)
+{
+    struct sta_preset bare = {.name = (char *)"report"};
+    if (filters != NULL)
+        bare = (struct sta_preset){.name = filters->name,
+                                   .drop_files = filters->drop_files,
+                                   .drop_file_count = filters->drop_file_count,
+                                   .drop_functions = filters->drop_functions,
+                                   .drop_function_count = filters->drop_function_count,
+                                   .drop_patterns = filters->drop_patterns,
+                                   .drop_pattern_count = filters->drop_pattern_count};
+    struct sta_columns_options options = {.presets = presets, .preset = &bare};
+    struct sta_columns *columns;
+    int status = sta_columns_create(snapshot, &options, &columns, err);
+    if (status != STA_OK)
+        return status;
+    status = run_pass(presets, columns, &bare, budget, ledger, report, err);
+    sta_columns_destroy(columns);
+    return status;
+}
+
+/* The first preset with the same filters as @index. */
+static size_t first_alike(const struct sta_presets *presets, size_t index)
+{
+    size_t i = 0;
+    while (!same_filters(sta_presets_at(presets, i), sta_presets_at(presets, index)))
+        i++;
+    return i;
+}
+
+static int fill_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                       const struct sta_budget *budget, struct sta_content_report *report,
+                       struct sta_error *err)
+{
+    struct sta_content_report *functions = report; /* counted in the first pass */
+    for (size_t i = 0; i < report->preset_count; i++) {
+        const struct sta_preset *preset = sta_presets_at(presets, i);
+        struct sta_preset_ledger *ledger = &report->presets[i];
+        size_t alike = first_alike(presets, i);
+        int status = STA_OK;
+        if (alike < i)
+            *ledger = report->presets[alike];
+        else if (!has_filters(preset))
+            ledger->kept = sta_snapshot_info(snapshot)->events;
+        else {
+            status = pass(presets, snapshot, preset, budget, ledger, functions, err);
+            functions = NULL;
+        }
+        ledger->preset = preset->name;
+        if (status != STA_OK)
+            return status;
+    }
+    struct sta_preset_ledger all = {0};
+    return functions != NULL ? pass(presets, snapshot, NULL, budget, &all, functions, err) : STA_OK;
+}
+
+int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
+                       const struct sta_budget *budget, struct sta_content_report *report,
+                       struct sta_error *err)
+{
+    *report = (struct sta_content_report){.preset_count = sta_presets_count(presets)};
+    report->presets = sta_alloc_array(report->preset_count, sizeof *report->presets);
+    sta_content_report_conflicts(sta_snapshot_tables(snapshot), report);
+    int status = fill_report(presets, snapshot, budget, report, err);
+    if (status != STA_OK) {
+        sta_content_report_fini(report);
+        return sta_error_wrap(err, "cannot report what the presets drop");
+    }
+    return STA_OK;
+}
+
+void sta_content_report_fini(struct sta_content_report *report)
+{
+    for (size_t i = 0; i < report->unclassified_count; i++)
+        free(report->unclassified[i].function);
+    free(report->unclassified);
+    sta_content_report_free_conflicts(report);
+    free(report->presets);
+    *report = (struct sta_content_report){0};
+}

@@ -1,0 +1,280 @@
+/* All presets and the function classes of one reading of the configuration; frozen once loaded, so any thread
+ * may look. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyse/layers/preset_build.h"
+#include "analyse/layers/preset_files.h"
+#include "analyse/layers/presets.h"
+#include "common/files.h"
+#include "common/memory.h"
+
+/* ---- loading */
+
+struct ranked {
+    struct sta_preset *preset;
+    unsigned rank;
+};
+
+/* Detected ones by rank, then the one that is taken when none is, then by name. */
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    unsigned rank_x = x->rank - 1, rank_y = y->rank - 1; /* 0, not detected, becomes the largest */
+    if (rank_x != rank_y)
+        return rank_x < rank_y ? -1 : 1;
+    if (x->preset->layers_from_categories != y->preset->layers_from_categories)
+        return x->preset->layers_from_categories ? -1 : 1;
+    return strcmp(x->preset->name, y->preset->name);
+}
+
+static void keep_sorted(struct sta_presets *presets, struct ranked *ranked, size_t count)
+{
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    presets->items = sta_alloc_array(count, sizeof *presets->items);
+    for (size_t i = 0; i < count; i++)
+        presets->items[i] = ranked[i].preset;
+    presets->count = count;
+}
+
+static int build_all(struct sta_presets *presets, const struct sta_preset_files *files,
+                     struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    struct ranked *ranked = sta_alloc_array(files->count, sizeof *ranked);
+    size_t count = 0;
+    int status = STA_OK;
+    for (size_t i = 0; i < files->count && status == STA_OK; i++) {
+        const struct sta_preset_file *file = &files->items[i];
+        struct sta_preset *preset;
+        status = sta_preset_build(file, &preset, file->changed ? mistakes : NULL, err);
+        if (status != STA_OK)
+            break;
+        presets->fingerprint = XXH64(&file->hash, sizeof file->hash, presets->fingerprint);
+        if (file->template || file->overridden)
+            sta_preset_destroy(preset); /* built only to find its mistakes */
+        else
+            ranked[count++] = (struct ranked){preset, file->rank};
+    }
+    keep_sorted(presets, ranked, count);
+    free(ranked);
+    return status;
+}
+
+static int load_functions(struct sta_presets *presets, const char *path, struct sta_error *err)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    struct sta_yaml *yaml = NULL;
+    int status = sta_file_read(path, STA_YAML_BYTES, &bytes, &size, err);
+    if (status == STA_OK)
+        status = sta_yaml_parse(path, bytes, size, &yaml, err);
+    if (status == STA_OK)
+        status = sta_functions_init(&presets->functions, yaml, err);
+    if (status == STA_OK)
+        presets->fingerprint = XXH64(bytes, size, 0);
+    sta_yaml_destroy(yaml);
+    free(bytes);
+    return status;
+}
+
+/* Of a file that cannot even be read as a preset. */
+static void note_reading(const struct sta_preset_change *change, const struct sta_preset_files *files,
+                         struct sta_preset_mistakes *mistakes, const struct sta_error *err)
+{
+    if (mistakes == NULL || files->count == 0 || !files->items[files->count - 1].changed)
+        return;
+    char *path = sta_sprintf("%s.yaml", change->name);
+    sta_preset_add_mistake(mistakes, path, "", err);
+    free(path);
+}
+
+static int load_presets(struct sta_presets *presets, const char *const *folders, size_t folder_count,
+                        const struct sta_preset_change *change, struct sta_preset_mistakes *mistakes,
+                        struct sta_error *err)
+{
+    struct sta_preset_files files;
+    int status = sta_preset_files_read(&files, folders, folder_count, change, err);
+    if (status == STA_OK)
+        status = build_all(presets, &files, mistakes, err);
+    else
+        note_reading(change, &files, mistakes, err);
+    sta_preset_files_fini(&files);
+    for (size_t i = 0; i < presets->count && status == STA_OK; i++) {
+        if (presets->items[i]->layers_from_categories)
+            return STA_OK;
+    }
+    return status != STA_OK
+               ? status
+               : sta_fail(
+                     err, STA_EINPUT,
+                     "%s: no preset has layers_from_categories: true, which traces get that no other fits",
+                     folder_count > 0 ? folders[0] : "presets");
+}
+
+int sta_presets_load(const char *functions_file, const char *const *folders, size_t folder_count,
+                     struct sta_presets **presets, struct sta_error *err)
+{
+    return sta_presets_try(functions_file, folders, folder_count, NULL, presets, NULL, err);
+}
+
+int sta_presets_try(const char *functions_file, const char *const *folders, size_t folder_count,
+                    const struct sta_preset_change *change, struct sta_presets **presets,
+                    struct sta_preset_mistakes *mistakes, struct sta_error *err)
+{
+    if (mistakes != NULL)
+        mistakes->count = 0;
+    struct sta_presets *fresh = sta_alloc(sizeof *fresh);
+    atomic_init(&fresh->references, 1);
+    int status = load_functions(fresh, functions_file, err);
+    if (status == STA_OK)
+        status = load_presets(fresh, folders, folder_count, change, mistakes, err);
+    if (status != STA_OK) {
+        sta_presets_release(fresh);
+        fresh = NULL;
+    }
+    *presets = fresh;
+    return status;
+}
+
+/* ---- lifetime */
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void free_named(struct sta_named_expression *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(items[i].name);
+        free(items[i].expression);
+    }
+    free(items);
+}
+
+static void free_chain(struct sta_chain *chain)
+{
+    for (size_t i = 0; i < chain->cause_count; i++) {
+        free(chain->causes[i].name);
+        free(chain->causes[i].label);
+        free(chain->causes[i].condition);
+    }
+    free(chain->causes);
+    free_named(chain->sets, chain->set_count);
+    free(chain->name);
+    free(chain->label);
+    free(chain->target);
+}
+
+void sta_layer_fini(struct sta_layer *layer)
+{
+    for (size_t i = 0; i < layer->metric_count; i++) {
+        free(layer->metrics[i].name);
+        free(layer->metrics[i].condition);
+    }
+    free(layer->metrics);
+    free(layer->name);
+    free(layer->label);
+    free(layer->color);
+    free(layer->parent);
+    free(layer->condition);
+}
+
+void sta_preset_destroy(struct sta_preset *preset)
+{
+    if (preset == NULL)
+        return;
+    for (size_t i = 0; i < preset->layer_count; i++)
+        sta_layer_fini(&preset->layers[i]);
+    free(preset->layers);
+    free_texts(preset->drop_files, preset->drop_file_count);
+    free_texts(preset->drop_functions, preset->drop_function_count);
+    free_texts(preset->drop_patterns, preset->drop_pattern_count);
+    free_texts(preset->refine_categories, preset->refine_category_count);
+    for (size_t i = 0; i < preset->refinement_count; i++) {
+        free(preset->refinements[i].contains);
+        free(preset->refinements[i].append);
+    }
+    free(preset->refinements);
+    free_named(preset->views, preset->view_count);
+    free_named(preset->additional, preset->additional_count);
+    for (size_t i = 0; i < STA_PHASES; i++)
+        free(preset->phases[i]);
+    for (size_t i = 0; i < preset->chain_count; i++)
+        free_chain(&preset->chains[i]);
+    free(preset->chains);
+    free(preset->overlap_with);
+    free(preset->detect_layer);
+    free(preset->text);
+    free(preset->description);
+    free(preset->name);
+    free(preset);
+}
+
+struct sta_presets *sta_presets_retain(struct sta_presets *presets)
+{
+    atomic_fetch_add(&presets->references, 1);
+    return presets;
+}
+
+void sta_presets_release(struct sta_presets *presets)
+{
+    if (presets == NULL || atomic_fetch_sub(&presets->references, 1) != 1)
+        return;
+    for (size_t i = 0; i < presets->count; i++)
+        sta_preset_destroy(presets->items[i]);
+    free(presets->items);
+    sta_functions_fini(&presets->functions);
+    if (presets->rules != NULL)
+        presets->destroy_rules(presets->rules);
+    free(presets);
+}
+
+/* ---- looking */
+
+uint64_t sta_presets_fingerprint(const struct sta_presets *presets)
+{
+    return presets->fingerprint;
+}
+
+size_t sta_presets_count(const struct sta_presets *presets)
+{
+    return presets->count;
+}
+
+const struct sta_preset *sta_presets_at(const struct sta_presets *presets, size_t index)
+{
+    STA_ASSERT(index < presets->count);
+    return presets->items[index];
+}
+
+const struct sta_preset *sta_presets_find(const struct sta_presets *presets, const char *name)
+{
+    for (size_t i = 0; i < presets->count; i++) {
+        if (strcmp(presets->items[i]->name, name) == 0)
+            return presets->items[i];
+    }
+    return NULL;
+}
+
+const struct sta_chain *sta_preset_chain(const struct sta_preset *preset, const char *name)
+{
+    for (size_t i = 0; i < preset->chain_count; i++)
+        if (strcmp(preset->chains[i].name, name) == 0)
+            return &preset->chains[i];
+    return NULL;
+}
+
+enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char *function, size_t length)
+{
+    unsigned class = sta_functions_class(&presets->functions, function, length);
+    return class == STA_FUNCTION_UNCLASSIFIED ? STA_IO_OTHER : (enum sta_io_cat) class;
+}
+
+bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length)
+{
+    return sta_dictionary_find(presets->functions.categories, cat, length) != STA_NO_CODE;
+}

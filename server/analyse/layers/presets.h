@@ -1,0 +1,25 @@
+/* presets.h - what of the loaded presets only analyse needs to see. */
+#ifndef STA_ANALYSE_LAYERS_PRESETS_H
+#define STA_ANALYSE_LAYERS_PRESETS_H
+
+#include <stdatomic.h>
+
+#include "analyse/analyse.h"
+#include "analyse/layers/functions.h"
+
+struct sta_presets {
+    atomic_uint references;
+    struct sta_functions functions;
+    struct sta_preset **items; /* those with a detect_layer by their rank, then by name */
+    size_t count;
+    uint64_t fingerprint;
+    void *rules; /* those of findings, which read them; NULL: none */
+    void (*destroy_rules)(void *rules);
+};
+
+/** Frees a preset that was made piece by piece; NULL allowed. */
+void sta_preset_destroy(struct sta_preset *preset);
+/** Frees what a layer holds, not the layer. */
+void sta_layer_fini(struct sta_layer *layer);
+
+#endif

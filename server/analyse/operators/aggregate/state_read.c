@@ -1,0 +1,347 @@
+/* A partial state from a stream into a worker's table: some groups at a time, as if they were rows.
+ * Nothing that is read is believed: it may come from another process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/state.h"
+#include "common/memory.h"
+
+#define GROUPS_AT_ONCE 256u
+#define MOST_TEXT ((uint32_t)1 << 26) /* bytes of one text */
+
+/* Entries of one list, of the groups at hand. */
+struct entries {
+    uint32_t *groups;
+    uint64_t *words;
+    uint32_t count;
+};
+
+struct reading {
+    const struct sta_shape *shape;
+    struct sta_group_worker *worker;
+    struct sta_group_limits *limits;
+    struct sta_account *account;
+    struct sta_dictionary *texts; /* of all streams that the aggregation reads */
+    uint32_t *codes;              /* by number in the stream */
+    size_t text_count, text_capacity;
+    char *text;
+    size_t text_room;
+    struct sta_group_rows_read {
+        uint64_t (*values)[GROUPS_AT_ONCE]; /* by key */
+        uint32_t (*codes)[GROUPS_AT_ONCE];
+        uint8_t (*truths)[GROUPS_AT_ONCE], (*missing)[GROUPS_AT_ONCE];
+        uint8_t *records;
+        uint32_t count;
+    } rows;
+    struct entries *lists;
+    struct sta_frame_reader reader;
+};
+
+/* ---- texts */
+
+static int define_text(struct reading *reading)
+{
+    struct sta_frame_reader *reader = &reading->reader;
+    const uint32_t length = sta_frame_get_u32(reader);
+    if (length > MOST_TEXT)
+        return sta_frame_refuse(reader, "a text has no end");
+    int rc = STA_ACCOUNT_GROW(reading->account, reading->text, reading->text_room, (size_t)length + 1,
+                              "the texts of a partial state", reader->err);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(reading->account, reading->codes, reading->text_capacity,
+                              reading->text_count + 1, "the texts of a partial state", reader->err);
+    if (rc != 0)
+        return reader->status = rc;
+    rc = sta_frame_get(reader, reading->text, length);
+    if (rc == 0)
+        reading->codes[reading->text_count++] = sta_dictionary_intern(reading->texts, reading->text, length);
+    return rc;
+}
+
+/* Return: the code among the aggregation's texts; 0 after a failure. */
+static uint32_t get_text(struct reading *reading)
+{
+    const uint32_t number = sta_frame_get_u32(&reading->reader);
+    if (reading->reader.status == STA_OK && number == reading->text_count)
+        (void)define_text(reading);
+    if (reading->reader.status == STA_OK && number >= reading->text_count)
+        sta_frame_refuse(&reading->reader, "a text is not there");
+    return reading->reader.status == STA_OK ? reading->codes[number] : 0;
+}
+
+static uint64_t number_among(struct reading *reading, struct sta_texts *texts, uint32_t code)
+{
+    return (uint64_t)sta_texts_dictionary(texts, reading->texts) << 32 | code;
+}
+
+static void get_text_of_state(void *self, struct sta_texts *texts, uint64_t *number)
+{
+    struct reading *reading = self;
+    *number = number_among(reading, texts, get_text(reading));
+}
+
+/* ---- what is read goes into the table */
+
+static void key_vectors(struct reading *reading, struct sta_vector *keys)
+{
+    const struct sta_group_rows_read *rows = &reading->rows;
+    for (size_t k = 0; k < reading->shape->key_count; k++) {
+        keys[k] = (struct sta_vector){.type = reading->shape->key_types[k], .missing = rows->missing[k]};
+        switch (keys[k].type) {
+        case STA_TYPE_TEXT:
+            keys[k].codes = rows->codes[k];
+            keys[k].texts = reading->texts;
+            keys[k].missing = NULL;
+            reading->worker->key_dictionaries[k] =
+                sta_texts_dictionary(reading->shape->key_texts[k], reading->texts);
+            break;
+        case STA_TYPE_BOOL:
+            keys[k].bools = rows->truths[k];
+            break;
+        case STA_TYPE_FLOAT:
+            for (uint32_t i = 0; i < rows->count; i++)
+                rows->values[k][i] = sta_bits_of(sta_unorder_number(rows->values[k][i]));
+            keys[k].numbers = (const double *)(const void *)rows->values[k];
+            break;
+        default:
+            keys[k].integers = (const int64_t *)(const void *)rows->values[k];
+        }
+    }
+}
+
+/* Brings the groups at hand into the worker's table; the last one, should it go on, stays with states in
+ * which nothing was seen. */
+static int unite(struct reading *reading, struct sta_error *err)
+{
+    const struct sta_shape *shape = reading->shape;
+    struct sta_vector keys[STA_MOST_KEY_FIELDS];
+    const struct sta_aggregation_input batch = {.count = reading->rows.count, .keys = keys};
+    struct sta_group_merging merging = {.batch = &batch, .records = reading->rows.records};
+    uint32_t most = batch.count;
+    if (batch.count == 0)
+        return STA_OK;
+    key_vectors(reading, keys);
+    for (size_t l = 0; l < shape->list_count; l++)
+        most = STA_MAX(most, reading->lists[l].count);
+    int rc = sta_group_worker_unite(reading->worker, reading->limits, &merging, most, err);
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
+        struct entries *list = &reading->lists[l];
+        const unsigned width = sta_list_width(&shape->lists[l]);
+        for (uint32_t i = 0; i < list->count; i++)
+            sta_list_log_add(&reading->worker->table.logs[l], reading->worker->groups[list->groups[i]],
+                             &list->words[i * width]);
+        list->count = 0;
+    }
+    return rc;
+}
+
+/* The last group alone stays. */
+static void keep_last(struct reading *reading)
+{
+    struct sta_group_rows_read *rows = &reading->rows;
+    const uint32_t last = rows->count - 1;
+    for (size_t k = 0; k < reading->shape->key_count; k++) {
+        rows->values[k][0] = reading->shape->key_types[k] == STA_TYPE_FLOAT
+                                 ? sta_order_number(sta_number_of(rows->values[k][last]))
+                                 : rows->values[k][last];
+        rows->codes[k][0] = rows->codes[k][last];
+        rows->truths[k][0] = rows->truths[k][last];
+        rows->missing[k][0] = rows->missing[k][last];
+    }
+    memset(rows->records, 0, reading->shape->record);
+    rows->count = 1;
+}
+
+/* ---- one group */
+
+static void get_keys(struct reading *reading)
+{
+    struct sta_group_rows_read *rows = &reading->rows;
+    struct sta_frame_reader *reader = &reading->reader;
+    const uint32_t at = rows->count;
+    for (size_t k = 0; k < reading->shape->key_count; k++) {
+        const enum sta_type type = reading->shape->key_types[k];
+        uint8_t present;
+        (void)sta_frame_get(reader, &present, 1);
+        rows->missing[k][at] = !present;
+        rows->codes[k][at] = STA_NO_CODE;
+        rows->values[k][at] = type == STA_TYPE_FLOAT ? sta_order_number(0) : 0;
+        if (!present && !reading->shape->keep_missing)
+            sta_frame_refuse(reader, "a key is missing");
+        else if (present && type == STA_TYPE_TEXT)
+            rows->codes[k][at] = get_text(reading);
+        else if (present)
+            rows->values[k][at] = sta_frame_get_u64(reader);
+        rows->truths[k][at] = rows->values[k][at] & 1;
+        if (present && (type == STA_TYPE_NULL || (type == STA_TYPE_BOOL && rows->values[k][at] > 1) ||
+                        (type == STA_TYPE_FLOAT &&
+                         !sta_agg_is_value(type, sta_bits_of(sta_unorder_number(rows->values[k][at]))))))
+            sta_frame_refuse(reader, "a key has no such value");
+    }
+}
+
+static void get_record(struct reading *reading)
+{
+    const struct sta_shape *shape = reading->shape;
+    const struct sta_text_visitor visitor = {reading, get_text_of_state};
+    uint8_t *record = reading->rows.records + reading->rows.count * shape->record;
+    (void)sta_frame_get(&reading->reader, record, shape->record);
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        if (call->function->is_sound != NULL && !call->function->is_sound(call, record + call->offset))
+            sta_frame_refuse(&reading->reader, "a state holds no such value");
+    }
+    if (reading->reader.status == STA_OK)
+        sta_state_visit_texts(shape, record, &visitor);
+}
+
+static bool is_entry(const struct sta_list_shape *list, uint64_t word)
+{
+    if (list->kind == STA_LIST_TERMS)
+        return sta_exact_is_term(word);
+    return sta_agg_is_value(list->type,
+                            list->type == STA_TYPE_FLOAT ? sta_bits_of(sta_unorder_number(word)) : word);
+}
+
+static void get_entries(struct reading *reading, size_t number, uint32_t count)
+{
+    const struct sta_list_shape *list = &reading->shape->lists[number];
+    struct entries *entries = &reading->lists[number];
+    const unsigned width = sta_list_width(list);
+    for (uint32_t i = 0; i < count && reading->reader.status == STA_OK; i++) {
+        uint64_t *words = &entries->words[entries->count * width];
+        if (list->texts != NULL)
+            words[0] = number_among(reading, list->texts, get_text(reading));
+        else
+            (void)sta_frame_get(&reading->reader, words, width * sizeof *words);
+        if (list->texts == NULL && !is_entry(list, words[0]))
+            sta_frame_refuse(&reading->reader, "a list holds no such value");
+        entries->groups[entries->count++] = reading->rows.count - 1;
+    }
+}
+
+static int get_list(struct reading *reading, size_t number, struct sta_error *err)
+{
+    uint32_t count;
+    while ((count = sta_frame_get_u32(&reading->reader)) > 0) {
+        if (count > STA_STATE_PIECE)
+            return sta_frame_refuse(&reading->reader, "a list has no end");
+        if (reading->lists[number].count + count > STA_STATE_PIECE) {
+            int rc = unite(reading, err);
+            if (rc != 0)
+                return rc;
+            keep_last(reading);
+        }
+        get_entries(reading, number, count);
+        if (reading->reader.status != STA_OK)
+            break;
+    }
+    return reading->reader.status;
+}
+
+static int get_group(struct reading *reading, struct sta_error *err)
+{
+    int rc = reading->rows.count == GROUPS_AT_ONCE ? unite(reading, err) : STA_OK;
+    if (rc != 0)
+        return rc;
+    if (reading->rows.count == GROUPS_AT_ONCE)
+        reading->rows.count = 0;
+    get_keys(reading);
+    get_record(reading);
+    rc = reading->reader.status;
+    reading->rows.count++;
+    for (size_t l = 0; rc == 0 && l < reading->shape->list_count; l++)
+        rc = get_list(reading, l, err);
+    return rc;
+}
+
+/* ---- all of it */
+
+/* The questions must be the same; see put_head of state_write.c. */
+static int get_head(struct reading *reading)
+{
+    struct sta_frame_reader *reader = &reading->reader;
+    const struct sta_shape *shape = reading->shape;
+    bool same = sta_frame_get_u64(reader) == STA_STATE_MAGIC;
+    same = sta_frame_get_u32(reader) == shape->key_count && same;
+    same = sta_frame_get_u32(reader) == shape->keep_missing && same;
+    for (size_t k = 0; k < shape->key_count; k++)
+        same = sta_frame_get_u32(reader) == shape->key_types[k] && same;
+    same = sta_frame_get_u32(reader) == shape->call_count && same;
+    same = sta_frame_get_u32(reader) == shape->record && same;
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_primitive *primitive = &shape->calls[f].primitive;
+        same = sta_frame_get_u32(reader) == primitive->aggregate && same;
+        same = sta_frame_get_u32(reader) == primitive->types[0] && same;
+        same = sta_frame_get_u32(reader) == primitive->types[1] && same;
+        same = sta_frame_get_u32(reader) == primitive->first_argument && same;
+        same = sta_frame_get_u64(reader) == sta_bits_of(primitive->quantile) && same;
+    }
+    return same ? reader->status : sta_frame_refuse(reader, "it is that of another question");
+}
+
+static void init_room(struct reading *reading)
+{
+    const struct sta_shape *shape = reading->shape;
+    struct sta_group_rows_read *rows = &reading->rows;
+    rows->values = sta_alloc_array(shape->key_count + 1, sizeof *rows->values);
+    rows->codes = sta_alloc_array(shape->key_count + 1, sizeof *rows->codes);
+    rows->truths = sta_alloc_array(shape->key_count + 1, sizeof *rows->truths);
+    rows->missing = sta_alloc_array(shape->key_count + 1, sizeof *rows->missing);
+    rows->records = sta_alloc_array(GROUPS_AT_ONCE, shape->record);
+    reading->lists = sta_alloc_array(shape->list_count + 1, sizeof *reading->lists);
+    for (size_t l = 0; l < shape->list_count; l++) {
+        reading->lists[l].groups = sta_alloc_array(STA_STATE_PIECE, sizeof(uint32_t));
+        reading->lists[l].words = sta_alloc_array((size_t)STA_STATE_PIECE * 2, sizeof(uint64_t));
+    }
+}
+
+static void free_room(struct reading *reading)
+{
+    free(reading->rows.values);
+    free(reading->rows.codes);
+    free(reading->rows.truths);
+    free(reading->rows.missing);
+    free(reading->rows.records);
+    for (size_t l = 0; l < reading->shape->list_count; l++) {
+        free(reading->lists[l].groups);
+        free(reading->lists[l].words);
+    }
+    free(reading->lists);
+    sta_account_free(reading->account, reading->codes);
+    sta_account_free(reading->account, reading->text);
+}
+
+int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker *worker,
+                         struct sta_group_limits *limits, struct sta_dictionary *texts,
+                         const struct sta_budget *budget, const struct sta_byte_source *source,
+                         struct sta_error *err)
+{
+    struct reading *reading = sta_alloc(sizeof *reading);
+    reading->shape = shape;
+    reading->worker = worker;
+    reading->limits = limits;
+    reading->account = budget->account;
+    reading->texts = texts;
+    sta_frame_reader_init(&reading->reader, source, err);
+    init_room(reading);
+    uint8_t more = 0;
+    int rc = get_head(reading);
+    for (size_t groups = 0; rc == 0; groups++) {
+        rc = sta_frame_get(&reading->reader, &more, 1);
+        if (rc != 0 || more == 0)
+            break;
+        rc = sta_budget_check_step(budget, groups, err);
+        if (rc == 0)
+            rc = get_group(reading, err);
+    }
+    const uint64_t rows = sta_frame_get_u64(&reading->reader);
+    rc = rc == 0 ? reading->reader.status : rc;
+    if (rc == 0)
+        rc = unite(reading, err);
+    worker->rows += rc == 0 ? rows : 0;
+    free_room(reading);
+    free(reading);
+    return rc;
+}

@@ -1,0 +1,246 @@
+/* A partial state to a stream: groups one after another, texts where they first occur.
+ *
+ * FORMAT, in frames (frames.h).  Magic and version; the keys and aggregates, which must be those of who reads
+ * it; then for each group a byte 1, its keys (a byte: present or not; INT as it is, FLOAT as bits that order
+ * like it, BOOL 0 or 1, or a text), its states, the texts that these hold, and the values of each list (in
+ * pieces: u32 how many, then as many entries; none at the end); then a byte 0 and how many rows it is made
+ * of.  A text is a u32, its number in the stream; the first time a number occurs, which is that of the texts
+ * before it, u32 length and the bytes follow.  Groups of several tables are not united: who reads them does
+ * that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/aggregate/cursor.h"
+#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/state.h"
+#include "common/memory.h"
+
+#define RUN_BUFFER ((size_t)64 << 10)
+
+struct writing {
+    const struct sta_shape *shape;
+    const struct sta_budget *budget;
+    struct sta_group_order *order;
+    struct sta_dictionary *texts; /* by number in the stream */
+    uint8_t *record;              /* of the present group */
+    uint64_t groups;
+    struct sta_frame_writer writer;
+};
+
+static void put_head(const struct sta_shape *shape, struct sta_frame_writer *writer)
+{
+    sta_frame_put_u64(writer, STA_STATE_MAGIC);
+    sta_frame_put_u32(writer, (uint32_t)shape->key_count);
+    sta_frame_put_u32(writer, shape->keep_missing);
+    for (size_t k = 0; k < shape->key_count; k++)
+        sta_frame_put_u32(writer, shape->key_types[k]);
+    sta_frame_put_u32(writer, (uint32_t)shape->call_count);
+    sta_frame_put_u32(writer, (uint32_t)shape->record);
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_primitive *primitive = &shape->calls[f].primitive;
+        sta_frame_put_u32(writer, primitive->aggregate);
+        sta_frame_put_u32(writer, primitive->types[0]);
+        sta_frame_put_u32(writer, primitive->types[1]);
+        sta_frame_put_u32(writer, primitive->first_argument);
+        sta_frame_put_u64(writer, sta_bits_of(primitive->quantile));
+    }
+}
+
+/* ---- texts */
+
+void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,
+                           const struct sta_text_visitor *visitor)
+{
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        if (call->function->texts != NULL)
+            call->function->texts(call, record + call->offset, visitor);
+    }
+}
+
+static uint32_t number_in_stream(struct writing *writing, struct sta_text text, bool *first)
+{
+    const uint32_t known = sta_dictionary_count(writing->texts);
+    const uint32_t number = sta_dictionary_intern(writing->texts, text.bytes, text.length);
+    *first = number == known;
+    return number;
+}
+
+static void put_text(struct writing *writing, struct sta_text text)
+{
+    bool first;
+    sta_frame_put_u32(&writing->writer, number_in_stream(writing, text, &first));
+    if (!first)
+        return;
+    sta_frame_put_u32(&writing->writer, text.length);
+    sta_frame_put(&writing->writer, text.bytes, text.length);
+}
+
+static void put_text_of_state(void *self, struct sta_texts *texts, uint64_t *number)
+{
+    put_text(self, sta_texts_get(texts, *number));
+}
+
+/* Numbers of this process mean nothing to another. */
+static void clear_text_of_state(void *self, struct sta_texts *texts, uint64_t *number)
+{
+    *number = 0;
+}
+
+/* ---- groups */
+
+static void put_keys(struct writing *writing, const uint64_t *words)
+{
+    for (size_t k = 0; k < writing->shape->key_count; k++) {
+        const struct sta_key_field *field = &writing->order->layout.fields[k];
+        uint64_t value;
+        const uint8_t present = sta_key_get(field, words, &value);
+        sta_frame_put(&writing->writer, &present, 1);
+        if (present && field->type == STA_TYPE_TEXT)
+            put_text(writing, sta_texts_get(writing->shape->key_texts[k],
+                                            writing->order->key_ranks[k].numbers[value]));
+        else if (present)
+            sta_frame_put_u64(&writing->writer, value);
+    }
+}
+
+static void put_record(struct writing *writing, const uint8_t *record)
+{
+    const size_t size = writing->shape->record;
+    const struct sta_text_visitor clear = {writing, clear_text_of_state}, put = {writing, put_text_of_state};
+    memcpy(writing->record, record, size);
+    sta_state_visit_texts(writing->shape, writing->record, &clear);
+    sta_frame_put(&writing->writer, writing->record, size);
+    memcpy(writing->record, record, size);
+    sta_state_visit_texts(writing->shape, writing->record, &put);
+}
+
+static void put_words(struct writing *writing, size_t number, const uint64_t *words, size_t count)
+{
+    const struct sta_list_shape *list = &writing->shape->lists[number];
+    for (size_t first = 0; first < count; first += STA_STATE_PIECE) {
+        const size_t part = STA_MIN(count - first, (size_t)STA_STATE_PIECE);
+        sta_frame_put_u32(&writing->writer, (uint32_t)part);
+        if (list->texts == NULL)
+            sta_frame_put(&writing->writer, words + first * sta_list_width(list),
+                          part * sta_list_width(list) * sizeof *words);
+        for (size_t i = first; list->texts != NULL && i < first + part; i++)
+            put_text(writing,
+                     sta_texts_get(list->texts, writing->order->list_ranks[number].numbers[words[i]]));
+    }
+}
+
+static int put_group(struct writing *writing, struct sta_group_cursor *cursor, const uint64_t *words,
+                     struct sta_error *err)
+{
+    static const uint8_t group = 1;
+    int rc = sta_budget_check_step(writing->budget, writing->groups++, err);
+    sta_frame_put(&writing->writer, &group, 1);
+    put_keys(writing, words);
+    put_record(writing, cursor->record);
+    for (size_t l = 0; rc == 0 && l < writing->shape->list_count; l++) {
+        struct sta_list_view *view = &cursor->lists[l];
+        put_words(writing, l, view->words, view->count);
+        while (rc == 0 && view->later > 0) {
+            rc = sta_group_cursor_more(cursor, l, err);
+            put_words(writing, l, view->words, rc == 0 ? view->count : 0);
+        }
+        sta_frame_put_u32(&writing->writer, 0);
+    }
+    return rc != 0 ? rc : writing->writer.status;
+}
+
+static int put_table(struct writing *writing, struct sta_group_table *table, struct sta_error *err)
+{
+    struct sta_sorted_table sorted = {0};
+    struct sta_group_cursor cursor;
+    int rc = table->count > 0 ? sta_sorted_table_init(&sorted, table, writing->order, err) : STA_OK;
+    sta_group_cursor_init_table(&cursor, writing->order, &sorted);
+    for (uint32_t place = 0; rc == 0 && place < sorted.count; place++) {
+        sta_group_cursor_go(&cursor, place);
+        rc = put_group(writing, &cursor, sta_sorted_words(&sorted, place), err);
+    }
+    sta_group_cursor_fini(&cursor);
+    sta_sorted_table_fini(&sorted);
+    return rc;
+}
+
+static int put_run(struct writing *writing, const struct sta_run *run, struct sta_error *err)
+{
+    struct sta_group_cursor cursor;
+    sta_group_cursor_init_run(&cursor, writing->order, run, RUN_BUFFER);
+    int rc;
+    while ((rc = sta_group_cursor_next(&cursor, err)) == 0 && cursor.words != NULL) {
+        rc = put_group(writing, &cursor, cursor.words, err);
+        if (rc != 0)
+            break;
+    }
+    sta_group_cursor_fini(&cursor);
+    return rc;
+}
+
+/* ---- all of it */
+
+static struct sta_group_table *table_at(struct sta_group_worker *worker, size_t number)
+{
+    return number < worker->sealed_count ? &worker->sealed[number] : &worker->table;
+}
+
+/* Ranks of all texts, and a layout for all keys. */
+static int settle(struct sta_group_finish *finish, struct sta_error *err)
+{
+    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
+    bool runs = false;
+    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
+    for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
+        struct sta_group_worker *worker = finish->workers[w];
+        runs = runs || worker->run_count > 0;
+        for (size_t t = 0; t <= worker->sealed_count; t++)
+            if (table_at(worker, t)->count > 0)
+                sta_group_order_survey(&finish->order, table_at(worker, t), united);
+        for (size_t r = 0; r < worker->run_count; r++)
+            for (size_t k = 0; k < finish->shape->key_count; k++)
+                sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
+    }
+    if (rc == 0 && runs)
+        sta_group_order_survey_texts(&finish->order);
+    return rc == 0 ? sta_group_order_settle(&finish->order, united, err) : rc;
+}
+
+static int put_worker(struct writing *writing, struct sta_group_worker *worker, struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (size_t t = 0; rc == 0 && t <= worker->sealed_count; t++)
+        rc = put_table(writing, table_at(worker, t), err);
+    for (size_t r = 0; rc == 0 && r < worker->run_count; r++)
+        rc = put_run(writing, worker->runs[r], err);
+    return rc;
+}
+
+int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte_sink *sink,
+                          struct sta_error *err)
+{
+    static const uint8_t end = 0;
+    struct writing *writing = sta_alloc(sizeof *writing);
+    uint64_t rows = 0;
+    int rc = settle(finish, err);
+    writing->shape = finish->shape;
+    writing->budget = finish->budget;
+    writing->order = &finish->order;
+    writing->texts = sta_dictionary_create();
+    writing->record = sta_alloc(finish->shape->record);
+    sta_frame_writer_init(&writing->writer, sink, err);
+    put_head(finish->shape, &writing->writer);
+    for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
+        rows += finish->workers[w]->rows;
+        rc = put_worker(writing, finish->workers[w], err);
+    }
+    sta_frame_put(&writing->writer, &end, 1);
+    sta_frame_put_u64(&writing->writer, rows);
+    if (rc == 0)
+        rc = sta_frame_writer_finish(&writing->writer);
+    sta_dictionary_destroy(writing->texts);
+    free(writing->record);
+    free(writing);
+    return rc;
+}

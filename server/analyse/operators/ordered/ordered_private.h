@@ -1,0 +1,84 @@
+/* ordered_private.h - shared by the files of the ordered operator only. */
+#ifndef STA_ANALYSE_OPERATORS_ORDERED_PRIVATE_H
+#define STA_ANALYSE_OPERATORS_ORDERED_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "analyse/operators/ordered.h"
+#include "analyse/operators/ordered/slices.h"
+#include "common/account.h"
+
+/* The records of one unit in a block and a slice, beside those of the unit before. */
+struct sta_ordered_group {
+    uint32_t unit, count;
+};
+
+/* Memory for what a consumer gave of a block; used again for other blocks. */
+struct sta_ordered_memory {
+    char *records;
+    size_t bytes;
+    struct sta_ordered_group *groups;
+    size_t group_capacity;
+};
+
+/* Up to where groups and records of a slice go. */
+struct sta_ordered_end {
+    uint32_t groups, records;
+};
+
+/* Of one worker: for placing rows. */
+struct sta_ordered_placing {
+    uint32_t *counts; /* by unit: rows, then where the next one goes; 0 between slices */
+    size_t count_capacity;
+};
+void sta_ordered_placing_fini(struct sta_ordered_placing *placing, struct sta_account *account);
+
+struct sta_ordered_out {
+    size_t record;
+    const int64_t *cuts; /* where slices end after the block's beginning, ascending; the last is INT64_MAX */
+    size_t cut_count;
+    struct sta_ordered_end *ends; /* by cut; set */
+    struct sta_ordered_memory *memory;
+    size_t group_count, group_begin; /* from group_begin on: of the slice being placed */
+    size_t cut;                      /* the next one */
+    struct sta_ordered_placing *placing;
+    struct sta_account *account;
+};
+
+/* ---- slices */
+
+/* What a block gives to a slice. */
+struct sta_ordered_piece {
+    const struct sta_ordered_group *groups;
+    uint32_t group_count;
+    const char *records;
+};
+
+/* Of one worker and consumer: where the records of a slice come together. */
+struct sta_ordered_gathering {
+    uint32_t *place; /* by unit: its number in `units`, plus 1; 0: it has no records */
+    size_t place_capacity;
+    struct sta_ordered_unit *units;
+    size_t unit_count, unit_capacity;
+    struct sta_ordered_chunk *parts; /* chains of the records of a unit, by block */
+    size_t part_count, part_capacity;
+    char *room, *scratch; /* of units that several blocks have records of */
+    size_t room_bytes, scratch_bytes;
+};
+void sta_ordered_gathering_fini(struct sta_ordered_gathering *gathering, struct sta_account *account);
+
+/** Starts anew. */
+void sta_ordered_gather_begin(struct sta_ordered_gathering *gathering);
+/** Adds what a block gives; in the order of blocks. */
+STA_MUSTCHECK int sta_ordered_gather(struct sta_ordered_gathering *gathering,
+                                     const struct sta_ordered_piece *piece, size_t record,
+                                     struct sta_account *account, struct sta_error *err);
+/** Brings the records of each unit in order. */
+STA_MUSTCHECK int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
+                                         struct sta_account *account, struct sta_error *err);
+
+/** Sorts records of @size bytes by their time; equal ones keep their order.
+ * @scratch: room for as many.  Return: where the result is, @records or @scratch. */
+char *sta_ordered_sort(char *records, char *scratch, size_t count, size_t size);
+
+#endif

@@ -1,0 +1,365 @@
+/* The pass: workers share out blocks to read and slices to go through.
+ *
+ * DESIGN.  One mutex guards who does what next; it is taken once per block and a few times per slice.  A
+ * worker prefers a slice that is ready over another block to read, so what is held stays near what the open
+ * slices need.  Slices are handed out in order; each waits for its turn to carry and to settle, which are
+ * short, and since the worker of an earlier slice is always at work on it, turns never deadlock. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include "analyse/exec/budget.h"
+#include "analyse/operators/ordered/ordered_private.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+
+/* A block. */
+struct held {
+    uint32_t uses; /* slices that still need it */
+    bool read;
+};
+
+enum turn { TO_CARRY, TO_SETTLE, TURNS };
+
+struct pass {
+    const struct sta_ordered_pass *spec;
+    const struct sta_budget *budget;
+    bool settles; /* whether a consumer does */
+    struct sta_slice_plan plan;
+    struct held *held;                        /* by block */
+    struct sta_ordered_memory *memories;      /* by block, then consumer */
+    struct sta_ordered_end *ends;             /* by block, then consumer, then use of the block */
+    struct sta_ordered_placing *placings;     /* by worker */
+    struct sta_ordered_gathering *gatherings; /* by worker, then consumer */
+
+    uv_mutex_t lock; /* guards what follows, and held */
+    uv_cond_t changed;
+    size_t next_block;  /* in plan.order */
+    size_t read_prefix; /* plan.order[0 .. read_prefix) have been read */
+    size_t next_slice;
+    size_t turns[TURNS];              /* the slice that may carry, settle now */
+    struct sta_ordered_memory *spare; /* at most one for each block and consumer */
+    size_t spare_count;
+    struct sta_error error;
+    _Atomic bool stop;
+};
+
+static void stop_pass(struct pass *pass, const struct sta_error *why)
+{
+    uv_mutex_lock(&pass->lock);
+    if (!pass->stop)
+        pass->error = *why;
+    pass->stop = true;
+    uv_cond_broadcast(&pass->changed);
+    uv_mutex_unlock(&pass->lock);
+}
+
+/* ---- blocks */
+
+static struct sta_ordered_memory *memories_of(const struct pass *pass, uint32_t block)
+{
+    return pass->memories + block * pass->spec->consumer_count;
+}
+
+static struct sta_ordered_end *ends_of(const struct pass *pass, uint32_t block, size_t consumer)
+{
+    const struct sta_slice_plan *plan = &pass->plan;
+    return pass->ends + plan->first_use[block] * pass->spec->consumer_count + consumer * plan->uses[block];
+}
+
+static struct sta_ordered_memory take_spare(struct pass *pass)
+{
+    struct sta_ordered_memory memory = {0};
+    uv_mutex_lock(&pass->lock);
+    if (pass->spare_count > 0)
+        memory = pass->spare[--pass->spare_count];
+    uv_mutex_unlock(&pass->lock);
+    return memory;
+}
+
+/* Under the lock. */
+static void give_spare(struct pass *pass, struct sta_ordered_memory *memory)
+{
+    if (memory->records != NULL || memory->groups != NULL)
+        pass->spare[pass->spare_count++] = *memory;
+    *memory = (struct sta_ordered_memory){0};
+}
+
+static void note_read(struct pass *pass, uint32_t block)
+{
+    uv_mutex_lock(&pass->lock);
+    pass->held[block].read = true;
+    while (pass->read_prefix < pass->spec->block_count &&
+           pass->held[pass->plan.order[pass->read_prefix]].read)
+        pass->read_prefix++;
+    uv_cond_broadcast(&pass->changed);
+    uv_mutex_unlock(&pass->lock);
+}
+
+static int take_block(struct pass *pass, unsigned worker, uint32_t block, size_t number, const void *rows,
+                      struct sta_error *err)
+{
+    const struct sta_ordered_consumer *consumer = &pass->spec->consumers[number];
+    struct sta_ordered_memory *memory = &memories_of(pass, block)[number];
+    *memory = take_spare(pass);
+    struct sta_ordered_out out = {.record = consumer->record,
+                                  .cuts = pass->plan.bounds + pass->plan.first_slice[block] + 1,
+                                  .cut_count = pass->plan.uses[block],
+                                  .ends = ends_of(pass, block, number),
+                                  .memory = memory,
+                                  .placing = &pass->placings[worker],
+                                  .account = pass->budget->account};
+    int rc = consumer->take(consumer->self, worker, rows, &out, err);
+    if (rc == 0 && out.group_count == 0) {
+        uv_mutex_lock(&pass->lock);
+        give_spare(pass, memory);
+        uv_mutex_unlock(&pass->lock);
+    }
+    return rc;
+}
+
+static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct sta_error *err)
+{
+    const struct sta_ordered_pass *spec = pass->spec;
+    const void *rows = NULL;
+    int rc = spec->read(spec->context, worker, block, &rows, err);
+    for (size_t c = 0; c < spec->consumer_count && rc == 0 && rows != NULL; c++)
+        rc = take_block(pass, worker, block, c, rows, err);
+    if (rc == 0)
+        note_read(pass, block);
+    return rc;
+}
+
+/* ---- slices */
+
+static int gather(const struct pass *pass, struct sta_ordered_gathering *gathering, size_t number,
+                  size_t consumer, struct sta_slice *slice, struct sta_error *err)
+{
+    const struct sta_slice_plan *plan = &pass->plan;
+    const size_t record = pass->spec->consumers[consumer].record;
+    int rc = 0;
+    sta_ordered_gather_begin(gathering);
+    for (size_t m = plan->first_member[number]; m < plan->first_member[number + 1] && rc == 0; m++) {
+        const uint32_t block = plan->members[m];
+        const size_t use = number - plan->first_slice[block];
+        const struct sta_ordered_end *ends = ends_of(pass, block, consumer);
+        const struct sta_ordered_end from = use > 0 ? ends[use - 1] : (struct sta_ordered_end){0};
+        const struct sta_ordered_memory *memory = &memories_of(pass, block)[consumer];
+        if (ends[use].groups <= from.groups)
+            continue;
+        struct sta_ordered_piece piece = {memory->groups + from.groups, ends[use].groups - from.groups,
+                                          memory->records + from.records * record};
+        rc = sta_ordered_gather(gathering, &piece, record, pass->budget->account, err);
+    }
+    if (rc == 0)
+        rc = sta_ordered_gather_end(gathering, record, pass->budget->account, err);
+    *slice = (struct sta_slice){.number = number,
+                                .from = plan->bounds[number],
+                                .to = plan->bounds[number + 1],
+                                .units = gathering->units,
+                                .unit_count = gathering->unit_count};
+    return rc;
+}
+
+/* The blocks that no later slice needs give up their memory. */
+static void let_go(struct pass *pass, size_t slice)
+{
+    const struct sta_slice_plan *plan = &pass->plan;
+    uv_mutex_lock(&pass->lock);
+    for (size_t i = plan->first_member[slice]; i < plan->first_member[slice + 1]; i++)
+        if (--pass->held[plan->members[i]].uses == 0)
+            for (size_t c = 0; c < pass->spec->consumer_count; c++)
+                give_spare(pass, &memories_of(pass, plan->members[i])[c]);
+    uv_mutex_unlock(&pass->lock);
+}
+
+/* Waits until all earlier slices have had their turn.  Return: false when the pass has stopped. */
+static bool await_turn(struct pass *pass, enum turn turn, size_t slice)
+{
+    uv_mutex_lock(&pass->lock);
+    while (pass->turns[turn] != slice && !pass->stop)
+        uv_cond_wait(&pass->changed, &pass->lock);
+    bool mine = pass->turns[turn] == slice && !pass->stop;
+    uv_mutex_unlock(&pass->lock);
+    return mine;
+}
+
+static void end_turn(struct pass *pass, enum turn turn)
+{
+    uv_mutex_lock(&pass->lock);
+    pass->turns[turn]++;
+    uv_cond_broadcast(&pass->changed);
+    uv_mutex_unlock(&pass->lock);
+}
+
+enum step { PREPARE, CARRY, MEASURE, SETTLE };
+
+static sta_ordered_step step_of(const struct sta_ordered_consumer *consumer, enum step step)
+{
+    const sta_ordered_step steps[] = {consumer->prepare, consumer->carry, consumer->measure,
+                                      consumer->settle};
+    return steps[step];
+}
+
+/* A step of all consumers.  @slices: by consumer. */
+static int take_step(const struct pass *pass, enum step step, unsigned worker, const struct sta_slice *slices,
+                     struct sta_error *err)
+{
+    int rc = 0;
+    for (size_t c = 0; c < pass->spec->consumer_count && rc == 0; c++) {
+        const struct sta_ordered_consumer *consumer = &pass->spec->consumers[c];
+        if (step_of(consumer, step) != NULL)
+            rc = step_of(consumer, step)(consumer->self, worker, &slices[c], err);
+    }
+    return rc;
+}
+
+static int take_turn(struct pass *pass, enum turn turn, unsigned worker, const struct sta_slice *slices,
+                     struct sta_error *err)
+{
+    if (!await_turn(pass, turn, slices->number))
+        return 0;
+    int rc = take_step(pass, turn == TO_CARRY ? CARRY : SETTLE, worker, slices, err);
+    if (rc == 0)
+        end_turn(pass, turn);
+    return rc;
+}
+
+static int do_slice(struct pass *pass, unsigned worker, size_t number, struct sta_error *err)
+{
+    struct sta_slice slices[STA_ORDERED_CONSUMERS];
+    int rc = 0;
+    for (size_t c = 0; c < pass->spec->consumer_count && rc == 0; c++)
+        rc = gather(pass, &pass->gatherings[worker * pass->spec->consumer_count + c], number, c, &slices[c],
+                    err);
+    if (rc == 0)
+        rc = take_step(pass, PREPARE, worker, slices, err);
+    if (rc == 0)
+        rc = take_turn(pass, TO_CARRY, worker, slices, err);
+    if (rc == 0 && !pass->stop)
+        rc = take_step(pass, MEASURE, worker, slices, err);
+    if (rc == 0 && pass->settles)
+        rc = take_turn(pass, TO_SETTLE, worker, slices, err);
+    if (rc == 0)
+        let_go(pass, number);
+    return rc;
+}
+
+/* ---- who does what next */
+
+enum task_kind { TASK_NONE, TASK_BLOCK, TASK_SLICE };
+
+struct task {
+    enum task_kind kind;
+    size_t number; /* block or slice */
+};
+
+static struct task next_task(struct pass *pass)
+{
+    const struct sta_slice_plan *plan = &pass->plan;
+    struct task task = {.kind = TASK_NONE};
+    uv_mutex_lock(&pass->lock);
+    while (!pass->stop && task.kind == TASK_NONE && pass->next_slice < plan->slice_count) {
+        if (pass->read_prefix >= plan->reads[pass->next_slice])
+            task = (struct task){TASK_SLICE, pass->next_slice++};
+        else if (pass->next_block < pass->spec->block_count)
+            task = (struct task){TASK_BLOCK, plan->order[pass->next_block++]};
+        else
+            uv_cond_wait(&pass->changed, &pass->lock);
+    }
+    uv_mutex_unlock(&pass->lock);
+    return task;
+}
+
+static void run_worker(void *context, unsigned worker)
+{
+    struct pass *pass = context;
+    struct sta_error err = STA_ERROR_INIT;
+    int rc = 0;
+    while (rc == 0) {
+        struct task task = next_task(pass);
+        if (task.kind == TASK_NONE)
+            return;
+        rc = sta_budget_check(pass->budget, &err);
+        if (rc == 0)
+            rc = task.kind == TASK_BLOCK ? read_block(pass, worker, (uint32_t)task.number, &err)
+                                         : do_slice(pass, worker, task.number, &err);
+        sta_budget_step(pass->budget);
+    }
+    stop_pass(pass, &err);
+}
+
+/* ---- start and end */
+
+static int pass_init(struct pass *pass, struct sta_error *err)
+{
+    struct sta_account *account = pass->budget->account;
+    static const char what[] = "the row groups of a pass";
+    const struct sta_ordered_pass *spec = pass->spec;
+    const size_t consumers = spec->consumer_count, workers = sta_budget_workers(pass->budget);
+    STA_ASSERT(consumers >= 1 && consumers <= STA_ORDERED_CONSUMERS);
+    STA_ASSERT(uv_mutex_init(&pass->lock) == 0 && uv_cond_init(&pass->changed) == 0);
+    pass->placings = sta_alloc_array(workers, sizeof *pass->placings);
+    pass->gatherings = sta_alloc_array(workers * consumers, sizeof *pass->gatherings);
+    for (size_t c = 0; c < consumers; c++)
+        pass->settles |= spec->consumers[c].settle != NULL;
+    int rc = sta_slice_plan_init(&pass->plan, spec->blocks, spec->block_count, spec->slice_rows, pass->budget,
+                                 err);
+    if (rc != 0)
+        return rc;
+    const size_t blocks = spec->block_count + 1;
+    const size_t uses = pass->plan.first_use[spec->block_count] + 1;
+    pass->held = sta_account_calloc(account, blocks, sizeof *pass->held, what, err);
+    pass->memories = sta_account_calloc(account, blocks * consumers, sizeof *pass->memories, what, err);
+    pass->spare = sta_account_calloc(account, blocks * consumers, sizeof *pass->spare, what, err);
+    pass->ends = sta_account_calloc(account, uses * consumers, sizeof *pass->ends, what, err);
+    if (pass->held == NULL || pass->memories == NULL || pass->spare == NULL || pass->ends == NULL)
+        return err->status;
+    for (size_t i = 0; i < spec->block_count; i++)
+        pass->held[i].uses = pass->plan.uses[i];
+    return 0;
+}
+
+static void free_memories(struct sta_account *account, struct sta_ordered_memory *memories, size_t count)
+{
+    for (size_t i = 0; memories != NULL && i < count; i++) {
+        sta_account_free(account, memories[i].records);
+        sta_account_free(account, memories[i].groups);
+    }
+    sta_account_free(account, memories);
+}
+
+static void pass_fini(struct pass *pass)
+{
+    struct sta_account *account = pass->budget->account;
+    const size_t consumers = pass->spec->consumer_count, workers = sta_budget_workers(pass->budget);
+    for (size_t w = 0; w < workers; w++)
+        sta_ordered_placing_fini(&pass->placings[w], account);
+    for (size_t g = 0; g < workers * consumers; g++)
+        sta_ordered_gathering_fini(&pass->gatherings[g], account);
+    free(pass->placings);
+    free(pass->gatherings);
+    free_memories(account, pass->memories, pass->spec->block_count * consumers);
+    free_memories(account, pass->spare, pass->spare_count);
+    sta_account_free(account, pass->held);
+    sta_account_free(account, pass->ends);
+    sta_slice_plan_fini(&pass->plan, account);
+    uv_cond_destroy(&pass->changed);
+    uv_mutex_destroy(&pass->lock);
+}
+
+int sta_ordered_run(const struct sta_ordered_pass *spec, const struct sta_budget *budget,
+                    struct sta_error *err)
+{
+    struct pass pass = {.spec = spec, .budget = budget};
+    int rc = pass_init(&pass, err);
+    if (rc == 0) {
+        sta_budget_expect(budget, spec->block_count + pass.plan.slice_count);
+        sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
+        if (pass.stop)
+            *err = pass.error;
+        rc = pass.stop ? err->status : 0;
+    }
+    pass_fini(&pass);
+    return rc;
+}

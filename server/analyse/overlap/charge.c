@@ -1,0 +1,107 @@
+/* The sweep gives the stretches of each unit; those in which no set is active reach from tick 0 as far as it
+ * went, and are cut to the unit's span afterwards. */
+#include "analyse/overlap/charge.h"
+
+#include "analyse/exec/budget.h"
+#include "common/memory.h"
+
+struct gathering {
+    const uint8_t *list_of_mask;
+    struct sta_pieces *pieces[STA_CHARGE_LISTS];
+    uint32_t count;
+    int64_t end; /* of the trace: idle time has none of its own */
+};
+
+static int take_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
+                        struct sta_error *err)
+{
+    const struct gathering *gathering = context;
+    const uint8_t list = gathering->list_of_mask[stretch->mask];
+    struct sta_sweep_stretch piece = *stretch;
+    piece.to = STA_MIN(piece.to, gathering->end);
+    if (list == STA_CHARGE_NONE || piece.from >= piece.to)
+        return 0;
+    return sta_pieces_add(gathering->pieces[list], worker, &piece, err);
+}
+
+static int compare_units(const void *context, uint32_t unit, uint32_t other)
+{
+    return sta_scope_compare_units(context, unit, other);
+}
+
+/* The time of a unit behind its last span: no set is active. */
+static int add_rest(const struct gathering *gathering, const struct sta_overlap_results *results,
+                    struct sta_error *err)
+{
+    const uint8_t idle = gathering->list_of_mask[0];
+    int rc = 0;
+    for (uint32_t i = 0; idle != STA_CHARGE_NONE && i < results->unit_count && rc == 0; i++) {
+        uint32_t unit = results->units[i];
+        const struct sta_unit_sums *sums = &results->sums[unit];
+        struct sta_sweep_stretch rest = {.unit = unit,
+                                         .from = STA_MAX(sums->swept, sums->start),
+                                         .to = sums->end,
+                                         .slice = SIZE_MAX,
+                                         .at_cut = true};
+        if (rest.from < rest.to)
+            rc = sta_pieces_add(gathering->pieces[idle], 0, &rest, err);
+    }
+    return rc;
+}
+
+/* Cuts a unit's intervals to its span. */
+static void cut(struct sta_joined *list, uint32_t unit, const struct sta_unit_sums *sums)
+{
+    struct sta_interval *items = list->items + list->first[unit];
+    size_t count = list->counts[unit], at = 0;
+    while (at < count && items[at].to <= sums->start)
+        at++;
+    while (count > at && items[count - 1].from >= sums->end)
+        count--;
+    list->first[unit] += at;
+    list->counts[unit] = count - at;
+    if (count == at)
+        return;
+    items[at].from = STA_MAX(items[at].from, sums->start);
+    items[count - 1].to = STA_MIN(items[count - 1].to, sums->end);
+}
+
+static int join(const struct gathering *gathering, const struct sta_overlap_results *results,
+                struct sta_joined *lists, struct sta_error *err)
+{
+    const uint32_t units = sta_scope_unit_count(results->scope);
+    int rc = 0;
+    for (uint32_t l = 0; l < gathering->count && rc == 0; l++)
+        rc = sta_pieces_join(gathering->pieces[l], units, &lists[l], err);
+    const uint8_t idle = gathering->list_of_mask[0];
+    for (uint32_t i = 0; rc == 0 && idle != STA_CHARGE_NONE && i < results->unit_count; i++)
+        cut(&lists[idle], results->units[i], &results->sums[results->units[i]]);
+    return rc;
+}
+
+int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, uint32_t longest,
+                         const struct sta_overlap_binding *binding, struct sta_overlap_results *results,
+                         struct sta_joined *lists, struct sta_error *err)
+{
+    struct sta_pieces_options options = {
+        .budget = binding->budget, .longest = longest, .compare = compare_units, .context = binding->scope};
+    struct gathering gathering = {
+        .list_of_mask = list_of_mask,
+        .count = count,
+        .end = sta_snapshot_info(binding->request->question->snapshot)->end_ticks,
+    };
+    struct sta_overlap_wants wants = {
+        .take = take_stretch, .context = &gathering, .idle = list_of_mask[0] != STA_CHARGE_NONE};
+    for (uint32_t l = 0; l < count; l++) {
+        gathering.pieces[l] = sta_pieces_create(&options);
+        lists[l] = (struct sta_joined){0};
+    }
+    int rc = sta_overlap_pass(binding, &wants, results, err);
+    if (rc == 0)
+        rc = add_rest(&gathering, results, err);
+    if (rc == 0)
+        rc = join(&gathering, results, lists, err);
+    for (uint32_t l = 0; l < count; l++)
+        sta_pieces_destroy(gathering.pieces[l]);
+    return rc;
+}

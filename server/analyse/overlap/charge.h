@@ -1,0 +1,23 @@
+/* charge.h - moments of each unit dealt out to lists, by which sets are active (private to overlap and
+ * findings). */
+#ifndef STA_ANALYSE_OVERLAP_CHARGE_H
+#define STA_ANALYSE_OVERLAP_CHARGE_H
+
+#include "analyse/intervals/pieces.h"
+#include "analyse/overlap/pass.h"
+
+#define STA_CHARGE_LISTS (STA_OVERLAP_SETS + 1)
+#define STA_CHARGE_NONE UINT8_MAX
+
+/**
+ * sta_charge_intervals - one pass: the maximal intervals of each list, within the span of each unit
+ * @list_of_mask: by combination of sets; STA_CHARGE_NONE: of no list.  [0]: when no set is active
+ * @longest: of each list; 0: all
+ * @lists: @count of them, at most STA_CHARGE_LISTS; sta_joined_fini each, also after a failure
+ */
+STA_MUSTCHECK int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, uint32_t longest,
+                                       const struct sta_overlap_binding *binding,
+                                       struct sta_overlap_results *results, struct sta_joined *lists,
+                                       struct sta_error *err);
+
+#endif

@@ -1,0 +1,459 @@
+/* One worker's view of a block: decodes what is asked for, once, and derives the standard columns.
+ *
+ * A slot belongs to the present block when its serial says so, so a seek only counts up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/sources/column_kernels.h"
+#include "analyse/sources/columns_private.h"
+#include "common/memory.h"
+
+struct sta_column_reader *sta_column_reader_create(const struct sta_columns *columns)
+{
+    struct sta_column_reader *reader = sta_alloc(sizeof *reader);
+    reader->columns = (struct sta_columns *)columns;
+    reader->physical =
+        sta_alloc_array(STA_COLUMN_ARGS + (size_t)columns->key_count, sizeof *reader->physical);
+    reader->logical = sta_alloc_array(columns->schema.count, sizeof *reader->logical);
+    sta_combos_init(&reader->refined);
+    return reader;
+}
+
+static void free_values(struct sta_column_values *values)
+{
+    free(values->integers);
+    free(values->codes);
+    free(values->kinds);
+    free(values->missing);
+    *values = (struct sta_column_values){0};
+}
+
+static void free_slot(struct sta_logical_slot *slot)
+{
+    free(slot->values);
+    free(slot->missing);
+    *slot = (struct sta_logical_slot){0};
+}
+
+void sta_column_reader_destroy(struct sta_column_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    for (size_t i = 0; i < STA_COLUMN_ARGS + (size_t)reader->columns->key_count; i++)
+        free_values(&reader->physical[i].values);
+    for (size_t i = 0; i < reader->columns->schema.count; i++)
+        free_slot(&reader->logical[i]);
+    free_values(&reader->spare_values);
+    free_slot(&reader->spare);
+    sta_combos_fini(&reader->refined);
+    for (size_t i = 0; i < STA_POSITIVES; i++)
+        free(reader->positives[i]);
+    free(reader->keep);
+    free(reader->physical);
+    free(reader->logical);
+    free(reader);
+}
+
+void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block)
+{
+    STA_ASSERT(block->rows <= STA_BLOCK_ROWS);
+    reader->block = block;
+    reader->serial++;
+}
+
+const struct sta_block *sta_column_reader_block(const struct sta_column_reader *reader)
+{
+    return reader->block;
+}
+
+/* ---- columns of the store */
+
+static void make_room(struct sta_column_reader *reader, struct sta_column_values *values, uint32_t column)
+{
+    bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
+    if (args && reader->spare_values.integers != NULL) {
+        *values = reader->spare_values;
+        reader->spare_values = (struct sta_column_values){0};
+        return;
+    }
+    if (times || args) {
+        values->integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->integers);
+        values->numbers = (double *)values->integers;
+        values->missing = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->missing);
+    }
+    if (args)
+        values->kinds = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->kinds);
+    if (!times)
+        values->codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->codes);
+}
+
+/* A category that no row of the block has is a column of missing codes like any other. */
+static void fill_absent(const struct sta_column_reader *reader, uint32_t column,
+                        struct sta_column_values *values)
+{
+    if (column >= STA_COLUMN_ARGS || values->kind != STA_KIND_ABSENT)
+        return;
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        values->codes[row] = STA_NO_CODE;
+    values->kind = STA_KIND_CODE;
+}
+
+int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
+                               const struct sta_column_values **values, struct sta_error *err)
+{
+    STA_ASSERT(reader->block != NULL && column < STA_COLUMN_ARGS + reader->columns->key_count);
+    struct sta_physical_slot *slot = &reader->physical[column];
+    *values = &slot->values;
+    if (slot->block == reader->serial)
+        return STA_OK;
+    if (slot->values.integers == NULL && slot->values.codes == NULL)
+        make_room(reader, &slot->values, column);
+    int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
+    if (status != STA_OK)
+        return status;
+    fill_absent(reader, column, &slot->values);
+    slot->block = reader->serial;
+    return STA_OK;
+}
+
+void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
+{
+    if (column < STA_LOGICAL_ARGS)
+        return;
+    struct sta_logical_slot *logical = &reader->logical[column];
+    uint32_t key = reader->columns->args[column - STA_LOGICAL_ARGS].key;
+    free_slot(&reader->spare);
+    reader->spare = *logical;
+    reader->spare.block = 0;
+    *logical = (struct sta_logical_slot){0};
+    if (key == STA_NO_CODE)
+        return;
+    struct sta_physical_slot *physical = &reader->physical[STA_COLUMN_ARGS + key];
+    free_values(&reader->spare_values);
+    reader->spare_values = physical->values;
+    *physical = (struct sta_physical_slot){0};
+}
+
+/* ---- room for derived values */
+
+void *sta_logical_values(struct sta_logical_slot *slot)
+{
+    if (slot->values == NULL)
+        slot->values = sta_alloc_array(STA_BLOCK_ROWS, 8);
+    return slot->values;
+}
+
+uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows)
+{
+    if (slot->missing == NULL)
+        slot->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    memset(slot->missing, 0, rows);
+    return slot->missing;
+}
+
+/* ---- the standard columns */
+
+typedef int derive_column(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                          struct sta_error *err);
+
+static int derive_func_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *names;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    slot->vector.codes = names->codes;
+    return status;
+}
+
+static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
+{
+    uint32_t refined = sta_combos_find(&reader->refined, 0, cat, file_class);
+    if (refined == STA_NO_CODE) {
+        refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
+        sta_combos_add(&reader->refined, 0, cat, file_class, refined);
+    }
+    return refined;
+}
+
+static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const struct sta_column_values *cats, *files = NULL;
+    struct sta_refiner *refiner = reader->columns->refiner;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    slot->vector.codes = cats->codes;
+    if (status == STA_OK && refiner != NULL)
+        status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK || refiner == NULL)
+        return status;
+    uint32_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t cat = cats->codes[row];
+        out[row] = cat == STA_NO_CODE
+                       ? cat
+                       : refined_cat(reader, cat, sta_refiner_file_class(refiner, files->codes[row]));
+    }
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+/* Without branches: which rows have a file is hard to predict. */
+static void translate_files(const struct sta_entities *entities, const uint32_t *codes, uint32_t rows,
+                            uint32_t *restrict out)
+{
+    const uint32_t *file_of_ref = entities->file_of_ref;
+    if (entities->file_ref_count == 0) {
+        memset(out, 0xff, rows * sizeof *out);
+        return;
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t there = codes[row] != STA_NO_CODE ? UINT32_MAX : 0;
+        out[row] = file_of_ref[codes[row] & there] | ~there;
+    }
+}
+
+static int derive_file_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *files;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    if (status != STA_OK)
+        return status;
+    uint32_t *out = sta_logical_values(slot);
+    translate_files(reader->columns->entities, files->codes, reader->block->rows, out);
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+/* @table: by thread code + 1 */
+static int derive_of_thread(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            const uint32_t *restrict table, struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const uint32_t *codes = threads->codes;
+    uint32_t *restrict out = sta_logical_values(slot), rows = reader->block->rows;
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = table[codes[row] + 1];
+    slot->vector.codes = out;
+    return STA_OK;
+}
+
+static int derive_host_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    return derive_of_thread(reader, slot, reader->columns->entities->host_of_thread, err);
+}
+
+static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    return derive_of_thread(reader, slot, sta_columns_proc_names(reader->columns)->of_thread, err);
+}
+
+static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                        struct sta_error *err)
+{
+    uint32_t *out = sta_logical_values(slot);
+    out[0] = sta_dictionary_count(reader->columns->trace) > 0 ? 0 : STA_NO_CODE;
+    slot->vector.codes = out;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                     const int64_t *restrict table, struct sta_error *err)
+{
+    const struct sta_column_values *threads;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    if (status != STA_OK)
+        return status;
+    const uint32_t *codes = threads->codes;
+    uint32_t rows = reader->block->rows;
+    int64_t *restrict out = sta_logical_values(slot);
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = table[codes[row] + 1];
+    bool any = sta_column_kernels()->mark(out, rows, STA_NO_ID, missing);
+    slot->vector.integers = out;
+    slot->vector.missing = any ? missing : NULL;
+    return STA_OK;
+}
+
+static int derive_pid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_id(reader, slot, reader->columns->entities->pid_of_thread, err);
+}
+
+static int derive_tid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
+{
+    return derive_id(reader, slot, reader->columns->entities->tid_of_thread, err);
+}
+
+static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                         struct sta_error *err)
+{
+    const struct sta_column_values *names, *cats;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    if (status != STA_OK)
+        return status;
+    int64_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        out[row] = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
+    slot->vector.integers = out;
+    return STA_OK;
+}
+
+#define DERIVE_POSITIVE(name)                                                                                \
+    static int derive_##name(struct sta_column_reader *reader, struct sta_logical_slot *slot,                \
+                             struct sta_error *err)                                                          \
+    {                                                                                                        \
+        return sta_column_reader_positive(reader, STA_LOGICAL_##name, slot, err);                            \
+    }
+DERIVE_POSITIVE(size)
+DERIVE_POSITIVE(offset)
+DERIVE_POSITIVE(image_id)
+DERIVE_POSITIVE(step)
+DERIVE_POSITIVE(epoch)
+
+static int derive_acc_pat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                          struct sta_error *err)
+{
+    static const int64_t zero = 0;
+    slot->vector.integers = &zero;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+static int derive_count(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                        struct sta_error *err)
+{
+    static const int64_t one = 1;
+    slot->vector.integers = &one;
+    slot->vector.constant = true;
+    return STA_OK;
+}
+
+/* ---- times */
+
+/* @first and, when it is not CHUNK, @second summed. */
+static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t first,
+                        uint32_t second, struct sta_error *err)
+{
+    const struct sta_column_values *a, *b = NULL;
+    int64_t scale = reader->columns->scale;
+    uint32_t rows = reader->block->rows;
+    int status = sta_column_reader_physical(reader, first, &a, err);
+    if (status == STA_OK && second != STA_COLUMN_CHUNK)
+        status = sta_column_reader_physical(reader, second, &b, err);
+    slot->vector.integers = a->integers;
+    if (status != STA_OK || (b == NULL && scale == 1))
+        return status;
+    int64_t *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < rows; row++)
+        out[row] = a->integers[row] * scale;
+    for (uint32_t row = 0; row < rows && b != NULL; row++)
+        out[row] = (int64_t)((uint64_t)out[row] + (uint64_t)(b->integers[row] * scale));
+    slot->vector.integers = out;
+    return STA_OK;
+}
+
+static int derive_ts_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                           struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_CHUNK, err);
+}
+
+static int derive_te_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                           struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_DUR, err);
+}
+
+static int derive_dur_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                            struct sta_error *err)
+{
+    return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
+}
+
+/* @ticks as numbers, of which so many are one. */
+static int derive_number(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t ticks,
+                         double per_unit, struct sta_error *err)
+{
+    struct sta_vector whole;
+    int status = sta_column_reader_get(reader, ticks, &whole, err);
+    if (status != STA_OK)
+        return status;
+    double *out = sta_logical_values(slot);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        out[row] = (double)whole.integers[row] / per_unit;
+    slot->vector.numbers = out;
+    return STA_OK;
+}
+
+static int derive_microseconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,
+                               uint32_t ticks, struct sta_error *err)
+{
+    if (reader->columns->ticks_per_us > 1)
+        return derive_number(reader, slot, ticks, (double)reader->columns->ticks_per_us, err);
+    struct sta_vector whole;
+    int status = sta_column_reader_get(reader, ticks, &whole, err);
+    if (status == STA_OK)
+        slot->vector.integers = whole.integers;
+    return status;
+}
+
+#define DERIVE_TIMES(us, seconds)                                                                            \
+    static int derive_##us(struct sta_column_reader *reader, struct sta_logical_slot *slot,                  \
+                           struct sta_error *err)                                                            \
+    {                                                                                                        \
+        return derive_microseconds(reader, slot, STA_LOGICAL_##us##_ticks, err);                             \
+    }                                                                                                        \
+    static int derive_##seconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,             \
+                                struct sta_error *err)                                                       \
+    {                                                                                                        \
+        double per_second = 1e6 * (double)reader->columns->ticks_per_us;                                     \
+        return derive_number(reader, slot, STA_LOGICAL_##us##_ticks, per_second, err);                       \
+    }
+DERIVE_TIMES(ts, time_start)
+DERIVE_TIMES(te, time_end)
+DERIVE_TIMES(dur, time)
+
+static derive_column *const derivations[STA_LOGICAL_ARGS] = {
+#define X(name, type, unit, caseless, ticks_of) [STA_LOGICAL_##name] = derive_##name,
+    STA_LOGICAL_LIST(X)
+#undef X
+#define X(name, text) [STA_LOGICAL_##name] = derive_##name,
+        STA_LOGICAL_TICKS_LIST(X)
+#undef X
+};
+
+int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    struct sta_column_reader *reader = context;
+    const struct sta_columns *columns = reader->columns;
+    STA_ASSERT(reader->block != NULL && column < columns->schema.count);
+    struct sta_logical_slot *slot = &reader->logical[column];
+    if (slot->block != reader->serial) {
+        if (column >= STA_LOGICAL_ARGS && slot->values == NULL && slot->missing == NULL) {
+            *slot = reader->spare;
+            reader->spare = (struct sta_logical_slot){0};
+        }
+        enum sta_type type = columns->schema_columns[column].type;
+        slot->vector = (struct sta_vector){.type = type};
+        if (type == STA_TYPE_TEXT)
+            slot->vector.texts = sta_columns_texts(columns, column);
+        int status = column < STA_LOGICAL_ARGS
+                         ? derivations[column](reader, slot, err)
+                         : sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS],
+                                                  slot, err);
+        if (status != STA_OK)
+            return status;
+        slot->block = reader->serial;
+    }
+    *vector = slot->vector;
+    return STA_OK;
+}

@@ -1,0 +1,336 @@
+/* Values of args for the present block: the columns args.<key>, and the positive integers that standard
+ * columns take from them. */
+#include <string.h>
+
+#include "analyse/sources/column_kernels.h"
+#include "analyse/sources/columns_private.h"
+#include "common/memory.h"
+#include "common/number.h"
+
+static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
+
+/* ---- one value of a block's column, whatever its kind */
+
+struct value {
+    enum sta_value_kind kind; /* STA_VALUE_KINDS: missing */
+    union sta_value value;
+};
+
+static struct value value_at(const struct sta_column_values *values, uint32_t row)
+{
+    static const struct value missing = {.kind = STA_VALUE_KINDS};
+    struct value out = {.kind = STA_VALUE_KINDS};
+    if (values->kind == STA_KIND_ABSENT ||
+        (values->kind != STA_KIND_CODE && values->any_missing && values->missing[row]))
+        return missing;
+    switch (values->kind) {
+    case STA_KIND_INT:
+    case STA_KIND_BOOL:
+        out.kind = values->kind == STA_KIND_INT ? STA_VALUE_INT : STA_VALUE_BOOL;
+        out.value.integer = values->integers[row];
+        return out;
+    case STA_KIND_FLOAT:
+        return (struct value){.kind = STA_VALUE_FLOAT, .value.number = values->numbers[row]};
+    case STA_KIND_CODE:
+        if (values->codes[row] == STA_NO_CODE)
+            return missing;
+        return (struct value){.kind = STA_VALUE_TEXT, .value.code = values->codes[row]};
+    default: /* MIXED */
+        out.kind = (enum sta_value_kind)values->kinds[row];
+        memcpy(&out.value, &values->integers[row], sizeof out.value);
+        return out.kind < STA_VALUE_KINDS ? out : missing;
+    }
+}
+
+/* ---- args.<key> */
+
+/* Any value as text; numbers and conditions as JSON has them. */
+static uint32_t text_of(struct sta_args_source *source, struct value v)
+{
+    char text[STA_DOUBLE_TEXT];
+    if (v.kind == STA_VALUE_TEXT)
+        return v.value.code;
+    if (source->own == NULL) /* the table of kinds knows of texts only: a damaged store */
+        return STA_NO_CODE;
+    switch (v.kind) {
+    case STA_VALUE_INT:
+        return sta_dictionary_intern(source->own, text, sta_format_int(v.value.integer, text));
+    case STA_VALUE_FLOAT:
+        return sta_dictionary_intern(source->own, text, sta_format_double(v.value.number, text));
+    case STA_VALUE_BOOL:
+        return v.value.integer ? sta_dictionary_intern(source->own, "true", 4)
+                               : sta_dictionary_intern(source->own, "false", 5);
+    default:
+        return STA_NO_CODE;
+    }
+}
+
+static void convert_text(struct sta_column_reader *reader, struct sta_args_source *source,
+                         const struct sta_column_values *values, struct sta_logical_slot *slot)
+{
+    uint32_t *out = sta_logical_values(slot), rows = reader->block->rows;
+    if (values->kind == STA_KIND_CODE)
+        memcpy(out, values->codes, rows * sizeof *out);
+    else
+        for (uint32_t row = 0; row < rows; row++)
+            out[row] = text_of(source, value_at(values, row));
+    slot->vector.codes = out;
+}
+
+/* Values of the column's type, or missing: what a kind that is not in the table of kinds (a damaged store)
+ * gives. */
+static void convert_number(const struct sta_column_reader *reader, const struct sta_args_source *source,
+                           const struct sta_column_values *values, struct sta_logical_slot *slot)
+{
+    uint32_t rows = reader->block->rows;
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    int64_t *integers = sta_logical_values(slot);
+    double *numbers = (double *)integers;
+    uint8_t *bools = (uint8_t *)integers;
+    for (uint32_t row = 0; row < rows; row++) {
+        struct value v = value_at(values, row);
+        if (source->type == STA_TYPE_INT && v.kind == STA_VALUE_INT)
+            integers[row] = v.value.integer;
+        else if (source->type == STA_TYPE_FLOAT && (v.kind == STA_VALUE_INT || v.kind == STA_VALUE_FLOAT))
+            numbers[row] = v.kind == STA_VALUE_INT ? (double)v.value.integer : v.value.number;
+        else if (source->type == STA_TYPE_BOOL && v.kind == STA_VALUE_BOOL)
+            bools[row] = v.value.integer != 0;
+        else
+            missing[row] = 1;
+    }
+    slot->vector.missing = missing;
+}
+
+/* Points the vector at the room of the slot. */
+static void use_room(struct sta_logical_slot *slot)
+{
+    void *room = sta_logical_values(slot);
+    switch (slot->vector.type) {
+    case STA_TYPE_INT:
+        slot->vector.integers = room;
+        break;
+    case STA_TYPE_FLOAT:
+        slot->vector.numbers = room;
+        break;
+    case STA_TYPE_BOOL:
+        slot->vector.bools = room;
+        break;
+    default:
+        slot->vector.codes = room;
+    }
+}
+
+/* As the store has it, when that is what the column is. */
+static bool borrow(const struct sta_args_source *source, const struct sta_column_values *values,
+                   struct sta_logical_slot *slot)
+{
+    if (source->type == STA_TYPE_TEXT && values->kind == STA_KIND_CODE)
+        slot->vector.codes = values->codes;
+    else if (source->type == STA_TYPE_INT && values->kind == STA_KIND_INT)
+        slot->vector.integers = values->integers;
+    else if (source->type == STA_TYPE_FLOAT && values->kind == STA_KIND_FLOAT)
+        slot->vector.numbers = values->numbers;
+    else
+        return false;
+    slot->vector.missing = source->type != STA_TYPE_TEXT && values->any_missing ? values->missing : NULL;
+    return true;
+}
+
+static void all_missing(const struct sta_column_reader *reader, struct sta_logical_slot *slot)
+{
+    uint32_t rows = reader->block->rows;
+    use_room(slot);
+    if (slot->vector.type == STA_TYPE_TEXT) {
+        memset(slot->values, 0xff, rows * sizeof(uint32_t));
+        return;
+    }
+    memset(slot->values, 0, rows * sizeof(int64_t));
+    memset(sta_logical_missing(slot, rows), 1, rows);
+    slot->vector.missing = slot->missing;
+}
+
+/* Puts the values that the rows' references are over the stored ones. */
+static int put_references(struct sta_column_reader *reader, const struct sta_args_source *source,
+                          struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const struct sta_column_values *codes;
+    int status = sta_column_reader_physical(reader, source->of_host ? STA_COLUMN_THREAD : STA_COLUMN_FILE,
+                                            &codes, err);
+    if (status != STA_OK)
+        return status;
+    const struct sta_reference_values *values = &source->references;
+    const struct sta_entities *entities = reader->columns->entities;
+    uint32_t references = source->of_host ? entities->host_ref_count : entities->file_ref_count;
+    for (uint32_t row = 0; row < reader->block->rows; row++) {
+        uint32_t code = codes->codes[row];
+        if (source->of_host && code != STA_NO_CODE)
+            code = sta_tables_thread(reader->columns->tables, code).host;
+        if (code >= references)
+            continue;
+        if (source->type == STA_TYPE_TEXT) {
+            if (values->codes[code] != STA_NO_CODE)
+                ((uint32_t *)slot->values)[row] = values->codes[code];
+        } else if (values->present[code]) {
+            slot->missing[row] = 0;
+            if (source->type == STA_TYPE_FLOAT)
+                ((double *)slot->values)[row] = (double)values->integers[code];
+            else
+                ((int64_t *)slot->values)[row] = values->integers[code];
+        }
+    }
+    return STA_OK;
+}
+
+int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_source *source,
+                           struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const struct sta_column_values *values = &absent;
+    int status = sta_args_source_prepare(reader->columns, source, err);
+    if (status == STA_OK && source->key != STA_NO_CODE)
+        status = sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
+    if (status != STA_OK)
+        return status;
+    bool borrowed = source->manner == 0 && borrow(source, values, slot);
+    if (borrowed)
+        return STA_OK;
+    if (values->kind == STA_KIND_ABSENT) {
+        all_missing(reader, slot);
+    } else {
+        use_room(slot);
+        if (source->type == STA_TYPE_TEXT)
+            convert_text(reader, source, values, slot);
+        else
+            convert_number(reader, source, values, slot);
+    }
+    return source->manner != 0 ? put_references(reader, source, slot, err) : STA_OK;
+}
+
+/* ---- positive integers */
+
+static int64_t positive_of(const struct sta_positive_source *source, struct value v)
+{
+    switch (v.kind) {
+    case STA_VALUE_INT:
+        return v.value.integer > 0 ? v.value.integer : 0;
+    case STA_VALUE_FLOAT: /* 5.0 is an integer too */
+        return v.value.number > 0 && v.value.number < 0x1p63 &&
+                       v.value.number == (double)(int64_t)v.value.number
+                   ? (int64_t)v.value.number
+                   : 0;
+    case STA_VALUE_TEXT:
+        return source->of_text[v.value.code];
+    default:
+        return 0;
+    }
+}
+
+/* Integers of a key, of which the positive ones count. */
+static int integers_of(struct sta_column_reader *reader, enum sta_positive which, const int64_t **integers,
+                       struct sta_error *err)
+{
+    static const int64_t zeroes[STA_BLOCK_ROWS];
+    const struct sta_positive_source *source = &reader->columns->positives[which];
+    const struct sta_column_values *values = &absent;
+    int status = source->key == STA_NO_CODE
+                     ? STA_OK
+                     : sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
+    if (status != STA_OK)
+        return status;
+    *integers = values->kind == STA_KIND_ABSENT ? zeroes : values->integers;
+    if (values->kind == STA_KIND_INT ||
+        values->kind == STA_KIND_ABSENT) /* nearly always; what is missing is 0 */
+        return STA_OK;
+    int64_t **room = &reader->positives[which];
+    if (*room == NULL)
+        *room = sta_alloc_array(STA_BLOCK_ROWS, sizeof **room);
+    for (uint32_t row = 0; row < reader->block->rows; row++)
+        (*room)[row] = positive_of(source, value_at(values, row));
+    *integers = *room;
+    return STA_OK;
+}
+
+enum io_only { ANY_CATEGORY, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
+
+/* Without branches: calls of all sorts follow each other. */
+static void flag_rows(const struct sta_columns *columns, enum io_only sort, const uint32_t *cats,
+                      const uint32_t *names, uint32_t rows, uint8_t *restrict keep)
+{
+    const uint8_t *has_classes = columns->has_classes, *is_transfer = columns->is_transfer;
+    if (sort == TRANSFERS)
+        for (uint32_t row = 0; row < rows; row++)
+            keep[row] = has_classes[cats[row] + 1] & is_transfer[names[row] + 1];
+    else
+        for (uint32_t row = 0; row < rows; row++)
+            keep[row] = has_classes[cats[row] + 1] == (sort == WITH_CLASSES);
+}
+
+/* Flags the rows of the sort in reader->keep. */
+static int flag_sort(struct sta_column_reader *reader, enum io_only sort, struct sta_error *err)
+{
+    uint32_t rows = reader->block->rows;
+    if (reader->keep == NULL)
+        reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
+    if (sort == ANY_CATEGORY) {
+        memset(reader->keep, 1, rows);
+        return STA_OK;
+    }
+    const struct sta_column_values *names, *cats;
+    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    if (status == STA_OK)
+        flag_rows(reader->columns, sort, cats->codes, names->codes, rows, reader->keep);
+    return status;
+}
+
+/* Of rows in which the first key has a value, whatever it is, the second does not count. */
+static int drop_where_first(struct sta_column_reader *reader, enum sta_positive first, struct sta_error *err)
+{
+    const struct sta_column_values *values = &absent;
+    uint32_t key = reader->columns->positives[first].key, rows = reader->block->rows;
+    int status =
+        key == STA_NO_CODE ? STA_OK : sta_column_reader_physical(reader, STA_COLUMN_ARGS + key, &values, err);
+    if (status != STA_OK || values->kind == STA_KIND_ABSENT)
+        return status;
+    for (uint32_t row = 0; row < rows; row++)
+        reader->keep[row] &= values->kind == STA_KIND_CODE ? values->codes[row] == STA_NO_CODE
+                                                           : values->any_missing && values->missing[row];
+    return STA_OK;
+}
+
+/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned, and
+ * says that nothing was transferred when it is 0 or less. */
+static const struct rule {
+    uint32_t column;
+    enum sta_positive first, second;
+    enum io_only of; /* which rows the second counts for */
+} rules[] = {{STA_LOGICAL_size, STA_POSITIVE_size_sum, STA_POSITIVE_ret, TRANSFERS},
+             {STA_LOGICAL_offset, STA_POSITIVE_none, STA_POSITIVE_offset, WITH_CLASSES},
+             {STA_LOGICAL_image_id, STA_POSITIVE_none, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
+             {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, ANY_CATEGORY},
+             {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, ANY_CATEGORY}};
+
+int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column,
+                               struct sta_logical_slot *slot, struct sta_error *err)
+{
+    const int64_t *first, *second;
+    const struct rule *rule = rules;
+    while (rule->column != column)
+        rule++;
+    int status = integers_of(reader, rule->first, &first, err);
+    if (status == STA_OK)
+        status = integers_of(reader, rule->second, &second, err);
+    if (status == STA_OK)
+        status = flag_sort(reader, rule->of, err);
+    if (status == STA_OK)
+        status = drop_where_first(reader, rule->first, err);
+    if (status != STA_OK)
+        return status;
+    int64_t *out = sta_logical_values(slot);
+    uint32_t rows = reader->block->rows;
+    uint8_t *missing = sta_logical_missing(slot, rows);
+    bool any = sta_column_kernels()->pick(first, second, reader->keep, rows, out, missing);
+    slot->vector.integers = out;
+    slot->vector.missing = any ? missing : NULL;
+    return STA_OK;
+}

@@ -1,0 +1,304 @@
+/* From ranges of logical columns to tests of the store's columns, and these tests on a row group. */
+#include "analyse/sources/column_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/sources/columns_private.h"
+#include "common/memory.h"
+
+#define MOST_CODES (1u << 18) /* of a table that is made for one test */
+#define MOST_STEPS 8          /* to the tick next to a number of seconds */
+
+struct bounds { /* closed */
+    int64_t low, high;
+};
+
+/* ---- ranges of integers */
+
+static int64_t clamp(double value)
+{
+    return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+static struct bounds integers_in(const struct sta_value_range *range)
+{
+    const double low = range->low_open ? floor(range->low) + 1 : ceil(range->low);
+    const double high = range->high_open ? ceil(range->high) - 1 : floor(range->high);
+    return (struct bounds){clamp(low), clamp(high)};
+}
+
+/* The least number of ticks whose quotient is at least @value, or more than that. */
+static bool first_tick(double value, bool more, double scale, double per_unit, int64_t *tick)
+{
+    double at = floor(value * per_unit / scale) - 2;
+    for (int step = 0; step < MOST_STEPS && fabs(at) < 0x1p52; step++, at++) {
+        const double quotient = at * scale / per_unit;
+        if (quotient > value || (quotient == value && !more)) {
+            *tick = (int64_t)at;
+            return step > 0; /* else one before may do as well */
+        }
+    }
+    return false;
+}
+
+/* Ticks of the store whose quotients lie in a range; they are computed like those of the column. */
+static bool ticks_in(const struct sta_value_range *range, double scale, double per_unit, struct bounds *ticks)
+{
+    *ticks = (struct bounds){INT64_MIN, INT64_MAX};
+    if (range->low != -INFINITY && !first_tick(range->low, range->low_open, scale, per_unit, &ticks->low))
+        return false;
+    if (range->high == INFINITY)
+        return true;
+    const bool found = first_tick(range->high, !range->high_open, scale, per_unit, &ticks->high);
+    ticks->high -= found;
+    return found;
+}
+
+/* ---- tests */
+
+static void add_range(struct sta_column_tests *tests, uint32_t column, struct bounds bounds)
+{
+    tests->tests[tests->count++] =
+        (struct sta_column_test){.column = column, .test = {.low = bounds.low, .high = bounds.high}};
+}
+
+/* @of_code: lives as long as the columns. */
+static void add_codes(struct sta_column_tests *tests, uint32_t column, const uint8_t *of_code)
+{
+    tests->tests[tests->count++] = (struct sta_column_test){.column = column, .test = {.of_code = of_code}};
+}
+
+/* A table for @count codes and none; NULL: too large a one. */
+static uint8_t *add_table(struct sta_column_tests *tests, uint32_t column, uint32_t count)
+{
+    uint8_t *table = count <= MOST_CODES ? sta_try_alloc_array((size_t)count + 1, sizeof *table) : NULL;
+    if (table == NULL)
+        return NULL;
+    add_codes(tests, column, table);
+    tests->tests[tests->count - 1].own = table;
+    return table;
+}
+
+static bool of_times(const struct sta_columns *columns, uint32_t column, uint32_t physical, double per_unit,
+                     const struct sta_value_range *range, struct sta_column_tests *tests)
+{
+    struct bounds bounds = integers_in(range);
+    const bool whole = columns->schema_columns[column].type == STA_TYPE_INT && columns->scale == 1;
+    if (!whole && !ticks_in(range, (double)columns->scale, per_unit, &bounds))
+        return false;
+    add_range(tests, physical, bounds);
+    return true;
+}
+
+static bool of_ids(const struct sta_columns *columns, const int64_t *of_thread, struct bounds ids,
+                   struct sta_column_tests *tests)
+{
+    const uint32_t count = columns->entities->thread_code_count;
+    uint8_t *table = add_table(tests, STA_COLUMN_THREAD, count);
+    for (size_t i = 0; table != NULL && i <= count; i++)
+        table[i] = of_thread[i] != STA_NO_ID && of_thread[i] >= ids.low && of_thread[i] <= ids.high;
+    return table != NULL;
+}
+
+/* What is no I/O call and what has no category of classes are `other`: no set of functions and of categories
+ * tells these. */
+static bool of_io_cat(const struct sta_columns *columns, struct bounds classes,
+                      struct sta_column_tests *tests)
+{
+    if (classes.low <= STA_IO_OTHER && STA_IO_OTHER <= classes.high)
+        return false;
+    uint8_t *table = add_table(tests, STA_COLUMN_NAME, columns->name_count);
+    for (size_t i = 0; table != NULL && i <= columns->name_count; i++)
+        table[i] = columns->class_of_name[i] >= classes.low && columns->class_of_name[i] <= classes.high;
+    add_codes(tests, STA_COLUMN_CAT, columns->has_classes);
+    return table != NULL;
+}
+
+static bool of_key(uint32_t key, struct bounds bounds, struct sta_column_tests *tests)
+{
+    if (key != STA_NO_CODE)
+        add_range(tests, STA_COLUMN_ARGS + key, bounds);
+    return key != STA_NO_CODE;
+}
+
+static bool of_positive(const struct sta_columns *columns, enum sta_positive which, struct bounds bounds,
+                        struct sta_column_tests *tests)
+{
+    return of_key(columns->positives[which].key, (struct bounds){STA_MAX(bounds.low, 1), bounds.high}, tests);
+}
+
+static bool of_image_id(const struct sta_columns *columns, struct bounds bounds,
+                        struct sta_column_tests *tests)
+{
+    if (!of_positive(columns, STA_POSITIVE_image_idx, bounds, tests))
+        return false;
+    uint8_t *table = add_table(tests, STA_COLUMN_CAT, columns->cat_count);
+    for (size_t i = 0; table != NULL && i <= columns->cat_count; i++)
+        table[i] = !columns->has_classes[i];
+    return table != NULL;
+}
+
+static bool of_size(const struct sta_columns *columns, struct bounds bounds, struct sta_column_tests *tests)
+{
+    if (columns->positives[STA_POSITIVE_size_sum].key != STA_NO_CODE ||
+        !of_positive(columns, STA_POSITIVE_ret, bounds, tests))
+        return false;
+    add_codes(tests, STA_COLUMN_NAME, columns->is_transfer);
+    add_codes(tests, STA_COLUMN_CAT, columns->has_classes);
+    return true;
+}
+
+static bool of_offset(const struct sta_columns *columns, struct bounds bounds, struct sta_column_tests *tests)
+{
+    if (!of_positive(columns, STA_POSITIVE_offset, bounds, tests))
+        return false;
+    add_codes(tests, STA_COLUMN_CAT, columns->has_classes);
+    return true;
+}
+
+static bool of_args(const struct sta_columns *columns, uint32_t column, struct bounds bounds,
+                    struct sta_column_tests *tests)
+{
+    if (column < STA_LOGICAL_ARGS)
+        return false;
+    const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
+    return source->type == STA_TYPE_INT && source->manner == 0 && of_key(source->key, bounds, tests);
+}
+
+static bool make_tests(const struct sta_columns *columns, uint32_t column,
+                       const struct sta_value_range *range, struct sta_column_tests *tests)
+{
+    const struct bounds bounds = integers_in(range);
+    const double us = (double)columns->ticks_per_us;
+    switch (column) {
+    case STA_LOGICAL_ts:
+    case STA_LOGICAL_dur:
+        return of_times(columns, column, column == STA_LOGICAL_ts ? STA_COLUMN_TS : STA_COLUMN_DUR, us, range,
+                        tests);
+    case STA_LOGICAL_time_start:
+    case STA_LOGICAL_time:
+        return of_times(columns, column, column == STA_LOGICAL_time ? STA_COLUMN_DUR : STA_COLUMN_TS,
+                        1e6 * us, range, tests);
+    case STA_LOGICAL_pid:
+        return of_ids(columns, columns->entities->pid_of_thread, bounds, tests);
+    case STA_LOGICAL_tid:
+        return of_ids(columns, columns->entities->tid_of_thread, bounds, tests);
+    case STA_LOGICAL_io_cat:
+        return of_io_cat(columns, bounds, tests);
+    case STA_LOGICAL_size:
+        return of_size(columns, bounds, tests);
+    case STA_LOGICAL_offset:
+        return of_offset(columns, bounds, tests);
+    case STA_LOGICAL_image_id:
+        return of_image_id(columns, bounds, tests);
+    case STA_LOGICAL_step:
+        return of_positive(columns, STA_POSITIVE_step, bounds, tests);
+    case STA_LOGICAL_epoch:
+        return of_positive(columns, STA_POSITIVE_epoch, bounds, tests);
+    default:
+        return of_args(columns, column, bounds, tests);
+    }
+}
+
+bool sta_column_tests_of_range(const struct sta_columns *columns, uint32_t column,
+                               const struct sta_value_range *range, struct sta_column_tests *tests)
+{
+    *tests = (struct sta_column_tests){.count = 0};
+    if (make_tests(columns, column, range, tests))
+        return true;
+    sta_column_tests_fini(tests);
+    return false;
+}
+
+bool sta_column_tests_of_codes(const struct sta_columns *columns, uint32_t column, const uint8_t *of_code,
+                               struct sta_column_tests *tests)
+{
+    uint32_t physical;
+    *tests = (struct sta_column_tests){.count = 0};
+    if (!sta_columns_physical_of(columns, column, &physical))
+        return false;
+    add_codes(tests, physical, of_code);
+    return true;
+}
+
+void sta_column_tests_fini(struct sta_column_tests *tests)
+{
+    for (size_t i = 0; i < tests->count; i++)
+        free(tests->tests[i].own);
+    *tests = (struct sta_column_tests){.count = 0};
+}
+
+/* ---- a row group */
+
+enum outcome { ALL_PASS, NONE_PASS, SOME_PASS, UNKNOWN };
+
+/* What the statistics of the row group say. */
+static enum outcome outcome_of(const struct sta_column_stats *stats, const struct sta_row_test *test)
+{
+    const bool codes = test->of_code != NULL;
+    if (stats->kind == STA_KIND_ABSENT)
+        return codes && test->of_code[0] ? ALL_PASS : NONE_PASS;
+    if (codes ? stats->kind != STA_KIND_CODE : stats->kind != STA_KIND_INT)
+        return UNKNOWN;
+    if (!codes)
+        return stats->missing == 0 && stats->min >= test->low && stats->max <= test->high ? ALL_PASS
+               : stats->max < test->low || stats->min > test->high                        ? NONE_PASS
+                                                                                          : SOME_PASS;
+    if (!stats->listed)
+        return SOME_PASS;
+    size_t passing = 0;
+    for (size_t i = 0; i < stats->code_count; i++)
+        passing += test->of_code[stats->codes[i] + 1];
+    const bool none_passes = stats->missing > 0 && test->of_code[0];
+    if (passing == 0)
+        return none_passes ? SOME_PASS : NONE_PASS;
+    return passing == stats->code_count && (stats->missing == 0 || none_passes) ? ALL_PASS : SOME_PASS;
+}
+
+static void test_values(const struct sta_column_values *values, const struct sta_row_test *test,
+                        uint32_t rows, uint8_t *marks)
+{
+    const int64_t *integers = values->integers;
+    if (test->of_code != NULL) {
+        for (uint32_t i = 0; i < rows; i++)
+            marks[i] &= test->of_code[(size_t)(uint32_t)(values->codes[i] + 1)];
+        return;
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        marks[i] &= (integers[i] >= test->low) & (integers[i] <= test->high);
+    for (uint32_t i = 0; values->any_missing && i < rows; i++)
+        marks[i] &= !values->missing[i];
+}
+
+static int test_column(struct sta_column_reader *reader, const struct sta_column_test *test, uint8_t *marks,
+                       bool *known, struct sta_error *err)
+{
+    const struct sta_column_values *values;
+    struct sta_column_stats stats;
+    sta_block_stats(reader->columns->snapshot, reader->block, test->column, &stats);
+    const enum outcome outcome = outcome_of(&stats, &test->test);
+    *known &= outcome != UNKNOWN;
+    if (outcome == NONE_PASS)
+        memset(marks, 0, reader->block->rows);
+    if (outcome != SOME_PASS)
+        return STA_OK;
+    if (reader->physical[test->column].block != reader->serial &&
+        sta_block_test(reader->columns->snapshot, reader->block, test->column, &test->test, marks))
+        return STA_OK;
+    int rc = sta_column_reader_physical(reader, test->column, &values, err);
+    if (rc == STA_OK)
+        test_values(values, &test->test, reader->block->rows, marks);
+    return rc;
+}
+
+int sta_column_reader_test(struct sta_column_reader *reader, const struct sta_column_tests *tests,
+                           uint8_t *marks, bool *known, struct sta_error *err)
+{
+    int rc = STA_OK;
+    *known = true;
+    for (size_t i = 0; rc == STA_OK && i < tests->count; i++)
+        rc = test_column(reader, &tests->tests[i], marks, known, err);
+    return rc;
+}

@@ -1,0 +1,196 @@
+/* Predicates held against zone maps, and against rows.
+ *
+ * DESIGN.  A predicate on a text is tested once for each code of the store that its column is made from, when
+ * the first row group asks; the outcomes are kept by code, for rows, and as running sums, so that a list of
+ * codes and a range of codes are both looked up without a loop over texts.  A column with more codes than a
+ * table is worth is not used.  A test that fails (a pattern past its match limit) admits: whoever evaluates
+ * the row says so. */
+#include "analyse/sources/predicates.h"
+
+#include <stdlib.h>
+
+#include "analyse/sources/column_tests.h"
+#include "common/memory.h"
+
+#define MOST_CODES (1u << 18)
+
+struct held_predicate {
+    const struct sta_predicate *of;
+    uint32_t column;
+    uint32_t code_count;
+    uint32_t *admitted; /* [c]: how many codes below c pass; NULL until asked for */
+    uint8_t *passing;   /* [c + 1]: whether code c passes; [0]: whether no text does */
+    bool useless;       /* text column without codes, too many of them, or a test that failed */
+    bool testable;      /* rows can be tested, exactly */
+    struct sta_column_tests tests;
+};
+
+struct sta_predicates {
+    const struct sta_columns *columns;
+    struct sta_evaluator *evaluator;
+    struct held_predicate *items;
+    size_t count, capacity;
+};
+
+struct sta_predicates *sta_predicates_create(const struct sta_columns *columns)
+{
+    struct sta_predicates *predicates = sta_alloc(sizeof *predicates);
+    predicates->columns = columns;
+    return predicates;
+}
+
+void sta_predicates_destroy(struct sta_predicates *predicates)
+{
+    if (predicates == NULL)
+        return;
+    for (size_t i = 0; i < predicates->count; i++) {
+        sta_column_tests_fini(&predicates->items[i].tests);
+        free(predicates->items[i].admitted);
+        free(predicates->items[i].passing);
+    }
+    sta_evaluator_destroy(predicates->evaluator);
+    free(predicates->items);
+    free(predicates);
+}
+
+void sta_predicates_add(struct sta_predicates *predicates, const struct sta_predicate *predicate,
+                        uint32_t column)
+{
+    STA_GROW(predicates->items, predicates->capacity, predicates->count + 1);
+    struct held_predicate *held = &predicates->items[predicates->count++];
+    const struct sta_value_range range = {predicate->low, predicate->high, predicate->low_open,
+                                          predicate->high_open};
+    *held = (struct held_predicate){.of = predicate, .column = column};
+    if (predicate->kind == STA_PREDICATE_RANGE && predicate->exact)
+        held->testable = sta_column_tests_of_range(predicates->columns, column, &range, &held->tests);
+}
+
+/* ---- texts */
+
+struct some_codes {
+    const struct sta_dictionary *texts;
+    const uint32_t *codes;
+};
+
+static int give_codes(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    const struct some_codes *some = context;
+    *vector = (struct sta_vector){.type = STA_TYPE_TEXT, .codes = some->codes, .texts = some->texts};
+    return 0;
+}
+
+/* Tests codes first .. first + rows - 1, and writes the running sums behind them. */
+static int test_codes(struct sta_predicates *predicates, struct held_predicate *held, uint32_t first,
+                      uint32_t rows, uint32_t *texts)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    struct some_codes some = {sta_columns_texts(predicates->columns, held->column), texts};
+    struct sta_vector holds;
+    for (uint32_t i = 0; i < rows; i++)
+        texts[i] = sta_columns_text_of_code(predicates->columns, held->column, first + i);
+    int rc =
+        sta_program_run(held->of->program, predicates->evaluator, rows, give_codes, &some, &holds, &ignored);
+    for (uint32_t i = 0; rc == 0 && i < rows; i++) {
+        uint32_t at = holds.constant ? 0 : i;
+        bool passes = holds.bools[at] && !(holds.missing != NULL && holds.missing[at]);
+        held->passing[first + i + 1] = passes;
+        held->admitted[first + i + 1] = held->admitted[first + i] + passes;
+    }
+    return rc;
+}
+
+static int test_missing(struct sta_predicates *predicates, struct held_predicate *held)
+{
+    static const uint32_t none = STA_NO_CODE;
+    struct sta_error ignored = STA_ERROR_INIT;
+    bool passes;
+    int rc = sta_predicate_admits(held->of, predicates->evaluator,
+                                  sta_columns_texts(predicates->columns, held->column), &none, 1, &passes,
+                                  &ignored);
+    held->passing[0] = passes;
+    return rc;
+}
+
+static void make_table(struct sta_predicates *predicates, struct held_predicate *held)
+{
+    held->code_count = sta_columns_code_count(predicates->columns, held->column);
+    held->useless = held->code_count == 0 || held->code_count > MOST_CODES;
+    if (held->useless)
+        return;
+    if (predicates->evaluator == NULL)
+        predicates->evaluator = sta_evaluator_create();
+    held->admitted = sta_alloc_array((size_t)held->code_count + 1, sizeof *held->admitted);
+    held->passing = sta_alloc_array((size_t)held->code_count + 1, sizeof *held->passing);
+    uint32_t *texts = sta_alloc_array(STA_VECTOR_ROWS, sizeof *texts);
+    int rc = test_missing(predicates, held);
+    for (uint32_t at = 0; rc == 0 && at < held->code_count; at += STA_VECTOR_ROWS)
+        rc = test_codes(predicates, held, at, STA_MIN(held->code_count - at, (uint32_t)STA_VECTOR_ROWS),
+                        texts);
+    held->useless = rc != 0;
+    held->testable = !held->useless && sta_column_tests_of_codes(predicates->columns, held->column,
+                                                                 held->passing, &held->tests);
+    free(texts);
+}
+
+static bool passes(const struct held_predicate *held, uint32_t code)
+{
+    return code >= held->code_count || held->passing[code + 1];
+}
+
+static bool text_ruled_out(struct sta_predicates *predicates, struct held_predicate *held,
+                           const struct sta_block *block)
+{
+    struct sta_block_codes codes;
+    if (held->useless || !sta_columns_codes(predicates->columns, block, held->column, &codes))
+        return false;
+    if (held->admitted == NULL)
+        make_table(predicates, held);
+    if (held->useless || (codes.missing && held->passing[0]))
+        return false;
+    if (codes.listed == NULL)
+        return codes.first <= codes.last && codes.last < held->code_count &&
+               held->admitted[codes.last + 1] == held->admitted[codes.first];
+    for (size_t i = 0; i < codes.count; i++)
+        if (passes(held, codes.listed[i]))
+            return false;
+    return true;
+}
+
+/* ---- numbers */
+
+static bool range_ruled_out(const struct sta_predicates *predicates, const struct held_predicate *held,
+                            const struct sta_block *block)
+{
+    double low, high;
+    return sta_columns_range(predicates->columns, block, held->column, &low, &high) &&
+           (low > high || low > held->of->high || high < held->of->low);
+}
+
+bool sta_predicates_rule_out(void *context, const struct sta_block *block)
+{
+    struct sta_predicates *predicates = context;
+    for (size_t i = 0; i < predicates->count; i++) {
+        struct held_predicate *held = &predicates->items[i];
+        if (held->of->kind == STA_PREDICATE_RANGE ? range_ruled_out(predicates, held, block)
+                                                  : text_ruled_out(predicates, held, block))
+            return true;
+    }
+    return false;
+}
+
+/* ---- rows */
+
+int sta_predicates_test(const struct sta_predicates *predicates, struct sta_column_reader *reader,
+                        uint8_t *marks, bool *exact, struct sta_error *err)
+{
+    int rc = STA_OK;
+    *exact = true;
+    for (size_t i = 0; rc == STA_OK && i < predicates->count; i++) {
+        const struct held_predicate *held = &predicates->items[i];
+        bool known = false;
+        if (held->testable)
+            rc = sta_column_reader_test(reader, &held->tests, marks, &known, err);
+        *exact &= known;
+    }
+    return rc;
+}

@@ -1,0 +1,458 @@
+/* Who forked whom.
+ *
+ * Two kinds of events tell: one that carries args.ppid states the parent of its own process, and a fork,
+ * vfork or clone of category posix that returned a process of the same host states the parent of that one.
+ * Of each kind the first in event order counts, and what a process states itself goes before forks.
+ *
+ * So forks are looked at only where some process has not stated its parent, and of either kind only the row
+ * groups whose statistics allow it; few rows of those say anything, and the columns that tell who spoke are
+ * read only where one does. */
+#include "analyse/sources/rank_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/exec/tasks.h"
+#include "common/memory.h"
+#include "common/number.h"
+
+/* What an event says of a process's parent, with its place in event order. */
+struct claim {
+    bool made;
+    uint32_t parent; /* STA_NO_PARENT: one without events */
+    int64_t ts;
+    const char *path;
+    uint64_t first_line;
+    uint64_t place; /* segment, then row in it */
+};
+
+enum claim_kind { CLAIM_STATED, CLAIM_FORKED, CLAIM_KINDS };
+
+/* Buffers of one worker for a block's columns, and the first claims it has seen. */
+struct reader {
+    int64_t *ts, *values;
+    uint8_t *missing, *kinds;
+    uint32_t *texts, *name, *cat, *thread, *chunk;
+    uint32_t *forks;                   /* rows */
+    struct claim *claims[CLAIM_KINDS]; /* by process */
+};
+
+struct search {
+    const struct sta_snapshot *snapshot;
+    const struct sta_entities *entities;
+    const struct sta_tables *tables;
+    uint32_t ppid_key, ret_key; /* STA_NO_CODE: no event has it */
+    uint32_t fork_names[3];
+    uint32_t posix_cat;
+    uint32_t *first_of_host; /* by host code, one more for a missing host: processes of the host .. */
+    uint32_t *end_of_host;   /* .. that have a pid */
+    struct reader *readers;
+    uint32_t *blocks; /* the ones to read now */
+};
+
+/* ---- processes by (host, pid) */
+
+static uint32_t host_slot(const struct search *search, uint32_t host)
+{
+    return host == STA_NO_CODE ? sta_dictionary_count(search->entities->hosts) : host;
+}
+
+static void index_hosts(struct search *search)
+{
+    const struct sta_entities *entities = search->entities;
+    size_t hosts = (size_t)sta_dictionary_count(entities->hosts) + 1;
+    search->first_of_host = sta_alloc_array(hosts, sizeof *search->first_of_host);
+    search->end_of_host = sta_alloc_array(hosts, sizeof *search->end_of_host);
+    for (uint32_t p = 0; p < entities->process_count; p++) {
+        uint32_t slot = host_slot(search, entities->processes[p].host);
+        bool begins = p == 0 || entities->processes[p - 1].host != entities->processes[p].host;
+        if (begins)
+            search->first_of_host[slot] = search->end_of_host[slot] = p;
+        if (entities->processes[p].pid != STA_NO_ID)
+            search->end_of_host[slot] = p + 1;
+    }
+}
+
+static uint32_t find_process(const struct search *search, uint32_t host, int64_t pid)
+{
+    uint32_t slot = host_slot(search, host);
+    uint32_t low = search->first_of_host[slot];
+    uint32_t high = search->end_of_host[slot];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int64_t there = search->entities->processes[middle].pid;
+        if (there == pid)
+            return middle;
+        if (there < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return STA_NO_PARENT;
+}
+
+/* ---- claims */
+
+static bool comes_before(const struct claim *a, const struct claim *b)
+{
+    if (a->ts != b->ts)
+        return a->ts < b->ts;
+    int paths = strcmp(a->path, b->path);
+    if (paths != 0)
+        return paths < 0;
+    if (a->first_line != b->first_line)
+        return a->first_line < b->first_line;
+    return a->place < b->place;
+}
+
+static void offer(struct claim *best, const struct claim *claim)
+{
+    if (claim->made && (!best->made || comes_before(claim, best)))
+        *best = *claim;
+}
+
+static struct claim claim_of(const struct search *search, const struct reader *reader,
+                             const struct sta_block *block, uint32_t row)
+{
+    size_t count;
+    const struct sta_chunk *chunks = sta_snapshot_chunks(search->snapshot, block->segment, &count);
+    struct claim claim = {.made = true, .parent = STA_NO_PARENT, .ts = reader->ts[row], .path = ""};
+    claim.place = (uint64_t)block->segment << 32 | (block->index * STA_BLOCK_ROWS + row);
+    if (reader->chunk[row] < count) {
+        claim.first_line = chunks[reader->chunk[row]].first_line;
+        claim.path = sta_snapshot_source(search->snapshot, chunks[reader->chunk[row]].source)->path;
+    }
+    return claim;
+}
+
+/* The integer that a value of an args key stands for. */
+static bool integer_of_text(struct sta_text text, int64_t *value)
+{
+    const char *bytes = text.bytes;
+    size_t length = text.length;
+    while (length > 0 && strchr(" \t\r\n", bytes[0]) != NULL && bytes[0] != '\0') {
+        bytes++;
+        length--;
+    }
+    while (length > 0 && strchr(" \t\r\n", bytes[length - 1]) != NULL && bytes[length - 1] != '\0')
+        length--;
+    return sta_parse_int(bytes, length, value);
+}
+
+static bool integer_of_number(double number, int64_t *value)
+{
+    if (!(number >= -9.2e18 && number <= 9.2e18) || number != (double)(int64_t)number)
+        return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+static bool integer_at(const struct search *search, const struct sta_column_values *values, uint32_t key,
+                       uint32_t row, int64_t *value)
+{
+    static const enum sta_value_kind kind_of_column[] = {[STA_KIND_INT] = STA_VALUE_INT,
+                                                         [STA_KIND_FLOAT] = STA_VALUE_FLOAT,
+                                                         [STA_KIND_BOOL] = STA_VALUE_BOOL,
+                                                         [STA_KIND_CODE] = STA_VALUE_TEXT};
+    union sta_value bits = {0};
+    enum sta_value_kind kind =
+        values->kind == STA_KIND_MIXED ? values->kinds[row] : kind_of_column[values->kind];
+    if (values->kind == STA_KIND_CODE)
+        bits.code = values->codes[row];
+    else if (values->any_missing && values->missing[row])
+        return false;
+    else
+        memcpy(&bits, &values->integers[row], sizeof bits);
+    switch (kind) {
+    case STA_VALUE_INT:
+        *value = bits.integer;
+        return true;
+    case STA_VALUE_FLOAT:
+        return integer_of_number(bits.number, value);
+    case STA_VALUE_TEXT:
+        return bits.code != STA_NO_CODE &&
+               integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), bits.code), value);
+    default:
+        return false;
+    }
+}
+
+/* ---- reading a block */
+
+static struct sta_column_values buffers_of(struct reader *reader, uint32_t *codes)
+{
+    return (struct sta_column_values){.integers = reader->values,
+                                      .numbers = (double *)reader->values,
+                                      .codes = codes,
+                                      .kinds = reader->kinds,
+                                      .missing = reader->missing};
+}
+
+static int read_codes(const struct search *search, const struct sta_block *block, uint32_t column,
+                      uint32_t *codes, struct reader *reader, struct sta_error *err)
+{
+    struct sta_column_values values = buffers_of(reader, codes);
+    int rc = sta_block_read(search->snapshot, block, column, &values, err);
+    if (rc == 0 && values.kind == STA_KIND_ABSENT)
+        memset(codes, 0xff, block->rows * sizeof *codes);
+    return rc;
+}
+
+static int read_common(const struct search *search, const struct sta_block *block, struct reader *reader,
+                       struct sta_error *err)
+{
+    struct sta_column_values ts = buffers_of(reader, NULL);
+    ts.integers = reader->ts;
+    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_TS, &ts, err);
+    if (rc == 0)
+        rc = read_codes(search, block, STA_COLUMN_THREAD, reader->thread, reader, err);
+    if (rc == 0)
+        rc = read_codes(search, block, STA_COLUMN_CHUNK, reader->chunk, reader, err);
+    return rc;
+}
+
+static uint32_t process_at(const struct search *search, const struct reader *reader, uint32_t row)
+{
+    const struct sta_entities *entities = search->entities;
+    return entities->threads[entities->thread_of_code[reader->thread[row]]].process;
+}
+
+static int read_stated(const struct search *search, const struct sta_block *block, struct reader *reader,
+                       struct sta_error *err)
+{
+    struct sta_column_values values = buffers_of(reader, reader->texts);
+    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &values, err);
+    bool is_known = false; /* who spoke */
+    for (uint32_t row = 0; rc == 0 && values.kind != STA_KIND_ABSENT && row < block->rows; row++) {
+        int64_t pid;
+        if (!integer_at(search, &values, search->ppid_key, row, &pid))
+            continue;
+        if (!is_known)
+            rc = read_common(search, block, reader, err);
+        if (rc != 0)
+            return rc;
+        is_known = true;
+        uint32_t process = process_at(search, reader, row);
+        struct claim claim = claim_of(search, reader, block, row);
+        claim.parent = find_process(search, search->entities->processes[process].host, pid);
+        offer(&reader->claims[CLAIM_STATED][process], &claim);
+    }
+    return rc;
+}
+
+static bool is_fork(const struct search *search, const struct reader *reader, uint32_t row)
+{
+    if (reader->cat[row] != search->posix_cat)
+        return false;
+    for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
+        if (reader->name[row] == search->fork_names[i])
+            return reader->name[row] != STA_NO_CODE;
+    return false;
+}
+
+/* Rows of forks.  Return: how many. */
+static uint32_t find_forks(const struct search *search, const struct sta_block *block,
+                           const struct reader *reader, uint32_t *rows)
+{
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < block->rows; row++)
+        if (is_fork(search, reader, row))
+            rows[count++] = row;
+    return count;
+}
+
+static int read_forks(const struct search *search, const struct sta_block *block, struct reader *reader,
+                      struct sta_error *err)
+{
+    struct sta_column_values values = buffers_of(reader, reader->texts);
+    int rc = read_codes(search, block, STA_COLUMN_NAME, reader->name, reader, err);
+    if (rc == 0)
+        rc = read_codes(search, block, STA_COLUMN_CAT, reader->cat, reader, err);
+    const uint32_t count = rc == 0 ? find_forks(search, block, reader, reader->forks) : 0;
+    if (count == 0)
+        return rc;
+    rc = read_common(search, block, reader, err);
+    if (rc == 0)
+        rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ret_key, &values, err);
+    for (uint32_t i = 0; rc == 0 && values.kind != STA_KIND_ABSENT && i < count; i++) {
+        const uint32_t row = reader->forks[i];
+        int64_t pid;
+        if (!integer_at(search, &values, search->ret_key, row, &pid) || pid <= 0)
+            continue;
+        struct claim claim = claim_of(search, reader, block, row);
+        claim.parent = process_at(search, reader, row);
+        uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
+        if (child != STA_NO_PARENT)
+            offer(&reader->claims[CLAIM_FORKED][child], &claim);
+    }
+    return rc;
+}
+
+static bool may_state(const struct search *search, const struct sta_block *block)
+{
+    struct sta_column_stats stats;
+    if (search->ppid_key == STA_NO_CODE)
+        return false;
+    sta_block_stats(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &stats);
+    return stats.kind != STA_KIND_ABSENT;
+}
+
+static bool lists(const struct sta_column_stats *stats, uint32_t code)
+{
+    for (uint32_t i = 0; i < stats->code_count; i++)
+        if (stats->codes[i] == code)
+            return true;
+    return false;
+}
+
+static bool may_fork(const struct search *search, const struct sta_block *block)
+{
+    struct sta_column_stats stats;
+    if (search->ret_key == STA_NO_CODE || search->posix_cat == STA_NO_CODE)
+        return false;
+    sta_block_stats(search->snapshot, block, STA_COLUMN_NAME, &stats);
+    bool may = false;
+    for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
+        may |=
+            search->fork_names[i] != STA_NO_CODE && (!stats.listed || lists(&stats, search->fork_names[i]));
+    return may;
+}
+
+static int read_stated_block(void *context, unsigned worker, size_t number, struct sta_error *err)
+{
+    const struct search *search = context;
+    return read_stated(search, sta_snapshot_block(search->snapshot, search->blocks[number]),
+                       &search->readers[worker], err);
+}
+
+static int read_forks_block(void *context, unsigned worker, size_t number, struct sta_error *err)
+{
+    const struct search *search = context;
+    return read_forks(search, sta_snapshot_block(search->snapshot, search->blocks[number]),
+                      &search->readers[worker], err);
+}
+
+/* ---- start and end */
+
+static uint32_t code_of(const struct sta_dictionary *dictionary, const char *text)
+{
+    return sta_dictionary_find(dictionary, text, strlen(text));
+}
+
+static void reader_init(struct reader *reader, uint32_t processes)
+{
+    uint32_t **const codes[] = {&reader->texts,  &reader->name,  &reader->cat,
+                                &reader->thread, &reader->chunk, &reader->forks};
+    reader->ts = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->ts);
+    reader->values = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->values);
+    reader->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    reader->kinds = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    for (size_t i = 0; i < STA_COUNT_OF(codes); i++)
+        *codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof **codes[i]);
+    for (int k = 0; k < CLAIM_KINDS; k++)
+        reader->claims[k] = sta_alloc_array((size_t)processes + 1, sizeof *reader->claims[k]);
+}
+
+static void reader_fini(struct reader *reader)
+{
+    void *const all[] = {reader->ts,
+                         reader->values,
+                         reader->missing,
+                         reader->kinds,
+                         reader->texts,
+                         reader->name,
+                         reader->cat,
+                         reader->thread,
+                         reader->chunk,
+                         reader->forks,
+                         reader->claims[CLAIM_STATED],
+                         reader->claims[CLAIM_FORKED]};
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
+        free(all[i]);
+}
+
+static void search_init(struct search *search, const struct sta_snapshot *snapshot, unsigned workers)
+{
+    *search = (struct search){.snapshot = snapshot,
+                              .entities = sta_snapshot_entities(snapshot),
+                              .tables = sta_snapshot_tables(snapshot)};
+    const struct sta_dictionary *keys = sta_tables_keys(search->tables);
+    const struct sta_dictionary *names = sta_tables_names(search->tables);
+    search->ppid_key = code_of(keys, "ppid");
+    search->ret_key = code_of(keys, "ret");
+    search->fork_names[0] = code_of(names, "fork");
+    search->fork_names[1] = code_of(names, "vfork");
+    search->fork_names[2] = code_of(names, "clone");
+    search->posix_cat = code_of(sta_tables_cats(search->tables), "posix");
+    index_hosts(search);
+    search->readers = sta_alloc_array(workers, sizeof *search->readers);
+    for (unsigned i = 0; i < workers; i++)
+        reader_init(&search->readers[i], search->entities->process_count);
+}
+
+static void search_fini(struct search *search, unsigned workers)
+{
+    for (unsigned i = 0; i < workers; i++)
+        reader_fini(&search->readers[i]);
+    free(search->readers);
+    free(search->first_of_host);
+    free(search->end_of_host);
+}
+
+static uint32_t *settle(const struct search *search, unsigned workers)
+{
+    uint32_t process_count = search->entities->process_count;
+    uint32_t *parents = sta_alloc_array((size_t)process_count + 1, sizeof *parents);
+    for (uint32_t p = 0; p < process_count; p++) {
+        struct claim best[CLAIM_KINDS] = {0};
+        for (unsigned w = 0; w < workers; w++)
+            for (int k = 0; k < CLAIM_KINDS; k++)
+                offer(&best[k], &search->readers[w].claims[k][p]);
+        const struct claim *claim = &best[best[CLAIM_STATED].made ? CLAIM_STATED : CLAIM_FORKED];
+        parents[p] = claim->made ? claim->parent : STA_NO_PARENT;
+    }
+    return parents;
+}
+
+/* Whether each process has stated its parent, be it that this one has no events. */
+static bool all_stated(const struct search *search, unsigned workers)
+{
+    uint32_t stated = 0;
+    for (uint32_t p = 0; p < search->entities->process_count; p++) {
+        bool any = false;
+        for (unsigned w = 0; w < workers; w++)
+            any |= search->readers[w].claims[CLAIM_STATED][p].made;
+        stated += any;
+    }
+    return stated == search->entities->process_count;
+}
+
+static int read_blocks(struct search *search, bool (*may)(const struct search *, const struct sta_block *),
+                       sta_task read, const struct sta_budget *budget, struct sta_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sta_snapshot_block_count(search->snapshot); i++)
+        if (may(search, sta_snapshot_block(search->snapshot, i)))
+            search->blocks[count++] = (uint32_t)i;
+    return sta_tasks_run(budget, count, read, search, err);
+}
+
+int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget,
+                     const uint32_t **parents, struct sta_error *err)
+{
+    *parents = sta_snapshot_parents(snapshot);
+    if (*parents != NULL)
+        return STA_OK;
+    const unsigned workers = sta_budget_workers(budget);
+    struct search search;
+    search_init(&search, snapshot, workers);
+    search.blocks = sta_alloc_array(sta_snapshot_block_count(snapshot) + 1, sizeof *search.blocks);
+    int rc = read_blocks(&search, may_state, read_stated_block, budget, err);
+    if (rc == 0 && !all_stated(&search, workers))
+        rc = read_blocks(&search, may_fork, read_forks_block, budget, err);
+    if (rc == 0)
+        *parents = sta_snapshot_keep_parents(snapshot, settle(&search, workers));
+    free(search.blocks);
+    search_fini(&search, workers);
+    return rc;
+}

@@ -1,0 +1,191 @@
+/* The density that is read from the lane file. */
+#include "analyse/timeline/density_base.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/memory.h"
+
+#define WHAT "the density of the timeline"
+#define CELLS 8192      /* of the whole trace, at least: a request has no more pixels */
+#define LOOK_NS 1000000 /* between two looks at what another thread loads */
+
+static int nonsense(struct sta_error *err)
+{
+    return sta_fail(err, STA_ECORRUPT, "the lane file's density makes no sense");
+}
+
+uint32_t sta_density_base_shift(const struct sta_lane_index *index)
+{
+    uint32_t shift = 0;
+    while (shift < 62 && (INT64_C(1) << (shift + 1)) <= index->end / CELLS)
+        shift++;
+    return shift;
+}
+
+/* ---- the list */
+
+int sta_density_base_attach(struct sta_lane_index *index, struct sta_cursor *head, uint32_t *block,
+                            struct sta_error *err)
+{
+    struct sta_density_base *base = &index->density;
+    size_t length;
+    const char *preset = sta_get_block(head, &length);
+    if (preset == NULL || memchr(preset, '\0', length) != NULL)
+        return nonsense(err);
+    base->preset = sta_sprintf("%.*s", (int)STA_MIN(length, 4096), preset);
+    base->fingerprint = sta_get_u64(head);
+    const uint64_t shift = sta_get_varint(head), count = sta_get_varint(head);
+    if (head->failed || shift > 62 || count > index->tree.lane_count)
+        return nonsense(err);
+    base->shift = (uint32_t)shift;
+    base->lanes = sta_account_calloc(index->account, count + 1, sizeof *base->lanes, WHAT, err);
+    if (base->lanes == NULL)
+        return err->status;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t lane = sta_get_varint(head), runs = sta_get_varint(head);
+        if (head->failed || lane >= index->tree.lane_count || runs > index->event_count ||
+            (i > 0 && lane <= base->lanes[i - 1].lane))
+            return nonsense(err);
+        base->lanes[i].lane = (uint32_t)lane;
+        base->lanes[i].count = (uint32_t)runs;
+        base->lanes[i].first_block = *block;
+        *block += (uint32_t)((runs + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS);
+        base->count++;
+    }
+    return 0;
+}
+
+void sta_density_base_fini(struct sta_lane_index *index)
+{
+    for (size_t i = 0; i < index->density.count; i++)
+        sta_account_free(index->account, index->density.lanes[i].runs);
+    sta_account_free(index->account, index->density.lanes);
+    free(index->density.preset);
+}
+
+struct sta_lane_density *sta_density_base_find(const struct sta_selection *selection, uint32_t lane,
+                                               int64_t resolution)
+{
+    const struct sta_density_base *base = &selection->index->density;
+    if (base->count == 0 || selection->matches != NULL || resolution >> base->shift == 0 ||
+        strcmp(base->preset, selection->view->name) != 0 ||
+        base->fingerprint != sta_presets_fingerprint(selection->view->presets))
+        return NULL;
+    size_t low = 0, high = base->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (base->lanes[middle].lane < lane)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == base->count || base->lanes[low].lane != lane ||
+        atomic_load(&base->lanes[low].state) == STA_EXTENT_DAMAGED)
+        return NULL;
+    return &base->lanes[low];
+}
+
+/* ---- loading */
+
+static bool take_block(struct sta_lane_density *density, uint32_t first, uint32_t rows,
+                       int64_t *const *columns)
+{
+    const int64_t most = INT64_MAX / 4;
+    for (uint32_t i = 0; i < rows; i++) {
+        const int64_t code = columns[STA_DENSITY_CODE][i];
+        const struct sta_density_run run = {.code = code < 0 ? STA_NO_LAYER : (uint32_t)code,
+                                            .cell = columns[STA_DENSITY_CELL][i],
+                                            .cells = columns[STA_DENSITY_CELLS][i],
+                                            .time = columns[STA_DENSITY_TIME][i]};
+        if (code >= UINT32_MAX || run.cell < 0 || run.cells < 0 || run.cell > 4 * CELLS ||
+            run.cells > 4 * CELLS || run.time < 0 || run.time > most)
+            return false;
+        density->runs[first + i] = run;
+    }
+    return true;
+}
+
+static int read_runs(const struct sta_lane_index *index, struct sta_lane_density *density,
+                     struct sta_error *err)
+{
+    int64_t *columns[STA_DENSITY_COLUMNS];
+    int64_t *room = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int rc = 0;
+    for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
+        columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+    for (uint32_t first = 0, block = density->first_block; first < density->count && rc == 0; block++) {
+        const uint32_t rows = STA_MIN(density->count - first, STA_BLOCK_ROWS);
+        if (sta_lane_file_rows(index->file, block) != rows)
+            rc = nonsense(err);
+        if (rc == 0)
+            rc = sta_lane_file_read(index->file, block, STA_DENSITY_COLUMNS, columns, err);
+        if (rc == 0 && !take_block(density, first, rows, columns))
+            rc = nonsense(err);
+        first += rows;
+    }
+    free(room);
+    return rc;
+}
+
+static int load(struct sta_lane_index *index, struct sta_lane_density *density, struct sta_error *err)
+{
+    density->runs =
+        sta_account_alloc(index->account, (size_t)density->count + 1, sizeof *density->runs, WHAT, err);
+    int rc = density->runs == NULL ? err->status : read_runs(index, density, err);
+    if (rc != 0) {
+        sta_account_free(index->account, density->runs);
+        density->runs = NULL;
+    }
+    if (rc == STA_ECORRUPT)
+        sta_lane_file_quarantine(index->file, err);
+    atomic_store(&density->state, rc == 0              ? STA_EXTENT_LOADED
+                                  : rc == STA_ECORRUPT ? STA_EXTENT_DAMAGED
+                                                       : STA_EXTENT_ABSENT);
+    return rc;
+}
+
+int sta_lane_density_load(struct sta_lane_index *index, struct sta_lane_density *density,
+                          const struct sta_budget *budget, struct sta_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        int state = STA_EXTENT_ABSENT;
+        if (atomic_compare_exchange_strong(&density->state, &state, STA_EXTENT_LOADING))
+            return load(index, density, err);
+        if (state == STA_EXTENT_LOADED)
+            return 0;
+        if (state == STA_EXTENT_DAMAGED)
+            return nonsense(err);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        rc = sta_budget_check(budget, err);
+    }
+    return rc;
+}
+
+/* ---- writing */
+
+int sta_density_runs_put(struct sta_lane_file_writer *writer, const struct sta_density_run *runs,
+                         size_t count, struct sta_error *err)
+{
+    int64_t *room = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int64_t *columns[STA_DENSITY_COLUMNS];
+    int rc = 0;
+    for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
+        columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+    for (size_t i = 0, at = 0; i < count && rc == 0; i++) {
+        columns[STA_DENSITY_CODE][at] = runs[i].code == STA_NO_LAYER ? -1 : (int64_t)runs[i].code;
+        columns[STA_DENSITY_CELL][at] = runs[i].cell;
+        columns[STA_DENSITY_CELLS][at] = runs[i].cells;
+        columns[STA_DENSITY_TIME][at] = runs[i].time;
+        if (++at == STA_BLOCK_ROWS || i + 1 == count) {
+            rc = sta_lane_file_add(writer, STA_DENSITY_COLUMNS, (const int64_t *const *)columns, (uint32_t)at,
+                                   err);
+            at = 0;
+        }
+    }
+    free(room);
+    return rc;
+}

@@ -1,0 +1,146 @@
+/* Rows and parents of a thread's events, in one pass in lane order.
+ *
+ * Rows: a heap of running events by end, and one of free rows by number.  Parents: a stack of what contains
+ * the present moment; an event that ends before the new one ends contains neither it nor anything later. */
+#include "analyse/timeline/lane_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+#define WHAT "the rows of the timeline"
+
+/* A row and when it becomes free. */
+struct running {
+    int64_t end;
+    uint32_t row;
+};
+
+struct layout {
+    struct sta_account *account;
+    struct running *running; /* a heap, the earliest end first */
+    uint32_t *free_rows;     /* a heap, the lowest first */
+    uint32_t *stack;         /* places */
+    size_t running_count, running_capacity, free_count, free_capacity, depth, stack_capacity;
+    uint32_t rows;
+};
+
+/* ---- the two heaps */
+
+static void push_running(struct layout *layout, struct running item)
+{
+    size_t at = layout->running_count++;
+    for (; at > 0 && layout->running[(at - 1) / 2].end > item.end; at = (at - 1) / 2)
+        layout->running[at] = layout->running[(at - 1) / 2];
+    layout->running[at] = item;
+}
+
+static struct running pop_running(struct layout *layout)
+{
+    struct running top = layout->running[0], last = layout->running[--layout->running_count];
+    size_t at = 0, count = layout->running_count;
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && layout->running[child + 1].end < layout->running[child].end;
+        if (layout->running[child].end >= last.end)
+            break;
+        layout->running[at] = layout->running[child];
+    }
+    layout->running[at] = last;
+    return top;
+}
+
+static void push_free(struct layout *layout, uint32_t row)
+{
+    size_t at = layout->free_count++;
+    for (; at > 0 && layout->free_rows[(at - 1) / 2] > row; at = (at - 1) / 2)
+        layout->free_rows[at] = layout->free_rows[(at - 1) / 2];
+    layout->free_rows[at] = row;
+}
+
+static uint32_t pop_free(struct layout *layout)
+{
+    uint32_t top = layout->free_rows[0], last = layout->free_rows[--layout->free_count];
+    size_t at = 0, count = layout->free_count;
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && layout->free_rows[child + 1] < layout->free_rows[child];
+        if (layout->free_rows[child] >= last)
+            break;
+        layout->free_rows[at] = layout->free_rows[child];
+    }
+    layout->free_rows[at] = last;
+    return top;
+}
+
+/* ---- an event */
+
+static int take_row(struct layout *layout, struct sta_lane_event *event, struct sta_error *err)
+{
+    while (layout->running_count > 0 && layout->running[0].end <= event->start)
+        push_free(layout, pop_running(layout).row);
+    if (layout->free_count > 0) {
+        event->row = pop_free(layout);
+    } else {
+        event->row = layout->rows++;
+        int rc = STA_ACCOUNT_GROW(layout->account, layout->running, layout->running_capacity, layout->rows,
+                                  WHAT, err);
+        if (rc == 0)
+            rc = STA_ACCOUNT_GROW(layout->account, layout->free_rows, layout->free_capacity, layout->rows,
+                                  WHAT, err);
+        if (rc != 0)
+            return rc;
+    }
+    push_running(layout, (struct running){sta_lane_event_end(event), event->row});
+    return 0;
+}
+
+static int take_parent(struct layout *layout, struct sta_lane_thread *thread, uint32_t place,
+                       struct sta_error *err)
+{
+    struct sta_lane_event *event = &thread->events[place];
+    int64_t end = sta_lane_event_end(event);
+    while (layout->depth > 0) {
+        int64_t top = sta_lane_event_end(&thread->events[layout->stack[layout->depth - 1]]);
+        if (top > event->start && top >= end)
+            break;
+        layout->depth--;
+    }
+    event->parent = layout->depth > 0 ? layout->stack[layout->depth - 1] : STA_NO_EVENT;
+    if (event->dur == 0)
+        return 0;
+    int rc = STA_ACCOUNT_GROW(layout->account, layout->stack, layout->stack_capacity, layout->depth + 1, WHAT,
+                              err);
+    if (rc == 0)
+        layout->stack[layout->depth++] = place;
+    return rc;
+}
+
+static int lay_out(struct layout *layout, struct sta_lane_thread *thread, const struct sta_budget *budget,
+                   struct sta_error *err)
+{
+    int rc = 0;
+    for (uint32_t place = 0; place < thread->count && rc == 0; place++) {
+        struct sta_lane_event *event = &thread->events[place];
+        int64_t end = sta_lane_event_end(event), *latest = &thread->latest[place / STA_LANE_STRIDE];
+        *latest = place % STA_LANE_STRIDE == 0 ? end : STA_MAX(*latest, end);
+        thread->last = place == 0 ? end : STA_MAX(thread->last, end);
+        rc = take_row(layout, event, err);
+        if (rc == 0)
+            rc = take_parent(layout, thread, place, err);
+        if (rc == 0)
+            rc = sta_budget_check_step(budget, place, err);
+    }
+    thread->rows = layout->rows;
+    return rc;
+}
+
+int sta_lane_thread_lay_out(struct sta_lane_thread *thread, const struct sta_budget *budget,
+                            struct sta_error *err)
+{
+    struct layout layout = {.account = budget->account};
+    int rc = lay_out(&layout, thread, budget, err);
+    sta_account_free(layout.account, layout.running);
+    sta_account_free(layout.account, layout.free_rows);
+    sta_account_free(layout.account, layout.stack);
+    return rc;
+}

@@ -1,0 +1,64 @@
+/* What is said of a trace beside every table. */
+#include <string.h>
+
+#include "analyse/views/question.h"
+
+#include "common/memory.h"
+
+static struct sta_fact *add_fact(struct sta_facts *facts, const char *name)
+{
+    STA_ASSERT(facts->count < STA_COUNT_OF(facts->items));
+    struct sta_fact *fact = &facts->items[facts->count++];
+    *fact = (struct sta_fact){.name = name};
+    return fact;
+}
+
+void sta_facts_int(struct sta_facts *facts, const char *name, int64_t value)
+{
+    add_fact(facts, name)->integer = value;
+}
+
+void sta_facts_number(struct sta_facts *facts, const char *name, const char *unit, double value)
+{
+    struct sta_fact *fact = add_fact(facts, name);
+    fact->is_number = true;
+    fact->number = value;
+    fact->unit = unit;
+}
+
+void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table)
+{
+    uint64_t cells = 0;
+    for (size_t c = 0; c < table->column_count; c++)
+        cells += table->columns[c].too_large;
+    if (cells == 0)
+        return;
+    for (size_t i = 0; i < facts->count; i++)
+        if (strcmp(facts->items[i].name, "sums_too_large") == 0) {
+            facts->items[i].integer += (int64_t)cells;
+            return;
+        }
+    sta_facts_int(facts, "sums_too_large", (int64_t)cells);
+}
+
+double sta_seconds(int64_t ticks, int64_t ticks_per_us)
+{
+    return (double)ticks / (1e6 * (double)ticks_per_us);
+}
+
+int64_t sta_job_ticks(const struct sta_snapshot *snapshot)
+{
+    return sta_snapshot_info(snapshot)->end_ticks;
+}
+
+void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot)
+{
+    const struct sta_snapshot_info *info = sta_snapshot_info(snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(snapshot);
+    sta_facts_number(facts, "job_time", "s", sta_seconds(sta_job_ticks(snapshot), info->ticks_per_us));
+    sta_facts_int(facts, "events", (int64_t)info->events);
+    sta_facts_int(facts, "hosts", entities->host_count);
+    sta_facts_int(facts, "processes", entities->process_count);
+    sta_facts_int(facts, "threads", entities->thread_count);
+    sta_facts_int(facts, "files", entities->file_count);
+}

@@ -1,0 +1,107 @@
+/* Members by type, with the sentences that say what was expected. */
+#include "analyse/views/members.h"
+
+#include <string.h>
+
+#include "common/buffer.h"
+
+static void put_escaped(struct sta_buffer *out, const char *name)
+{
+    sta_put_char(out, '/');
+    for (; *name != '\0'; name++) {
+        if (*name == '~')
+            sta_put_text(out, "~0");
+        else if (*name == '/')
+            sta_put_text(out, "~1");
+        else
+            sta_put_char(out, *name);
+    }
+}
+
+int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position)
+{
+    struct sta_buffer pointer;
+    sta_buffer_init(&pointer);
+    put_escaped(&pointer, first);
+    if (second != NULL)
+        put_escaped(&pointer, second);
+    sta_put_char(&pointer, '\0');
+    sta_at(err, pointer.data, position);
+    sta_buffer_fini(&pointer);
+    return err->status;
+}
+
+const struct sta_document *sta_member_given(const struct sta_document *object, const char *name)
+{
+    const struct sta_document *member = sta_document_member(object, name);
+    return member != NULL && member->type != STA_DOCUMENT_NULL ? member : NULL;
+}
+
+static int fail_kind(const struct sta_document *member, const char *wanted, struct sta_error *err)
+{
+    sta_fail(err, STA_EINPUT, "expected %s, not %s", wanted, sta_document_kind(member));
+    return sta_at_member(err, member->name, NULL, -1);
+}
+
+int sta_member_bool(const struct sta_document *object, const char *name, bool *value, struct sta_error *err)
+{
+    const struct sta_document *member = sta_member_given(object, name);
+    if (member == NULL)
+        return 0;
+    if (member->type != STA_DOCUMENT_BOOL)
+        return fail_kind(member, "true or false", err);
+    *value = member->truth;
+    return 0;
+}
+
+int sta_member_number(const struct sta_document *object, const char *name, double *value, bool *given,
+                      struct sta_error *err)
+{
+    const struct sta_document *member = sta_member_given(object, name);
+    if (member == NULL)
+        return 0;
+    if (!sta_document_number(member, value))
+        return fail_kind(member, "a number", err);
+    *given = true;
+    return 0;
+}
+
+int sta_member_text(const struct sta_document *object, const char *name, const char **value,
+                    struct sta_error *err)
+{
+    const struct sta_document *member = sta_member_given(object, name);
+    if (member == NULL)
+        return 0;
+    if (member->type != STA_DOCUMENT_TEXT)
+        return fail_kind(member, "a string", err);
+    *value = member->text.bytes;
+    return 0;
+}
+
+static int fail_word(const char *name, const char *const *words, size_t count, const char *wrong,
+                     struct sta_error *err)
+{
+    struct sta_buffer list;
+    sta_buffer_init(&list);
+    for (size_t i = 0; i < count; i++)
+        sta_put_format(&list, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", words[i]);
+    sta_put_char(&list, '\0');
+    sta_fail(err, STA_EINPUT, "expected %s, not \"%.60s\"", list.data, wrong);
+    sta_buffer_fini(&list);
+    return sta_at_member(err, name, NULL, -1);
+}
+
+int sta_member_word(const struct sta_document *object, const char *name, const char *const *words,
+                    size_t count, size_t *value, struct sta_error *err)
+{
+    const char *text = NULL;
+    int rc = sta_member_text(object, name, &text, err);
+    if (rc != 0 || text == NULL)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], text) == 0) {
+            *value = i;
+            return 0;
+        }
+    return fail_word(name, words, count, text, err);
+}

@@ -1,0 +1,51 @@
+/* question.h - a layered question bound to its snapshot: what summary, time series and views begin with
+ * (private to analyse). */
+#ifndef STA_ANALYSE_VIEWS_QUESTION_H
+#define STA_ANALYSE_VIEWS_QUESTION_H
+
+#include "analyse/analyse.h"
+#include "analyse/layers/classify.h"
+#include "analyse/sources/columns.h"
+#include "analyse/sources/scan.h"
+
+#define STA_NO_LAYER UINT32_MAX /* where the number of a layer could stand */
+
+struct sta_bound_question {
+    const struct sta_question *question;
+    const struct sta_preset *preset; /* as bound: generic has the layers of this trace */
+    struct sta_columns *columns;
+    struct sta_classes *classes;
+    struct sta_expression *filter; /* NULL: none */
+    int64_t from, to;              /* ticks; INT64_MIN, INT64_MAX when open */
+    int64_t ticks_per_us;
+};
+
+/**
+ * sta_question_bind - find the preset, bind its conditions, read filter and window
+ * Mistakes are STA_EINPUT with parameter /preset, /filter (and position), /from or /to.  Release with
+ * sta_question_release, also after a failure.
+ */
+STA_MUSTCHECK int sta_question_bind(struct sta_bound_question *bound, const struct sta_question *question,
+                                    struct sta_error *err);
+void sta_question_release(struct sta_bound_question *bound);
+/** The preset of that name, or STA_EINPUT with parameter /preset. */
+STA_MUSTCHECK int sta_question_preset(const struct sta_presets *presets, const char *name,
+                                      const struct sta_preset **preset, struct sta_error *err);
+/** A scan over the question's events, without accumulators. */
+struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
+
+/** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
+ * question. */
+void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
+/** sums_too_large: cells of an answer that are missing since a sum does not fit 64 bits; not said when there
+ * are none. */
+void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table);
+/** Largest te less smallest ts of the trace, in ticks. */
+int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
+/** Seconds from the origin as ticks: rounded to these, kept far from the ends of the range.  @seconds:
+ * not NaN. */
+int64_t sta_ticks(double seconds, int64_t ticks_per_us);
+/** Ticks as seconds, the nearest double. */
+double sta_seconds(int64_t ticks, int64_t ticks_per_us);
+
+#endif

@@ -1,0 +1,200 @@
+/* template_match.h - matching a line against the trie, to be compiled for one instruction set.
+ *
+ * The includer defines, for its set:
+ *   has_fragment(node, at)        whether the text is the node's fragment
+ *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
+ *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above
+ *                                 is as good as another
+ *   count_digits(at)              how many digits there are; any number above 24 is as good as another
+ * and the name of the function, STA_TEMPLATE_MATCH. */
+#include "decode/template_trie.h"
+
+static inline uint64_t load_word(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static inline struct sta_template_node **predictor_for(const struct sta_template_node *parent, const char *at)
+{
+    const char *differs = at + parent->shared;
+    uint64_t mixed = load_word(differs) * UINT64_C(0x9e3779b97f4a7c15) ^
+                     load_word(differs + 8) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                     load_word(differs + 16) * UINT64_C(0x165667b19e3779f9);
+    return &parent->predictors[mixed >> 58];
+}
+
+_Static_assert(STA_TEMPLATE_PREDICTORS == 64, "six bits of the hash choose the predictor");
+
+/* The child that fits, found by trying all; the next line is expected to be alike. */
+static struct sta_template_node *search_children(struct sta_template_node *parent, const char *at,
+                                                 struct sta_template_node **predictor)
+{
+    for (struct sta_template_node *child = parent->first_child; child != NULL; child = child->next_sibling) {
+        if (has_fragment(child, at)) {
+            *predictor = child;
+            return child;
+        }
+    }
+    return NULL;
+}
+
+static inline struct sta_template_node *child_for(struct sta_template_node *parent, const char *at)
+{
+    struct sta_template_node **predictor = &parent->likely;
+    if (*predictor == NULL && parent->predictors != NULL)
+        predictor = predictor_for(parent, at);
+    return *predictor != NULL && has_fragment(*predictor, at) ? *predictor
+                                                              : search_children(parent, at, predictor);
+}
+
+static inline const char *take_int(struct sta_json_value *value, const char *at, unsigned length,
+                                   int64_t integer)
+{
+    value->kind = STA_JSON_INT;
+    value->text = at;
+    value->length = length;
+    value->integer = integer;
+    return at + length;
+}
+
+/* An integer that is no plain one: with a sign, very long, or wrong. */
+static __attribute__((noinline)) const char *match_rare_int(const char *at, struct sta_json_value *value)
+{
+    uint64_t sum = 0;
+    unsigned count = *at == '-' ? digits(at + 1, &sum) : 0;
+    if (sum < sta_template_least[count])
+        return sta_template_bare_value(at, value);
+    return take_int(value, at, count + 1, -(int64_t)sum);
+}
+
+/* An integer of up to 16 digits.  A point or an exponent behind it fails the next fragment. */
+static inline const char *match_int(const char *at, struct sta_json_value *value)
+{
+    uint64_t sum;
+    unsigned count = digits(at, &sum);
+    if (sum < sta_template_least[count])
+        return match_rare_int(at, value);
+    return take_int(value, at, count, (int64_t)sum);
+}
+
+/* A hash is a text, whatever its digits stand for. */
+static inline const char *match_hash(const char *at, struct sta_json_value *value)
+{
+    unsigned count = count_digits(at);
+    if (count - 1 >= 24 || *at == '0')
+        return sta_template_bare_value(at, value);
+    value->kind = STA_JSON_BIG;
+    value->text = at;
+    value->length = count;
+    return at + count;
+}
+
+static inline const char *match_string(const char *at, struct sta_json_value *value)
+{
+    const char *stop = string_stop(at);
+    value->kind = STA_JSON_STRING;
+    value->text = at;
+    value->length = (uint32_t)(stop - at);
+    return *stop == '"' ? stop : NULL;
+}
+
+static inline void begin_record(struct sta_record *record)
+{
+    for (unsigned field = 0; field < STA_FIELD_COUNT; field++)
+        record->fields[field].kind = STA_JSON_ABSENT;
+    record->unstored = 0;
+    record->repaired = false;
+}
+
+/* Where a node with constants was met. */
+struct mark {
+    const struct sta_template_node *node;
+    const char *at;
+};
+
+static void take_constants(const struct mark *mark, struct sta_record *record)
+{
+    for (unsigned i = 0; i < mark->node->constant_count; i++) {
+        const struct sta_template_constant *constant = &mark->node->constants[i];
+        struct sta_json_value *value = &record->fields[constant->field];
+        value->kind = STA_JSON_STRING;
+        value->text = mark->at + constant->offset;
+        value->length = constant->length;
+    }
+}
+
+/* The constants are only wanted while the template's plan is not known. */
+static inline void end_record(struct sta_template_node *end, const struct mark *marks, unsigned count,
+                              struct sta_record *record)
+{
+    record->plan = end->decided ? &end->plan : NULL;
+    for (unsigned i = 0; i < count && !end->plan.known; i++)
+        take_constants(&marks[i], record);
+}
+
+/* Digits in quotes mean what they mean without; any other text is itself. */
+static inline const char *match_numeral(const char *at, struct sta_json_value *value)
+{
+    uint64_t sum;
+    unsigned count = digits(at, &sum);
+    if (sum < sta_template_least[count] || at[count] != '"')
+        return match_string(at, value);
+    return take_int(value, at, count, (int64_t)sum);
+}
+
+static inline const char *match_value(const struct sta_template_node *node, const char *at,
+                                      struct sta_json_value *value)
+{
+    if (node->kind == STA_TEMPLATE_INT)
+        return match_int(at, value);
+    if (node->kind == STA_TEMPLATE_HASH)
+        return match_hash(at, value);
+    if (node->kind == STA_TEMPLATE_NUMERAL)
+        return match_numeral(at, value);
+    return node->kind == STA_TEMPLATE_STRING ? match_string(at, value) : sta_template_bare_value(at, value);
+}
+
+/* What follows a value: @behind.  Most values are as long as the one before; then the processor is given this
+ * place as the sum of two known numbers, which it has long before it has found the value's end, and goes on
+ * with the next values meanwhile. */
+static inline const char *predicted_length(struct sta_template_node *node, const char *at, const char *behind)
+{
+    size_t predicted = node->predicted;
+    size_t found = (size_t)(behind - at);
+    bool same = found == predicted;
+    __asm__("" : "+r"(predicted)); /* or the compiler would return @behind, being the same */
+    if (same)
+        return at + predicted;
+    node->predicted = (uint16_t)found;
+    return behind;
+}
+
+const char *STA_TEMPLATE_MATCH(struct sta_template_node *node, const char *at, struct sta_record *record)
+{
+    struct sta_record_arg *arg = record->args;
+    struct mark marks[STA_TEMPLATE_CONSTANTS]; /* enough: no path has a field twice */
+    unsigned mark_count = 0;
+    begin_record(record);
+    while ((node = child_for(node, at)) != NULL) {
+        if (node->constant_count > 0)
+            marks[mark_count++] = (struct mark){node, at};
+        at += node->length;
+        if (node->kind == STA_TEMPLATE_END) {
+            record->arg_count = (size_t)(arg - record->args);
+            end_record(node, marks, mark_count, record);
+            return at;
+        }
+        struct sta_json_value *value = &record->fields[node->field];
+        if (node->field == STA_FIELD_ARGS) {
+            arg->key = node->key;
+            value = &arg++->value;
+        }
+        const char *behind = match_value(node, at, value);
+        if (behind == NULL)
+            return NULL;
+        at = predicted_length(node, at, behind);
+    }
+    return NULL;
+}

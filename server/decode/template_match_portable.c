@@ -1,0 +1,71 @@
+/* The match without vector instructions: eight bytes at a time. */
+#include "decode/template_trie.h"
+
+#define STA_TEMPLATE_MATCH sta_template_match_portable
+
+static inline bool has_fragment(const struct sta_template_node *node, const char *at)
+{
+    return memcmp(at, node->fragment, node->length) == 0;
+}
+
+static inline const char *string_stop(const char *at)
+{
+    while (*at != '"' && *at != '\\' && *at >= 0x20 && (unsigned char)*at < 0x80)
+        at++;
+    return at;
+}
+
+static inline uint64_t eight_bytes(const char *at)
+{
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) /* one load where bytes are ordered so */
+        word |= (uint64_t)(unsigned char)at[i] << (8 * i);
+    return word;
+}
+
+/* How many of the 8 bytes are digits before the first that is none.  After the exclusive or, digits are 0 ..
+ * 9; adding 0x76 sets the top bit of what is more.  A carry can only spoil bytes above the first such, which
+ * do not matter. */
+static inline unsigned leading_digits(uint64_t word)
+{
+    uint64_t values = word ^ UINT64_C(0x3030303030303030);
+    uint64_t others = ((values + UINT64_C(0x7676767676767676)) | values) & UINT64_C(0x8080808080808080);
+    return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
+}
+
+/* The number that the first @count (1 .. 8) bytes, all digits, stand for: pairs, then fours, then eight at
+ * once. */
+static inline uint64_t digits_value(uint64_t word, unsigned count)
+{
+    word <<= 64 - 8 * count;
+    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+    return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+}
+
+static inline unsigned digits(const char *at, uint64_t *value)
+{
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    unsigned total = 0;
+    *value = 0;
+    for (int words = 0; words < 3; words++) {
+        uint64_t word = eight_bytes(at + total);
+        unsigned count = leading_digits(word);
+        if (count > 0 && total + count <= 19)
+            *value = *value * powers[count] + digits_value(word, count);
+        total += count;
+        if (count < 8)
+            break;
+    }
+    return total;
+}
+
+static inline unsigned count_digits(const char *at)
+{
+    unsigned count = 0;
+    while (count < 32 && at[count] >= '0' && at[count] <= '9')
+        count++;
+    return count;
+}
+
+#include "decode/template_match.h"

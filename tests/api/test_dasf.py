@@ -1,0 +1,107 @@
+"""Traces of DASF: recognised by content, counted record by record, their tables, and what these refuse."""
+import struct
+
+from harness import write_trace
+
+
+def pack(value):
+    """msgpack of what the tests need"""
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, float):
+        return b"\xcb" + struct.pack(">d", value)
+    if isinstance(value, int):
+        return b"\xd3" + struct.pack(">q", value)
+    if isinstance(value, str):
+        return b"\xd9" + bytes([len(value.encode())]) + value.encode()
+    if isinstance(value, list):
+        return b"\xdc" + struct.pack(">H", len(value)) + b"".join(map(pack, value))
+    return b"\xde" + struct.pack(">H", len(value)) + b"".join(pack(k) + pack(v) for k, v in value.items())
+
+
+def record(value):
+    packed = pack(value)
+    return struct.pack(">Q", len(packed)) + packed
+
+
+def compute(key, stamp, duration, host="h1", worker="0", inputs=(), name="add"):
+    return record({"name": "Compute", "timestamp": float(stamp), "duration": float(duration), "phase": "X", "process_id": host, "thread_id": f"worker-{host}-{worker}",
+                   "args": {"key": key, "name": name, "size": 1000, "dependencies": list(inputs), "dependents": []}})
+
+
+def sample(stamp, host="h1", utilization=50):
+    return record({"name": "Resource Usage", "timestamp": float(stamp), "phase": "I", "process_id": host, "thread_id": None,
+                   "args": {"gpu_utilization": utilization, "gpu_memory_used": 10**9}})
+
+
+def server_with(scene, *records, name="x.msgpack"):
+    root = scene.new("root")
+    (root / "run").mkdir()
+    (root / "run" / name).write_bytes(b"".join(records))
+    server = scene.server([root])
+    return server, server.ingest(root / "run")
+
+
+def rows(server, trace, table, **parameters):
+    query = "&".join(f"{k}={v}" for k, v in parameters.items())
+    answer = server.get(f"/api/v1/traces/{trace['id']}/dasf/{table}?{query}")
+    return [dict(zip(answer["columns"], row)) for row in answer["data"]]
+
+
+def test_records_are_recognised_by_content(scene):
+    server, trace = server_with(scene, compute("a", 3, 2), compute("b", 5, 1, inputs=["a"]), name="whatever.bin")
+    assert trace["kind"] == "dasf" and trace["preset"]["name"] == "dask" and trace["events"] == 2
+    events = server.get(f"/api/v1/traces/{trace['id']}/events?columns=func_name,cat,host_name,time,args.key")["data"]
+    assert events == [["add", "compute", "h1", 2.0, "a"], ["add", "compute", "h1", 1.0, "b"]]
+
+
+def test_every_record_is_counted_and_damage_is_explained(scene):
+    server, trace = server_with(scene, compute("a", 3, 2), struct.pack(">Q", 1) + b"\xc1", sample(2), record({"name": "step", "timestamp": 1.0, "phase": "B"}), compute("b", 5, 1)[:-3])
+    report = server.get(f"/api/v1/traces/{trace['id']}/report")
+    totals = report["totals"]
+    assert [totals[c] for c in ("lines", "events", "counters", "other", "malformed")] == [4, 1, 1, 1, 1]
+    assert report["malformed"][0]["line"] == 2 and report["malformed"][0]["reason"] == "not msgpack"
+    assert report["files"][0]["state"] == "truncated" and "ends inside a record" in report["files"][0]["reason"]
+
+
+def test_two_kinds_in_one_folder_are_refused(scene):
+    root = scene.new("root")
+    write_trace(root / "run")
+    (root / "run/x.msgpack").write_bytes(compute("a", 3, 2))
+    server = scene.server([root])
+    _, job = server.register(root / "run")
+    ended = server.wait(job)
+    assert ended["state"] == "failed" and "two kinds of traces" in ended["error"]["detail"]
+
+
+def test_tables_follow_the_tasks(scene):
+    server, trace = server_with(scene, compute("a", 3, 2), compute("b", 5, 1, "h2", inputs=["a"]), compute("c", 4, 0.5), sample(2.5))
+    assert [row["key"] for row in rows(server, trace, "critical_path")] == ["a", "b"]
+    assert rows(server, trace, "transfers") == [{"from_host": "h1", "from_worker": "worker-h1-0", "to_host": "h2", "to_worker": "worker-h2-0", "count": 1, "size": 1000}]
+    first = rows(server, trace, "function_bottleneck")[0]
+    assert (first["host"], first["duration"], first["gpu_utilization"], first["gpu_samples"]) == ("h1", 2.5, 50.0, 1)
+    assert [row["key"] for row in rows(server, trace, "slack", filter="host_name%20==%20'h1'")] == ["a", "c"]
+
+
+def test_clocks_of_hosts_are_estimated_and_set(scene):
+    server, trace = server_with(scene, compute("a", 3, 2), compute("b", 2, 1, "h2", inputs=["a"]))
+    clocks = rows(server, trace, "clocks")
+    assert [row["contradicting_edges"] for row in clocks] == [1, 1] and clocks[1]["estimated_offset"] == 2.0
+    assert [row["contradicting_edges"] for row in rows(server, trace, "clocks", offset="h2:2")] == [0, 0]
+    assert rows(server, trace, "as_it_ran", offset="h2:2")[1]["start"] == 2.0
+
+
+def test_what_tables_refuse(scene):
+    server, trace = server_with(scene, compute("a", 3, 0), compute("p", 3, 1, inputs=["q"]), compute("q", 3, 1, inputs=["p"]))
+    path = f"/api/v1/traces/{trace['id']}/dasf/"
+    for call, status, words in (("nothing", 404, "no table nothing"), ("slack?semantics=compatible", 400, "semantics=exact"), ("graph?semantics=compatible&from=1", 400, "semantics=exact"),
+                                ("function_bottleneck?semantics=compatible", 422, "took no time"), ("critical_path", 422, "in a circle: q <- p <- q"),
+                                ("slack?offset=h9:1", 400, "names no host"), ("slack?offset=h1", 400, "HOST:SECONDS"), ("graph?filter=nothing%20==%201", 400, "nothing")):
+        got, _, problem = server.ask(path + call)
+        assert got == status and words in problem["detail"], (call, got, problem)
+
+
+def test_other_traces_have_no_such_tables(scene):
+    server = scene.shared
+    status, _, problem = server.ask(f"/api/v1/traces/{server.trace['id']}/dasf/graph")
+    assert status == 404 and 'kind "events"' in problem["detail"]

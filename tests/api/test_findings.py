@@ -1,0 +1,94 @@
+"""Findings: their forms, rules of one's own, previews and where mistakes are, two runs, the report in one file."""
+import csv
+import io
+import random
+import re
+
+import sys
+from daemon import ROOT
+
+sys.path.append(str(ROOT / "tests/data"))
+import planted  # noqa: E402
+
+RULE = {"id": "mine", "title": "Reads", "group": "io", "ask": {"n": {"busy": {"r": "io_cat == 1"}}}, "value": "n_r", "unit": "s", "levels": {"info": 0},
+        "say": "Reads take {value:s}.", "ok": "No reads.", "source": "a test", "advice": ["Read less."]}
+JSON = {"Content-Type": "application/json"}
+
+
+def trace(scene, plant):
+    """id of a trace with this plant"""
+    made = scene.shared.__dict__.setdefault("planted", {})
+    if plant not in made:
+        folder = scene.shared.root / f"findings-{plant}"
+        planted.Job(plant, random.Random(plant), hosts=3, ranks=1, epochs=2, steps=4).write(folder)
+        made[plant] = scene.shared.ingest(folder)["id"]
+    return made[plant]
+
+
+def findings(scene, plant, query=""):
+    return scene.shared.get(f"/api/v1/traces/{trace(scene, plant)}/findings?preset=dlio{query}")
+
+
+def test_what_was_planted_is_said(scene):
+    found = {f["rule"]: f for f in findings(scene, "few_workers")["findings"]}
+    assert found["synchronous_loading"]["severity"] == "warning" and found["synchronous_loading"]["advice"], found["synchronous_loading"]
+    assert {f["rule"]: f for f in findings(scene, "none")["findings"]}["synchronous_loading"]["severity"] == "ok"
+
+
+def test_forms_tell_the_same(scene):
+    whole = findings(scene, "few_workers")
+    base = f"/api/v1/traces/{trace(scene, 'few_workers')}/findings?preset=dlio"
+    page = scene.shared.request("GET", base + "&format=markdown")[2].decode()
+    rows = list(csv.DictReader(io.StringIO(scene.shared.request("GET", base + "&format=csv")[2].decode())))
+    assert [r["rule"] for r in rows] == [f["rule"] for f in whole["findings"]]
+    assert all(f["text"] in page for f in whole["findings"])
+    assert sum(whole["counts"].values()) == len(whole["findings"])
+
+
+def test_a_rule_of_ones_own_is_tried_kept_and_removed(scene):
+    server, path = scene.shared, "/api/v1/findings/rules/mine"
+    preview = f"/api/v1/traces/{trace(scene, 'none')}/findings/preview"
+    status, _, tried = server.ask(preview, "POST", {"preset": "dlio", "rule": RULE}, JSON)
+    assert status == 200 and tried["finding"]["severity"] == "info" and tried["finding"]["text"].startswith("Reads take "), tried
+    assert server.ask(path, "PUT", {"rule": RULE}, JSON)[0] == 201
+    assert [f["rule"] for f in findings(scene, "none", "&rule=mine")["findings"]] == ["mine"]
+    assert server.ask(path, "PUT", {"yaml": "id: mine\n" + "\n".join(f"{k}: {v}" for k, v in RULE.items() if k != "id")}, JSON)[0] == 200
+    assert server.ask(path, "DELETE")[0] == 204
+    assert server.ask(path)[0] == 404
+    assert server.ask("/api/v1/findings/rules/au", "DELETE")[0] == 403
+
+
+def test_mistakes_are_told_with_their_place(scene):
+    server = scene.shared
+    for change, place in (({"value": "n_w"}, "/rule/value"), ({"ask": {"n": {"guess": {}}}}, "/rule/ask/n"), ({"levels": {"bad": 1}}, "/rule/levels/bad"),
+                          ({"say": "{nothing:s}"}, "/rule/say"), ({"ask": {"n": {"busy": {"r": "io_cat = 1"}}}}, "/rule/ask/n/busy/r"), ({"id": "au"}, "/rule/id"),
+                          ({"group": "colours"}, "/rule/group"), ({"needs": ["luck"]}, "/rule/needs")):
+        status, _, problem = server.ask("/api/v1/findings/rules/mine", "PUT", {"rule": {**RULE, **change}}, JSON)
+        assert status == 400 and problem["parameter"] == place and problem["mistakes"][0]["line"] == 1, (change, problem)
+    assert server.ask("/api/v1/findings/rules/mine")[0] == 404
+
+
+def test_what_is_no_rule_is_refused(scene):
+    server, preview = scene.shared, f"/api/v1/traces/{trace(scene, 'none')}/findings/preview"
+    for path, method in ((preview, "POST"), ("/api/v1/findings/rules/mine", "PUT")):
+        for body, place in (({"yaml": ""}, "/yaml"), ({"yaml": "# nothing"}, "/yaml"), ({"yaml": "[]"}, "/yaml"), ({"yaml": "&a [*a]"}, "/yaml"),
+                            ({"rule": {}}, "/rule"), ({"rule": None}, "/rule"), ({}, "/rule"), ({"yaml": "", "rule": {}}, "/rule")):
+            status, _, problem = server.ask(path, method, body, JSON)
+            assert status == 400 and problem["parameter"].startswith(place) and str(scene.folder) not in problem["detail"], (path, body, problem)
+
+
+def test_two_runs_are_compared_by_rule_and_cause(scene):
+    answer = scene.shared.get(f"/api/v1/compare/findings?preset=dlio&traces={trace(scene, 'none')},{trace(scene, 'few_workers')}")
+    states = {r["rule"]: r["state"] for r in answer["rules"]}
+    assert states["synchronous_loading"] == "new", states
+    grown = {c["cause"]: c["time_delta"] for c in answer["causes"]}
+    assert grown["read"] > 0 and abs(sum(c["time"] - c["time_baseline"] - c["time_delta"] for c in answer["causes"])) < 1e-9
+
+
+def test_the_report_is_one_file(scene):
+    _, head, page = scene.shared.request("GET", f"/api/v1/traces/{trace(scene, 'few_workers')}/report.html?preset=dlio")
+    text = page.decode()
+    assert head["Content-Type"].startswith("text/html") and len(page) < 2_000_000
+    assert not re.search(r"<(script|link|img|iframe)\b|\bsrc=|url\(|https?:", text), "something external"
+    assert all(part in text for part in ("Verdict", "Where the time went", "Layers", "Over time", "Stall by step", "Processes by time in reads", "Lines"))
+    assert "prefers-color-scheme" in text and "@media print" in text

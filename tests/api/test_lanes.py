@@ -1,0 +1,94 @@
+"""The lane file: written when the timeline was first asked for, read after a restart, and made again when it is not what it should be."""
+import concurrent.futures
+import pathlib
+
+from harness import wait_until, write_large
+
+EVENTS = 60_000
+CALLS = ["timeline/lanes", "timeline/events?width=1400", "timeline/events?width=300&from=0.2&to=0.3", "timeline/density?width=300", "timeline/density?width=300&label=name",
+         "timeline/statistics", "calltree?scope=process", "gaps?scope=job", "timeline/search?at=0&filter=cat%20%3D%3D%20%22posix%22"]
+
+
+def lane_files(server, trace):
+    return sorted((server.folder / "store/traces" / trace["id"]).glob("lanes-*"))
+
+
+def answers(server, trace):
+    """what all calls say, in one order"""
+    return [server.get(f"/api/v1/traces/{trace['id']}/{call}") for call in CALLS]
+
+
+def kept(server, trace):
+    """waits until the file is in place; its path"""
+    wait_until(lambda: [p.name.count(".") for p in lane_files(server, trace)] == [0], what="the lane file")
+    return lane_files(server, trace)[0]
+
+
+def with_lanes(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    trace = server.ingest(write_large(root / "a", EVENTS, 2))
+    expected = answers(server, trace)
+    return server, trace, expected, kept(server, trace)
+
+
+def test_what_is_kept_answers_the_same_after_a_restart(scene):
+    server, trace, expected, path = with_lanes(scene)
+    before = path.read_bytes()
+    server.stop()
+    server.start()
+    assert answers(server, trace) == expected
+    assert lane_files(server, trace) == [path] and path.read_bytes() == before
+
+
+def test_calls_at_once_right_after_a_restart(scene):
+    server, trace, expected, _ = with_lanes(scene)
+    server.stop()
+    server.start()
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(server.get, f"/api/v1/traces/{trace['id']}/{call}") for _ in range(3) for call in CALLS]
+        assert [answer.result() for answer in asked] == 3 * expected
+
+
+def damage_of(content):
+    """ways in which a lane file may be wrong"""
+    flipped = [bytes(b ^ (1 << (at % 8) if i == at else 0) for i, b in enumerate(content)) for at in (3, len(content) // 3, len(content) - 300, len(content) - 20)]
+    return [*flipped, content[: len(content) // 2], content[:50], b"", content + b"x", b"\0" * len(content)]
+
+
+def test_a_lane_file_that_is_damaged_is_made_again(scene):
+    server, trace, expected, path = with_lanes(scene)
+    content = path.read_bytes()
+    for number, damaged in enumerate(damage_of(content)):
+        server.stop()
+        for other in lane_files(server, trace):
+            other.unlink()
+        path.write_bytes(damaged)
+        server.start()
+        assert answers(server, trace) == expected, number
+    server.stop()
+    for other in lane_files(server, trace):
+        other.unlink()
+    server.start()
+    assert answers(server, trace) == expected
+    kept(server, trace)
+
+
+def test_a_lane_file_goes_with_its_version_and_leaves_nothing_behind(scene):
+    server, trace, _, path = with_lanes(scene)
+    left = path.with_name(path.name + ".tmp")
+    server.stop()
+    left.write_bytes(path.read_bytes()[:1000])  # as a crash leaves it
+    server.start()
+    assert not left.exists() and path.exists()
+    server.wait(server.call("POST", f"/api/v1/traces/{trace['id']}/refresh")["job"])
+    assert path.exists()  # nothing has changed, so the version is the same
+    source = min(pathlib.Path(trace["path"]).iterdir())
+    source.with_name("more-" + source.name).write_bytes(source.read_bytes())
+    server.wait(server.call("POST", f"/api/v1/traces/{trace['id']}/refresh")["job"])
+    assert not path.exists()
+    answers(server, trace)
+    newer = kept(server, trace)
+    assert newer != path
+    server.call("DELETE", f"/api/v1/traces/{trace['id']}")
+    wait_until(lambda: not newer.parent.exists(), what="the removal")

@@ -1,0 +1,59 @@
+/* tasks.mjs - a Dask computation: from adding its folder to its critical path. */
+
+import assert from 'node:assert/strict';
+import { golden } from './daemon.mjs';
+import { parametersOf } from './harness.mjs';
+
+/** The sample of four files; registered once. */
+export async function sampleTrace(daemon) {
+    return (await daemon.trace('dasf')) ?? daemon.ingestCopy(golden('dasf'), 'default-');
+}
+
+async function fromAddingToTheCriticalPath(page, daemon) {
+    const trace = await sampleTrace(daemon);
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Tasks' }).click();
+    await page.locator('.answer', { hasText: 'longest chain' }).waitFor();
+    assert.match(await page.locator('.answer').innerText(), /its longest chain of tasks takes 1\.17\u202fs/);
+    const chain = page.getByRole('region', { name: 'Chains of tasks' });
+    const shown = await chain.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[1].textContent));
+    assert.deepEqual(shown, (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data.map((row) => row[2]));
+    await page.getByRole('button', { name: 'As it ran' }).click();
+    await chain.locator('th', { hasText: 'Idle' }).waitFor();
+    await page.getByRole('button', { name: 'Use the estimated offsets' }).click();
+    await page.getByText('Clocks are set').waitFor();
+    assert.match((await parametersOf(page)).offset, /^gnode01:-?\d/);
+}
+
+/** The link of the chain finds its tasks, and nothing else. */
+async function chainStandsOutOnTheTimeline(page, daemon) {
+    const trace = await sampleTrace(daemon);
+    await page.goto(`${daemon.base}/?page=tasks&trace=${trace.id}`);
+    const chain = page.getByRole('region', { name: 'Chains of tasks' }).first();
+    await chain.getByRole('link', { name: 'On the timeline' }).click();
+    const keys = (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data.map((row) => row[1]);
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('page') === 'timeline');
+    const { find } = await parametersOf(page);
+    assert.ok(find.startsWith('=args.key in ['));
+    await page.locator('.tl-bar input[type=search]').waitFor();
+    const found = await daemon.call('POST', `traces/${trace.id}/query`, { filter: `cat == "compute" and (${find.slice(1)})`, columns: ['args.key'] });
+    assert.deepEqual(new Set(found.data.map(([key]) => key)), new Set(keys));
+}
+
+/** What no task covers is idle: of the workers alone, not of what samples their hosts. */
+async function overviewSaysHowIdleWorkersWere(page, daemon) {
+    const trace = await sampleTrace(daemon);
+    const { scope_count: workers, idle, span } = await daemon.get(`traces/${trace.id}/overlap?preset=dask&scope=process&layers=load,other,exchange`);
+    assert.equal(workers, 4);
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+    const card = page.getByRole('region', { name: 'Where the time went' });
+    await card.getByText('they were idle').waitFor();
+    const shown = await card.locator('.breakdown-legend li', { hasText: 'no task ran' }).locator('data').evaluateAll((all) => all.map((one) => Number(one.value)));
+    assert.deepEqual(shown.map((one) => one.toFixed(6)), [idle / span, idle].map((one) => one.toFixed(6)));
+}
+
+export const tests = [
+    { name: 'tasks: from adding a computation to its critical path', body: fromAddingToTheCriticalPath },
+    { name: 'tasks: the chain stands out on the timeline', body: chainStandsOutOnTheTimeline },
+    { name: 'tasks: the overview says how idle workers were', body: overviewSaysHowIdleWorkersWere },
+];

@@ -1,0 +1,69 @@
+/* whatif.mjs - what if: the proof, a scenario in the address, the result beside the API's, and refusals. */
+
+import assert from 'node:assert/strict';
+import { given, golden } from './daemon.mjs';
+import { parametersOf } from './harness.mjs';
+
+async function openWhatif(page, daemon, name = 'unet3d-v100', more = '') {
+    const copied = name.startsWith('torch') && golden(`whatif/traces/${name}`);
+    const trace = (await daemon.trace(name)) ?? (await (copied ? daemon.ingestCopy(copied) : daemon.ingest(given(name))));
+    await page.goto(`${daemon.base}/?page=whatif&trace=${trace.id}${more}`);
+    await page.locator('.card[aria-label="Proof"], .notice.bad').first().waitFor();
+    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    return trace;
+}
+
+const figures = (page, row) => page.getByRole('table', { name: 'Baseline and scenario' }).locator('tbody tr').nth(row).locator('data').evaluateAll((all) => all.map((one) => Number(one.value)));
+
+async function proofComesFirst(page, daemon) {
+    const trace = await openWhatif(page, daemon);
+    const { check } = await daemon.call('POST', `traces/${trace.id}/whatif`, {});
+    const shown = await page.locator('.card[aria-label="Proof"] dd data').evaluateAll((all) => all.map((one) => Number(one.value)));
+    assert.deepEqual(shown, [check.train_time_traced, check.train_time_modelled, check.epoch_error_max, check.step_error_median, check.stall_traced, check.stall_modelled]);
+    assert.equal(await page.locator('.card[aria-label="Proof"] .badge').innerText(), 'Reproduced');
+}
+
+async function slidersMakeTheScenario(page, daemon) {
+    const trace = await openWhatif(page, daemon);
+    await page.getByLabel('Storage takes').fill('0.5');
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('if_storage') === '0.5');
+    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    const { scenarios } = await daemon.call('POST', `traces/${trace.id}/whatif`, { scenarios: [{ storage: 0.5 }] });
+    const [, ...wanted] = scenarios.data[1], at = ['train_time', 'epoch_time', 'step_time', 'stall', 'barrier_wait', 'au', 'speedup', 'train_time_margin'].map((name) => scenarios.columns.indexOf(name) - 1);
+    assert.deepEqual(await figures(page, 1), at.map((index) => wanted[index]));
+    await page.getByRole('button', { name: 'As it was' }).click();
+    await page.waitForFunction(() => !new URLSearchParams(location.search).has('if_storage'));
+    assert.equal((await parametersOf(page)).if_storage, undefined);
+}
+
+async function addressHoldsTheScenario(page, daemon) {
+    await openWhatif(page, daemon, 'unet3d-v100', '&if_workers=4&if_compute=0.5');
+    assert.equal(await page.getByLabel('Workers a rank').inputValue(), '4');
+    assert.equal(await page.getByLabel('Computing takes').inputValue(), '0.5');
+    assert.match(await page.locator('.card[aria-label="Result"] .answer').innerText(), /^The training would take .* less\.$/);
+}
+
+async function sweepHasItsMarginAndKnee(page, daemon) {
+    const trace = await openWhatif(page, daemon, 'torch-w2p2', '&as=sweep');
+    const { sweep, knee } = await daemon.call('POST', `traces/${trace.id}/whatif`, { sweep: { workers: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32], storage: [1, 0.5, 0] } });
+    const card = page.getByRole('region', { name: 'Train time by workers' });
+    await card.getByText(knee[0].sentence).waitFor();
+    const at = (name) => sweep.columns.indexOf(name), shown = await card.locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.querySelectorAll('data')].map((one) => Number(one.value))));
+    const wanted = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].map((workers) => sweep.data.filter((row) => row[at('workers')] === workers).flatMap((row) => [row[at('train_time')], row[at('train_time_margin')]]));
+    assert.deepEqual(shown, wanted);
+    assert.match(knee[0].sentence, /of what infinitely many would/);
+}
+
+async function refusalIsShownAlone(page, daemon) {
+    await openWhatif(page, daemon, 'edge');
+    assert.match(await page.locator('.notice.bad').first().innerText(), /samples are made both by ranks and by their workers/);
+    assert.equal(await page.locator('.card:visible').count(), 0);
+}
+
+export const tests = [
+    { name: 'what if: the proof comes first, with the API\u2019s numbers', body: proofComesFirst },
+    { name: 'what if: sliders make the scenario', body: slidersMakeTheScenario },
+    { name: 'what if: the address holds the scenario', body: addressHoldsTheScenario },
+    { name: 'what if: the sweep has its margin and its knee', body: sweepHasItsMarginAndKnee },
+    { name: 'what if: a refusal is shown alone', body: refusalIsShownAlone, expected: /422/ },
+];

@@ -1,0 +1,45 @@
+/* Record files of DASF: whatever they hold, every record read is counted once, and every row names its
+ * record. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "decode/decode.h"
+
+#define INPUTS 500 /* before the tables are made anew */
+
+static struct sta_tables *tables;
+static struct sta_memory_decoder *decoder;
+static struct sta_batch batch;
+static unsigned inputs;
+
+static void make_anew(void)
+{
+    if (decoder != NULL) {
+        sta_memory_decoder_destroy(decoder);
+        sta_tables_destroy(tables);
+        sta_batch_fini(&batch);
+    }
+    tables = sta_tables_create();
+    decoder = sta_memory_decoder_create(tables, STA_TRACE_DASF, STA_DECODE_BOTH);
+    sta_batch_init(&batch);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sta_source source = {.path = sta_strdup("a.msgpack")};
+    if (inputs++ % INPUTS == 0)
+        make_anew();
+    sta_batch_clear(&batch);
+    sta_memory_decoder_run(decoder, (const char *)data, size, &source, &batch);
+    const struct sta_ledger_counts *counts = &source.counts;
+    STA_ASSERT(counts->lines == counts->events + counts->counters + counts->other + counts->malformed);
+    STA_ASSERT(batch.count == counts->events + counts->counters);
+    STA_ASSERT(counts->json_bytes <= size && source.malformed.count <= counts->malformed);
+    for (uint32_t a = 0; a < batch.args_count; a++)
+        for (uint32_t i = 0; i < batch.args[a].count; i++)
+            STA_ASSERT(batch.args[a].rows[i] < batch.count);
+    sta_source_fini(&source);
+    return 0;
+}

@@ -1,0 +1,221 @@
+/* Record files of DASF: what becomes of each record, and of what is none. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "common/buffer.h"
+#include "common/number.h"
+#include "decoded.h"
+
+/* ---- writing msgpack */
+
+static void put_str(struct sta_buffer *out, const char *text)
+{
+    sta_put_char(out, (char)0xd9);
+    sta_put_char(out, (char)strlen(text));
+    sta_put_text(out, text);
+}
+
+static void put_big_endian(struct sta_buffer *out, uint64_t value)
+{
+    for (int shift = 56; shift >= 0; shift -= 8)
+        sta_put_char(out, (char)(value >> shift));
+}
+
+static void put_float(struct sta_buffer *out, const char *key, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_str(out, key);
+    sta_put_char(out, (char)0xcb);
+    put_big_endian(out, bits);
+}
+
+static void put_texts(struct sta_buffer *out, const char *key, const char *value)
+{
+    put_str(out, key);
+    put_str(out, value);
+}
+
+static void put_record(struct sta_buffer *file, struct sta_buffer *payload)
+{
+    put_big_endian(file, payload->size);
+    sta_put(file, payload->data, payload->size);
+    sta_buffer_clear(payload);
+}
+
+/* A Compute record of key "k", function "f", one dependency. */
+static void put_compute(struct sta_buffer *file, double timestamp, double duration, const char *thread)
+{
+    struct sta_buffer out = {0};
+    sta_put_char(&out, (char)0x87);
+    put_texts(&out, "name", "Compute");
+    put_float(&out, "timestamp", timestamp);
+    put_float(&out, "duration", duration);
+    put_texts(&out, "phase", "X");
+    put_texts(&out, "process_id", "h");
+    put_texts(&out, "thread_id", thread);
+    put_str(&out, "args");
+    sta_put_char(&out, (char)0x84);
+    put_texts(&out, "key", "k");
+    put_texts(&out, "name", "f");
+    put_str(&out, "size");
+    sta_put_char(&out, 7);
+    put_str(&out, "dependencies");
+    sta_put_char(&out, (char)0x91);
+    put_str(&out, "a\"b");
+    put_record(file, &out);
+    sta_buffer_fini(&out);
+}
+
+static void put_bytes(struct sta_buffer *file, const char *payload, size_t size)
+{
+    put_big_endian(file, size);
+    sta_put(file, payload, size);
+}
+
+static struct decoded decode_records(const struct sta_buffer *file)
+{
+    struct decoded decoded = {.tables = sta_tables_create()};
+    struct sta_memory_decoder *decoder =
+        sta_memory_decoder_create(decoded.tables, STA_TRACE_DASF, STA_DECODE_BOTH);
+    decoded.source.path = sta_strdup("a.msgpack");
+    sta_memory_decoder_run(decoder, file->data, file->size, &decoded.source, &decoded.batch);
+    sta_memory_decoder_destroy(decoder);
+    return decoded;
+}
+
+/* ---- what is kept */
+
+Test(records, a_compute_record_ends_at_its_timestamp)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, 104.0000000005, 2.25, "worker-h-3");
+    struct decoded decoded = decode_records(&file);
+    const struct sta_batch *batch = &decoded.batch;
+    cr_assert(decoded.source.counts.lines == 1 && decoded.source.counts.events == 1 && batch->count == 1);
+    cr_assert(batch->ts[0] == 101750000 && batch->dur[0] == 2250000);
+    cr_assert_str_eq(text_of(sta_tables_names(decoded.tables), batch->name[0]), "f");
+    cr_assert_str_eq(text_of(sta_tables_cats(decoded.tables), batch->cat[0]), "compute");
+    struct sta_thread thread = sta_tables_thread(decoded.tables, batch->thread[0]);
+    cr_assert(thread.pid == 3 && thread.tid == 3);
+    cr_assert_str_eq(text_of(sta_tables_host_refs(decoded.tables), thread.host), "nh");
+    const struct sta_args_column *stamp = args_of(&decoded, "timestamp"), *size = args_of(&decoded, "size");
+    cr_assert_eq(stamp->values[0].number, 104.0000000005, "as recorded, to the last bit");
+    cr_assert_eq(size->values[0].integer, 7);
+    const struct sta_args_column *inputs = args_of(&decoded, "dependencies");
+    cr_assert_str_eq(text_of(sta_tables_values(decoded.tables, inputs->key), inputs->values[0].code),
+                     "[\"a\\\"b\"]");
+    cr_assert_eq(args_of(&decoded, "record")->values[0].integer, 1);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+Test(records, workers_of_other_names_are_told_apart)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, 1, 1, "worker-h-one");
+    put_compute(&file, 1, 1, "worker-h-two");
+    put_compute(&file, 1, 1, "other-h-1");
+    put_compute(&file, 1, 1, "worker-h-1");
+    struct decoded decoded = decode_records(&file);
+    for (unsigned a = 0; a < 4; a++)
+        for (unsigned b = 0; b < a; b++)
+            cr_assert_neq(decoded.batch.thread[a], decoded.batch.thread[b]);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+/* ---- what is damaged */
+
+static void expect_damage(const char *payload, size_t size, const char *reason)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, 1, 1, "worker-h-0");
+    uint64_t offset = file.size;
+    put_bytes(&file, payload, size);
+    put_compute(&file, 2, 1, "worker-h-0");
+    struct decoded decoded = decode_records(&file);
+    const struct sta_line_note *note = decoded.source.malformed.items;
+    cr_assert(decoded.source.counts.events == 2 && decoded.source.counts.malformed == 1, "%s", reason);
+    cr_assert_str_eq(note->reason, reason);
+    cr_assert(note->line == 2 && note->offset == offset);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+Test(records, damaged_payloads_are_counted_and_explained)
+{
+    char deep[64];
+    memset(deep, 0x91, sizeof deep);
+    expect_damage("", 0, "cut off inside a value");
+    expect_damage("\x93\x01\x02", 3, "cut off inside a value");
+    expect_damage("\xdd\xff\xff\xff\xff", 5, "more than 1,048,576 values");
+    expect_damage("\xdf\x00\x01\x00\x00\x01", 6, "cut off inside a value");
+    expect_damage(deep, sizeof deep, "nested deeper than 32");
+    expect_damage("\x01\x02", 2, "bytes behind the object");
+    expect_damage("\xc1", 1, "not msgpack");
+    expect_damage("\x93\x01\x02\x03", 4, "not a map");
+    expect_damage("\x82\xa4name\xa7"
+                  "Compute\xa5phase\xa1X",
+                  22, "timestamp is missing");
+}
+
+Test(records, times_that_are_none_are_damage)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, (double)NAN, 1, "w");
+    put_compute(&file, 1e300, 1, "w");
+    put_compute(&file, 1, -1, "w");
+    put_compute(&file, 1, (double)INFINITY, "w");
+    struct decoded decoded = decode_records(&file);
+    cr_assert(decoded.source.counts.malformed == 4 && decoded.batch.count == 0);
+    cr_assert_str_eq(decoded.source.malformed.items[1].reason, "timestamp or duration is out of range");
+    cr_assert_str_eq(decoded.source.malformed.items[2].reason, "duration is negative");
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+Test(records, a_length_past_the_limit_ends_the_file)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, 1, 1, "w");
+    uint64_t offset = file.size;
+    put_big_endian(&file, UINT64_C(1) << 40);
+    put_compute(&file, 2, 1, "w");
+    struct decoded decoded = decode_records(&file);
+    cr_assert(decoded.batch.count == 1 && decoded.source.counts.lines == 2);
+    cr_assert(decoded.source.counts.malformed == 1 && decoded.source.malformed.items[0].offset == offset);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+Test(records, a_cut_file_gives_what_is_before_the_cut)
+{
+    struct sta_buffer file = {0};
+    put_compute(&file, 1, 1, "w");
+    size_t whole = file.size;
+    put_compute(&file, 2, 1, "w");
+    for (size_t cut = whole; cut < file.size; cut++) {
+        struct sta_buffer part = {.data = file.data, .size = cut};
+        struct decoded decoded = decode_records(&part);
+        cr_assert(decoded.batch.count == 1 && decoded.source.counts.malformed == 0);
+        cr_assert_eq(decoded.source.counts.json_bytes, whole);
+        decoded_fini(&decoded);
+    }
+    sta_buffer_fini(&file);
+}
+
+Test(records, other_records_are_counted)
+{
+    static const char other[] = "\x83\xa4name\xa4step\xa9timestamp\x01\xa5phase\xa1"
+                                "B";
+    static const char phase[] = "\x83\xa4name\xa7"
+                                "Compute\xa9timestamp\x01\xa5phase\xa1?";
+    struct sta_buffer file = {0};
+    put_bytes(&file, other, sizeof other - 1);
+    put_bytes(&file, phase, sizeof phase - 1);
+    struct decoded decoded = decode_records(&file);
+    cr_assert(decoded.source.counts.other == 2 && decoded.source.counts.lines == 2);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}

@@ -1,0 +1,79 @@
+/* curves.js - a kind of chart: a curve for each series over names in their order, such as numbers of workers, with a band where each may lie
+ * and a mark where it bends. */
+
+import { h, setStyle } from '../dom.js';
+import { GRID, nameAxis, tip, tooltip, valueAxis } from './axes.js';
+import { resolved } from './palette.js';
+import { chartTable } from './table.js';
+
+/**
+ * @typedef {Object} Curve
+ * @property {string} name
+ * @property {string} color
+ * @property {(number|null)[]} values  one per name
+ * @property {(number|null)[]} margins  by how much each may be off; null: not known
+ * @property {number} marked  index of the name where it is marked; -1: nowhere
+ *
+ * @typedef {Object} CurvesData
+ * @property {string[]} names
+ * @property {string} head  what the names are
+ * @property {string} unit
+ * @property {string} label
+ * @property {string} mark  what the mark means
+ * @property {Curve[]} series
+ */
+
+/** @type {import('./plot.js').Kind} */
+export const curves = { option, table, height: () => 320 };
+
+/** @param {CurvesData} data */
+function option(data) {
+    const highest = data.series.flatMap(({ values, margins }) => values.map((value, at) => (value ?? 0) + (margins[at] ?? 0))).reduce((a, b) => Math.max(a, b), 0);
+    return {
+        grid: { ...GRID, right: 24 }, xAxis: { ...nameAxis(data.names), boundaryGap: false }, yAxis: valueAxis(data.unit, highest),
+        tooltip: { ...tooltip('axis', (hits) => content(data, hits[0].dataIndex)), axisPointer: { type: 'line' } },
+        series: data.series.flatMap((curve) => [...bandOf(curve), lineOf(curve)]),
+    };
+}
+
+/** The room between the least and the most: a part that is not seen, and upon it one that is. */
+function bandOf(curve) {
+    if (curve.margins.every((margin) => margin === null)) return [];
+    const common = { type: 'line', stack: curve.name, symbol: 'none', silent: true, lineStyle: { width: 0 }, emphasis: { disabled: true }, tooltip: { show: false } };
+    const least = curve.values.map((value, at) => (value === null ? null : Math.max(0, value - (curve.margins[at] ?? 0))));
+    const room = curve.values.map((value, at) => (value === null ? null : value + (curve.margins[at] ?? 0) - least[at]));
+    return [{ ...common, data: least }, { ...common, data: room, areaStyle: { color: resolved(curve.color), opacity: 0.18 } }];
+}
+
+function lineOf(curve) {
+    const color = resolved(curve.color);
+    return {
+        name: curve.name, type: 'line', color, lineStyle: { color, width: 2 }, symbol: 'circle', emphasis: { disabled: true }, cursor: 'default',
+        data: curve.values.map((value, at) => ({ value, symbolSize: at === curve.marked ? 13 : 5, itemStyle: { color: at === curve.marked ? resolved('var(--paper)') : color, borderColor: color, borderWidth: at === curve.marked ? 3 : 0 } })),
+    };
+}
+
+function swatch(color) {
+    const element = h('span', { class: 'swatch' });
+    setStyle(element, { '--color': color });
+    return element;
+}
+
+function content(data, index) {
+    const rows = data.series.flatMap((curve) => [
+        { head: [swatch(curve.color), curve.name], number: curve.values[index] ?? null, unit: data.unit },
+        { head: '\u00b1', number: curve.margins[index] ?? null, unit: data.unit },
+    ]).filter((row) => row.number !== null);
+    const marked = data.series.filter((curve) => curve.marked === index);
+    return tip(`${data.head}: ${data.names[index]}`, rows, marked.length > 0 && `${data.mark}: ${marked.map(({ name }) => name).join(', ')}`);
+}
+
+function table(data) {
+    return chartTable(data.label, data.names.map((_, index) => index), [
+        { key: 'name', label: data.head, class: 'head', cell: (row) => data.names[row] },
+        ...data.series.flatMap((curve) => [
+            { key: curve.name, label: curve.name, unit: data.unit, get: (row) => curve.values[row] },
+            { key: `${curve.name} margin`, label: '\u00b1', unit: data.unit, get: (row) => curve.margins[row] },
+        ]),
+    ]);
+}

@@ -1,0 +1,95 @@
+/* findings_list.js - findings as sentences, each with its value against the thresholds, what it costs, and its evidence. */
+
+import { h } from '../dom.js';
+import { DASH, plural, text, value } from '../format.js';
+import { pageLink } from '../state.js';
+import { table } from './table.js';
+
+/** The severities, worst first, and what stands above their findings. */
+export const SEVERITIES = [['critical', 'Critical'], ['warning', 'Warnings'], ['info', 'Notes'], ['ok', 'Passed'], ['na', 'Not applicable']];
+
+const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'passed', na: 'not applicable' };
+const UNIT_OF = { '%': 'share', n: 'count', x: 'number', s: 's', B: 'B', 'B/s': 'B/s' };
+
+/**
+ * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string, direction: string, levels: Object<string, number>, stake: number|null,
+ *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units: Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null}} Finding
+ */
+
+/**
+ * The parameters by which findings are asked for.
+ * @param {Object} place
+ */
+export function findingsQuery({ preset, filter, from, to }) {
+    return { preset, filter, from, to };
+}
+
+/**
+ * One finding, folded: the sentence and what is at stake.
+ * @param {Finding} finding
+ * @param {boolean} open
+ * @param {(rule: string) => void} onOpen
+ */
+export function findingRow(finding, open, onOpen) {
+    const element = /** @type {HTMLDetailsElement} */ (h('details', { class: 'finding', open },
+        h('summary', {}, badge(finding.severity), h('span', { class: 'finding-words' }, h('strong', {}, finding.title), ' ', finding.text), stakeOf(finding)),
+        h('div', { class: 'finding-body' }, adviceOf(finding), h('p', { class: 'hint' }, thresholdsOf(finding)), evidenceOf(finding), h('p', { class: 'hint' }, `Source: ${finding.source}`), linkOf(finding))));
+    element.addEventListener('toggle', () => { if (element.open) onOpen(finding.rule); });
+    return element;
+}
+
+/** @param {string} severity */
+export function badge(severity) {
+    return h('span', { class: `badge severity-${severity}` }, WORDS[severity] ?? severity);
+}
+
+/** @param {Finding} finding */
+export function stakeOf({ severity, stake, stake_share: share }) {
+    if (stake === null || severity === 'ok' || severity === 'na') return null;
+    return h('span', { class: 'finding-stake', title: 'Time that is at stake, summed over ranks' }, value(stake, 's'), share !== null && ` \u00b7 ${text(share, 'share')}`);
+}
+
+function adviceOf({ advice, severity }) {
+    return advice.length > 0 && severity !== 'ok' && severity !== 'na' && h('ul', { class: 'finding-advice' }, advice.map((words) => h('li', {}, words)));
+}
+
+/** The value against the thresholds, and where it would be in order. */
+function thresholdsOf({ value: found, unit, direction, levels }) {
+    const shown = (number) => number === null ? DASH : unit === 'x' ? `${text(number, 'number')} \u00d7` : text(number, UNIT_OF[unit] ?? 'number');
+    const limits = Object.entries(levels), way = direction === 'low' ? 'below' : 'from';
+    if (limits.length === 0) return `Value: ${shown(found)}.`;
+    const mildest = limits.map(([, limit]) => limit).reduce((a, b) => (direction === 'low' ? Math.max(a, b) : Math.min(a, b)));
+    return `Value: ${shown(found)}; ${limits.map(([name, limit]) => `${WORDS[name] ?? name} ${way} ${shown(limit)}`).join(', ')}; in order ${direction === 'low' ? 'from' : 'below'} ${shown(mildest)}.`;
+}
+
+function evidenceOf({ evidence, title }) {
+    if (!evidence || evidence.data.length === 0) return null;
+    const rows = evidence.data.map((row) => Object.fromEntries(evidence.columns.map((name, index) => [name, row[index]])));
+    const columns = evidence.columns.map((name, index) => columnOf(name, index, evidence));
+    return [h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Evidence: ${title}` }, table({ columns, rows, caption: `Evidence: ${title}`, class: 'plain' })),
+        evidence.row_count > rows.length && h('p', { class: 'hint' }, `The first ${rows.length} of ${plural(evidence.row_count, 'row')}.`)];
+}
+
+/** @returns {import('./table.js').Column} */
+function columnOf(name, index, { units, data }) {
+    const sample = data.find((row) => row[index] !== null)?.[index];
+    if (typeof sample !== 'number') return { key: name, label: name, class: index === 0 ? 'head' : null, cell: (row) => (row[name] === null ? DASH : String(row[name])) };
+    if (units[name] in { s: 1, B: 1, 'B/s': 1, '1/s': 1 }) return { key: name, label: name, unit: units[name] };
+    return { key: name, label: name, unit: /(^|_)share$/.test(name) ? 'share' : 'number', cell: (row) => (row[name] === null ? DASH : Number.isInteger(row[name]) && index === 0 ? String(row[name]) : value(row[name], Number.isInteger(row[name]) ? 'count' : /(^|_)share$/.test(name) ? 'share' : 'number')) };
+}
+
+/** The page that shows the same figures, where there is one. */
+function linkOf({ link }) {
+    if (!link || link.page === 'overlap' || (link.page === 'layer' && !link.layer)) return null;
+    const { page, group_by: group, ...rest } = link;
+    const change = page === 'query' ? { ...rest, ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }), ask: rest.ask === 'events' ? 'events' : null } : rest;
+    return h('p', {}, h('a', { class: 'button small', href: pageLink(page, change) }, page === 'report' ? 'Open the report' : page === 'query' ? 'Open as a query' : 'Open the layer'));
+}
+
+/**
+ * "2 critical, 3 warnings; 24 checks passed, 9 do not apply."
+ * @param {Object<string, number>} counts
+ */
+export function countWords({ critical = 0, warning = 0, info = 0, ok = 0, na = 0 }) {
+    return `${critical} critical, ${plural(warning, 'warning')}, ${plural(info, 'note')}; ${plural(ok, 'check')} passed, ${na} ${na === 1 ? 'does' : 'do'} not apply`;
+}
