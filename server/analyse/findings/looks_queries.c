@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/findings/looks.h"
+#include "analyse/views/question.h"
 #include "common/memory.h"
 
 /* A query, and whose it is. */
@@ -38,12 +39,12 @@ static struct sta_document *document_of(struct sta_arena *arena, const struct st
     return value;
 }
 
+/* Whole microseconds; any number of seconds, also those that no trace reaches. */
 static int64_t micros(const struct sta_document *seconds)
 {
     double number = 0;
     sta_document_number(seconds, &number);
-    number *= 1e6;
-    return number >= 0 ? (int64_t)(number + 0.5) : -(int64_t)(-number + 0.5);
+    return sta_ticks(number, 1);
 }
 
 static void put_and(struct sta_buffer *out, const char *text)
