@@ -190,6 +190,50 @@ def test_every_choice_is_answered_as_its_schema_says(scene):
                     check_answer(server, spec, path, operation, {parameter["name"]: word, **NEEDED_WITH.get((parameter["name"], word), {})})
 
 
+# Numbers at the edges of what 64 bits, a double and a time of a trace can hold.
+EDGES = ("0", "-0.0", "-1", "5e-324", "1e-9", "4294967296", "9007199254740993", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "9.3e12", "-6.6e16", "1e19", "-1e19",
+         "1.7976931348623157e308", "-1e308", "1e999", "nan", "inf", "-inf")
+
+
+def test_numbers_at_the_edges_are_answered_or_refused(scene):
+    """the daemon of the test run ends where an operation is undefined"""
+    server, spec = scene.shared, document(scene)
+    for path, method, operation in operations(spec):
+        for parameter in operation["parameters"] if method == "get" else []:
+            if parameter["in"] != "query" or parameter["schema"].get("type") not in ("number", "integer"):
+                continue
+            for edge in EDGES:
+                asked = fill(server, path, operation["operationId"]) + needed(server, path, {parameter["name"]: edge})
+                status, _, value = server.ask(asked)
+                assert status in (200, 400, 404, 409, 422), (asked, status, value)
+
+
+def with_leaf_replaced(value, edge):
+    """JSON of @value with one of its numbers replaced by @edge, for each of them"""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from (f"{{{', '.join(f'{json.dumps(k)}: {new if k == key else json.dumps(v)}' for k, v in value.items())}}}" for new in with_leaf_replaced(member, edge))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from (f"[{', '.join(new if k == i else json.dumps(v) for k, v in enumerate(value))}]" for new in with_leaf_replaced(item, edge))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield edge
+
+
+def test_numbers_of_bodies_at_the_edges_are_answered_or_refused(scene):
+    server, spec, tried = scene.shared, document(scene), 0
+    for path, method, operation in operations(spec):
+        example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+        window = {"from": 1, "to": 2} if "/traces/{id}/" in path and isinstance(example, dict) else {}
+        for edge in EDGES[:-4] if example is not None else ():  # JSON has no infinity
+            for body in with_leaf_replaced({**example, **window} if isinstance(example, dict) else example, edge):
+                asked = fill(server, path, operation["operationId"])
+                status, _, value = server.ask(asked, method.upper(), body.encode(), {"Content-Type": "application/json"})
+                assert status < 500, (asked, body, status, value)
+                tried += 1
+    assert tried > 100, tried
+
+
 def test_every_path_answers_options_with_its_methods(scene):
     server, spec = scene.shared, document(scene)
     for path, item in spec["paths"].items():
