@@ -23,13 +23,16 @@ struct sta_listed_file {
     enum sta_trace_kind kind;
     uint64_t size;
     int64_t mtime_ns;
+    bool assumed; /* its beginning is of no kind, but files of that kind are usually called so */
 };
 
-/* An entry that is there, but could not be looked at: it may be a file of the trace, or a folder of them. */
+/* An entry that is there, but could not be looked at, or is not read: it may be a file of the trace, or a
+ * folder of them. */
 struct sta_unlisted {
     char *path;     /* inside the trace */
     char *reason;   /* a sentence */
-    int status;     /* STA_EFORBIDDEN: a link that leads out of the roots; else STA_EIO */
+    int status;     /* STA_EFORBIDDEN: a link that leads out of the roots, or a file that other files of the
+                       trace stand for; else STA_EIO */
     bool candidate; /* a folder, or named like a file of a trace */
 };
 
@@ -57,7 +60,8 @@ struct sta_listing {
 /**
  * sta_listing_create - find the candidate files of a trace: *.pfw, *.pfw.gz, and other regular files whose
  * content begins like one of the kinds of trace: records of DASF, or lines (gzip magic and then, or at once,
- * blanks, '[' or '{' with a "ph" near the start)
+ * blanks, '[' or '{' with a "ph" near the start), or that are called as the files of a training log are,
+ * while no other kind of trace is there
  * @path: folder (searched recursively; links followed only while they stay in the roots; loops end) or one
  * file; absolute
  * @cancel: stops it when it becomes true; may be NULL

@@ -1,9 +1,11 @@
-/* files_private.h - what a file on disk is, for later comparison (private to decode). */
+/* files_private.h - what a file on disk is, for later comparison, and which files of a trace are left out
+ * (private to decode). */
 #ifndef STA_DECODE_FILES_PRIVATE_H
 #define STA_DECODE_FILES_PRIVATE_H
 
 #include "common/error.h"
 #include "common/ledger.h"
+#include "decode/decode.h"
 
 /* An open file at one moment. */
 struct sta_file_identity {
@@ -24,5 +26,12 @@ STA_MUSTCHECK int sta_source_check_beginning(const struct sta_source *source, in
 /** Notes in a source what the file was that it was read from. */
 STA_MUSTCHECK int sta_source_identify(struct sta_source *source, int fd, const char *path,
                                       const struct sta_file_identity *identity, struct sta_error *err);
+
+/** Adds an entry that is not read.  Both texts are copied. */
+void sta_listing_note(struct sta_listing *listing, const char *inside, const char *why, int status,
+                      bool candidate);
+/** Takes files out that others of the listing stand for, or that are none of its kind.  @listing: ascending
+ * by path */
+void sta_listing_leave_out(struct sta_listing *listing);
 
 #endif

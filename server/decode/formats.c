@@ -97,12 +97,12 @@ static void scan_training(void *scanner, const struct sta_chunk_text *chunk, con
 /* ---- the table */
 
 static const struct sta_format formats[] = {
-    {STA_TRACE_EVENTS, is_pfw, begins_like_events, STA_FRAMING_LINES, create_lines, destroy_lines,
+    {STA_TRACE_EVENTS, is_pfw, NULL, begins_like_events, STA_FRAMING_LINES, create_lines, destroy_lines,
      last_line_is_whole, scan_lines},
-    {STA_TRACE_DASF, NULL, sta_records_begin, STA_FRAMING_RECORDS, create_records, destroy_records, NULL,
-     scan_records},
-    {STA_TRACE_DATALOAD, NULL, sta_training_begins, STA_FRAMING_LINES, create_training, destroy_training,
-     training_line_is_whole, scan_training},
+    {STA_TRACE_DASF, NULL, NULL, sta_records_begin, STA_FRAMING_RECORDS, create_records, destroy_records,
+     NULL, scan_records},
+    {STA_TRACE_DATALOAD, NULL, sta_has_training_name, sta_training_begins, STA_FRAMING_LINES, create_training,
+     destroy_training, training_line_is_whole, scan_training},
 };
 
 const struct sta_format *sta_trace_format(enum sta_trace_kind kind)
@@ -118,6 +118,14 @@ enum sta_trace_kind sta_kind_by_name(const char *path)
 {
     for (size_t i = 0; i < STA_COUNT_OF(formats); i++)
         if (formats[i].has_name != NULL && formats[i].has_name(path))
+            return formats[i].kind;
+    return STA_TRACE_UNKNOWN;
+}
+
+enum sta_trace_kind sta_kind_by_usual_name(const char *path)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(formats); i++)
+        if (formats[i].has_usual_name != NULL && formats[i].has_usual_name(path))
             return formats[i].kind;
     return STA_TRACE_UNKNOWN;
 }

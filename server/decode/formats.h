@@ -8,7 +8,8 @@
 
 struct sta_format {
     enum sta_trace_kind kind;
-    bool (*has_name)(const char *path); /* is one by its name, whatever it holds; NULL: none is */
+    bool (*has_name)(const char *path);       /* is one by its name, whatever it holds; NULL: none is */
+    bool (*has_usual_name)(const char *path); /* may be one whatever it begins with; NULL: none may */
     bool (*begins_like)(const char *text,
                         size_t size); /* by its first bytes, decompressed; text[size] is 0 */
     enum sta_framing framing;
@@ -25,6 +26,8 @@ struct sta_format {
 const struct sta_format *sta_trace_format(enum sta_trace_kind kind);
 /** Which kind of trace a file is of, by its name alone; UNKNOWN: its content decides. */
 enum sta_trace_kind sta_kind_by_name(const char *path);
+/** Which kind of trace files of this name usually belong to; UNKNOWN: any or none. */
+enum sta_trace_kind sta_kind_by_usual_name(const char *path);
 /** Which kind of trace a file that begins so is of; UNKNOWN: of none.  text[size] is 0. */
 enum sta_trace_kind sta_kind_by_content(const char *text, size_t size);
 

@@ -96,12 +96,15 @@ static bool is_new(struct walk *walk, const struct stat *st)
     return sta_dictionary_intern(walk->seen, (const char *)identity, sizeof identity) == before;
 }
 
-static void add_file(struct sta_listing *listing, const char *inside, enum sta_trace_kind kind,
+static void add_file(struct sta_listing *listing, const char *inside, enum sta_trace_kind kind, bool assumed,
                      const struct stat *st)
 {
     STA_GROW(listing->files, listing->capacity, listing->count + 1);
-    listing->files[listing->count++] = (struct sta_listed_file){
-        .path = sta_strdup(inside), .kind = kind, .size = (uint64_t)st->st_size, .mtime_ns = mtime_of(st)};
+    listing->files[listing->count++] = (struct sta_listed_file){.path = sta_strdup(inside),
+                                                                .kind = kind,
+                                                                .size = (uint64_t)st->st_size,
+                                                                .mtime_ns = mtime_of(st),
+                                                                .assumed = assumed};
     listing->bytes += (uint64_t)st->st_size;
 }
 
@@ -119,9 +122,7 @@ static int add_unlisted(struct walk *walk, const char *inside, bool candidate, c
     listing->others++;
     if (why->status == STA_ENOTFOUND)
         return STA_OK;
-    STA_GROW(listing->unlisted, listing->unlisted_capacity, listing->unlisted_count + 1);
-    listing->unlisted[listing->unlisted_count++] =
-        (struct sta_unlisted){sta_strdup(inside), sta_strdup(why->text), why->status, candidate};
+    sta_listing_note(listing, inside, why->text, why->status, candidate);
     return STA_OK;
 }
 
@@ -136,15 +137,19 @@ static int take_file(struct walk *walk, const char *inside, const struct stat *s
     struct sta_error why = STA_ERROR_INIT;
     enum sta_trace_kind kind = S_ISREG(st->st_mode) ? sta_kind_by_name(inside) : STA_TRACE_UNKNOWN;
     int fd, status = STA_OK;
+    bool assumed = false;
     if (S_ISREG(st->st_mode) && kind == STA_TRACE_UNKNOWN) {
         status = open_inside(walk, inside, READ, &fd, &why);
         if (status == STA_OK)
             status = sniff(fd, inside, &kind, &why);
+        assumed = kind == STA_TRACE_UNKNOWN;
+        if (assumed)
+            kind = sta_kind_by_usual_name(inside);
     }
     if (status != STA_OK)
         return add_unlisted(walk, inside, false, &why, err);
     if (kind != STA_TRACE_UNKNOWN)
-        add_file(walk->listing, inside, kind, st);
+        add_file(walk->listing, inside, kind, assumed, st);
     else
         walk->listing->others++;
     return STA_OK;
@@ -324,28 +329,6 @@ static int by_path(const void *left, const void *right)
                   ((const struct sta_listed_file *)right)->path);
 }
 
-/* Of a training log and the tables that were made of it the log alone is read: they say the same. */
-static void leave_out_tables(struct sta_listing *listing)
-{
-    bool has_log = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < listing->count; i++)
-        has_log |= listing->files[i].kind == STA_TRACE_DATALOAD &&
-                   !sta_is_derived_table(listing->files[i].path) &&
-                   !sta_is_configuration(listing->files[i].path);
-    for (size_t i = 0; i < listing->count; i++) {
-        struct sta_listed_file *file = &listing->files[i];
-        if (has_log && file->kind == STA_TRACE_DATALOAD && sta_is_derived_table(file->path)) {
-            listing->bytes -= file->size;
-            listing->others++;
-            free(file->path);
-        } else {
-            listing->files[kept++] = *file;
-        }
-    }
-    listing->count = kept;
-}
-
 int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, const char *path,
                        const _Atomic bool *cancel, struct sta_error *err)
 {
@@ -366,7 +349,7 @@ int sta_listing_create(struct sta_listing *listing, struct sta_roots *roots, con
     else if (listing->count > 1)
         qsort(listing->files, listing->count, sizeof *listing->files, by_path);
     if (status == STA_OK)
-        leave_out_tables(listing);
+        sta_listing_leave_out(listing);
     return status;
 }
 

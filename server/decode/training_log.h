@@ -7,7 +7,7 @@
  *     2021-09-01 19:48:55.191641 GPU: 0 Epoch: [1][  0/851]  Time 9.777588 (..)  Data 8.596788 (..)
  * Dates have no zone and are taken as a plain calendar.  Two of the tables that the log's own analyser makes
  * of it hold the same records, a row each (FILE.csv, simp/FILE_simp.csv): their rows are lines of these kinds
- * too. */
+ * too.  Two more hold durations and starts of fetches by GPU: training_tables.h. */
 #ifndef STA_DECODE_TRAINING_LOG_H
 #define STA_DECODE_TRAINING_LOG_H
 
@@ -34,6 +34,9 @@ enum sta_log_line_kind {
 
 /* Under which name of a file the tables of a trace define the configuration, as JSON. */
 #define STA_TRAINING_CONF "sim_conf.json"
+
+/* The same for the duration of a fetch that only a joined table says: epoch, index, GPU. */
+#define STA_TRAINING_SECONDS "fetch time %lld %lld %u"
 
 #define STA_NO_EPOCH INT64_C(-1) /* of a fetch whose line does not say it */
 

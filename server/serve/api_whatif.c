@@ -269,6 +269,12 @@ static int read_conf(struct sta_view *view, const char *text, size_t length,
         int status = sta_document_parse(text, length, "sim_conf.json", &view->memory, &document, err);
         if (status == STA_OK)
             status = sta_align_conf_read(document, conf, err);
+        if (status == STA_EINPUT) { /* the trace is at fault, not the request */
+            err->status = status = STA_EUNFIT;
+            err->reason = "configuration";
+            sta_at(err, "", -1);
+            sta_error_wrap(err, "The trace's configuration cannot be used");
+        }
         if (status != STA_OK)
             return status;
     }

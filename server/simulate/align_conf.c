@@ -67,9 +67,16 @@ int sta_align_conf_read(const struct sta_document *conf, struct sta_align_conf *
 const char *sta_align_conf_text(const struct sta_snapshot *snapshot, size_t *length)
 {
     struct sta_definition definition;
-    if (!sta_tables_find_definition(sta_snapshot_tables(snapshot), STA_DEFINES_FILE, STA_TRAINING_CONF,
-                                    strlen(STA_TRAINING_CONF), STA_NO_CODE, &definition, NULL))
-        return NULL;
-    *length = definition.length;
-    return definition.text;
+    if (sta_tables_find_definition(sta_snapshot_tables(snapshot), STA_DEFINES_FILE, STA_TRAINING_CONF,
+                                   strlen(STA_TRAINING_CONF), STA_NO_CODE, &definition, NULL)) {
+        *length = definition.length;
+        return definition.text;
+    }
+    *length = 0;
+    for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
+        const char *path = sta_snapshot_source(snapshot, i)->path, *slash = strrchr(path, '/');
+        if (strcmp(slash != NULL ? slash + 1 : path, STA_TRAINING_CONF) == 0)
+            return ""; /* an empty file defines nothing */
+    }
+    return NULL;
 }

@@ -3,9 +3,11 @@
  * The original attaches training rows by position; here a step belongs to the batch of its number, and a
  * batch that some GPU lacks is left out. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/account.h"
+#include "common/number.h"
 #include "simulate/model.h"
 
 #define READ_ROWS 16384
@@ -179,11 +181,30 @@ static double number_at(const struct sta_table *table, int column, size_t row)
                                      : NAN;
 }
 
-static int take_row(struct sta_training_log *log, const struct sta_table *table, size_t row,
-                    int64_t origin_us, struct sta_error *err)
+static bool is_named(const struct sta_table *table, size_t row, const char *name)
 {
     const struct sta_table_column *names = &table->columns[NAME];
-    const bool fetch = !names->missing[row] && strcmp(names->texts[row].bytes, "fetch") == 0;
+    return !names->missing[row] && strcmp(names->texts[row].bytes, name) == 0;
+}
+
+/* Of a fetch of which a joined table says the start alone: its duration, from the other one. */
+static double defined_seconds(const struct sta_snapshot *snapshot, int64_t epoch, int64_t index, int64_t gpu)
+{
+    char key[96];
+    struct sta_definition definition;
+    double seconds;
+    snprintf(key, sizeof key, STA_TRAINING_SECONDS, (long long)epoch, (long long)index, (unsigned)gpu);
+    return sta_tables_find_definition(sta_snapshot_tables(snapshot), STA_DEFINES_FILE, key, strlen(key),
+                                      STA_NO_CODE, &definition, NULL) &&
+                   sta_parse_double(definition.text, definition.length, &seconds)
+               ? seconds
+               : NAN;
+}
+
+static int take_row(struct sta_training_log *log, const struct sta_snapshot *snapshot,
+                    const struct sta_table *table, size_t row, int64_t origin_us, struct sta_error *err)
+{
+    const bool start = is_named(table, row, "fetch_start"), fetch = start || is_named(table, row, "fetch");
     struct sta_log_records *records = fetch ? &log->fetches : &log->iterations;
     struct sta_log_record record = {.start_us = origin_us + integer_at(table, TS, row, 0),
                                     .epoch = integer_at(table, EPOCH, row, STA_NO_EPOCH),
@@ -192,6 +213,10 @@ static int take_row(struct sta_training_log *log, const struct sta_table *table,
                                     .stall = fetch ? 0 : number_at(table, STALL, row),
                                     .line = (uint64_t)integer_at(table, LINE, row, 0)};
     const int64_t gpu = integer_at(table, GPU, row, -1);
+    if (start)
+        record.seconds = defined_seconds(snapshot, record.epoch, record.index, gpu);
+    if (start && isnan(record.seconds))
+        return STA_OK; /* the other table lacks the batch */
     if (gpu < 0 || gpu >= STA_LOG_GPUS || !(record.seconds >= 0 && record.seconds <= STA_LOG_SECONDS) ||
         !(record.stall >= 0 && record.stall <= STA_LOG_SECONDS))
         return sta_fail(err, STA_ECORRUPT, "a row of the training log has values that no line can have");
@@ -204,9 +229,10 @@ static int take_row(struct sta_training_log *log, const struct sta_table *table,
     return rc;
 }
 
-static int read_rows(struct sta_query_result *result, const struct sta_budget *budget, int64_t origin_us,
-                     struct sta_training_log *log, struct sta_error *err)
+static int read_rows(struct sta_query_result *result, const struct sta_snapshot *snapshot,
+                     const struct sta_budget *budget, struct sta_training_log *log, struct sta_error *err)
 {
+    const int64_t origin_us = sta_snapshot_info(snapshot)->origin_us;
     struct sta_query_reader *reader;
     bool more = true;
     int rc = sta_query_reader_create(result, budget, NULL, 0, &reader, err);
@@ -215,11 +241,65 @@ static int read_rows(struct sta_query_result *result, const struct sta_budget *b
         rc = sta_query_read(reader, READ_ROWS, &table, err);
         more = rc == STA_OK && table.rows > 0;
         for (size_t row = 0; more && row < table.rows && rc == STA_OK; row++)
-            rc = take_row(log, &table, row, origin_us, err);
+            rc = take_row(log, snapshot, &table, row, origin_us, err);
         sta_table_fini(&table);
     }
     sta_query_reader_destroy(reader);
     return rc;
+}
+
+static int refuse_lines(const struct sta_snapshot *snapshot, struct sta_error *err)
+{
+    uint64_t lines = 0, events = 0;
+    for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
+        lines += sta_snapshot_source(snapshot, i)->counts.lines;
+        events += sta_snapshot_source(snapshot, i)->counts.events;
+    }
+    if (events == 0)
+        return sta_model_refuse(
+            err, "no-fetches",
+            "the log lacks lines of fetches (END FETCH) and of iterations (GPU: .. Epoch: "
+            "..): of the %llu lines of its files none is one; the report says what they are",
+            (unsigned long long)lines);
+    return sta_model_refuse(
+        err, "no-iterations",
+        "the log lacks lines of fetches (END FETCH), or of iterations (GPU: .. Epoch: ..)");
+}
+
+/* What a file with records is of: a log by its path, a table by the name that all tables of a run begin with.
+ */
+static struct sta_text run_of(const char *path)
+{
+    static const char *const ends[] = {"_fetchdifftime.csv", "_fetchstartdifftime.csv", ".csv", "_simp"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    struct sta_text run = {name, (uint32_t)strlen(name)};
+    if (run.length < 4 || strcmp(name + run.length - 4, ".csv") != 0)
+        return (struct sta_text){path, (uint32_t)strlen(path)};
+    for (size_t i = 0; i < STA_COUNT_OF(ends); i++) {
+        const uint32_t length = (uint32_t)strlen(ends[i]);
+        if (run.length > length && memcmp(name + run.length - length, ends[i], length) == 0)
+            run.length -= length;
+    }
+    return run;
+}
+
+/* Two runs have the same epochs, batches and GPUs: joined, they would be none of the two. */
+static int check_one_run(const struct sta_snapshot *snapshot, struct sta_error *err)
+{
+    struct sta_text first = {NULL, 0};
+    for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
+        const struct sta_source *source = sta_snapshot_source(snapshot, i);
+        const struct sta_text run = run_of(source->path);
+        if (source->counts.events == 0)
+            continue;
+        if (first.bytes == NULL)
+            first = run;
+        if (first.length != run.length || memcmp(first.bytes, run.bytes, run.length) != 0)
+            return sta_model_refuse(err, "several-runs",
+                                    "the files are of several runs (%.*s, %.*s): register a folder for each",
+                                    (int)first.length, first.bytes, (int)run.length, run.bytes);
+    }
+    return STA_OK;
 }
 
 static int read_trace(struct sta_snapshot *snapshot, struct sta_presets *presets, const char *spill_folder,
@@ -233,12 +313,14 @@ static int read_trace(struct sta_snapshot *snapshot, struct sta_presets *presets
                                     .request = make_request(&memory),
                                     .spill_folder = spill_folder};
     struct sta_query_result *result;
-    int rc = sta_query_run(&query, budget, &result, err);
+    int rc = check_one_run(snapshot, err);
+    if (rc == STA_OK)
+        rc = sta_query_run(&query, budget, &result, err);
     if (rc == STA_OK) {
-        rc = read_rows(result, budget, sta_snapshot_info(snapshot)->origin_us, log, err);
+        rc = read_rows(result, snapshot, budget, log, err);
         sta_query_result_release(result);
     } else if (rc == STA_EINPUT) { /* a column is missing that every log with both kinds of lines has */
-        rc = sta_model_refuse(err, "no-iterations", "the log lacks lines of fetches, or of iterations");
+        rc = refuse_lines(snapshot, err);
     }
     sta_arena_fini(&memory);
     return rc;

@@ -116,6 +116,82 @@ def test_logs_of_all_sorts_are_counted_line_by_line(scene):
         assert status == 200 or (answer["reason"] and "lacks" in answer["detail"]), answer
 
 
+def conf_of(folder, text):
+    (folder / "sim_conf.json").write_bytes(text)
+
+
+def test_what_is_no_log_is_counted_and_explained(scene):
+    """an output.log without a line of a log, a configuration that is none: both stand in the report, and the answer says what is missing"""
+    root, log = scene.new("root"), training_log()
+    wanted = {"junk": (0, 2, 422, "no-fetches"), "nothing": (0, 0, 422, "no-fetches"), "binary": (0, 0, 422, "no-fetches"), "late": (160, 1000, 200, None),
+              "broken": (160, 0, 422, "configuration"), "no-text": (160, 0, 422, "configuration"), "blank": (160, 0, 422, "configuration"), "list": (160, 0, 422, "configuration")}
+    logs = {"junk": b"hello\nworld\n", "nothing": b"", "binary": bytes(range(256)) * 400, "late": b"starting up\n" * 1000 + log.encode()}
+    confs = {"binary": json.dumps(TRAINING_CONF).encode(), "broken": b'x{"FETCH_ALIGN": [false]}', "no-text": bytes(range(256)), "blank": b"", "list": b"[]"}
+    server = scene.server([root])
+    for name, (events, other, status, reason) in wanted.items():
+        write_log(root / name, log)
+        (root / name / "output.log").write_bytes(logs.get(name, log.encode()))
+        conf_of(root / name, confs[name]) if name in confs else (root / name / "sim_conf.json").unlink()
+        path = f"/api/v1/traces/{server.ingest(root / name)['id']}"
+        report = server.get(path + "/report")
+        assert (report["totals"]["events"], report["totals"]["other"]) == (events, other), (name, report["totals"])
+        assert [file["path"] for file in report["files"]] == ["output.log"] + ["sim_conf.json"] * (name in confs), (name, report["files"])
+        got, _, answer = server.ask(path + "/whatif/align")
+        assert (got, answer.get("reason")) == (status, reason), (name, answer)
+
+
+def table_of(name, heading, rows):
+    return name, "".join(",".join(str(cell) for cell in row) + "\n" for row in [heading, *([k, *row] for k, row in enumerate(rows))])
+
+
+def training_tables(run):
+    """the tables of two GPUs: iterations, durations and starts of fetches, one epoch of 20"""
+    steps, durations, starts = [], [], []
+    for k in range(20):
+        time = f"2021-09-01 19:48:{10 + k}"
+        steps += [[f"{time}.5", gpu, 1, k, 1.5, 0.25 * (gpu + 1), 400] for gpu in range(2)]
+        durations.append([1, k, 0.5, 0.75, 0.25])
+        starts.append([1, k, f"{time}.100", f"{time}.200", 0.1])
+    ends = [(".csv", ["", "Time", "GPU", "Epoch", "Step", "Iteration time (sec)", "Training stall time (sec)", "Throughput (image/sec)"], steps),
+            ("_simp_fetchdifftime.csv", ["", "Epoch", "Index number", "Fetch time (sec)_gpu0", "Fetch time (sec)_gpu1", "Batch fetch time diff (sec)"], durations),
+            ("_simp_fetchstartdifftime.csv", ["", "Epoch", "Index number", "Start time_gpu0", "Start time_gpu1", "Batch fetch start time diff (sec)"], starts)]
+    return dict(table_of(run + end, heading, rows) for end, heading, rows in ends)
+
+
+def test_tables_that_join_the_gpus_are_enough(scene):
+    root, server = scene.new("root"), None
+    for name, left_out, more in (("run", "", {}), ("no-steps", "run.csv", {}), ("no-durations", "fetchdifftime", {}), ("two", "", training_tables("other")), ("damaged", "", {}), ("log", "", {"output.log": "hello\n"})):
+        files = {key: text for key, text in {**training_tables("run"), **more}.items() if left_out == "" or not key.endswith(left_out) and left_out + ".csv" not in key}
+        (root / name).mkdir()
+        for key, text in files.items():
+            (root / name / key).write_text(text.replace("1,3,", "1,three,") if name == "damaged" else text)
+    server = scene.server([root])
+    ids = {name: server.ingest(root / name)["id"] for name in ("run", "no-steps", "no-durations", "two", "damaged", "log")}
+    asked = {name: server.ask(f"/api/v1/traces/{id}/whatif/align") for name, id in ids.items()}
+    reports = {name: server.get(f"/api/v1/traces/{id}/report") for name, id in ids.items()}
+    assert {name: answer.get("reason") for name, (_, _, answer) in asked.items()} == {"run": None, "no-steps": "no-iterations", "no-durations": "no-fetches", "two": "several-runs", "damaged": None, "log": None}
+    for report in reports.values():
+        totals = report["totals"]
+        assert totals["lines"] == sum(totals[c] for c in ("events", "metadata", "other", "blank", "malformed")), totals
+    assert reports["run"]["totals"]["events"] == 80 and reports["damaged"]["totals"]["malformed"] == 2 + 2
+    table = {row["fetch_align"]: row for row in rows(asked["run"][2]) if row["start_align"] is None}
+    assert [table[None][c] for c in ("n", "iteration_mean", "fetch_diff_mean")] == [9, 1.5, 0.25] and table["min"]["fetch_diff_mean"] == 0
+    [rejected] = [file for file in reports["log"]["files"] if file["state"] == "rejected"]
+    assert rejected["path"] == "output.log" and "does not begin like a training log" in rejected["reason"]
+
+
+def test_a_log_beside_other_traces_is_somebody_elses(scene):
+    """many programs write an output.log: one that is no training log does not change what a folder is; one that is gives a refusal that names both"""
+    root = scene.new("root")
+    for name, text in (("other", "hello\n"), ("training", training_log())):
+        write_trace(root / name, training())
+        (root / name / "output.log").write_text(text)
+    server = scene.server([root])
+    assert server.ingest(root / "other")["kind"] == "events"
+    _, job = server.register(root / "training")
+    assert "two kinds of traces" in server.wait(job)["error"]["detail"]
+
+
 def test_small_memory_is_a_refusal(scene):
     root = scene.new("root")
     write_trace(root / "run", training(steps=2000))
