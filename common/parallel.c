@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
@@ -58,6 +59,14 @@ void sta_thread_set_time_slice(void)
         return;
     own.turn_ns = SHORT_TURN_NS;
     (void)syscall(SYS_sched_setattr, 0, &own, 0);
+}
+
+#define LOW_PRIORITY 10 /* a tenth of the time of a thread of priority 0 that wants the same core */
+
+void sta_thread_lower_priority(void)
+{
+    /* Of the thread alone: Linux keeps this by thread. */
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LOW_PRIORITY);
 }
 
 unsigned sta_usable_cores(void)

@@ -19,6 +19,10 @@ void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned work
  */
 void sta_thread_set_time_slice(void);
 
+/** Has the calling thread, and those it starts from now on, work only where others leave a core idle, or for
+ * a tenth of one: for what nobody waits for.  It cannot be taken back. */
+void sta_thread_lower_priority(void);
+
 /** Cores that this process may use: affinity, and the quotas of its control group and those above it. */
 unsigned sta_usable_cores(void);
 /** Bytes of memory that this process may use: the machine's, and the limits of its control group and those

@@ -88,7 +88,7 @@ static int prepare_figures(struct sta_view *view, const struct sta_budget *budge
 }
 
 const struct sta_view_kind sta_view_column_figures = {
-    .name = "column_figures", .labelled = true, .compute = prepare_figures};
+    .name = "column_figures", .labelled = true, .compute = prepare_figures, .background = true};
 
 /* ---- calls */
 

@@ -11,6 +11,7 @@
 #include "serve/timelines.h"
 #include "serve/views.h"
 
+#define PREPARED_SHARE 3 /* of the free memory, a third at most goes to what nobody has asked for */
 #define TIMELINE_VALUES                                                                                      \
     (STA_HAS(TRACED_PRESET) | STA_HAS(SHOWN_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |       \
      STA_HAS(LANES))
@@ -31,9 +32,7 @@ struct output {
 typedef int answer_call(const struct sta_timeline_query *query, const struct sta_budget *budget,
                         const struct output *output, struct sta_error *err);
 
-/* A timeline that was made of the events is written to the store in the background, by one of those who use
- * it. */
-static const struct sta_view_kind keep_timeline;
+static answer_call answer_keep;
 
 /* Answers a call on the timeline of the view's trace, which is held as long. */
 static int on_timeline(answer_call *answer, const struct sta_budget *budget, const struct output *output,
@@ -48,8 +47,9 @@ static int on_timeline(answer_call *answer, const struct sta_budget *budget, con
         sta_timelines_get(view->server->timelines, view->trace, view->snapshot, budget, &query.timeline, err);
     if (status == STA_OK)
         status = answer(&query, budget, output, err);
-    if (status == STA_OK && sta_timeline_claim_keeping(query.timeline))
-        sta_view_prepare_kind(view->server, &keep_timeline, view->trace);
+    /* One that was made of the events is written to the store in the background, once. */
+    if (status == STA_OK && answer != answer_keep && sta_timeline_claim_keeping(query.timeline))
+        sta_view_prepare_kind(view->server, &sta_view_timeline_keep, view->trace);
     sta_timeline_release(query.timeline);
     return status;
 }
@@ -83,14 +83,21 @@ static int answer_keep(const struct sta_timeline_query *query, const struct sta_
     return STA_OK;
 }
 
+/* After an ingest, nothing is made that would leave too little memory to those who ask. */
+static bool is_affordable(const struct sta_view *view)
+{
+    return view->prepared == 0 || sta_timeline_size_to_make(view->snapshot) <=
+                                      sta_account_room(view->server->options.account) / PREPARED_SHARE;
+}
+
 static int compute_keep(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
                         struct sta_error *err)
 {
-    return write_reply(answer_keep, view, budget, reply, err);
+    return is_affordable(view) ? write_reply(answer_keep, view, budget, reply, err) : STA_OK;
 }
 
-static const struct sta_view_kind keep_timeline = {
-    .name = "timeline_keep", .check = sta_view_default_preset, .compute = compute_keep};
+const struct sta_view_kind sta_view_timeline_keep = {
+    .name = "timeline_keep", .check = sta_view_default_preset, .compute = compute_keep, .background = true};
 
 /* ---- answers by columns */
 

@@ -12,6 +12,7 @@
 
 #define IO_THREADS 4
 #define IO_TASKS_WAITING 1000
+#define BACKGROUND_WAITING 1000
 #define HTTP_THREADS_MOST 4
 #define LAST_WORDS_MS 1000 /* for refusals on their way out */
 
@@ -139,6 +140,8 @@ static void server_free(struct sta_server *server)
         sta_assets_destroy(server->assets);
     if (server->questions != NULL)
         sta_workers_destroy(server->questions);
+    if (server->background != NULL)
+        sta_workers_destroy(server->background);
     if (server->tasks != NULL)
         sta_workers_destroy(server->tasks);
     if (server->streams != NULL)
@@ -178,11 +181,14 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         server->results = sta_kept_results_create(options->cache - options->cache / 2);
         server->models = sta_models_create(options->query_memory, options->account);
         server->timelines = sta_timelines_create(options->account);
-        server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries);
+        server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries,
+                                               STA_WORKERS_NORMAL);
         server->running = sta_running_create(options->jobs);
-        server->streams = sta_workers_create((unsigned)options->running_queries, options->connections);
+        server->streams =
+            sta_workers_create((unsigned)options->running_queries, options->connections, STA_WORKERS_NORMAL);
+        server->background = sta_workers_create(1, BACKGROUND_WAITING, STA_WORKERS_LOW);
         server->stream_places = sta_shares_create(STA_STREAMS_PER_THREAD * options->running_queries);
-        server->tasks = sta_workers_create(IO_THREADS, IO_TASKS_WAITING);
+        server->tasks = sta_workers_create(IO_THREADS, IO_TASKS_WAITING, STA_WORKERS_NORMAL);
         status = sta_http_run(server->http, err);
     }
     if (status != STA_OK) {
@@ -211,9 +217,10 @@ size_t sta_server_shrink(struct sta_server *server, size_t bytes)
 
 bool sta_server_is_busy(const struct sta_server *server)
 {
-    uint64_t running, waiting;
+    uint64_t running, waiting, own_running, own_waiting;
     sta_workers_count(server->questions, &running, &waiting);
-    return running + waiting > 0 || sta_shares_taken(server->stream_places) > 0;
+    sta_workers_count(server->background, &own_running, &own_waiting);
+    return running + waiting + own_running + own_waiting > 0 || sta_shares_taken(server->stream_places) > 0;
 }
 
 int sta_server_reload(struct sta_server *server, struct sta_error *err)
@@ -231,6 +238,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_http_quiesce(server->http, grace_ms);
     sta_answers_cancel(server->answers);
     sta_workers_stop(server->questions);
+    sta_workers_stop(server->background);
     sta_workers_stop(server->streams);
     sta_workers_stop(server->tasks);
     sta_http_quiesce(server->http, LAST_WORDS_MS);

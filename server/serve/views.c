@@ -211,6 +211,8 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
 {
     struct sta_budget budget = sta_view_budget(view, sta_flight_cancel(view->flight));
     budget.progress = progress;
+    if (view->kind->background)
+        budget.deadline_ns = 0;
     if (is_kept(view) && recall(view, reply))
         return STA_OK;
     if (atomic_load(budget.cancel))
@@ -264,7 +266,9 @@ static void run_question(void *context, bool dropped)
 static void send_question(struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
-    if (sta_workers_submit(view->server->questions, run_question, view, &err) == STA_OK)
+    struct sta_server *server = view->server;
+    if (sta_workers_submit(view->kind->background ? server->background : server->questions, run_question,
+                           view, &err) == STA_OK)
         return;
     sta_flight_land(view->flight, NULL, &err);
     sta_view_destroy(view);
@@ -411,7 +415,7 @@ static void prepare_view(struct sta_server *server, const struct sta_view_kind *
 static void prepare_kind(struct sta_server *server, size_t number, const char *trace)
 {
     static const struct sta_view_kind *const kinds[] = {&sta_view_summary, &sta_view_series_base,
-                                                        &sta_view_column_figures};
+                                                        &sta_view_column_figures, &sta_view_timeline_keep};
     if (number < STA_COUNT_OF(kinds))
         prepare_view(server, kinds[number], number + 1, trace);
 }

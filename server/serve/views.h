@@ -74,7 +74,8 @@ struct sta_view_kind {
                         struct sta_error *err);
     /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
-    bool kept; /* the answer to the question without parameters stays in the store */
+    bool kept;       /* the answer to the question without parameters stays in the store */
+    bool background; /* nobody waits for it: computed at low priority, for as long as it takes */
 };
 
 /* Parameters of routes whose kind has a result, and of those that are arranged too. */
@@ -83,10 +84,10 @@ struct sta_view_kind {
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
-/* The base of series, and what columns hold: no calls of their own, but prepared. */
-extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures;
-/** Computes the summary of a trace, the base of its series and what its columns hold for later, one after
- * another, without anyone waiting.  Context: any thread, may open the snapshot. */
+/* The base of series, what columns hold, and the timeline's file: no calls of their own, but prepared. */
+extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures, sta_view_timeline_keep;
+/** Computes the summary of a trace, the base of its series, what its columns hold and its timeline for later,
+ * one after another, without anyone waiting.  Context: any thread, may open the snapshot. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
 /** Computes the answer of one kind to the question without parameters, likewise. */
 void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace);

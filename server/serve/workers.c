@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 
 struct task {
     struct task *next;
@@ -25,6 +26,7 @@ struct sta_workers {
     uv_thread_t *threads;
     unsigned count;
     bool stopping;
+    enum sta_workers_priority priority;
 };
 
 static struct task *take(struct sta_workers *workers)
@@ -53,6 +55,8 @@ static void worker_main(void *argument)
 {
     struct sta_workers *workers = argument;
     bool dropped;
+    if (workers->priority == STA_WORKERS_LOW)
+        sta_thread_lower_priority();
     for (struct task *task; (task = next_task(workers, &dropped)) != NULL;) {
         task->run(task->context, dropped);
         free(task);
@@ -62,9 +66,10 @@ static void worker_main(void *argument)
     }
 }
 
-struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit)
+struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit, enum sta_workers_priority priority)
 {
     struct sta_workers *workers = sta_alloc(sizeof *workers);
+    workers->priority = priority;
     workers->limit = limit;
     workers->last = &workers->first;
     workers->threads = sta_alloc_array(threads, sizeof *workers->threads);

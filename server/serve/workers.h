@@ -8,8 +8,11 @@
 
 struct sta_workers;
 
-/** @limit: tasks that may wait.  At least one thread is started, or the program ends. */
-struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit);
+enum sta_workers_priority { STA_WORKERS_NORMAL, STA_WORKERS_LOW };
+
+/** @limit: tasks that may wait.  At least one thread is started, or the program ends.  Threads of low
+ * priority take what others leave: see sta_thread_lower_priority. */
+struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit, enum sta_workers_priority priority);
 /** Runs @run(context, false) on some thread, soon.  STA_EBUSY when as many wait as may, or all is over. */
 STA_MUSTCHECK int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, bool dropped),
                                      void *context, struct sta_error *err);

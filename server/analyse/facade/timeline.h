@@ -28,6 +28,8 @@ STA_MUSTCHECK int sta_timeline_create(struct sta_snapshot *snapshot, struct sta_
 struct sta_timeline *sta_timeline_retain(struct sta_timeline *timeline);
 void sta_timeline_release(struct sta_timeline *timeline); /* NULL allowed */
 size_t sta_timeline_bytes(const struct sta_timeline *timeline);
+/** About how many bytes it takes to make one of a snapshot's events. */
+uint64_t sta_timeline_size_to_make(const struct sta_snapshot *snapshot);
 /** Whether the caller is the one who should have the timeline kept with its trace, so that it need not be
  * made again: true once, of a timeline that was made of the events. */
 bool sta_timeline_claim_keeping(struct sta_timeline *timeline);

@@ -63,6 +63,14 @@ int sta_timeline_keep(struct sta_timeline *timeline, struct sta_presets *presets
     return sta_lane_index_keep(timeline, presets, preset, budget, err);
 }
 
+uint64_t sta_timeline_size_to_make(const struct sta_snapshot *snapshot)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
+        events += sta_snapshot_block(snapshot, i)->rows;
+    return events * (sizeof(struct sta_lane_event) + sizeof(uint32_t));
+}
+
 size_t sta_timeline_bytes(const struct sta_timeline *timeline)
 {
     uint64_t events = timeline->index->event_count, bytes = sta_lane_index_bytes(timeline->index);
