@@ -32,10 +32,10 @@ static int check_rows(const struct sta_view *view, const struct sta_table *table
 {
     if (format_of(view) != STA_FORMAT_JSON || table->rows <= view->server->options.rows)
         return STA_OK;
-    return sta_fail(
-        err, STA_ELIMIT,
-        "The answer has a table of %zu rows, more than %llu (setting rows); ask for it as csv or ndjson",
-        table->rows, (unsigned long long)view->server->options.rows);
+    return sta_fail(err, STA_ELIMIT,
+                    "The answer has a table of %zu rows, more than %llu (setting rows); ask for it as csv, "
+                    "ndjson or arrow",
+                    table->rows, (unsigned long long)view->server->options.rows);
 }
 
 /* The members of a table, or its CSV or NDJSON. */

@@ -147,7 +147,8 @@ static void put_content(struct sta_buffer *out, const struct sta_route *route)
         sta_openapi_put_media(out, route->reply);
         if (route->tabular)
             sta_put_text(out, ",\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
-                              "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}");
+                              "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}},"
+                              "\"application/vnd.apache.arrow.stream\":{\"schema\":{\"type\":\"string\"}}");
         if (route->content_type != NULL)
             put_text_media(out, route->content_type);
         sta_put_char(out, '}');

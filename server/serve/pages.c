@@ -101,8 +101,10 @@ static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struc
 {
     const struct sta_result *result = writer->result;
     uint64_t count;
-    if (writer->format != STA_FORMAT_JSON)
+    if (writer->format != STA_FORMAT_JSON) {
+        sta_put_table_end(out, writer->format, 0, NULL);
         return STA_OK;
+    }
     int status = result->class->count(result->self, &writer->budget, &count, err);
     if (status != STA_OK)
         return status;

@@ -12,8 +12,8 @@
 struct sta_page {
     enum sta_format format;
     bool has_limit;
-    uint64_t limit; /* rows at most; without one: all of them for csv and ndjson, STA_PAGE_ROWS for json */
-    const char *cursor;               /* NULL: from the start */
+    uint64_t limit;     /* rows at most; without one: STA_PAGE_ROWS for json, else all of them */
+    const char *cursor; /* NULL: from the start */
     struct sta_token_subject subject; /* of cursors in and out */
 };
 

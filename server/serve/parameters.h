@@ -38,8 +38,9 @@ enum sta_parameter_type {
       "(header Strata-Missing), in place of 409.")                                                           \
     X(FILTER, "filter", TEXT, NULL, NULL, "size > 4096",                                                     \
       "Only events that satisfy this expression of the filter language.")                                    \
-    X(FORMAT, "format", CHOICE, "json|csv|ndjson", "json", "json",                                           \
-      "json: one document. csv: the table with a header line. ndjson: one object a line.")                   \
+    X(FORMAT, "format", CHOICE, "json|csv|ndjson|arrow", "json", "json",                                     \
+      "json: one document. csv: the table with a header line. ndjson: one object a line. "                   \
+      "arrow: the Arrow IPC stream.")                                                                        \
     X(GRANULARITY, "granularity", WIDTH, NULL, "1", "5",                                                     \
       "Width of time bins in seconds, rounded to microseconds; of whatever table has bins. Exact tables "    \
       "that are not by time have none: there it is allowed, so that one link serves all tables, and "        \
@@ -88,7 +89,7 @@ enum sta_parameter_type {
       "names may have commas between.")                                                                      \
     X(ORDER_BY, "order_by", LIST, NULL, NULL, "-time", "The same as sort.")                                  \
     X(LIMIT, "limit", ROWS, NULL, NULL, "100",                                                               \
-      "Rows of a page. Default: 1000; csv and ndjson give all rows.")                                        \
+      "Rows of a page. Default: 1000; csv, ndjson and arrow give all rows.")                                 \
     X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
       "The member next of the page before, for the same request.")                                           \
     X(PREFIX, "prefix", TEXT, NULL, NULL, "rea", "Only values that begin so, whatever the case.")            \
@@ -122,7 +123,7 @@ enum sta_parameter_type {
     X(VIEW, "view", CHOICE, "summary|layer|flat", "summary", "layer", "Which view is compared.")             \
     X(WHATIF_QUERY, "q", TEXT, NULL, NULL, "{\"assume\": {\"prefetch\": 2}}", "The request as JSON.")        \
     X(WHATIF_TABLE, "table", CHOICE, "scenarios|sweep|ranks|epochs|steps|timeline", "scenarios", "sweep",    \
-      "Which table of the answer csv and ndjson hold.")                                                      \
+      "Which table of the answer csv, ndjson and arrow hold.")                                               \
     X(ALIGN_TABLE, "table", CHOICE,                                                                          \
       "alignments|iterations|dataload_sim|train_sim|sim_info|summary|summary_full", "alignments", "summary", \
       "alignments: a row per combination. The others are the files of the published simulation, of an "      \
@@ -158,11 +159,13 @@ enum sta_parameter_type {
       "Calls that take less of their group's time than this share are folded into one. Default: 0.001; of "  \
       "folded and speedscope 0.")                                                                            \
     X(DEPTH, "depth", COUNT, NULL, NULL, "10", "Calls deeper than this are folded. Default: none.")          \
-    X(CALL_TREE_FORMAT, "format", CHOICE, "json|csv|ndjson|folded|speedscope", "json", "folded",             \
-      "json, csv, ndjson: the table. folded: lines of stacks and ticks. speedscope: a document for that "    \
+    X(CALL_TREE_FORMAT, "format", CHOICE, "json|csv|ndjson|arrow|folded|speedscope", "json", "folded",       \
+      "json, csv, ndjson, arrow: the table. folded: lines of stacks and ticks. speedscope: a document for "  \
+      "that "                                                                                                \
       "viewer.")                                                                                             \
-    X(EVENTS_FORMAT, "format", CHOICE, "json|csv|ndjson|chrome", "json", "json",                             \
-      "json, csv, ndjson: the table. chrome: events that touch the window in Chrome's trace format, which "  \
+    X(EVENTS_FORMAT, "format", CHOICE, "json|csv|ndjson|arrow|chrome", "json", "json",                       \
+      "json, csv, ndjson, arrow: the table. chrome: events that touch the window in Chrome's trace format, " \
+      "which "                                                                                               \
       "Perfetto opens; limit is then the most events that there may be, 100000 by default.")                 \
     X(MOMENT, "at", SECONDS, NULL, NULL, "1.5", "Where the search begins, in seconds; or give event.")       \
     X(EVENT_ID, "event", TEXT, NULL, NULL, "t:n1:10:10@1700000000000000250",                                 \
@@ -192,8 +195,9 @@ enum sta_parameter_type {
     X(RULE_GROUPS, "group", NAMES, NULL, NULL, "stall,io",                                                   \
       "Only rules of these groups: stall, io, metadata, balance, trace, with commas between.")               \
     X(RULES, "rule", NAMES, NULL, NULL, "au", "Only these rules, by id, with commas between.")               \
-    X(FINDINGS_FORMAT, "format", CHOICE, "json|csv|ndjson|markdown", "json", "json",                         \
-      "json: one document. csv, ndjson: a row for each finding. markdown: counts, and a list per severity.") \
+    X(FINDINGS_FORMAT, "format", CHOICE, "json|csv|ndjson|arrow|markdown", "json", "json",                   \
+      "json: one document. csv, ndjson, arrow: a row for each finding. markdown: counts, and a list per "    \
+      "severity.")                                                                                           \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
       "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
       "memory.")

@@ -179,6 +179,7 @@ static bool put_plain(struct sta_reply *reply, enum sta_format format, const str
     reply->content_type = sta_format_content_type(format);
     sta_put_table_begin(&reply->body, format, table);
     sta_put_table_rows(&reply->body, format, table, true);
+    sta_put_table_end(&reply->body, format, table->rows, NULL);
     return true;
 }
 

@@ -1,22 +1,24 @@
-/* Tables as JSON, CSV and NDJSON. */
+/* Tables as JSON, CSV, NDJSON and Arrow. */
 #include "serve/table_text.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "serve/arrow.h"
 #include "serve/reply.h"
 
 enum sta_format sta_format_of(const char *name)
 {
     return strcmp(name, "csv") == 0      ? STA_FORMAT_CSV
            : strcmp(name, "ndjson") == 0 ? STA_FORMAT_NDJSON
+           : strcmp(name, "arrow") == 0  ? STA_FORMAT_ARROW
                                          : STA_FORMAT_JSON;
 }
 
 const char *sta_format_content_type(enum sta_format format)
 {
     static const char *const types[] = {"application/json", "text/csv; charset=utf-8; header=present",
-                                        "application/x-ndjson"};
+                                        "application/x-ndjson", "application/vnd.apache.arrow.stream"};
     return types[format];
 }
 
@@ -90,6 +92,8 @@ void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const s
             sta_put_csv_text(out, table->columns[c].name, strlen(table->columns[c].name));
         }
         sta_put_text(out, "\r\n");
+    } else if (format == STA_FORMAT_ARROW) {
+        sta_put_arrow_schema(out, table);
     }
 }
 
@@ -139,6 +143,10 @@ void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table
 void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,
                         bool first)
 {
+    if (format == STA_FORMAT_ARROW) {
+        sta_put_arrow_batch(out, table);
+        return;
+    }
     for (size_t row = 0; row < table->rows; row++)
         switch (format) {
         case STA_FORMAT_JSON:
@@ -152,11 +160,15 @@ void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const st
             put_row_object(out, table, row);
             sta_put_char(out, '\n');
             break;
+        case STA_FORMAT_ARROW:
+            break;
         }
 }
 
 void sta_put_table_end(struct sta_buffer *out, enum sta_format format, uint64_t row_count, const char *next)
 {
+    if (format == STA_FORMAT_ARROW)
+        sta_put_arrow_end(out);
     if (format != STA_FORMAT_JSON)
         return;
     sta_put_char(out, ']');

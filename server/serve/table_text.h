@@ -1,12 +1,12 @@
-/* table_text.h - tables as JSON, CSV and NDJSON, whole or piece by piece. */
+/* table_text.h - tables as JSON, CSV, NDJSON and Arrow, whole or piece by piece. */
 #ifndef STA_SERVE_TABLE_TEXT_H
 #define STA_SERVE_TABLE_TEXT_H
 
 #include "common/buffer.h"
 #include "common/table.h"
 
-enum sta_format { STA_FORMAT_JSON, STA_FORMAT_CSV, STA_FORMAT_NDJSON };
-enum sta_format sta_format_of(const char *name); /* "json", "csv", "ndjson" */
+enum sta_format { STA_FORMAT_JSON, STA_FORMAT_CSV, STA_FORMAT_NDJSON, STA_FORMAT_ARROW };
+enum sta_format sta_format_of(const char *name); /* "json", "csv", "ndjson", "arrow" */
 const char *sta_format_content_type(enum sta_format format);
 
 /** Missing is null. */
