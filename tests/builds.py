@@ -41,7 +41,7 @@ class Builds:
 
     def make(self, kind):
         folder, (options, env, targets) = self.folder / kind, self.KINDS[kind]
-        common = ["-Dwerror=true", "-Db_lundef=false", "-Dtests=true"]
+        common = ["-Dwerror=true", "-Db_lundef=false", "-Dtests=true", *(["-Dc_link_args=-fuse-ld=mold"] if shutil.which("mold") else [])]
         count = Count()
         count.say(f"-- building {kind}")
         if not (folder / "build.ninja").exists():
