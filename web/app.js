@@ -21,6 +21,7 @@ const PAGES = [
     { name: 'timeline', label: 'Timeline', key: 'i', ofTrace: true, load: () => import('./pages/timeline.js') },
     { name: 'flame', label: 'Flame graph', key: 'm', ofTrace: true, load: () => import('./pages/flame.js') },
     { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
+    { name: 'steps', label: 'Steps', key: 'p', ofTrace: true, load: () => import('./pages/steps.js') },
     { name: 'whatif', label: 'What if', key: 'w', ofTrace: true, load: () => import('./pages/whatif.js') },
     { name: 'tasks', label: 'Tasks', key: 'k', ofTrace: true, ofKind: 'dasf', load: () => import('./pages/tasks.js') },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },

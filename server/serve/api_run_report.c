@@ -209,21 +209,40 @@ static void add_member(struct sta_view *view, struct sta_document *object, const
     sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
 }
 
-/* A request about the preset's default chain, with a key of its rows. */
+static void add_number(struct sta_view *view, struct sta_document *object, const char *name, double number)
+{
+    struct sta_document *value = sta_document_create(&view->memory, STA_DOCUMENT_FLOAT);
+    value->number = number;
+    sta_document_append(&view->memory, object, name, value);
+}
+
+/* A request about the part of the trace that the report is asked for. */
+static struct sta_document *part_request(struct sta_view *view)
+{
+    struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    const struct sta_parameter_value *values = view->values;
+    add_member(view, request, "preset", view->preset);
+    add_member(view, request, "filters", "off");
+    if (values[STA_PARAMETER_FILTER].given)
+        add_member(view, request, "filter", values[STA_PARAMETER_FILTER].text);
+    if (values[STA_PARAMETER_FROM].given)
+        add_number(view, request, "from", values[STA_PARAMETER_FROM].number);
+    if (values[STA_PARAMETER_TO].given)
+        add_number(view, request, "to", values[STA_PARAMETER_TO].number);
+    return request;
+}
+
+/* The same about the preset's default chain, with a key of its rows. */
 static struct sta_document *chain_request(struct sta_view *view, const struct sta_preset *preset,
                                           const char *key, double granularity)
 {
-    struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    struct sta_document *request = part_request(view);
     struct sta_document *attribution = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     struct sta_document *by = sta_document_create(&view->memory, STA_DOCUMENT_LIST);
-    struct sta_document *width = sta_document_create(&view->memory, STA_DOCUMENT_FLOAT);
-    width->number = granularity;
-    add_member(view, request, "preset", view->preset);
-    add_member(view, request, "filters", "off");
     add_member(view, attribution, "chain", preset->chains[0].name);
     sta_document_append(&view->memory, by, NULL, sta_document_text(&view->memory, key, strlen(key)));
     sta_document_append(&view->memory, attribution, "by", by);
-    sta_document_append(&view->memory, attribution, "granularity", width);
+    add_number(view, attribution, "granularity", granularity);
     sta_document_append(&view->memory, request, "attribution", attribution);
     return request;
 }
@@ -258,7 +277,8 @@ static int put_steps(struct sta_view *view, const struct sta_preset *preset, con
 #define WIDTH 960
 #define HEIGHT 160
 
-static void put_columns(struct sta_buffer *out, const struct sta_table *rows)
+/* @first: the bin, or part of one, at the left edge */
+static void put_columns(struct sta_buffer *out, const struct sta_table *rows, double first)
 {
     double most = 0;
     for (size_t row = 0; row < rows->rows; row++)
@@ -271,7 +291,7 @@ static void put_columns(struct sta_buffer *out, const struct sta_table *rows)
             top -= height;
             if (height > 0.1)
                 sta_put_format(out, "<rect x=%.1f y=%.1f width=%.1f height=%.1f fill=\"%s\"/>",
-                               (double)rows->columns[0].integers[row] * WIDTH / COLUMNS, top,
+                               ((double)rows->columns[0].integers[row] - first) * WIDTH / COLUMNS, top,
                                (double)WIDTH / COLUMNS - 1, height, colors[(c - 2) % STA_COUNT_OF(colors)]);
         }
     }
@@ -282,19 +302,23 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
                      struct sta_buffer *out, struct sta_error *err)
 {
     const struct sta_snapshot_info *info = sta_snapshot_info(view->snapshot);
-    const double seconds = (double)info->end_ticks / ((double)info->ticks_per_us * 1e6);
+    const struct sta_parameter_value *values = view->values;
+    const double end = (double)info->end_ticks / ((double)info->ticks_per_us * 1e6);
+    const double from =
+        values[STA_PARAMETER_FROM].given ? STA_MAX(values[STA_PARAMETER_FROM].number, 0.0) : 0;
+    const double to = values[STA_PARAMETER_TO].given ? STA_MIN(values[STA_PARAMETER_TO].number, end) : end;
+    const double width = (to - from) / COLUMNS;
     struct sta_attribution_answer answer;
-    if (seconds < 1e-3)
+    if (to - from < 1e-3)
         return STA_OK;
-    const struct sta_overlap_question question =
-        asked_of(view, chain_request(view, preset, "bin", seconds / COLUMNS));
+    const struct sta_overlap_question question = asked_of(view, chain_request(view, preset, "bin", width));
     int status = sta_attribution_run(&question, budget, &answer, err);
     if (status != STA_OK)
         return status;
     sta_put_format(
         out, "<h2>Over time</h2>\n<p class=s>%d columns of %.3g s, in the colours of the causes above.</p>\n",
-        COLUMNS, seconds / COLUMNS);
-    put_columns(out, &answer.rows);
+        COLUMNS, width);
+    put_columns(out, &answer.rows, from / width);
     sta_attribution_answer_fini(&answer);
     return STA_OK;
 }
@@ -302,10 +326,9 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
 static int put_stragglers(struct sta_view *view, const struct sta_budget *budget, struct sta_buffer *out,
                           struct sta_error *err)
 {
-    struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    struct sta_document *request = part_request(view);
     struct sta_facts facts;
     struct sta_table rows;
-    add_member(view, request, "preset", view->preset);
     add_member(view, request, "by", "process");
     add_member(view, request, "of", "io_cat == 1");
     const struct sta_overlap_question question = asked_of(view, request);

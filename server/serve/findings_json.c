@@ -48,12 +48,16 @@ static void put_advice(struct sta_buffer *out, const struct sta_finding *finding
     sta_put_char(out, ']');
 }
 
-static void put_link(struct sta_buffer *out, const struct sta_finding *finding)
+/* @needed: whether an empty object stands for none. */
+static void put_way(struct sta_buffer *out, const struct sta_finding *finding, enum sta_finding_way way,
+                    const char *member, bool needed)
 {
     const char *name, *value;
-    sta_put_member(out, "link");
+    if (!needed && !sta_finding_way(finding, way, 0, &name, &value))
+        return;
+    sta_put_member(out, member);
     sta_put_char(out, '{');
-    for (size_t i = 0; sta_finding_link(finding, i, &name, &value); i++)
+    for (size_t i = 0; sta_finding_way(finding, way, i, &name, &value); i++)
         sta_put_member_text(out, name, value);
     sta_put_char(out, '}');
 }
@@ -91,7 +95,8 @@ void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding)
     put_advice(out, finding);
     put_evidence(out, &finding->evidence);
     sta_put_member_text(out, "source", finding->source);
-    put_link(out, finding);
+    put_way(out, finding, STA_WAY_LINK, "link", true);
+    put_way(out, finding, STA_WAY_WHAT_IF, "what_if", false);
     if (finding->reason != NULL)
         sta_put_member_text(out, "reason", finding->reason);
     sta_put_char(out, '}');

@@ -92,3 +92,25 @@ def test_the_report_is_one_file(scene):
     assert not re.search(r"<(script|link|img|iframe)\b|\bsrc=|url\(|https?:", text), "something external"
     assert all(part in text for part in ("Verdict", "Where the time went", "Layers", "Over time", "Stall by step", "Processes by time in reads", "Lines"))
     assert "prefers-color-scheme" in text and "@media print" in text
+
+
+def test_the_report_is_of_the_part_that_is_asked_for(scene):
+    path = f"/api/v1/traces/{trace(scene, 'few_workers')}"
+    end = scene.shared.get(path)["job_time"]
+
+    def parts(query):
+        text = scene.shared.request("GET", f"{path}/report.html?preset=dlio{query}")[2].decode()
+        steps = text[text.index("Stall by step"):]
+        return float(re.search(r"columns of ([\d.]+) s", text)[1]), len(re.findall("<tr>", steps[:steps.index("</table>")])), [float(x) for x in re.findall(r"<rect x=(-?[\d.]+)", text)]
+
+    whole, half, one = parts(""), parts(f"&from={end / 4}&to={end / 2}"), parts("&filter=pid%20%3D%3D%200")
+    assert abs(half[0] * 4 - whole[0]) <= 0.01 * whole[0] and half[1] < whole[1], (whole[:2], half[:2])
+    assert len(half[2]) > 10 and min(half[2]) >= -960 / 80 and max(half[2]) < 960, half[2]
+    assert not one[2], "no event passes the filter"
+
+
+def test_advice_names_its_scenario(scene):
+    findings = {f["rule"]: f for f in scene.shared.get(f"/api/v1/traces/{trace(scene, 'few_workers')}/findings?preset=dlio")["findings"]}
+    assert findings["synchronous_loading"]["what_if"] == {"workers": "4"} and "what_if" not in findings["ops_mix"]
+    for finding in findings.values():
+        assert set(finding.get("what_if", {})) <= {"workers", "prefetch", "storage", "preprocess", "other", "compute", "checkpoint", "cache", "stragglers", "barrier"}

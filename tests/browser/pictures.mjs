@@ -20,6 +20,8 @@ export const PAGES = [
     { name: 'flat', address: (trace) => `/?page=flat&trace=${trace.id}&by=process`, ready: '.grid tbody tr' },
     { name: 'flat compatible', address: (trace) => `/?page=flat&trace=${trace.id}&semantics=compatible&granularity=5`, ready: '.grid tbody tr' },
     { name: 'overlap', address: (trace) => `/?page=overlap&trace=${trace.id}`, ready: '.chart canvas' },
+    { name: 'causes', address: (trace) => `/?page=overlap&trace=${trace.id}&attribution=stall&by=step`, ready: '.chart canvas' },
+    { name: 'steps', address: (trace) => `/?page=steps&trace=${trace.id}`, ready: '.chart canvas' },
     { name: 'timeline', address: (trace) => `/?page=timeline&trace=${trace.id}`, ready: '.tl-stage[data-state="whole"]' },
     { name: 'timeline event', address: (trace) => `/?page=timeline&trace=${trace.id}&event=${encodeURIComponent('func_name == "pread" and dur > 500000')}`, ready: '.tl-event' },
     { name: 'flame', address: (trace) => `/?page=flame&trace=${trace.id}`, ready: '.flame-canvas' },

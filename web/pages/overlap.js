@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { text } from '../format.js';
+import { causesView } from '../parts/causes.js';
 import { copyText, curlOf, saveText } from '../parts/copy.js';
 import { layerTree } from '../parts/layers.js';
 import { menu } from '../parts/menu.js';
@@ -12,7 +13,7 @@ import { offeredLayers, overlapQuestion } from '../parts/overlap_question.js';
 import { hiding, overlapSets } from '../parts/overlap_sets.js';
 import { tracePage } from '../parts/trace_page.js';
 import { upset } from '../parts/upset.js';
-import { go, here } from '../state.js';
+import { go, here, link } from '../state.js';
 
 export const title = 'Overlap';
 
@@ -21,7 +22,22 @@ export const title = 'Overlap';
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, overlapPicture, { without: ['semantics'] });
+    return tracePage(host, place, bothPictures, { without: ['semantics'] });
+}
+
+/** Sets over each other; or, where the place names a chain, the causes of the time that ranks waited. */
+function bothPictures(trace, bar) {
+    const sets = overlapPicture(trace, bar), causes = causesView(trace, bar);
+    const over = h('div', { class: 'stack' }, sets.boxes), why = h('div', { class: 'stack' }, causes.boxes);
+
+    function update(place, granularity) {
+        const named = place.attribution !== undefined;
+        over.hidden = named;
+        why.hidden = !named;
+        (named ? causes : sets).update(place, granularity);
+    }
+
+    return { boxes: [over, why], update, close() { sets.close(); causes.close(); } };
 }
 
 function overlapPicture(trace, bar) {
@@ -68,7 +84,7 @@ function overlapPicture(trace, bar) {
         }
         const span = [Number(place.from ?? 0), Number(place.to ?? trace.job_time)];
         const view = { trace, place, question, answer, path, granularity, span, offered: offeredLayers(known.tree, known.preset, known.times), file: `${trace.name}-overlap` };
-        fill(top, verdict(question, answer, granularity));
+        fill(top, verdict(question, answer, granularity), known.preset.attribution.length > 0 && h('p', {}, h('a', { class: 'button small', href: link({ attribution: known.preset.attribution[0].name }) }, `${known.preset.attribution[0].label}: by cause`)));
         sets.update(view);
         fill(combinations, h('header', { class: 'card-head' }, h('h2', {}, 'Combinations'), h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${question.scope.many} added up`), h('div', { class: 'card-tools' }, menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
             { text: 'Copy as curl', action: () => copyText(curlOf(path, question.parameters), 'as curl') }, { text: 'Save as CSV', action: () => saveText(combinationsCsv(answer, question.sets), `${trace.name}-combinations.csv`) }] }))), upset(answer.groups, question.sets, answer));

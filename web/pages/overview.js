@@ -12,6 +12,7 @@ import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
 import { empty, failedFilter, failure } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
+import { stragglersCard } from '../parts/stragglers_card.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
 import { whereCard } from '../parts/where_time.js';
@@ -30,9 +31,9 @@ export function open(host, place) {
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */
 function summaryPicture(trace, bar) {
     const figures = h('div', { class: 'tiles-box' }), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
-    const series = seriesCard(), where = whereCard(), findings = findingsCard();
+    const series = seriesCard(), where = whereCard(), findings = findingsCard(), stragglers = stragglersCard();
     const summing = asking(layers);
-    const around = (shown) => { for (const box of [figures, where.element, findings.element, series.element]) box.hidden = !shown; };
+    const around = (shown) => { for (const box of [figures, where.element, findings.element, series.element, stragglers.element]) box.hidden = !shown; };
     around(false);
     showLedger();
 
@@ -76,6 +77,8 @@ function summaryPicture(trace, bar) {
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         around(true);
         findings.update({ trace, place });
+        stragglers.element.hidden = compatible || trace.kind !== 'events';
+        if (!stragglers.element.hidden) stragglers.update({ trace, place, preset });
         fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
@@ -86,7 +89,7 @@ function summaryPicture(trace, bar) {
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where.element, findings.element, layers, series.element, ledger], update, close() { summing.close(); series.close(); where.close(); findings.close(); } };
+    return { boxes: [figures, where.element, findings.element, layers, series.element, stragglers.element, ledger], update, close() { summing.close(); series.close(); where.close(); findings.close(); stragglers.close(); } };
 }
 
 /** Instead of a table of dashes. */

@@ -13,7 +13,7 @@ const UNIT_OF = { '%': 'share', n: 'count', x: 'number', s: 's', B: 'B', 'B/s': 
 
 /**
  * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string, direction: string, levels: Object<string, number>, stake: number|null,
- *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units: Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null}} Finding
+ *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units: Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null, what_if?: Object|null}} Finding
  */
 
 /**
@@ -78,12 +78,18 @@ function columnOf(name, index, { units, data }) {
     return { key: name, label: name, unit: /(^|_)share$/.test(name) ? 'share' : 'number', cell: (row) => (row[name] === null ? DASH : Number.isInteger(row[name]) && index === 0 ? String(row[name]) : value(row[name], Number.isInteger(row[name]) ? 'count' : /(^|_)share$/.test(name) ? 'share' : 'number')) };
 }
 
-/** The page that shows the same figures, where there is one. */
-function linkOf({ link }) {
-    if (!link || link.page === 'overlap' || (link.page === 'layer' && !link.layer)) return null;
-    const { page, group_by: group, ...rest } = link;
-    const change = page === 'query' ? { ...rest, ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }), ask: rest.ask === 'events' ? 'events' : null } : rest;
-    return h('p', {}, h('a', { class: 'button small', href: pageLink(page, change) }, page === 'report' ? 'Open the report' : page === 'query' ? 'Open as a query' : 'Open the layer'));
+const OPEN = { report: 'Open the report', query: 'Open as a query', overlap: 'Open the causes', steps: 'Open the steps', overview: 'Open the stragglers', whatif: 'Simulate it', layer: 'Open the layer' };
+
+/** The page that shows the same figures, and what a remedy would gain, where there is such a page. */
+function linkOf({ link, what_if: scenario, severity }) {
+    const places = [link && link.page in OPEN && !(link.page === 'layer' && !link.layer) && !(link.page === 'overlap' && !link.attribution) && link, scenario && severity !== 'ok' && severity !== 'na' && { page: 'whatif', ...scenario }].filter(Boolean);
+    return places.length > 0 && h('p', { class: 'finding-links' }, places.map(placeLink));
+}
+
+function placeLink({ page, group_by: group, ...rest }) {
+    const change = page === 'query' ? { ...rest, ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }), ask: rest.ask === 'events' ? 'events' : null }
+        : page === 'whatif' ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value])) : rest;
+    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[page]);
 }
 
 /**

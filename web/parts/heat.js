@@ -41,9 +41,7 @@ function option(data) {
         grid: { ...GRID, bottom: 32 },
         xAxis: nameAxis(times, { axisLabel: { ...axisText(), hideOverlap: true, interval: (bin) => named.has(bin), formatter: (_, bin) => instant(named.get(bin), step) } }),
         yAxis: nameAxis(data.rows, { inverse: true }),
-        visualMap: { min: 0, max: highest || 1, orient: 'horizontal', right: 20, bottom: 0, itemWidth: 8, itemHeight: 160, hoverLink: false, textStyle: axisText(), text: [text(highest, data.unit), text(0, data.unit)],
-            inRange: { color: colors } },
-        series: [painted([0, 0], (pen, ground) => paintCells(pen, ground, data, (number) => number / (highest || 1), shades(colors)))],
+        series: [painted([0, 0], (pen, ground) => paintCells(pen, ground, data, (number) => number / (highest || 1), shades(colors))), scaleOf(colors, text(0, data.unit), text(highest, data.unit))],
     };
 }
 
@@ -59,7 +57,21 @@ function roundBins({ first, bins, width }) {
 const LABELS = 10;
 const SHADES = 128;
 
-/** The colours of the legend between its given ones. */
+const SCALE = { width: 160, height: 8, below: 36 }; /* px */
+
+/** What the colours mean, below the axes to the right. */
+function scaleOf(colors, least, most) {
+    const colorStops = colors.map((color, at) => ({ offset: at / (colors.length - 1), color })), words = { ...axisText(), textBaseline: 'middle', fill: axisText().color };
+    const renderItem = ({ coordSys: { x, y, width, height } }) => {
+        const right = x + width - 48, left = right - SCALE.width, top = y + height + SCALE.below - SCALE.height, middle = top + SCALE.height / 2;
+        return { type: 'group', children: [
+            { type: 'rect', shape: { x: left, y: top, width: SCALE.width, height: SCALE.height }, style: { fill: { type: 'linear', x: 0, y: 0, x2: 1, y2: 0, colorStops } } },
+            { type: 'text', style: { ...words, text: least, x: left - 6, y: middle, textAlign: 'right', align: 'right', verticalAlign: 'middle' } }, { type: 'text', style: { ...words, text: most, x: right + 6, y: middle, verticalAlign: 'middle' } }] };
+    };
+    return { type: 'custom', silent: true, clip: false, data: [[0, 0]], renderItem };
+}
+
+/** The colours of the scale between its given ones. */
 function shades(colors) {
     const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     const ramp = pen.createLinearGradient(0, 0, SHADES, 0);

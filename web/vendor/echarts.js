@@ -1,12 +1,12 @@
 /* echarts.js - the parts of ECharts that the charts use; all of it would weigh three times as much. */
 
 import { BarChart, BoxplotChart, CustomChart, GraphChart, LineChart } from 'echarts/charts';
-import { BrushComponent, GridComponent, TooltipComponent, VisualMapContinuousComponent } from 'echarts/components';
+import { BrushComponent, GridComponent, TooltipComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
 
 use([BarChart, BoxplotChart, CustomChart, GraphChart, LineChart]);
-use([BrushComponent, GridComponent, TooltipComponent, VisualMapContinuousComponent]);
+use([BrushComponent, GridComponent, TooltipComponent]);
 use([CanvasRenderer]);
 
 export { init };

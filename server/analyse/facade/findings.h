@@ -131,9 +131,11 @@ STA_MUSTCHECK int sta_findings_run(const struct sta_overlap_question *question,
 void sta_findings_answer_fini(struct sta_findings_answer *answer);
 /** Advice of a rule: its n-th sentence, or NULL. */
 const char *sta_finding_advice(const struct sta_finding *finding, size_t number);
-/** The n-th member of the link to the page that shows the evidence.  false: there is none. */
-bool sta_finding_link(const struct sta_finding *finding, size_t number, const char **name,
-                      const char **value);
+/* Where a finding leads: the page that shows its evidence; the scenario that simulates its advice. */
+enum sta_finding_way { STA_WAY_LINK, STA_WAY_WHAT_IF };
+/** The n-th member of a way.  false: there is none. */
+bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way, size_t number,
+                     const char **name, const char **value);
 /** Findings as a page of Markdown. */
 void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
                            struct sta_buffer *out);

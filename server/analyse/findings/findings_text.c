@@ -13,13 +13,17 @@ const char *sta_finding_advice(const struct sta_finding *finding, size_t number)
     return advice->items[number]->text;
 }
 
-bool sta_finding_link(const struct sta_finding *finding, size_t number, const char **name, const char **value)
+bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way, size_t number,
+                     const char **name, const char **value)
 {
-    const struct sta_yaml_node *link = finding->rule != NULL ? finding->rule->link : NULL;
-    if (link == NULL || number >= link->count)
+    const struct sta_rule *rule = finding->rule;
+    const struct sta_yaml_node *members = rule == NULL          ? NULL
+                                          : way == STA_WAY_LINK ? rule->link
+                                                                : rule->what_if;
+    if (members == NULL || number >= members->count)
         return false;
-    *name = link->keys[number]->text;
-    *value = link->items[number]->text;
+    *name = members->keys[number]->text;
+    *value = members->items[number]->text != NULL ? members->items[number]->text : "";
     return true;
 }
 

@@ -19,9 +19,9 @@
 #define RULE_FILES 1000
 
 static const char *const rule_keys[] = {
-    "id",           "title", "group", "needs",     "ask",    "applies", "otherwise",
-    "figures",      "value", "unit",  "direction", "when",   "levels",  "stake",
-    "stake_figure", "say",   "ok",    "advice",    "source", "link",    "<<"};
+    "id",    "title",  "group",     "needs", "ask",     "applies", "otherwise",    "figures",
+    "value", "unit",   "direction", "when",  "levels",  "stake",   "stake_figure", "say",
+    "ok",    "advice", "source",    "link",  "what_if", "<<"};
 static const char *const groups[] = {"stall", "io", "metadata", "balance", "trace"};
 static const char *const needs[] = {"stall", "epochs", "steps", "ranks", "hosts"};
 static const char *const units[] = {"%", "s", "n", "x", "B", "B/s"};
@@ -486,11 +486,15 @@ static int read_lists(struct sta_rule_reading *reading, struct sta_rule *rule, s
 {
     rule->advice = sta_rule_value(rule->node, "advice");
     rule->link = sta_rule_value(rule->node, "link");
+    rule->what_if = sta_rule_value(rule->node, "what_if");
     at(reading, "/advice");
     int status = sta_check_kind(reading->yaml, &rule->advice, "advice", STA_YAML_SEQUENCE, err);
     at(reading, "/link");
     if (status == STA_OK)
         status = sta_check_kind(reading->yaml, &rule->link, "link", STA_YAML_MAPPING, err);
+    at(reading, "/what_if");
+    if (status == STA_OK)
+        status = sta_check_kind(reading->yaml, &rule->what_if, "what_if", STA_YAML_MAPPING, err);
     return status;
 }
 
