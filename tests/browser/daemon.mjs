@@ -59,6 +59,14 @@ export class Daemon {
         return this.ingest(folder);
     }
 
+    /** Reads a folder of these files. */
+    async ingestFiles(name, files) {
+        const folder = path.join(this.folder, name);
+        await mkdir(folder, { recursive: true });
+        for (const [file, content] of Object.entries(files)) await writeFile(path.join(folder, file), content);
+        return this.ingest(folder);
+    }
+
     /** Ends it, leaving its store, so that again() finds everything. */
     async end() {
         const over = new Promise((resolve) => { this.process.once('exit', resolve); });

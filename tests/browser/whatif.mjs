@@ -60,10 +60,36 @@ async function refusalIsShownAlone(page, daemon) {
     assert.equal(await page.locator('.card:visible').count(), 0);
 }
 
+/** The simulated epoch beside the traced one, on the canvas of the timeline. */
+async function lanesAreDrawn(page, daemon) {
+    const trace = await openWhatif(page, daemon, 'torch-w2p2', '&if_workers=3&epoch=2');
+    const card = page.getByRole('region', { name: 'One epoch, traced and simulated' });
+    await card.locator('.tl-stage[data-state="whole"]').waitFor();
+    assert.deepEqual(await card.locator('.tl-name').allTextContents(), ['traced', 'simulated', 'worker 0', 'worker 1', 'worker 2']);
+    const { timeline } = await daemon.call('POST', `traces/${trace.id}/whatif`, { scenarios: [{ name: 'scenario', workers: 3 }], timeline: { scenario: 'scenario', epoch: 2, rank: 0 } });
+    const words = await card.locator('canvas').getAttribute('aria-label'), lane = timeline.columns.indexOf('lane');
+    for (const name of ['worker 0', 'worker 1', 'worker 2']) assert.match(words, new RegExp(`${name}, ${timeline.data.filter((row) => row[lane] === name).length} intervals`));
+    await card.locator('canvas').hover({ position: { x: 200, y: 41 } });
+    await card.locator('.tl-card:visible').waitFor();
+}
+
+/** A folder whose log holds nothing of one: counted, listed, and every page says so. */
+async function emptyLogExplainsItself(page, daemon) {
+    const trace = (await daemon.trace('no-log')) ?? (await daemon.ingestFiles('no-log', { 'output.log': 'hello\nworld\n' }));
+    await page.goto(`${daemon.base}/?page=whatif&trace=${trace.id}`);
+    await page.getByText('of the 2 lines of its files none is one').waitFor();
+    await page.goto(`${daemon.base}/?page=report&trace=${trace.id}`);
+    await page.getByText('output.log').first().waitFor();
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+    await page.getByText('2 lines in 1 file').waitFor();
+}
+
 export const tests = [
     { name: 'what if: the proof comes first, with the API\u2019s numbers', body: proofComesFirst },
     { name: 'what if: sliders make the scenario', body: slidersMakeTheScenario },
     { name: 'what if: the address holds the scenario', body: addressHoldsTheScenario },
     { name: 'what if: the sweep has its margin and its knee', body: sweepHasItsMarginAndKnee },
+    { name: 'what if: the epoch is drawn on the timeline\'s canvas', body: lanesAreDrawn },
+    { name: 'what if: a log without lines explains itself', body: emptyLogExplainsItself, expected: /422/ },
     { name: 'what if: a refusal is shown alone', body: refusalIsShownAlone, expected: /422/ },
 ];

@@ -45,11 +45,20 @@ function option(data) {
         grid: GRID, xAxis: nameAxis(data.boxes.map((box) => box.name), { axisLabel: { ...axisText(), interval: 0, hideOverlap: true } }), yAxis: valueAxis(data.unit, highest, { log: data.log, lowest: least }),
         tooltip: tooltip('axis', (hits) => content(data, hits[0].dataIndex)),
         series: [
-            { type: 'boxplot', boxWidth: [8, 56], cursor: data.onPick ? 'pointer' : 'default', emphasis: { disabled: true }, data: data.boxes.map((box) => ({ value: [box.min, box.q1, box.median, box.q3, box.max].map(clip),
-                itemStyle: { color: resolved(`color-mix(in oklab, ${box.color}, var(--paper) 60%)`), borderColor: resolved(`color-mix(in oklab, ${box.color}, var(--ink) 30%)`), borderWidth: 1.5 } })) },
+            { type: 'custom', cursor: data.onPick ? 'pointer' : 'default', encode: { x: 0, y: [1, 2, 3, 4, 5] }, data: data.boxes.map((box, index) => [index, ...[box.min, box.q1, box.median, box.q3, box.max].map(clip)]),
+                renderItem: (_, api) => shapeOf(api, data.boxes[api.value(0)].color) },
             { type: 'line', symbol: 'diamond', symbolSize: 7, lineStyle: { opacity: 0 }, silent: true, itemStyle: { color: resolved('var(--ink)') }, data: data.boxes.map((box, index) => [index, clip(box.mean)]) },
         ],
     };
+}
+
+/** The box between the quartiles with its median, and whiskers to the least and the most. */
+function shapeOf(api, color) {
+    const [x, ...y] = [api.coord([api.value(0), api.value(1)])[0], ...[1, 2, 3, 4, 5].map((at) => api.coord([api.value(0), api.value(at)])[1])], half = Math.max(8, Math.min(56, api.size([1, 0])[0] * 0.6)) / 2;
+    const stroke = resolved(`color-mix(in oklab, ${color}, var(--ink) 30%)`), line = (x1, y1, x2, y2) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1.5 } });
+    return { type: 'group', children: [
+        line(x, y[0], x, y[1]), line(x, y[3], x, y[4]), line(x - half, y[0], x + half, y[0]), line(x - half, y[4], x + half, y[4]),
+        { type: 'rect', shape: { x: x - half, y: y[3], width: 2 * half, height: y[1] - y[3] }, style: { fill: resolved(`color-mix(in oklab, ${color}, var(--paper) 60%)`), stroke, lineWidth: 1.5 } }, line(x - half, y[2], x + half, y[2])] };
 }
 
 function content(data, index) {

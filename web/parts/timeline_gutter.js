@@ -6,7 +6,8 @@ import { grouped, plural, text } from '../format.js';
 const KINDS = { host: 'Host', rank_group: 'Rank with its workers', process: 'Process', thread: 'Thread' };
 
 /** What a lane is called beside its picture; a pinned one stands alone. */
-export function wordsOfLine({ level, label, pid, tid }, fixed) {
+export function wordsOfLine({ level, label, pid, tid, words }, fixed) {
+    if (words) return words;
     if (level !== 'host' && pid === null) return level === 'thread' && tid !== null ? `thread ${tid}` : 'no process';
     if (level === 'thread') return `${fixed ? `${pid} ` : ''}${tid === pid ? 'main thread' : `thread ${label}`}`;
     return level === 'process' ? `process ${label}` : label;

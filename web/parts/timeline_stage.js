@@ -35,6 +35,7 @@ const MOST_FIXED = 0.4, EASE = 0.4, NEAR = 3; /* px */
  * @property {import('./timeline_boxes.js').Box|null} chosen
  * @property {string|null} only  name that stands out
  * @property {string|null} hits  condition of the events to outline
+ * @property {(wanted: {chunk: import('./timeline_tree.js').Chunk, from: number, to: number}) => Object} [events]  the boxes of a window, as the call timeline/events has them, where they do not come from the trace
  */
 
 /**
@@ -85,6 +86,7 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
     }
 
     async function load(about, { kind, what = '', chunk, r, index }, signal) {
+        if (about.events) return tileOfEvents(about.events({ chunk, from: CELLS * r * index, to: CELLS * r * (index + 1) }), { kind, chunk, r, index }, texts);
         const seconds = (ticks) => ticks / about.perSecond, { filter } = about.parameters;
         const both = kind === 'hits' && filter ? `(${filter}) and (${what})` : kind === 'hits' ? what : filter;
         const asking = { ...about.parameters, filter: both, lanes: chunk.lanes.map(({ id }) => id).join(','), from: seconds(CELLS * r * index), to: seconds(CELLS * r * (index + 1)), width: CELLS, label: kind === 'density' ? what : null };

@@ -15,6 +15,7 @@ const CHUNK = 16, MOST_ROWS = 3900; /* so that a tile stays within what the serv
  * @property {string|null} parent
  * @property {'job'|'host'|'rank_group'|'process'|'thread'} level
  * @property {string} label
+ * @property {string} [words]  what stands beside it, where it is no thread of the trace
  * @property {string|null} host_name
  * @property {number|null} pid
  * @property {number|null} tid

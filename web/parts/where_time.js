@@ -92,7 +92,7 @@ function ofRanks({ root, parts, below }, tree, preset) {
 function ofProcesses({ trace, rows, tree, preset }) {
     const workers = trace.kind === 'dasf'; /* each process is one, and has nothing to do but tasks */
     const byName = new Map(rows.map((row) => [row.name, row])), present = tree.filter(({ name }) => isPresent(byName.get(name)));
-    const [only] = present, condition = conditionOf(preset, only?.name);
+    const [only] = present, condition = only && conditionOf(preset, only.name);
     /** @type {Partition['owner']} */
     const owner = (active, least) => (active.length > 0 ? { name: least(active), kind: 'inner' } : { name: null, kind: workers ? 'idle' : 'none' });
     const many = [...present].sort((a, b) => byName.get(b.name).busy_process_sum - byName.get(a.name).busy_process_sum).slice(0, MOST_SETS);
