@@ -34,7 +34,7 @@ export function stallQuestion({ preset, filter, from, to }, trace) {
 
 /**
  * @param {Object} trace
- * @param {{clear: () => void}} bar  of the page
+ * @param {ReturnType<import('./control_bar.js').controlBar>} bar  of the page
  */
 export function causesView(trace, bar) {
     const top = h('div', { class: 'stack' }), chart = chartCard({ name: 'causes', title: 'Causes', kind: bars });

@@ -80,7 +80,10 @@ function columnOf(name, index, { units, data }) {
 
 const OPEN = { report: 'Open the report', query: 'Open as a query', overlap: 'Open the causes', steps: 'Open the steps', overview: 'Open the stragglers', whatif: 'Simulate it', layer: 'Open the layer' };
 
-/** The page that shows the same figures, and what a remedy would gain, where there is such a page. */
+/**
+ * The page that shows the same figures, and what a remedy would gain, where there is such a page.
+ * @param {Finding} finding
+ */
 function linkOf({ link, what_if: scenario, severity }) {
     const places = [link && link.page in OPEN && !(link.page === 'layer' && !link.layer) && !(link.page === 'overlap' && !link.attribution) && link, scenario && severity !== 'ok' && severity !== 'na' && { page: 'whatif', ...scenario }].filter(Boolean);
     return places.length > 0 && h('p', { class: 'finding-links' }, places.map(placeLink));

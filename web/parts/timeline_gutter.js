@@ -5,7 +5,10 @@ import { grouped, plural, text } from '../format.js';
 
 const KINDS = { host: 'Host', rank_group: 'Rank with its workers', process: 'Process', thread: 'Thread' };
 
-/** What a lane is called beside its picture; a pinned one stands alone. */
+/**
+ * What a lane is called beside its picture; a pinned one stands alone.
+ * @param {import('./timeline_tree.js').Lane} lane
+ */
 export function wordsOfLine({ level, label, pid, tid, words }, fixed) {
     if (words) return words;
     if (level !== 'host' && pid === null) return level === 'thread' && tid !== null ? `thread ${tid}` : 'no process';
