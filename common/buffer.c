@@ -110,7 +110,10 @@ void sta_put_int(struct sta_buffer *buffer, int64_t value)
 
 void sta_put_uint(struct sta_buffer *buffer, uint64_t value)
 {
-    sta_put_format(buffer, "%" PRIu64, value);
+    if (value <= INT64_MAX)
+        sta_put_int(buffer, (int64_t)value);
+    else
+        sta_put_wide(buffer, value);
 }
 
 void sta_put_wide(struct sta_buffer *buffer, __int128 value)

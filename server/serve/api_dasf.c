@@ -22,7 +22,7 @@ static int check(struct sta_view *view, struct sta_error *err)
     return status;
 }
 
-/* ---- the records, kept among the results: no rows of it are ever read */
+/* ---- the records, and these with their graph, kept among the results: no rows of them are ever read */
 
 static void destroy_records(void *self)
 {
@@ -46,6 +46,46 @@ static int read_records(struct sta_view *view, const struct sta_budget *budget, 
 }
 
 static const struct sta_view_kind view_records = {.name = "dasf records", .result = read_records};
+
+struct linked {
+    struct sta_dasf *dasf;
+    struct sta_result *records;
+};
+
+static void destroy_linked(void *self)
+{
+    struct linked *linked = self;
+    sta_dasf_destroy(linked->dasf);
+    sta_result_release(linked->records);
+    free(linked);
+}
+
+static uint64_t bytes_of_linked(const void *self)
+{
+    const struct linked *linked = self;
+    return sta_dasf_bytes(linked->dasf);
+}
+
+static int link_records(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                        struct sta_error *err)
+{
+    static const struct sta_result_class class = {.destroy = destroy_linked, .bytes = bytes_of_linked};
+    struct linked linked;
+    int status = sta_view_ask_of(view, 0, &view_records, budget, &linked.records, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_dasf_link(linked.records->self, budget, &linked.dasf, err);
+    if (status != STA_OK) {
+        sta_result_release(linked.records);
+        return status;
+    }
+    struct linked *made = sta_alloc(sizeof *made);
+    *made = linked;
+    *result = sta_result_create(&class, made);
+    return STA_OK;
+}
+
+static const struct sta_view_kind view_linked = {.name = "dasf graph", .result = link_records};
 
 /* ---- tables */
 
@@ -77,13 +117,15 @@ static int ask(struct sta_view *view, const struct sta_dasf *dasf, const struct 
 static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                    struct sta_error *err)
 {
+    const bool graph = sta_dasf_table_linked(sta_dasf_table_find(view->part));
     struct sta_result *records;
     struct sta_table table;
     struct sta_facts facts = {0};
-    int status = sta_view_ask_of(view, 0, &view_records, budget, &records, err);
+    int status = sta_view_ask_of(view, 0, graph ? &view_linked : &view_records, budget, &records, err);
     if (status != STA_OK)
         return status;
-    status = ask(view, records->self, budget, &table, &facts, err);
+    const struct sta_dasf *dasf = graph ? ((const struct linked *)records->self)->dasf : records->self;
+    status = ask(view, dasf, budget, &table, &facts, err);
     sta_result_release(records);
     if (status != STA_OK)
         return status;

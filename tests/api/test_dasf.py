@@ -83,6 +83,13 @@ def test_tables_follow_the_tasks(scene):
     assert [row["key"] for row in rows(server, trace, "slack", filter="host_name%20==%20'h1'")] == ["a", "c"]
 
 
+def test_only_tables_of_the_graph_count_its_nodes(scene):
+    server, trace = server_with(scene, compute("a", 3, 2, inputs=["x"]), compute("b", 5, 1, "h2", inputs=["a"]), sample(2.5))
+    for table, nodes in (("task_bottleneck", None), ("task_balance", None), ("graph", 1), ("parallelism?granularity=1", None), ("task_bottleneck", None)):
+        answer = server.get(f"/api/v1/traces/{trace['id']}/dasf/{table}")
+        assert (answer["tasks"], answer.get("tasks_of_unknown_size")) == (2, nodes), table
+
+
 def test_clocks_of_hosts_are_estimated_and_set(scene):
     server, trace = server_with(scene, compute("a", 3, 2), compute("b", 2, 1, "h2", inputs=["a"]))
     clocks = rows(server, trace, "clocks")

@@ -14,7 +14,8 @@ static const char WHAT[] = "groups of tasks";
 
 /* The tasks of one row. */
 struct group {
-    size_t first, count; /* of the sorted pairs */
+    uint32_t first, count; /* of the sorted pairs */
+    uint32_t task, key;    /* the first of them, and its key */
     double duration, total, percent;
 };
 
@@ -23,9 +24,11 @@ struct grouping {
     bool by_key;
     struct sta_word_pair *tasks; /* worker and group, place among the tasks; sorted */
     size_t task_count;
-    struct group *groups;        /* in the order of the original's rows */
-    struct sta_word_pair *order; /* of the rows that go out: minor is a group */
+    struct sta_word_pair *scratch; /* of all sorts: as many as tasks */
+    struct group *groups;          /* in the order of the original's rows */
+    struct sta_word_pair *order;   /* of the rows that go out: minor is a group */
     size_t group_count;
+    size_t keys; /* the column of keys or functions */
 };
 
 static const struct dasf_task *task_at(const struct grouping *grouping, const struct group *group, size_t i)
@@ -33,23 +36,24 @@ static const struct dasf_task *task_at(const struct grouping *grouping, const st
     return &grouping->asked->dasf->tasks[grouping->tasks[group->first + i].minor];
 }
 
+static const struct dasf_task *first_task(const struct grouping *grouping, const struct group *group)
+{
+    return &grouping->asked->dasf->tasks[group->task];
+}
+
 static void grouping_fini(struct grouping *grouping)
 {
     struct sta_account *account = grouping->asked->budget->account;
     sta_account_free(account, grouping->tasks);
+    sta_account_free(account, grouping->scratch);
     sta_account_free(account, grouping->groups);
     sta_account_free(account, grouping->order);
 }
 
-static int sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs, size_t count,
-                      struct sta_error *err)
+static int sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+                      struct sta_word_pair *scratch, size_t count, struct sta_error *err)
 {
-    struct sta_word_pair *scratch =
-        sta_account_alloc(asked->budget->account, count + 1, sizeof *scratch, WHAT, err);
-    if (scratch == NULL)
-        return err->status;
     int status = sta_radix_sort_pairs(pairs, scratch, count, asked->budget->cancel);
-    sta_account_free(asked->budget->account, scratch);
     return status == STA_OK ? STA_OK : sta_radix_failed(status, "tasks", count, err);
 }
 
@@ -59,9 +63,12 @@ static int sort_tasks(struct grouping *grouping, struct sta_error *err)
 {
     const struct dasf_asked *asked = grouping->asked;
     const struct sta_dasf *dasf = asked->dasf;
-    grouping->tasks =
-        sta_account_alloc(asked->budget->account, dasf->task_count + 1, sizeof *grouping->tasks, WHAT, err);
-    if (grouping->tasks == NULL)
+    struct sta_account *account = asked->budget->account;
+    grouping->tasks = sta_account_alloc(account, dasf->task_count + 1, sizeof *grouping->tasks, WHAT, err);
+    grouping->scratch = grouping->tasks ? sta_account_alloc(account, dasf->task_count + 1,
+                                                            sizeof *grouping->scratch, WHAT, err)
+                                        : NULL;
+    if (grouping->scratch == NULL)
         return err->status;
     for (size_t i = 0; i < dasf->task_count; i++) {
         if (sta_budget_check_step(asked->budget, i, err) != STA_OK)
@@ -72,7 +79,7 @@ static int sort_tasks(struct grouping *grouping, struct sta_error *err)
             grouping->tasks[grouping->task_count++] =
                 (struct sta_word_pair){(uint64_t)task->worker << 32 | group, i};
     }
-    return sort_pairs(asked, grouping->tasks, grouping->task_count, err);
+    return sort_pairs(asked, grouping->tasks, grouping->scratch, grouping->task_count, err);
 }
 
 /* Where each worker first appears. */
@@ -116,13 +123,15 @@ static int order_groups(struct grouping *grouping, struct sta_error *err)
                 (uint64_t)appears[grouping->tasks[i].major >> 32] << 32 | grouping->tasks[i].minor, i};
     sta_account_free(account, appears);
     grouping->group_count = count;
-    return sort_pairs(grouping->asked, grouping->order, count, err);
+    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, count, err);
 }
 
 static void measure_group(struct grouping *grouping, struct group *group, size_t first)
 {
     uint64_t major = grouping->tasks[first].major;
-    group->first = first;
+    group->first = (uint32_t)first;
+    group->task = (uint32_t)grouping->tasks[first].minor;
+    group->key = first_task(grouping, group)->key;
     while (first + group->count < grouping->task_count &&
            grouping->tasks[first + group->count].major == major)
         group->duration += task_at(grouping, group, group->count++)->duration;
@@ -173,7 +182,7 @@ static int sort_by_duration(struct grouping *grouping, struct sta_error *err)
 {
     for (size_t i = 0; i < grouping->group_count; i++)
         grouping->order[i] = (struct sta_word_pair){~dasf_ordered_bits(grouping->groups[i].duration), i};
-    return sort_pairs(grouping->asked, grouping->order, grouping->group_count, err);
+    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, grouping->group_count, err);
 }
 
 static int make_groups(struct grouping *grouping, struct sta_error *err)
@@ -195,6 +204,17 @@ static const struct group *row_group(const struct grouping *grouping, size_t row
     return &grouping->groups[grouping->order[row].minor];
 }
 
+#define AHEAD 16 /* rows whose group and task are fetched before they are wanted */
+
+/* By duration, groups and tasks lie anywhere. */
+static void fetch_ahead(const struct grouping *grouping, size_t row)
+{
+    if (row + 2 * AHEAD < grouping->group_count)
+        __builtin_prefetch(row_group(grouping, row + 2 * AHEAD));
+    if (row + AHEAD < grouping->group_count)
+        __builtin_prefetch(first_task(grouping, row_group(grouping, row + AHEAD)));
+}
+
 static void add_column(const struct grouping *grouping, const char *exact, const char *compatible,
                        enum sta_type type, const char *unit)
 {
@@ -203,7 +223,7 @@ static void add_column(const struct grouping *grouping, const char *exact, const
 }
 
 /* The columns that both tables have; under compatible there is none of the worker's name. */
-static void add_columns(const struct grouping *grouping)
+static void add_columns(struct grouping *grouping)
 {
     const struct dasf_asked *asked = grouping->asked;
     sta_table_init(asked->table, grouping->group_count);
@@ -212,6 +232,7 @@ static void add_columns(const struct grouping *grouping)
     add_column(grouping, "gpu", "GPU", STA_TYPE_TEXT, NULL);
     if (!asked->question->compatible)
         (void)sta_table_add(asked->table, "worker", STA_TYPE_TEXT, NULL);
+    grouping->keys = asked->table->column_count;
     if (grouping->by_key)
         add_column(grouping, "key", "Task Key", STA_TYPE_TEXT, NULL);
     else
@@ -226,16 +247,15 @@ static struct sta_table_column *fill_columns(const struct grouping *grouping, si
     const struct dasf_asked *asked = grouping->asked;
     const struct sta_dasf *dasf = asked->dasf;
     const struct group *group = row_group(grouping, row);
-    const struct dasf_task *task = task_at(grouping, group, 0);
+    const struct dasf_task *task = first_task(grouping, group);
     const struct dasf_worker *worker = &dasf->workers[task->worker];
     struct sta_table_column *column = asked->table->columns;
+    fetch_ahead(grouping, row);
     dasf_lend_text(column++, row, dasf->hosts[worker->host]);
     dasf_lend_text(column++, row, worker->gpu);
     if (!asked->question->compatible)
         dasf_lend_text(column++, row, worker->name);
-    if (grouping->by_key)
-        dasf_lend_text(column, row, dasf_node_text(dasf, task->key));
-    else if (task->name != STA_NO_CODE)
+    if (!grouping->by_key && task->name != STA_NO_CODE)
         dasf_lend_text(
             column, row,
             sta_dictionary_text(sta_tables_names(sta_snapshot_tables(dasf->snapshot)), task->name));
@@ -244,16 +264,29 @@ static struct sta_table_column *fill_columns(const struct grouping *grouping, si
     return column + 1;
 }
 
-static void fill_task_row(const void *context, size_t row)
+static void fill_task_row(const struct grouping *grouping, size_t row)
 {
-    const struct grouping *grouping = context;
     const struct sta_dasf *dasf = grouping->asked->dasf;
     struct sta_table_column *column = fill_columns(grouping, row);
-    const int64_t size = dasf->tasks[dasf->last[task_at(grouping, row_group(grouping, row), 0)->key]].size;
+    const int64_t size = dasf->tasks[dasf->last[row_group(grouping, row)->key]].size;
     if (grouping->asked->question->compatible)
         sta_table_set_number(column, row, (double)size / 1e6);
     else
         sta_table_set_int(column, row, size);
+}
+
+/* The keys by themselves: the processor then waits for many of them together. */
+static void fill_task_rows(const void *context, size_t first, size_t end)
+{
+    const struct grouping *grouping = context;
+    struct sta_table_column *keys = &grouping->asked->table->columns[grouping->keys];
+    for (size_t row = first; row < end; row++) {
+        if (row + AHEAD < end)
+            __builtin_prefetch(row_group(grouping, row + AHEAD));
+        dasf_lend_text(keys, row, dasf_node_text(grouping->asked->dasf, row_group(grouping, row)->key));
+    }
+    for (size_t row = first; row < end; row++)
+        fill_task_row(grouping, row);
 }
 
 int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
@@ -264,7 +297,7 @@ int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
         add_columns(&grouping);
         add_column(&grouping, "size", "Memory usage (Mb)",
                    asked->question->compatible ? STA_TYPE_FLOAT : STA_TYPE_INT, "B");
-        status = dasf_fill_rows(asked, fill_task_row, &grouping, err);
+        status = dasf_fill_rows(asked, fill_task_rows, &grouping, err);
     }
     grouping_fini(&grouping);
     return status;
@@ -330,15 +363,18 @@ static int make_means(struct dasf_asked *asked, struct means *means, struct sta_
         return status;
     struct sta_word_pair *pairs =
         sta_account_alloc(account, dasf->sample_count + 1, sizeof *pairs, WHAT, err);
+    struct sta_word_pair *scratch =
+        pairs ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *scratch, WHAT, err) : NULL;
     means->items =
-        pairs ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *means->items, WHAT, err) : NULL;
+        scratch ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *means->items, WHAT, err) : NULL;
     for (size_t i = 0; i < dasf->sample_count && means->items != NULL; i++)
         if (tasks[i] != DASF_NEVER && !isnan(dasf->samples[i].utilization) && !isnan(dasf->samples[i].memory))
             pairs[count++] = (struct sta_word_pair){where(asked, &dasf->tasks[tasks[i]]), i};
-    status = means->items != NULL ? sort_pairs(asked, pairs, count, err) : err->status;
+    status = means->items != NULL ? sort_pairs(asked, pairs, scratch, count, err) : err->status;
     if (status == STA_OK)
         add_samples(asked, means, pairs, count);
     sta_account_free(account, pairs);
+    sta_account_free(account, scratch);
     sta_account_free(account, tasks);
     sta_facts_int(asked->facts, "samples_of_no_task", (int64_t)candidates[0]);
     sta_facts_int(asked->facts, "samples_of_one_task", (int64_t)candidates[1]);
@@ -352,7 +388,7 @@ static struct sta_table_column *fill_means(const struct grouping *grouping, cons
 {
     const struct dasf_asked *asked = grouping->asked;
     const bool original = asked->question->compatible;
-    const struct mean *mean = find_mean(means, where(asked, task_at(grouping, row_group(grouping, row), 0)));
+    const struct mean *mean = find_mean(means, where(asked, first_task(grouping, row_group(grouping, row))));
     const double memory = mean ? mean->memory / (double)mean->count : 0;
     sta_table_set_number(column++, row, mean ? mean->utilization / (double)mean->count : 0);
     sta_table_set_number(column++, row, original ? memory / 1e9 : memory);
@@ -399,7 +435,7 @@ struct function_table {
     const struct means *means;
 };
 
-static void add_function_columns(const struct grouping *grouping)
+static void add_function_columns(struct grouping *grouping)
 {
     add_columns(grouping);
     add_column(grouping, "gpu_utilization", "Mean GPU Utilization (%)", STA_TYPE_FLOAT, NULL);
@@ -412,9 +448,8 @@ static void add_function_columns(const struct grouping *grouping)
     add_column(grouping, "mean_duration", "Mean Task time (s)", STA_TYPE_FLOAT, "s");
 }
 
-static void fill_function_row(const void *context, size_t row)
+static void fill_function_row(const struct function_table *functions, size_t row)
 {
-    const struct function_table *functions = context;
     const struct grouping *grouping = functions->grouping;
     const struct group *group = row_group(grouping, row);
     struct sta_table_column *column = fill_columns(grouping, row);
@@ -422,6 +457,12 @@ static void fill_function_row(const void *context, size_t row)
     column = fill_graph(grouping, row, column);
     sta_table_set_int(column++, row, (int64_t)group->count);
     sta_table_set_number(column, row, group->duration / (double)group->count);
+}
+
+static void fill_function_rows(const void *context, size_t first, size_t end)
+{
+    for (size_t row = first; row < end; row++)
+        fill_function_row(context, row);
 }
 
 int dasf_check_durations(const struct dasf_asked *asked, struct sta_error *err)
@@ -450,7 +491,7 @@ int dasf_function_bottleneck(struct dasf_asked *asked, struct sta_error *err)
     if (status == STA_OK) {
         const struct function_table functions = {&grouping, &means};
         add_function_columns(&grouping);
-        status = dasf_fill_rows(asked, fill_function_row, &functions, err);
+        status = dasf_fill_rows(asked, fill_function_rows, &functions, err);
     }
     sta_account_free(asked->budget->account, means.items);
     grouping_fini(&grouping);

@@ -25,7 +25,24 @@ int sta_dasf_create(struct sta_snapshot *snapshot, const struct sta_presets *pre
     if (status == STA_OK)
         status = dasf_read_stream(made, budget, err);
     if (status == STA_OK)
-        status = dasf_build_graph(made, budget, err);
+        status = dasf_find_last(made, budget, err);
+    if (status != STA_OK)
+        sta_dasf_destroy(made);
+    else
+        *dasf = made;
+    return status;
+}
+
+/* Another of the same records: what is of the graph is its own. */
+int sta_dasf_link(const struct sta_dasf *records, const struct sta_budget *budget, struct sta_dasf **dasf,
+                  struct sta_error *err)
+{
+    struct sta_dasf *made = sta_alloc(sizeof *made);
+    *made = *records;
+    made->linked = true;
+    made->bytes = 0;
+    made->last = NULL;
+    int status = dasf_build_graph(made, budget, err);
     if (status != STA_OK)
         sta_dasf_destroy(made);
     else
@@ -35,11 +52,6 @@ int sta_dasf_create(struct sta_snapshot *snapshot, const struct sta_presets *pre
 
 void sta_dasf_destroy(struct sta_dasf *dasf)
 {
-    free(dasf->tasks);
-    free(dasf->holdings);
-    free(dasf->samples);
-    free(dasf->workers);
-    free(dasf->hosts);
     free(dasf->mentioned);
     free(dasf->mention);
     free(dasf->last);
@@ -48,15 +60,22 @@ void sta_dasf_destroy(struct sta_dasf *dasf)
     free(dasf->before.nodes);
     free(dasf->after.first);
     free(dasf->after.nodes);
-    sta_dictionary_destroy(dasf->unknown);
-    sta_columns_destroy(dasf->columns);
-    sta_snapshot_release(dasf->snapshot);
+    if (!dasf->linked) {
+        free(dasf->tasks);
+        free(dasf->holdings);
+        free(dasf->samples);
+        free(dasf->workers);
+        free(dasf->hosts);
+        sta_dictionary_destroy(dasf->unknown);
+        sta_columns_destroy(dasf->columns);
+        sta_snapshot_release(dasf->snapshot);
+    }
     free(dasf);
 }
 
 uint64_t sta_dasf_bytes(const struct sta_dasf *dasf)
 {
-    return dasf->bytes + sta_dictionary_bytes(dasf->unknown);
+    return dasf->bytes + (dasf->linked ? 0 : sta_dictionary_bytes(dasf->unknown));
 }
 
 /* ---- which rows are asked for */
@@ -182,10 +201,10 @@ double dasf_from_start(const struct dasf_asked *asked, int64_t ns)
 
 static const struct {
     const char *name;
-    bool compatible;
+    bool compatible, linked;
     dasf_table *fill;
 } tables[] = {
-#define X(name, compatible, row) {#name, compatible, dasf_##name},
+#define X(name, compatible, linked, row) {#name, compatible, linked, dasf_##name},
     STA_DASF_TABLE_LIST(X)
 #undef X
 };
@@ -196,6 +215,11 @@ enum sta_dasf_table sta_dasf_table_find(const char *name)
         if (strcmp(tables[i].name, name) == 0)
             return (enum sta_dasf_table)i;
     return STA_DASF_TABLES;
+}
+
+bool sta_dasf_table_linked(enum sta_dasf_table table)
+{
+    return tables[table].linked;
 }
 
 /* The original takes all of its files as they are. */
@@ -225,14 +249,12 @@ static int check_compatible(const struct sta_dasf_question *question, struct sta
 static void add_facts(const struct dasf_asked *asked)
 {
     const struct sta_dasf *dasf = asked->dasf;
-    int64_t unknown = 0;
-    for (uint32_t i = 0; i < dasf->mention_count; i++)
-        unknown += dasf->last[dasf->mentioned[i]] == DASF_NEVER;
     sta_facts_int(asked->facts, "compute", (int64_t)dasf->task_count);
     sta_facts_int(asked->facts, "managed_memory", (int64_t)dasf->holding_count);
     sta_facts_int(asked->facts, "resource", (int64_t)dasf->sample_count);
-    sta_facts_int(asked->facts, "tasks", (int64_t)dasf->mention_count - unknown);
-    sta_facts_int(asked->facts, "tasks_of_unknown_size", unknown);
+    sta_facts_int(asked->facts, "tasks", dasf->ran_count);
+    if (dasf->linked)
+        sta_facts_int(asked->facts, "tasks_of_unknown_size", (int64_t)dasf->mention_count - dasf->ran_count);
 }
 
 int sta_dasf_ask(const struct sta_dasf_question *question, const struct sta_budget *budget,

@@ -141,17 +141,33 @@ static int read_morsel(void *context, unsigned worker, size_t morsel, struct sta
 
 /* ---- nodes */
 
+int dasf_find_last(struct sta_dasf *dasf, const struct sta_budget *budget, struct sta_error *err)
+{
+    dasf->node_count = dasf->key_count + sta_dictionary_count(dasf->unknown);
+    dasf->last = dasf_alloc(dasf, budget, dasf->node_count, sizeof *dasf->last, err);
+    if (dasf->last == NULL)
+        return err->status;
+    memset(dasf->last, 0xff, dasf->node_count * sizeof *dasf->last);
+    dasf->ran_count = 0;
+    for (size_t i = 0; i < dasf->task_count; i++) {
+        uint32_t node = dasf->tasks[i].key;
+        if (node >= dasf->node_count)
+            return sta_fail(err, STA_ECORRUPT, "a Compute record has no key");
+        dasf->ran_count += dasf->last[node] == DASF_NEVER;
+        dasf->last[node] = (uint32_t)i;
+    }
+    return STA_OK;
+}
+
 static int alloc_nodes(struct sta_dasf *dasf, const struct sta_budget *budget, struct sta_error *err)
 {
     size_t nodes = dasf->node_count;
     dasf->mentioned = dasf_alloc(dasf, budget, nodes, sizeof *dasf->mentioned, err);
     dasf->mention = dasf->mentioned ? dasf_alloc(dasf, budget, nodes, sizeof *dasf->mention, err) : NULL;
-    dasf->last = dasf->mention ? dasf_alloc(dasf, budget, nodes, sizeof *dasf->last, err) : NULL;
-    dasf->input_size = dasf->last ? dasf_alloc(dasf, budget, nodes, sizeof *dasf->input_size, err) : NULL;
+    dasf->input_size = dasf->mention ? dasf_alloc(dasf, budget, nodes, sizeof *dasf->input_size, err) : NULL;
     if (dasf->input_size == NULL)
         return err->status;
     memset(dasf->mention, 0xff, nodes * sizeof *dasf->mention);
-    memset(dasf->last, 0xff, nodes * sizeof *dasf->last);
     memset(dasf->input_size, 0, nodes * sizeof *dasf->input_size);
     return STA_OK;
 }
@@ -178,10 +194,8 @@ static int each_edge(const struct building *building,
         status = sta_budget_check(building->budget, err);
         for (size_t i = first; i < first + MORSEL_TASKS && i < dasf->task_count; i++) {
             uint32_t node = dasf->tasks[i].key;
-            if (mentions) {
+            if (mentions)
                 mention(dasf, node);
-                dasf->last[node] = (uint32_t)i;
-            }
             for (uint32_t n = lists->inputs[i - first]; n > 0; n--)
                 edge(dasf, *at++, node);
             for (uint32_t n = lists->users[i - first]; n > 0; n--)
@@ -310,10 +324,8 @@ int dasf_build_graph(struct sta_dasf *dasf, const struct sta_budget *budget, str
     if (building.lists == NULL)
         return err->status;
     int status = sta_tasks_run(budget, building.morsels, read_morsel, &building, err);
-    dasf->node_count = dasf->key_count + sta_dictionary_count(dasf->unknown);
-    for (size_t i = 0; i < dasf->task_count && status == STA_OK; i++)
-        if (dasf->tasks[i].key >= dasf->node_count)
-            status = sta_fail(err, STA_ECORRUPT, "a Compute record has no key");
+    if (status == STA_OK)
+        status = dasf_find_last(dasf, budget, err);
     if (status == STA_OK)
         status = alloc_nodes(dasf, budget, err);
     if (status == STA_OK)

@@ -1,9 +1,8 @@
 /* The task graph as a table: a row for each task that is run or named, in the order of first mention. */
 #include "analyse/dasf/stream.h"
 
-static void fill_graph_row(const void *context, size_t row)
+static void fill_graph_row(const struct dasf_asked *asked, size_t row)
 {
-    const struct dasf_asked *asked = context;
     const struct sta_dasf *dasf = asked->dasf;
     struct sta_table *table = asked->table;
     uint32_t node = dasf->mentioned[row], last = dasf->last[node];
@@ -23,6 +22,12 @@ static void fill_graph_row(const void *context, size_t row)
         sta_table_set_number(&table->columns[6], row, rate);
 }
 
+static void fill_graph_rows(const void *context, size_t first, size_t end)
+{
+    for (size_t row = first; row < end; row++)
+        fill_graph_row(context, row);
+}
+
 int dasf_graph(struct dasf_asked *asked, struct sta_error *err)
 {
     struct sta_table *table = asked->table;
@@ -38,5 +43,5 @@ int dasf_graph(struct dasf_asked *asked, struct sta_error *err)
     sta_table_add(table, "predecessors", STA_TYPE_INT, NULL);
     sta_table_add(table, "input_size", STA_TYPE_INT, "B");
     sta_table_add(table, "throughput", STA_TYPE_FLOAT, "B/s");
-    return dasf_fill_rows(asked, fill_graph_row, asked, err);
+    return dasf_fill_rows(asked, fill_graph_rows, asked, err);
 }

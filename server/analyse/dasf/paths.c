@@ -332,9 +332,8 @@ struct slack_table {
     int64_t longest;
 };
 
-static void fill_slack_row(const void *context, size_t row)
+static void fill_slack_row(const struct slack_table *slack, size_t row)
 {
-    const struct slack_table *slack = context;
     const struct dasf_asked *asked = slack->asked;
     const uint32_t node = slack->nodes[row];
     const struct dasf_task *task = task_of(asked, node);
@@ -346,6 +345,12 @@ static void fill_slack_row(const void *context, size_t row)
     set_seconds(asked->table, 3, row, slack->finish[node]);
     set_seconds(asked->table, 4, row,
                 slack->longest - (slack->finish[node] + slack->tail[node] - task->time));
+}
+
+static void fill_slack_rows(const void *context, size_t first, size_t end)
+{
+    for (size_t row = first; row < end; row++)
+        fill_slack_row(context, row);
 }
 
 /* The rows are in the order of first mention: for that the chain's order, which has served, is written anew.
@@ -367,7 +372,7 @@ static int fill_slack(const struct dasf_asked *asked, struct chain *chain, const
     for (uint32_t i = 0; i < dasf->mention_count; i++)
         if (dasf_node_ran(asked, dasf->mentioned[i]))
             chain->order[rows++] = dasf->mentioned[i];
-    return dasf_fill_rows(asked, fill_slack_row, &slack, err);
+    return dasf_fill_rows(asked, fill_slack_rows, &slack, err);
 }
 
 int dasf_slack(struct dasf_asked *asked, struct sta_error *err)

@@ -11,7 +11,7 @@
 #define AHEAD 16   /* rows whose text is fetched before it is wanted */
 
 struct filling {
-    dasf_fill_row *fill;
+    dasf_fill *fill;
     const void *context;
     size_t rows;
 };
@@ -19,11 +19,9 @@ struct filling {
 static int fill_morsel(void *context, unsigned worker, size_t morsel, struct sta_error *err)
 {
     const struct filling *filling = context;
-    const size_t end = STA_MIN((morsel + 1) * MORSEL_ROWS, filling->rows);
     (void)worker;
     (void)err;
-    for (size_t row = morsel * MORSEL_ROWS; row < end; row++)
-        filling->fill(filling->context, row);
+    filling->fill(filling->context, morsel * MORSEL_ROWS, STA_MIN((morsel + 1) * MORSEL_ROWS, filling->rows));
     return STA_OK;
 }
 
@@ -56,7 +54,7 @@ static int own_texts(const struct dasf_asked *asked, struct sta_table_column *co
     return STA_OK;
 }
 
-int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill_row *fill, const void *context,
+int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *context,
                    struct sta_error *err)
 {
     struct sta_table *table = asked->table;

@@ -5,6 +5,7 @@
 #include "analyse/dasf/stream.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +41,26 @@ struct vectors {
 #undef X
 };
 
-/* What one worker has read: in the order of its rows. */
-struct part {
-    struct dasf_task *tasks;
-    struct dasf_holding *holdings;
-    struct dasf_sample *samples;
-    size_t task_count, task_capacity, holding_count, holding_capacity, sample_count, sample_capacity;
+/* X(list, type, from counts): the kinds of records that are kept; as many as the sources' ledgers say, at
+ * most */
+#define PILE_LIST(X)                                                                                         \
+    X(task, struct dasf_task, events)                                                                        \
+    X(holding, struct dasf_holding, counters)                                                                \
+    X(sample, struct dasf_sample, counters)
+
+enum {
+#define X(list, type, counted) PILE_##list,
+    PILE_LIST(X)
+#undef X
+        PILES
+};
+
+/* Records of one kind, in the order in which workers met them: each claims room for those of a row group. */
+struct pile {
+    char *items;
+    size_t size, position_at; /* of an item; of its position in it */
+    size_t capacity;
+    _Atomic size_t count;
 };
 
 struct reading {
@@ -55,7 +70,7 @@ struct reading {
     uint32_t compute, memory, resource; /* codes of the categories */
     const struct sta_entities *entities;
     uint64_t *places, records; /* see dasf_stream_places */
-    struct part *parts;
+    struct pile piles[PILES];
     uint32_t *worker_names; /* by worker: code of its text + 1; written by whoever sees one */
     const struct sta_dictionary *worker_texts;
 };
@@ -126,23 +141,18 @@ static int get_vectors(const struct reading *reading, const struct sta_scan_rows
 /* What the rows of a block have in common. */
 struct rows_read {
     struct reading *reading;
-    struct part *part;
     struct vectors vectors;
     const struct sta_column_values *cats, *names, *threads, *chunks;
     const struct sta_chunk *chunk_list;
+    void *next[PILES]; /* in the room that was claimed */
 };
 
-static int add_task(struct rows_read *read, uint32_t row, uint32_t position, uint32_t worker,
-                    struct sta_error *err)
+static struct dasf_task task_of(const struct rows_read *read, uint32_t row, uint32_t position,
+                                uint32_t worker)
 {
-    struct part *part = read->part;
     const struct vectors *v = &read->vectors;
-    int status = STA_ACCOUNT_GROW(read->reading->budget->account, part->tasks, part->task_capacity,
-                                  part->task_count + 1, WHAT, err);
-    if (status != STA_OK)
-        return status;
     double timestamp = number_at(&v->timestamp, row), duration = number_at(&v->duration, row);
-    part->tasks[part->task_count++] = (struct dasf_task){
+    return (struct dasf_task){
         .timestamp = timestamp,
         .duration = duration,
         .end = (int64_t)rint(timestamp * 1e9),
@@ -155,40 +165,51 @@ static int add_task(struct rows_read *read, uint32_t row, uint32_t position, uin
         .inputs = code_at(&v->inputs, row),
         .users = code_at(&v->users, row),
     };
-    return STA_OK;
 }
 
-static int add_holding(struct rows_read *read, uint32_t row, uint32_t position, uint32_t worker,
-                       struct sta_error *err)
+static struct dasf_holding holding_of(const struct rows_read *read, uint32_t row, uint32_t position,
+                                      uint32_t worker)
 {
-    struct part *part = read->part;
-    int status = STA_ACCOUNT_GROW(read->reading->budget->account, part->holdings, part->holding_capacity,
-                                  part->holding_count + 1, WHAT, err);
-    if (status == STA_OK)
-        part->holdings[part->holding_count++] =
-            (struct dasf_holding){.timestamp = number_at(&read->vectors.timestamp, row),
-                                  .tasks = integer_at(&read->vectors.tasks, row),
-                                  .worker = worker,
-                                  .position = position};
-    return status;
-}
-
-static int add_sample(struct rows_read *read, uint32_t row, uint32_t position, uint32_t worker,
-                      struct sta_error *err)
-{
-    struct part *part = read->part;
-    const struct vectors *v = &read->vectors;
-    int status = STA_ACCOUNT_GROW(read->reading->budget->account, part->samples, part->sample_capacity,
-                                  part->sample_count + 1, WHAT, err);
-    if (status == STA_OK)
-        part->samples[part->sample_count++] =
-            (struct dasf_sample){.timestamp = number_at(&v->timestamp, row),
-                                 .utilization = number_at(&v->utilization, row),
-                                 .memory = number_at(&v->memory, row),
-                                 .cpu = number_at(&v->cpu, row),
-                                 .host = read->reading->dasf->workers[worker].host,
+    return (struct dasf_holding){.timestamp = number_at(&read->vectors.timestamp, row),
+                                 .tasks = integer_at(&read->vectors.tasks, row),
+                                 .worker = worker,
                                  .position = position};
-    return status;
+}
+
+static struct dasf_sample sample_of(const struct rows_read *read, uint32_t row, uint32_t position,
+                                    uint32_t worker)
+{
+    const struct vectors *v = &read->vectors;
+    return (struct dasf_sample){.timestamp = number_at(&v->timestamp, row),
+                                .utilization = number_at(&v->utilization, row),
+                                .memory = number_at(&v->memory, row),
+                                .cpu = number_at(&v->cpu, row),
+                                .host = read->reading->dasf->workers[worker].host,
+                                .position = position};
+}
+
+/* Which pile a row of the category goes to; PILES: none. */
+static unsigned pile_of(const struct reading *reading, uint32_t cat)
+{
+    return cat == reading->compute    ? PILE_task
+           : cat == reading->memory   ? PILE_holding
+           : cat == reading->resource ? PILE_sample
+                                      : PILES;
+}
+
+static int claim_room(struct rows_read *read, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    size_t counts[PILES + 1] = {0};
+    for (uint32_t i = 0; i < rows->count; i++)
+        counts[pile_of(read->reading, read->cats->codes[sta_scan_row(rows, i)])]++;
+    for (unsigned p = 0; p < PILES; p++) {
+        struct pile *pile = &read->reading->piles[p];
+        size_t first = atomic_fetch_add_explicit(&pile->count, counts[p], memory_order_relaxed);
+        if (first + counts[p] > pile->capacity)
+            return sta_fail(err, STA_ECORRUPT, "there are more records than the ledger has counted");
+        read->next[p] = pile->items + first * pile->size;
+    }
+    return STA_OK;
 }
 
 static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
@@ -203,18 +224,28 @@ static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
         return sta_fail(err, STA_ECORRUPT, "a record's number is past those of its file");
     if (name != STA_NO_CODE) /* every worker writes the same */
         __atomic_store_n(&reading->worker_names[worker], name + 1, __ATOMIC_RELAXED);
-    if (cat == reading->compute)
-        return add_task(read, row, (uint32_t)place, worker, err);
-    if (cat == reading->memory)
-        return add_holding(read, row, (uint32_t)place, worker, err);
-    return cat == reading->resource ? add_sample(read, row, (uint32_t)place, worker, err) : STA_OK;
+    switch (pile_of(reading, cat)) {
+#define X(list, type, counted)                                                                               \
+    case PILE_##list: {                                                                                      \
+        type *next = read->next[PILE_##list];                                                                \
+        *next = list##_of(read, row, (uint32_t)place, worker);                                               \
+        read->next[PILE_##list] = next + 1;                                                                  \
+        break;                                                                                               \
+    }
+        PILE_LIST(X)
+#undef X
+    default:
+        break;
+    }
+    return STA_OK;
 }
 
 static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
     struct reading *reading = self;
-    struct rows_read read = {.reading = reading, .part = &reading->parts[worker]};
+    struct rows_read read = {.reading = reading};
     size_t chunk_count;
+    (void)worker;
     int status = get_vectors(reading, rows, &read.vectors, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &read.cats, err);
@@ -225,6 +256,8 @@ static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &read.chunks, err);
     read.chunk_list = sta_snapshot_chunks(reading->dasf->snapshot, rows->block->segment, &chunk_count);
+    if (status == STA_OK)
+        status = claim_room(&read, rows, err);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
         status = add_row(&read, sta_scan_row(rows, i), err);
     return status;
@@ -264,73 +297,71 @@ void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t 
     return sta_account_alloc(budget->account, count + 1, size, WHAT, err);
 }
 
-/* Items of all parts, put in the order of their positions. */
-struct gathering {
-    const void *const *parts;
-    const size_t *counts;
-    size_t size, position_at; /* of an item; of its position in it */
-};
+static int make_piles(struct reading *reading, struct sta_error *err)
+{
+    size_t counts[PILES] = {0};
+    for (size_t i = 0; i < sta_snapshot_source_count(reading->dasf->snapshot); i++) {
+        const struct sta_ledger_counts *counted = &sta_snapshot_source(reading->dasf->snapshot, i)->counts;
+#define X(list, type, field) counts[PILE_##list] += counted->field;
+        PILE_LIST(X)
+#undef X
+    }
+#define X(list, type, field)                                                                                 \
+    reading->piles[PILE_##list] = (struct pile){                                                             \
+        .size = sizeof(type), .position_at = offsetof(type, position), .capacity = counts[PILE_##list]};
+    PILE_LIST(X)
+#undef X
+    for (unsigned p = 0; p < PILES; p++) {
+        struct pile *pile = &reading->piles[p];
+        pile->items = sta_account_alloc(reading->budget->account, pile->capacity + 1, pile->size, WHAT, err);
+        if (pile->items == NULL)
+            return err->status;
+    }
+    return STA_OK;
+}
 
-static uint32_t position_of(const struct gathering *gathering, const void *item)
+static uint32_t position_of(const struct pile *pile, size_t item)
 {
     uint32_t position;
-    memcpy(&position, (const char *)item + gathering->position_at, sizeof position);
+    memcpy(&position, pile->items + item * pile->size + pile->position_at, sizeof position);
     return position;
 }
 
-static int gather(const struct reading *reading, const struct gathering *gathering, void **items,
+/* Copies a pile in the order of its positions.  @at: by position, the item there, counted from 1; zero. */
+static int gather(const struct reading *reading, const struct pile *pile, uint32_t *at, void **items,
                   size_t *count, struct sta_error *err)
 {
-    unsigned workers = sta_budget_workers(reading->budget);
-    const char **at =
-        sta_account_calloc(reading->budget->account, reading->records + 1, sizeof *at, WHAT, err);
-    *count = 0;
-    if (at == NULL)
-        return err->status;
-    for (unsigned w = 0; w < workers; w++) {
-        *count += gathering->counts[w];
-        for (size_t i = 0; i < gathering->counts[w]; i++) {
-            const char *item = (const char *)gathering->parts[w] + i * gathering->size;
-            at[position_of(gathering, item)] = item;
-        }
-    }
-    char *out = dasf_alloc(reading->dasf, reading->budget, *count, gathering->size, err);
+    *count = atomic_load_explicit(&pile->count, memory_order_relaxed);
+    char *out = dasf_alloc(reading->dasf, reading->budget, *count, pile->size, err);
     *items = out;
-    for (uint64_t i = 0; out != NULL && i < reading->records; i++)
-        if (at[i] != NULL) {
-            memcpy(out, at[i], gathering->size);
-            out += gathering->size;
+    if (out == NULL)
+        return err->status;
+    for (size_t i = 0; i < *count; i++)
+        at[position_of(pile, i)] = (uint32_t)i + 1;
+    for (uint64_t i = 0; i < reading->records; i++)
+        if (at[i] != 0) {
+            memcpy(out, pile->items + (at[i] - 1) * pile->size, pile->size);
+            out += pile->size;
+            at[i] = 0;
         }
-    if (*items != NULL) /* a damaged store may say two records of one place */
-        *count = (size_t)(out - (char *)*items) / gathering->size;
-    sta_account_free(reading->budget->account, at);
-    return *items != NULL ? STA_OK : err->status;
+    *count = (size_t)(out - (char *)*items) / pile->size; /* a damaged store may say two of one place */
+    return STA_OK;
 }
-
-#define GATHER(items, field, type)                                                                           \
-    do {                                                                                                     \
-        for (unsigned w = 0; w < workers; w++) {                                                             \
-            parts[w] = reading->parts[w].items;                                                              \
-            counts[w] = reading->parts[w].field##_count;                                                     \
-        }                                                                                                    \
-        struct gathering gathering = {parts, counts, sizeof(type), offsetof(type, position)};                \
-        void *all = NULL;                                                                                    \
-        status = status != STA_OK ? status                                                                   \
-                                  : gather(reading, &gathering, &all, &reading->dasf->field##_count, err);   \
-        reading->dasf->items = all;                                                                          \
-    } while (0)
 
 static int gather_all(struct reading *reading, struct sta_error *err)
 {
-    unsigned workers = sta_budget_workers(reading->budget);
-    const void **parts = sta_alloc_array(workers, sizeof *parts);
-    size_t *counts = sta_alloc_array(workers, sizeof *counts);
-    int status = STA_OK;
-    GATHER(tasks, task, struct dasf_task);
-    GATHER(holdings, holding, struct dasf_holding);
-    GATHER(samples, sample, struct dasf_sample);
-    free(parts);
-    free(counts);
+    struct sta_dasf *dasf = reading->dasf;
+    uint32_t *at = sta_account_calloc(reading->budget->account, reading->records + 1, sizeof *at, WHAT, err);
+    int status = at != NULL ? STA_OK : err->status;
+    void *items;
+#define X(list, type, counted)                                                                               \
+    if (status == STA_OK) {                                                                                  \
+        status = gather(reading, &reading->piles[PILE_##list], at, &items, &dasf->list##_count, err);        \
+        dasf->list##s = items;                                                                               \
+    }
+    PILE_LIST(X)
+#undef X
+    sta_account_free(reading->budget->account, at);
     return status;
 }
 
@@ -419,7 +450,6 @@ static int scan(struct reading *reading, struct sta_error *err)
 int dasf_read_stream(struct sta_dasf *dasf, const struct sta_budget *budget, struct sta_error *err)
 {
     struct reading reading = {.dasf = dasf, .budget = budget};
-    unsigned workers = sta_budget_workers(budget);
     reading.places = dasf_stream_places(dasf->snapshot, &reading.records);
     if (reading.records >= UINT32_MAX) {
         free(reading.places);
@@ -430,18 +460,15 @@ int dasf_read_stream(struct sta_dasf *dasf, const struct sta_budget *budget, str
     make_workers(dasf, reading.entities);
     find_columns(&reading);
     reading.worker_names = sta_alloc_array((size_t)dasf->worker_count + 1, sizeof *reading.worker_names);
-    reading.parts = sta_alloc_array(workers, sizeof *reading.parts);
-    int status = scan(&reading, err);
+    int status = make_piles(&reading, err);
+    if (status == STA_OK)
+        status = scan(&reading, err);
     if (status == STA_OK)
         status = gather_all(&reading, err);
     if (status == STA_OK)
         name_workers(&reading);
-    for (unsigned w = 0; w < workers; w++) {
-        sta_account_free(budget->account, reading.parts[w].tasks);
-        sta_account_free(budget->account, reading.parts[w].holdings);
-        sta_account_free(budget->account, reading.parts[w].samples);
-    }
-    free(reading.parts);
+    for (unsigned p = 0; p < PILES; p++)
+        sta_account_free(budget->account, reading.piles[p].items);
     free(reading.worker_names);
     free(reading.places);
     return status;

@@ -60,14 +60,17 @@ struct sta_dasf {
     uint32_t worker_count;
     struct sta_text *hosts; /* ascending by text */
     uint32_t host_count;
-    /* The graph.  A node is a text of args.key, or of `unknown` behind them. */
+    /* A node is a text of args.key, or of `unknown` behind them. */
     const struct sta_dictionary *keys;
     struct sta_dictionary *unknown;
     uint32_t key_count, node_count;
+    uint32_t *last;     /* by node: its last task; DASF_NEVER: it did not run here */
+    uint32_t ran_count; /* nodes that ran */
+    /* The graph. */
+    bool linked;         /* it is there; then all but `last` and what follows is lent */
     uint32_t *mentioned; /* nodes in the order of their first mention */
     uint32_t mention_count;
     uint32_t *mention;              /* by node: place among these */
-    uint32_t *last;                 /* by node: its last task; DASF_NEVER: it did not run here */
     int64_t *input_size;            /* by node: bytes of its predecessors */
     struct dasf_list before, after; /* predecessors and successors, each once */
 };
@@ -78,9 +81,12 @@ static inline struct sta_text dasf_node_text(const struct sta_dasf *dasf, uint32
                                   : sta_dictionary_text(dasf->unknown, node - dasf->key_count);
 }
 
-/** Reads the records; the graph is left empty. */
+/** Reads the records. */
 STA_MUSTCHECK int dasf_read_stream(struct sta_dasf *dasf, const struct sta_budget *budget,
                                    struct sta_error *err);
+/** Sets `last`, of the nodes that there are. */
+STA_MUSTCHECK int dasf_find_last(struct sta_dasf *dasf, const struct sta_budget *budget,
+                                 struct sta_error *err);
 /** Builds the graph from the tasks. */
 STA_MUSTCHECK int dasf_build_graph(struct sta_dasf *dasf, const struct sta_budget *budget,
                                    struct sta_error *err);
@@ -143,10 +149,10 @@ dasf_table dasf_function_bottleneck, dasf_task_bottleneck, dasf_task_balance, da
 void dasf_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
                    struct sta_text text);
 
-/** Fills one row of all columns; texts are lent.  Context: any thread. */
-typedef void dasf_fill_row(const void *context, size_t row);
+/** Fills the rows [first, end) of all columns; texts are lent.  Context: any thread. */
+typedef void dasf_fill(const void *context, size_t first, size_t end);
 /** Fills all rows of the question's table, on all workers, and copies the texts that were lent. */
-STA_MUSTCHECK int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill_row *fill, const void *context,
+STA_MUSTCHECK int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *context,
                                  struct sta_error *err);
 static inline void dasf_lend_text(struct sta_table_column *column, size_t row, struct sta_text text)
 {
