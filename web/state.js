@@ -25,7 +25,7 @@ export function link(change, base = here()) {
 }
 
 /* What a place keeps when another page of the same trace is opened. */
-const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity', 'semantics', 'layer'];
+const SHARED = ['trace', 'preset', 'filters', 'filter', 'from', 'to', 'granularity', 'semantics', 'layer', 'offset'];
 
 /** The address of another page about the same trace, range and filter. */
 export function pageLink(page, change = {}, place = here()) {

@@ -40,6 +40,20 @@ async function chainStandsOutOnTheTimeline(page, daemon) {
     assert.deepEqual(new Set(found.data.map(([key]) => key)), new Set(keys));
 }
 
+/** The timeline draws recorded times, and says what the clocks of hosts make of them. */
+async function timelineSaysWhatClocksDo(page, daemon) {
+    const trace = await sampleTrace(daemon);
+    await page.goto(`${daemon.base}/?page=timeline&trace=${trace.id}`);
+    const notice = page.locator('.notice', { hasText: 'by the clock of its host as recorded' });
+    await notice.waitFor();
+    assert.match(await notice.innerText(), /contradict the order of tasks/);
+    await notice.getByRole('link', { name: 'Offsets of the clocks' }).click();
+    await page.getByRole('button', { name: 'Use the estimated offsets' }).click();
+    await page.getByText('Clocks are set').waitFor();
+    await page.getByRole('region', { name: 'Chains of tasks' }).getByRole('link', { name: 'On the timeline' }).click();
+    await page.locator('.notice', { hasText: 'without the offsets that are set (gnode01:' }).waitFor();
+}
+
 /** What no task covers is idle: of the workers alone, not of what samples their hosts. */
 async function overviewSaysHowIdleWorkersWere(page, daemon) {
     const trace = await sampleTrace(daemon);
@@ -55,5 +69,6 @@ async function overviewSaysHowIdleWorkersWere(page, daemon) {
 export const tests = [
     { name: 'tasks: from adding a computation to its critical path', body: fromAddingToTheCriticalPath },
     { name: 'tasks: the chain stands out on the timeline', body: chainStandsOutOnTheTimeline },
+    { name: 'tasks: the timeline says what the clocks of hosts do', body: timelineSaysWhatClocksDo },
     { name: 'tasks: the overview says how idle workers were', body: overviewSaysHowIdleWorkersWere },
 ];

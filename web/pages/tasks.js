@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, text } from '../format.js';
+import { contradiction, estimatedOffsets } from '../parts/clocks.js';
 import { empty, loading } from '../parts/notice.js';
 import { balanceCard, functionsCard, gpuCard, graphCard, memoryCard, workersCard } from '../parts/task_charts.js';
 import { chainCard, transfersCard } from '../parts/task_tables.js';
@@ -58,11 +59,10 @@ function verdict([longest, ran, , parallelism]) {
 
 /** Hosts whose clocks contradict the order of tasks. */
 function clocks(answer, place) {
-    const hosts = recordsOf(answer), wrong = hosts.filter((host) => host.contradicting_edges > 0);
-    const offsets = hosts.filter((host) => host.estimated_offset).map((host) => `${host.host}:${host.estimated_offset}`).join(',');
-    if (wrong.length === 0 && !place.offset) return null;
+    const hosts = recordsOf(answer), wrong = contradiction(hosts), offsets = estimatedOffsets(hosts);
+    if (!wrong && !place.offset) return null;
     return h('p', { class: 'notice warn' },
-        wrong.length > 0 ? `The clocks of ${wrong.map((host) => host.host).join(', ')} contradict the order of tasks: ${grouped(Math.max(...wrong.map((host) => host.contradicting_edges)))} begin before their inputs ended. ` : `Clocks are set: ${place.offset}. `,
-        wrong.length > 0 && offsets && h('button', { class: 'button small', onclick: () => go({ offset: offsets }) }, 'Use the estimated offsets'), ' ',
+        wrong ?? `Clocks are set: ${place.offset}. `,
+        wrong && offsets && h('button', { class: 'button small', onclick: () => go({ offset: offsets }) }, 'Use the estimated offsets'), ' ',
         place.offset && h('button', { class: 'button small', onclick: () => go({ offset: null }) }, 'Clocks as recorded'));
 }

@@ -4,6 +4,7 @@ import { get, getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
 import { asking } from '../parts/asking.js';
+import { clocksOfTimeline } from '../parts/clocks.js';
 import { conditionOf, layerTree } from '../parts/layers.js';
 import { attempt, empty, failedFilter, failure, toast } from '../parts/notice.js';
 import { recordsOf } from '../parts/table.js';
@@ -39,7 +40,7 @@ function timelinePicture(trace, bar) {
     const top = h('div', {}), problems = h('div', {}), search = timelineSearch(trace, () => ({ parameters: known.parameters, from: isId(place.event) ? { event: place.event } : { at: Math.max(0, stage.goal.from / known.perSecond) } }));
     const stage = timelineStage({ onView, onFold, onPin, onHide, onProblem, onPaint: () => map.draw(), onNamed: (lane) => go({ lane }, { replace: true }), onWhole: () => { if (drawn && drawer.tab === 'table') drawer.update(drawn); } });
     const likes = timelineLikes(trace, stage, light), tools = timelineTools({ trace, stage, search, window: () => windowOf(drawn), whole });
-    const map = minimap(stage), card = hoverCard(), drawer = timelineDrawer(trace);
+    const map = minimap(stage), card = hoverCard(), drawer = timelineDrawer(trace), clocks = clocksOfTimeline(trace);
     const section = h('section', { class: 'card timeline', 'aria-label': 'Timeline' }, tools.element, problems, map.element, stage.element, tools.key);
     const hands = timelineHands(stage, { pick, fit, select, point });
     const knowing = asking(top);
@@ -49,6 +50,7 @@ function timelinePicture(trace, bar) {
 
     function update(next) {
         place = next;
+        clocks.update(place);
         const parameters = { preset: place.preset ?? trace.preset?.name, filter: place.filter };
         const anew = knowing.ask({
             question: parameters, what: 'Laying out the lanes', path: `traces/${trace.id}/timeline`, height: 480,
@@ -227,7 +229,7 @@ function timelinePicture(trace, bar) {
         else if (place.find) go({ find: null });
     }
 
-    return { boxes: [top, section, drawer.element], update, key: onKey, escape, close() { likes.close(); knowing.close(); stage.close(); drawer.close(); } };
+    return { boxes: [top, clocks.element, section, drawer.element], update, key: onKey, escape, close() { clocks.close(); likes.close(); knowing.close(); stage.close(); drawer.close(); } };
 }
 
 /** An id of an event, not a condition. */
