@@ -1,7 +1,6 @@
 /* Growing bytes with a sticky failure, and the cursor that reads them back. */
 #include "common/buffer.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -35,6 +35,21 @@ Test(buffer, csv_cells_are_quoted_where_needed)
     sta_buffer_fini(&buffer);
 }
 
+Test(buffer, unsigned_integers_have_all_their_digits)
+{
+    struct sta_buffer buffer;
+    sta_buffer_init(&buffer);
+    sta_put_uint(&buffer, 0);
+    expect(&buffer, "0");
+    sta_put_uint(&buffer, INT64_MAX);
+    expect(&buffer, "9223372036854775807");
+    sta_put_uint(&buffer, (uint64_t)INT64_MAX + 1);
+    expect(&buffer, "9223372036854775808");
+    sta_put_uint(&buffer, UINT64_MAX);
+    expect(&buffer, "18446744073709551615");
+    sta_buffer_fini(&buffer);
+}
+
 Test(buffer, a_failure_sticks)
 {
     struct sta_buffer buffer;
