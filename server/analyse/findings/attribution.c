@@ -162,16 +162,24 @@ static void add_up(const struct sta_attribution *asked, const uint8_t *list_of_m
     charged->active[asked->cause_count] = charged->time[asked->cause_count];
 }
 
-int sta_charge(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
-               struct sta_charged *charged, struct sta_error *err)
+int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
+                    struct sta_charged *charged, uint8_t **lists, struct sta_error *err)
 {
-    uint8_t *list_of_mask = NULL;
+    *lists = NULL;
     *charged = (struct sta_charged){.list_count = asked->cause_count + 1};
     int rc = read_request(run, asked, own, charged, err);
     if (rc == STA_OK)
-        rc = make_lists(asked, charged, &list_of_mask, err);
+        rc = make_lists(asked, charged, lists, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&charged->binding, &charged->request, run->budget, err);
+    return rc;
+}
+
+int sta_charge(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
+               struct sta_charged *charged, struct sta_error *err)
+{
+    uint8_t *list_of_mask;
+    int rc = sta_charge_bind(run, asked, own, charged, &list_of_mask, err);
     if (rc == STA_OK)
         rc = sta_charge_intervals(list_of_mask, charged->list_count, 0, &charged->binding, &charged->results,
                                   charged->lists, err);

@@ -67,4 +67,22 @@ STA_MUSTCHECK int sta_charged_rows(const struct sta_charged *charged, unsigned b
                                    struct sta_charged_rows *rows, struct sta_error *err);
 void sta_charged_rows_fini(struct sta_charged_rows *rows);
 
+/** As sta_charge of a chain, but `lists` stay empty: only the sums.  @rows: by unit, epoch and step, as
+ * sta_charged_rows gives them; NULL: not wanted.  Fini both also after a failure. */
+STA_MUSTCHECK int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked,
+                                  const struct sta_phases *phases, struct sta_charged *charged,
+                                  struct sta_charged_rows *rows, struct sta_error *err);
+
+/* ---- between the attribution*.c files */
+
+/** Request, binding, and by mask the list that it is charged to.  *lists: free(); all also after a failure. */
+STA_MUSTCHECK int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked,
+                                  const struct sta_document *own, struct sta_charged *charged,
+                                  uint8_t **lists, struct sta_error *err);
+/** Adds a row of such keys; @rows grows. */
+STA_MUSTCHECK int sta_charged_rows_add(struct sta_charged_rows *rows, const int64_t keys[4],
+                                       struct sta_error *err);
+STA_MUSTCHECK int sta_charged_rows_sort(struct sta_charged_rows *rows, const struct sta_budget *budget,
+                                        struct sta_error *err);
+
 #endif

@@ -25,9 +25,8 @@ struct adding {
 
 /* ---- rows */
 
-static int add_row(struct adding *adding, const int64_t keys[KEYS], struct sta_error *err)
+int sta_charged_rows_add(struct sta_charged_rows *rows, const int64_t keys[KEYS], struct sta_error *err)
 {
-    struct sta_charged_rows *rows = adding->rows;
     if (rows->count == MOST_ROWS) {
         sta_fail(err, STA_ELIMIT,
                  "an attribution of more than %d rows; take fewer keys or a larger granularity", MOST_ROWS);
@@ -48,7 +47,7 @@ static int find_row(struct adding *adding, const int64_t keys[KEYS], struct sta_
     for (;; hash++) {
         bool added;
         const uint32_t place = sta_map_intern(&adding->places, hash, (uint32_t)adding->rows->count, &added);
-        int rc = added ? add_row(adding, keys, err) : STA_OK;
+        int rc = added ? sta_charged_rows_add(adding->rows, keys, err) : STA_OK;
         if (rc != STA_OK)
             return rc;
         adding->recent = &adding->rows->items[place];
@@ -149,6 +148,23 @@ static int compare_rows(const void *a, const void *b, void *context)
     return 0;
 }
 
+int sta_charged_rows_sort(struct sta_charged_rows *rows, const struct sta_budget *budget,
+                          struct sta_error *err)
+{
+    return sta_sort(budget, rows->items, rows->count, sizeof *rows->items, compare_rows, NULL, err);
+}
+
+/* Nothing cuts the intervals: a list comes to one sum. */
+static int add_whole(struct adding *adding, int64_t key, uint32_t list, uint32_t unit, struct sta_error *err)
+{
+    const struct sta_joined *joined = &adding->charged->lists[list];
+    const int64_t keys[KEYS] = {key, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
+    int64_t time = 0;
+    for (size_t k = 0; k < joined->counts[unit]; k++)
+        time += joined->items[joined->first[unit] + k].to - joined->items[joined->first[unit] + k].from;
+    return time > 0 ? add(adding, keys, list, time, err) : STA_OK;
+}
+
 static int add_unit(struct adding *adding, uint32_t place, const struct sta_rank *rank,
                     const struct sta_budget *budget, size_t *work, struct sta_error *err)
 {
@@ -158,6 +174,10 @@ static int add_unit(struct adding *adding, uint32_t place, const struct sta_rank
     int rc = STA_OK;
     for (uint32_t l = 0; l < adding->charged->list_count && rc == STA_OK; l++) {
         const struct sta_joined *list = &adding->charged->lists[l];
+        if ((adding->by & ~(unsigned)STA_BY_UNIT) == 0) {
+            rc = add_whole(adding, key, l, unit, err);
+            continue;
+        }
         struct windows windows = {.rank = rank, .steps = (adding->by & STA_BY_STEP) != 0};
         for (size_t k = 0; k < list->counts[unit] && rc == STA_OK; k++) {
             rc = add_interval(adding, &windows, key, l, &list->items[list->first[unit] + k], err);
@@ -181,9 +201,7 @@ int sta_charged_rows(const struct sta_charged *charged, unsigned by, int64_t gra
         rc = add_unit(&adding, i, phases != NULL ? &phases->ranks[charged->results.units[i]] : NULL, budget,
                       &work, err);
     sta_map_fini(&adding.places);
-    return rc == STA_OK
-               ? sta_sort(budget, rows->items, rows->count, sizeof *rows->items, compare_rows, NULL, err)
-               : rc;
+    return rc == STA_OK ? sta_charged_rows_sort(rows, budget, err) : rc;
 }
 
 void sta_charged_rows_fini(struct sta_charged_rows *rows)

@@ -70,6 +70,8 @@ static void note_conditions(struct sta_looks *looks)
             const struct sta_yaml_node *argument = rule->asks[a].argument;
             if (rule->asks[a].kind == STA_ASK_slowest_rank_busy)
                 sta_looks_note(looks, sta_yaml_find(argument, "of")->text, true);
+            if (rule->asks[a].kind == STA_ASK_unmatched)
+                sta_looks_note_unmatched(looks);
             for (size_t i = 0; rule->asks[a].kind == STA_ASK_busy && i < argument->count; i++)
                 sta_looks_note(looks, argument->items[i]->text, false);
         }

@@ -45,6 +45,7 @@ struct sta_looks {
 
     struct sta_condition_look conditions[STA_CONDITIONS];
     size_t condition_count;
+    const char *unmatched; /* condition of the calls in no layer; NULL: not asked, or there are no layers */
     struct sta_query_look *queries;
     size_t query_count;
 

@@ -140,32 +140,44 @@ int sta_look_first_steps(struct sta_looks *looks, const char *ask, struct sta_fi
     return rc;
 }
 
+/* Which of the units of @work, threads, have steps; memory of the account. */
+static uint8_t *units_with_steps(const struct sta_looks *looks, const struct sta_members *work,
+                                 struct sta_error *err)
+{
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    uint8_t *steps =
+        sta_account_calloc(looks->run->budget->account, (size_t)work->unit_count + 1, 1, "threads", err);
+    for (uint32_t code = 0; steps != NULL && code < entities->thread_code_count; code++)
+        if (looks->phases.has_steps[code])
+            steps[sta_scope_unit_of_thread(work->binding.scope, code)] = 1;
+    return steps;
+}
+
 /* Work of loader and reader on threads that have steps. */
 int sta_look_threads(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
                      struct sta_error *err)
 {
     char *const *phases = looks->run->preset->phases;
-    struct sta_members work = {.account = looks->run->budget->account}, steps = work;
+    struct sta_members work = {.account = looks->run->budget->account};
+    uint8_t *steps = NULL;
     __int128 input = 0, own = 0;
     int rc = STA_OK;
     if (phases[STA_PHASE_input] != NULL && phases[STA_PHASE_step] != NULL) {
         rc = sta_members_measure(looks->run, &looks->phases, STA_BY_THREAD, STA_MEASURE_BUSY,
                                  phases[STA_PHASE_input], &work, err);
-        if (rc == STA_OK)
-            rc = sta_members_measure(looks->run, &looks->phases, STA_BY_THREAD, STA_MEASURE_COUNT,
-                                     phases[STA_PHASE_step], &steps, err);
+        steps = rc == STA_OK ? units_with_steps(looks, &work, err) : NULL;
+        rc = rc == STA_OK && steps == NULL ? err->status : rc;
     }
     for (uint32_t i = 0; rc == STA_OK && i < work.order_count; i++) {
-        const uint32_t unit = work.order[i]; /* threads have the same numbers in both */
-        const int64_t busy = work.sums[unit * work.slots].busy;
+        const int64_t busy = work.sums[work.order[i] * work.slots].busy;
         input += busy;
-        own += steps.sums[unit * steps.slots].count > 0 ? busy : 0;
+        own += steps[work.order[i]] ? busy : 0;
     }
     if (rc == STA_OK) {
         sta_figure_number(figures, ask, "input", sta_run_seconds(looks->run, input));
         sta_figure_number(figures, ask, "inline", sta_run_seconds(looks->run, own));
     }
+    sta_account_free(looks->run->budget->account, steps);
     sta_members_fini(&work);
-    sta_members_fini(&steps);
     return rc;
 }

@@ -239,12 +239,11 @@ int sta_look_slowest_rank(struct sta_looks *looks, const struct sta_ask *ask, st
     return STA_OK;
 }
 
-/* File system calls in no layer of the tree. */
-int sta_look_unmatched(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                       struct sta_error *err)
+/* File system calls, and those in no layer of the tree. */
+static const char calls[] = "cat.str.contains(\"posix|stdio\") and io_cat in [1, 2, 3, 7]";
+
+void sta_looks_note_unmatched(struct sta_looks *looks)
 {
-    static const char calls[] = "cat.str.contains(\"posix|stdio\") and io_cat in [1, 2, 3, 7]";
-    const struct sta_condition_look *all = NULL, *outside = NULL;
     struct sta_tree tree;
     struct sta_buffer text;
     sta_tree_init(&tree, looks->run->preset);
@@ -254,13 +253,24 @@ int sta_look_unmatched(struct sta_looks *looks, const char *ask, struct sta_figu
         sta_put_format(&text, " or (%s)",
                        tree.nodes[i]->condition != NULL ? tree.nodes[i]->condition : "true");
     sta_put_char(&text, ')');
-    const char *lost = sta_arena_copy(&looks->run->memory, text.data, text.size);
-    int rc = STA_OK;
     if (tree.count > 0) {
-        sta_looks_note(looks, lost, false);
+        looks->unmatched = sta_arena_copy(&looks->run->memory, text.data, text.size);
+        sta_looks_note(looks, calls, false);
+        sta_looks_note(looks, looks->unmatched, false);
+    }
+    sta_buffer_fini(&text);
+    sta_tree_fini(&tree);
+}
+
+int sta_look_unmatched(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+                       struct sta_error *err)
+{
+    const struct sta_condition_look *all = NULL, *outside = NULL;
+    int rc = STA_OK;
+    if (looks->unmatched != NULL) {
         rc = sta_look_condition(looks, calls, false, &all, err);
         if (rc == STA_OK)
-            rc = sta_look_condition(looks, lost, false, &outside, err);
+            rc = sta_look_condition(looks, looks->unmatched, false, &outside, err);
     }
     if (rc == STA_OK) {
         sta_figure_number(figures, ask, "all", all != NULL ? sta_run_seconds(looks->run, all->busy) : 0);
@@ -268,7 +278,5 @@ int sta_look_unmatched(struct sta_looks *looks, const char *ask, struct sta_figu
                           outside != NULL ? sta_run_seconds(looks->run, outside->busy) : 0);
         sta_figure_int(figures, ask, "events", outside != NULL ? outside->events : 0);
     }
-    sta_buffer_fini(&text);
-    sta_tree_fini(&tree);
     return rc;
 }

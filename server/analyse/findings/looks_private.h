@@ -38,6 +38,8 @@ STA_MUSTCHECK int sta_look_busy(struct sta_looks *looks, const struct sta_ask *a
                                 struct sta_figure_list *figures, struct sta_error *err);
 STA_MUSTCHECK int sta_look_slowest_rank(struct sta_looks *looks, const struct sta_ask *ask,
                                         struct sta_figure_list *figures, struct sta_error *err);
+/** Registers the conditions of sta_look_unmatched. */
+void sta_looks_note_unmatched(struct sta_looks *looks);
 STA_MUSTCHECK int sta_look_unmatched(struct sta_looks *looks, const char *ask,
                                      struct sta_figure_list *figures, struct sta_error *err);
 STA_MUSTCHECK int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,

@@ -17,6 +17,20 @@ static const char *default_chain(const struct sta_looks *looks)
     return looks->has_stall ? "stall" : preset->chain_count > 0 ? preset->chains[0].name : NULL;
 }
 
+/* Whether a rule asks for the stall of single steps or ranks. */
+static bool wants_rows(const struct sta_looks *looks)
+{
+    for (size_t r = 0; r < looks->asked_count; r++)
+        for (size_t a = 0; a < looks->asked[r]->ask_count; a++) {
+            const struct sta_ask *ask = &looks->asked[r]->asks[a];
+            if (ask->kind == STA_ASK_first_step ||
+                (ask->kind == STA_ASK_stragglers &&
+                 strcmp(sta_yaml_find(ask->argument, "of")->text, "stall") == 0))
+                return true;
+        }
+    return false;
+}
+
 int sta_look_stall(struct sta_looks *looks, struct sta_error *err)
 {
     const char *chain = default_chain(looks);
@@ -25,10 +39,8 @@ int sta_look_stall(struct sta_looks *looks, struct sta_error *err)
     looks->stall_seen = STA_ABSENT;
     if (chain == NULL || !sta_attribution_of_chain(looks->run, chain, &looks->stall))
         return STA_OK;
-    int rc = sta_charge(looks->run, &looks->stall, NULL, &looks->charged, err);
-    if (rc == STA_OK)
-        rc = sta_charged_rows(&looks->charged, STA_BY_UNIT | STA_BY_EPOCH | STA_BY_STEP, 1, &looks->phases,
-                              looks->run->budget, &looks->stall_rows, err);
+    int rc = sta_charge_sums(looks->run, &looks->stall, &looks->phases, &looks->charged,
+                             wants_rows(looks) ? &looks->stall_rows : NULL, err);
     looks->stall_seen = STA_SEEN;
     return rc;
 }
@@ -122,7 +134,7 @@ int sta_look_layers(struct sta_looks *looks, const char *ask, struct sta_figure_
         looks->layers_seen =
             sta_attribution_of_chain(looks->run, "layers", &looks->layers) ? STA_SEEN : STA_ABSENT;
         if (looks->layers_seen == STA_SEEN &&
-            sta_charge(looks->run, &looks->layers, NULL, &looks->blocked, err) != STA_OK)
+            sta_charge_sums(looks->run, &looks->layers, NULL, &looks->blocked, NULL, err) != STA_OK)
             return err->status;
     }
     if (looks->layers_seen == STA_ABSENT)

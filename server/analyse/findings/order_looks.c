@@ -1,7 +1,9 @@
 /* One pass in order of time, with two consumers: by rank for gaps, by thread for jumps and repeated events.
  *
  * Equal events have equal starts, so they are in the same slice, next to each other in their thread; they are
- * told apart by a hash of 64 bits over all their columns. */
+ * told apart by a hash of 64 bits over all their columns.  Reading all arguments costs more than the rest of
+ * the pass, and most traces repeat nothing: the first pass hashes what is cheap to read, and only when two
+ * events agree in that, another pass hashes everything. */
 #include "analyse/findings/order_looks.h"
 
 #include <stdlib.h>
@@ -52,7 +54,7 @@ struct pass {
     struct sta_overlap_binding binding; /* threads */
     struct worker **workers;
     unsigned worker_count;
-    uint32_t keys; /* of args */
+    uint32_t keys; /* of args, that are hashed */
     struct gap *gaps;
     struct stack *stacks;
     uint32_t thread_count;
@@ -368,14 +370,20 @@ static void pass_fini(struct pass *pass)
     free(pass->workers);
 }
 
-static void put_looks(const struct pass *pass, struct sta_order_looks *looks)
+/* Of one pass: what it found of repeated events. */
+static void put_repeated(const struct pass *pass, struct sta_order_looks *looks)
 {
-    looks->jumps = pass->jumps;
+    looks->lasting = looks->repeated = looks->copies = 0;
     for (unsigned w = 0; w < pass->worker_count; w++) {
         looks->lasting += pass->workers[w]->lasting;
         looks->repeated += pass->workers[w]->repeated;
         looks->copies = STA_MAX(looks->copies, pass->workers[w]->copies);
     }
+}
+
+static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
+{
+    looks->jumps = pass->jumps;
     for (uint32_t i = 0; i < pass->phases->order_count; i++) {
         const struct gap *gap = &pass->gaps[pass->phases->order[i]];
         if (gap->to - gap->from <= looks->gap_to - looks->gap_from)
@@ -387,31 +395,41 @@ static void put_looks(const struct pass *pass, struct sta_order_looks *looks)
     }
 }
 
-int sta_order_look(struct sta_run *run, const struct sta_phases *phases, struct sta_order_looks *looks,
-                   struct sta_error *err)
+/* @whole: all columns are hashed, and nothing else is looked for. */
+static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool whole,
+                    struct sta_order_looks *looks, struct sta_error *err)
 {
-    struct pass pass = {
-        .run = run,
-        .phases = phases,
-        .account = run->budget->account,
-        .worker_count = sta_budget_workers(run->budget),
-        .keys = sta_dictionary_count(sta_tables_keys(sta_snapshot_tables(run->question.snapshot))),
-        .tolerance = JUMP_US * run->ticks_per_us,
-        .tick = run->ticks_per_us};
-    *looks = (struct sta_order_looks){0};
+    const struct sta_tables *tables = sta_snapshot_tables(run->question.snapshot);
+    struct pass pass = {.run = run,
+                        .phases = phases,
+                        .account = run->budget->account,
+                        .worker_count = sta_budget_workers(run->budget),
+                        .keys = whole ? sta_dictionary_count(sta_tables_keys(tables)) : 0,
+                        .tolerance = JUMP_US * run->ticks_per_us,
+                        .tick = run->ticks_per_us};
     pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
     int rc = pass_init(run, &pass, err);
     const struct sta_ordered_consumer consumers[] = {
-        {&pass, sizeof(struct rank_record), take_of_ranks, nothing, carry_gaps, nothing, NULL},
-        {&pass, sizeof(struct thread_record), take_of_threads, nothing, carry_threads, measure_threads,
-         NULL}};
+        {&pass, sizeof(struct thread_record), take_of_threads, nothing, whole ? nothing : carry_threads,
+         measure_threads, NULL},
+        {&pass, sizeof(struct rank_record), take_of_ranks, nothing, carry_gaps, nothing, NULL}};
     struct sta_scan scan = sta_overlap_scan(&pass.request);
     scan.ordered = consumers;
-    scan.ordered_count = STA_COUNT_OF(consumers);
+    scan.ordered_count = whole ? 1 : STA_COUNT_OF(consumers);
     if (rc == STA_OK)
         rc = sta_scan_run(&scan, run->budget, err);
     if (rc == STA_OK)
-        put_looks(&pass, looks);
+        put_repeated(&pass, looks);
+    if (rc == STA_OK && !whole)
+        put_gaps(&pass, looks);
     pass_fini(&pass);
     return rc;
+}
+
+int sta_order_look(struct sta_run *run, const struct sta_phases *phases, struct sta_order_looks *looks,
+                   struct sta_error *err)
+{
+    *looks = (struct sta_order_looks){0};
+    int rc = run_pass(run, phases, false, looks, err);
+    return rc == STA_OK && looks->repeated > 0 ? run_pass(run, phases, true, looks, err) : rc;
 }

@@ -18,6 +18,7 @@ static const enum sta_phase wanted[] = {STA_PHASE_training, STA_PHASE_epoch, STA
 struct thread {
     int64_t start, end;
     uint64_t events;
+    bool steps;
 };
 
 struct worker {
@@ -35,6 +36,7 @@ struct pass {
     unsigned worker_count;
     uint32_t thread_count;
     uint8_t bits[STA_OVERLAP_SETS]; /* by set: STA_PHASE_BIT of its phase */
+    uint32_t step_sets;             /* the set of the steps, if any */
 };
 
 /* ---- events */
@@ -71,6 +73,8 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
         thread->start = STA_MIN(thread->start, part.from);
         thread->end = STA_MAX(thread->end, part.to);
         thread->events++;
+        thread->steps = thread->steps || ((events.masks[row] & pass->step_sets) != 0 &&
+                                          (part.from < part.to || events.dur[row] <= 0));
         if (events.masks[row] == 0 || part.from >= part.to)
             continue;
         if (!read) {
@@ -108,7 +112,7 @@ static int run_pass(struct pass *pass, struct sta_error *err)
         worker->threads =
             sta_account_calloc(account, (size_t)pass->thread_count + 1, sizeof *worker->threads, WHAT, err);
         for (uint32_t t = 0; worker->threads != NULL && t < pass->thread_count; t++)
-            worker->threads[t] = (struct thread){INT64_MAX, INT64_MIN, 0};
+            worker->threads[t] = (struct thread){.start = INT64_MAX, .end = INT64_MIN};
         rc = worker->threads == NULL ? err->status : STA_OK;
     }
     return rc == STA_OK ? sta_scan_run(&scan, pass->run->budget, err) : rc;
@@ -140,7 +144,8 @@ static int sum_threads(const struct pass *pass, struct sta_error *err)
     phases->host_limit = sta_dictionary_count(entities->hosts);
     phases->of_host = sta_account_alloc(phases->account, (size_t)phases->host_limit + 1,
                                         sizeof *phases->of_host, WHAT, err);
-    if (met == NULL || phases->of_host == NULL)
+    phases->has_steps = sta_account_calloc(phases->account, (size_t)pass->thread_count + 1, 1, WHAT, err);
+    if (met == NULL || phases->of_host == NULL || phases->has_steps == NULL)
         return sta_account_free(phases->account, met), err->status;
     for (uint32_t h = 0; h <= phases->host_limit; h++)
         phases->of_host[h] = (struct sta_host_span){INT64_MAX, INT64_MIN};
@@ -158,6 +163,7 @@ static int sum_threads(const struct pass *pass, struct sta_error *err)
             phases->processes += !met[thread->process];
             met[thread->process] = 1;
             phases->events += found->events;
+            phases->has_steps[code] |= found->steps;
         }
     sta_account_free(phases->account, met);
     return STA_OK;
@@ -246,6 +252,8 @@ static int bind(struct sta_run *run, struct pass *pass, struct sta_error *err)
         if (text == NULL)
             continue;
         pass->bits[count] = STA_PHASE_BIT(wanted[i]);
+        if (wanted[i] == STA_PHASE_step)
+            pass->step_sets = 1u << count;
         sets[count++] = (struct sta_named_expression){set_name, text};
     }
     if (count == 0)
@@ -297,7 +305,7 @@ void sta_phases_fini(struct sta_phases *phases)
         for (size_t i = 0; i < STA_COUNT_OF(parts); i++)
             sta_account_free(phases->account, parts[i]);
     }
-    void *const all[] = {phases->ranks, phases->order, phases->numbers, phases->of_host};
+    void *const all[] = {phases->ranks, phases->order, phases->numbers, phases->of_host, phases->has_steps};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(phases->account, all[i]);
     sta_overlap_binding_fini(&phases->binding);

@@ -53,6 +53,7 @@ struct sta_phases {
     uint32_t hosts, processes;     /* that have events */
     struct sta_host_span *of_host; /* by code of the entities' hosts, one more for a missing one */
     uint32_t host_limit;
+    uint8_t *has_steps; /* by thread code: 1 when it has events of the phase step */
     struct sta_account *account;
 };
 
