@@ -1,22 +1,13 @@
 /* Rules read and checked, one by one; a rule's place among the others by its file. */
-#include "analyse/findings/rules.h"
+#include "analyse/findings/rules_private.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <xxhash.h>
 
 #include "analyse/layers/conditions.h"
-#include "analyse/layers/preset_build.h"
 #include "analyse/layers/presets.h"
 #include "analyse/layers/yaml_checks.h"
-#include "common/files.h"
 #include "common/memory.h"
-#include "common/number.h"
-
-#define RULE_FILES 1000
 
 static const char *const rule_keys[] = {
     "id",    "title",  "group",     "needs", "ask",     "applies", "otherwise",    "figures",
@@ -25,15 +16,6 @@ static const char *const rule_keys[] = {
 static const char *const groups[] = {"stall", "io", "metadata", "balance", "trace"};
 static const char *const needs[] = {"stall", "epochs", "steps", "ranks", "hosts"};
 static const char *const units[] = {"%", "s", "n", "x", "B", "B/s"};
-
-static const struct {
-    const char *name;
-    enum { NONE, TEXT, MAPPING } takes;
-} asks[] = {
-#define X(name, takes) {#name, takes},
-    STA_ASK_LIST(X)
-#undef X
-};
 
 /* ---- severities */
 
@@ -67,8 +49,7 @@ const struct sta_yaml_node *sta_rule_value(const struct sta_yaml_node *rule, con
     return NULL;
 }
 
-static void at(struct sta_rule_reading *reading, const char *format, ...) STA_PRINTF(2, 3);
-static void at(struct sta_rule_reading *reading, const char *format, ...)
+void sta_rule_point(struct sta_rule_reading *reading, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -80,7 +61,7 @@ static int text_of(struct sta_rule_reading *reading, const struct sta_yaml_node 
                    bool needed, const char **text, struct sta_error *err)
 {
     const struct sta_yaml_node *node = sta_rule_value(rule, key);
-    at(reading, "/%s", key);
+    sta_rule_point(reading, "/%s", key);
     if (node == NULL && needed)
         return sta_yaml_fail(reading->yaml, rule, err, "a rule needs %s", key);
     return node != NULL ? sta_check_text(reading->yaml, node, key, text, err) : STA_OK;
@@ -98,17 +79,16 @@ static int word_of(struct sta_rule_reading *reading, const struct sta_yaml_node 
     return sta_yaml_fail(reading->yaml, sta_rule_value(rule, key), err, "%s cannot be \"%.60s\"", key, *text);
 }
 
-/* An expression of figures, or a condition on events, with the place of a mistake. */
-static int placed(const struct sta_rule_reading *reading, const struct sta_yaml_node *node, int status,
-                  struct sta_error *err)
+int sta_rule_placed(const struct sta_rule_reading *reading, const struct sta_yaml_node *node, int status,
+                    struct sta_error *err)
 {
     if (status == STA_OK)
         return STA_OK;
     return sta_error_wrap(err, "%s:%u", reading->yaml->path, node->line);
 }
 
-static int check_condition(struct sta_rule_reading *reading, const struct sta_yaml_node *node,
-                           struct sta_error *err)
+int sta_rule_check_condition(struct sta_rule_reading *reading, const struct sta_yaml_node *node,
+                             struct sta_error *err)
 {
     struct sta_open_condition condition;
     const char *text;
@@ -118,200 +98,7 @@ static int check_condition(struct sta_rule_reading *reading, const struct sta_ya
     status = sta_open_condition_parse(text, &sta_standard_schema, &condition, err);
     if (status == STA_OK)
         sta_open_condition_fini(&condition);
-    return placed(reading, node, status, err);
-}
-
-/* ---- figures by ask */
-
-void sta_rule_context_figures(struct sta_figure_list *figures)
-{
-    static const char *const names[] = {"ranks", "hosts", "processes", "events", "epochs",
-                                        "steps", "base",  "job",       "goal",   "warmup"};
-    for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        sta_figure_number(figures, NULL, names[i], 0);
-    sta_figure_text(figures, NULL, "base_kind", "");
-}
-
-static void add_numbers(struct sta_figure_list *figures, const char *ask, const char *names)
-{
-    while (*names != '\0') {
-        const size_t length = strcspn(names, " ");
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)STA_MIN(length, sizeof name - 1), names);
-        sta_figure_number(figures, ask, name, 0);
-        names += length + (names[length] == ' ');
-    }
-}
-
-static void add_causes(const struct sta_rule_reading *reading, struct sta_figure_list *figures,
-                       const char *ask)
-{
-    for (size_t p = 0; p < sta_presets_count(reading->presets); p++) {
-        const struct sta_preset *preset = sta_presets_at(reading->presets, p);
-        for (size_t c = 0; c < preset->chain_count; c++)
-            for (size_t i = 0; i < preset->chains[c].cause_count; i++)
-                sta_figure_number(figures, ask, preset->chains[c].causes[i].name, 0);
-    }
-}
-
-static void add_keys(struct sta_figure_list *figures, const char *ask, const struct sta_yaml_node *mapping)
-{
-    for (size_t i = 0; mapping != NULL && mapping->kind == STA_YAML_MAPPING && i < mapping->count; i++)
-        sta_figure_number(figures, ask, mapping->keys[i]->text, 0);
-}
-
-static void add_figures(const struct sta_rule_reading *reading, const struct sta_ask *ask,
-                        struct sta_figure_list *figures)
-{
-    static const struct {
-        const char *texts, *numbers;
-    } of[STA_ASKS] = {
-        [STA_ASK_attribution] = {"top", "untraced target input storage top_time"},
-        [STA_ASK_blocking] = {"node path", "self target untraced"},
-        [STA_ASK_utilisation] = {"", "au dlio job compute window worst worst_epoch"},
-        [STA_ASK_slowest_rank_busy] = {"", "over max"},
-        [STA_ASK_stragglers] = {"worst", "members slow value z epochs median excess"},
-        [STA_ASK_arrivals] = {"rank", "steps late length share wait slowest"},
-        [STA_ASK_access] = {"", "ops unknown first consecutive sequential random known random_time exposed "
-                                "known_bytes distinct_bytes bytes"},
-        [STA_ASK_shared] = {"", "files ops small uneven_size uneven_time uneven worst_size worst_time worst"},
-        [STA_ASK_cold] = {"", "epochs first later ratio"},
-        [STA_ASK_first_step] = {"", "epochs excess"},
-        [STA_ASK_same_thread] = {"", "input inline"},
-        [STA_ASK_ledger] = {"", "lines malformed truncated unresolved unclassified posix functions"},
-        [STA_ASK_duplicates] = {"", "events repeated copies"},
-        [STA_ASK_clocks] = {"", "hosts common spread"},
-        [STA_ASK_gaps] = {"", "time"},
-        [STA_ASK_jumps] = {"", "jumps events"},
-        [STA_ASK_unmatched] = {"", "all outside events"}};
-    const char *texts = of[ask->kind].texts;
-    while (texts != NULL && *texts != '\0') {
-        const size_t length = strcspn(texts, " ");
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)STA_MIN(length, sizeof name - 1), texts);
-        sta_figure_text(figures, ask->name, name, "");
-        texts += length + (texts[length] == ' ');
-    }
-    if (of[ask->kind].numbers != NULL)
-        add_numbers(figures, ask->name, of[ask->kind].numbers);
-    if (ask->kind == STA_ASK_attribution)
-        add_causes(reading, figures, ask->name);
-    if (ask->kind == STA_ASK_busy)
-        add_keys(figures, ask->name, ask->argument);
-    if (ask->kind == STA_ASK_query && ask->argument != NULL)
-        add_keys(figures, ask->name, sta_yaml_find(ask->argument, "aggregate"));
-}
-
-/* ---- asks */
-
-static int check_busy(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)
-{
-    const struct sta_yaml_node *sets = ask->argument;
-    int status = STA_OK;
-    for (size_t i = 0; i < sets->count && status == STA_OK; i++) {
-        const char *name;
-        at(reading, "/ask/%.60s/busy/%.60s", ask->name, sets->keys[i]->text);
-        status = sta_check_name(reading->yaml, sets->keys[i], "busy", &name, err);
-        if (status == STA_OK)
-            status = check_condition(reading, sets->items[i], err);
-    }
-    return status;
-}
-
-static int check_member_of(struct sta_rule_reading *reading, const struct sta_ask *ask, const char *what,
-                           const char *const *keys, size_t count, struct sta_error *err)
-{
-    at(reading, "/ask/%.60s/%s", ask->name, what);
-    int status = sta_check_keys(reading->yaml, ask->argument, what, keys, count, err);
-    const struct sta_yaml_node *of = status == STA_OK ? sta_yaml_find(ask->argument, "of") : NULL;
-    if (status == STA_OK && of == NULL)
-        return sta_yaml_fail(reading->yaml, ask->argument, err, "%s needs of: a condition", what);
-    if (status != STA_OK)
-        return status;
-    at(reading, "/ask/%.60s/%s/of", ask->name, what);
-    if (of->kind == STA_YAML_SCALAR && strcmp(of->text, "stall") == 0)
-        return STA_OK;
-    return check_condition(reading, of, err);
-}
-
-static int check_query(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)
-{
-    at(reading, "/ask/%.60s/query", ask->name);
-    const struct sta_yaml_node *aggregate = sta_yaml_find(ask->argument, "aggregate");
-    if (aggregate == NULL || aggregate->kind != STA_YAML_MAPPING || aggregate->count == 0)
-        return sta_yaml_fail(reading->yaml, ask->argument, err,
-                             "a query needs aggregate: a mapping of names to expressions");
-    const struct sta_yaml_node *filter = sta_yaml_find(ask->argument, "filter");
-    at(reading, "/ask/%.60s/query/filter", ask->name);
-    return filter != NULL ? check_condition(reading, filter, err) : STA_OK;
-}
-
-static int check_words(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)
-{
-    const char *text;
-    at(reading, "/ask/%.60s/%s", ask->name, asks[ask->kind].name);
-    int status = sta_check_text(reading->yaml, ask->argument, asks[ask->kind].name, &text, err);
-    if (status == STA_OK && ask->kind != STA_ASK_attribution && strcmp(text, "read") != 0 &&
-        strcmp(text, "write") != 0)
-        status = sta_yaml_fail(reading->yaml, ask->argument, err,
-                               "%s is asked of read or write, not \"%.60s\"", asks[ask->kind].name, text);
-    return status;
-}
-
-static int check_argument(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)
-{
-    static const char *const slowest_keys[] = {"of", "seconds"};
-    static const char *const straggler_keys[] = {"by", "measure", "of", "least"};
-    if (asks[ask->kind].takes == TEXT)
-        return check_words(reading, ask, err);
-    if (asks[ask->kind].takes == MAPPING && ask->argument->kind != STA_YAML_MAPPING)
-        return sta_yaml_fail(reading->yaml, ask->argument, err, "%s takes a mapping", asks[ask->kind].name);
-    switch (ask->kind) {
-    case STA_ASK_busy:
-        return check_busy(reading, ask, err);
-    case STA_ASK_query:
-        return check_query(reading, ask, err);
-    case STA_ASK_slowest_rank_busy:
-        return check_member_of(reading, ask, "slowest_rank_busy", slowest_keys, STA_COUNT_OF(slowest_keys),
-                               err);
-    case STA_ASK_stragglers:
-        return check_member_of(reading, ask, "stragglers", straggler_keys, STA_COUNT_OF(straggler_keys), err);
-    default:
-        return STA_OK;
-    }
-}
-
-static int read_ask(struct sta_rule_reading *reading, const struct sta_yaml_node *name,
-                    const struct sta_yaml_node *node, struct sta_ask *ask, struct sta_error *err)
-{
-    int status = sta_check_name(reading->yaml, name, "ask", &ask->name, err);
-    at(reading, "/ask/%.60s", name->text);
-    if (status == STA_OK && (node->kind != STA_YAML_MAPPING || node->count != 1))
-        status = sta_yaml_fail(reading->yaml, node, err, "an ask is one call: {kind: argument}");
-    if (status != STA_OK)
-        return status;
-    size_t kind = 0;
-    while (kind < STA_ASKS && strcmp(asks[kind].name, node->keys[0]->text) != 0)
-        kind++;
-    if (kind == STA_ASKS)
-        return sta_yaml_fail(reading->yaml, node->keys[0], err, "there is nothing to ask called \"%.60s\"",
-                             node->keys[0]->text);
-    ask->kind = (enum sta_ask_kind)kind;
-    ask->argument = node->items[0];
-    return check_argument(reading, ask, err);
-}
-
-static int read_asks(struct sta_rule_reading *reading, struct sta_rule *rule, struct sta_error *err)
-{
-    const struct sta_yaml_node *node = sta_rule_value(rule->node, "ask");
-    at(reading, "/ask");
-    int status = sta_check_kind(reading->yaml, &node, "ask", STA_YAML_MAPPING, err);
-    if (status != STA_OK || node == NULL)
-        return status;
-    rule->asks = sta_alloc_array(node->count, sizeof *rule->asks);
-    for (size_t i = 0; i < node->count && status == STA_OK; i++)
-        status = read_ask(reading, node->keys[i], node->items[i], &rule->asks[rule->ask_count++], err);
-    return status;
+    return sta_rule_placed(reading, node, status, err);
 }
 
 /* ---- expressions and sentences */
@@ -319,10 +106,10 @@ static int read_asks(struct sta_rule_reading *reading, struct sta_rule *rule, st
 static int check_expression(struct sta_rule_reading *reading, const struct sta_rule *rule, const char *key,
                             const char *text, const struct sta_figure_list *figures, struct sta_error *err)
 {
-    at(reading, "/%s", key);
-    return text == NULL
-               ? STA_OK
-               : placed(reading, sta_rule_value(rule->node, key), sta_figures_check(figures, text, err), err);
+    sta_rule_point(reading, "/%s", key);
+    return text == NULL ? STA_OK
+                        : sta_rule_placed(reading, sta_rule_value(rule->node, key),
+                                          sta_figures_check(figures, text, err), err);
 }
 
 static int check_sentence(struct sta_rule_reading *reading, const struct sta_rule *rule, const char *key,
@@ -331,7 +118,7 @@ static int check_sentence(struct sta_rule_reading *reading, const struct sta_rul
     const struct sta_yaml_node *node = sta_rule_value(rule->node, key);
     const char *from = text;
     struct sta_slot slot;
-    at(reading, "/%s", key);
+    sta_rule_point(reading, "/%s", key);
     while (text != NULL && (from = sta_next_slot(text, from, &slot)) != NULL) {
         if (sta_figure_find(figures, slot.name, slot.name_length) == NULL)
             return sta_yaml_fail(reading->yaml, node, err, "there is no figure \"%.*s\"",
@@ -348,14 +135,15 @@ static int read_figures(struct sta_rule_reading *reading, struct sta_rule *rule,
                         struct sta_figure_list *figures, struct sta_error *err)
 {
     rule->figures = sta_rule_value(rule->node, "figures");
-    at(reading, "/figures");
+    sta_rule_point(reading, "/figures");
     int status = sta_check_kind(reading->yaml, &rule->figures, "figures", STA_YAML_MAPPING, err);
     for (size_t i = 0; status == STA_OK && rule->figures != NULL && i < rule->figures->count; i++) {
         const char *text, *name = rule->figures->keys[i]->text;
-        at(reading, "/figures/%.60s", name);
+        sta_rule_point(reading, "/figures/%.60s", name);
         status = sta_check_text(reading->yaml, rule->figures->items[i], name, &text, err);
         if (status == STA_OK)
-            status = placed(reading, rule->figures->items[i], sta_figures_check(figures, text, err), err);
+            status =
+                sta_rule_placed(reading, rule->figures->items[i], sta_figures_check(figures, text, err), err);
         if (status == STA_OK)
             sta_figure_number(figures, NULL, name, 0);
     }
@@ -366,21 +154,21 @@ static int read_levels(struct sta_rule_reading *reading, struct sta_rule *rule,
                        const struct sta_figure_list *figures, struct sta_error *err)
 {
     const struct sta_yaml_node *node = sta_rule_value(rule->node, "levels");
-    at(reading, "/levels");
+    sta_rule_point(reading, "/levels");
     if (node == NULL || node->kind != STA_YAML_MAPPING || node->count == 0)
         return sta_yaml_fail(reading->yaml, rule->node, err, "a rule needs levels: info, warning, critical");
     int status = STA_OK;
     for (size_t i = 0; i < node->count && status == STA_OK; i++) {
         const char *name = node->keys[i]->text;
         const enum sta_severity severity = sta_severity_find(name, strlen(name));
-        at(reading, "/levels/%.60s", name);
+        sta_rule_point(reading, "/levels/%.60s", name);
         if (severity > STA_SEVERITY_INFO)
             return sta_yaml_fail(reading->yaml, node->keys[i], err,
                                  "there is no level \"%.60s\"; there are info, warning, critical", name);
         status = sta_check_text(reading->yaml, node->items[i], name, &rule->levels[severity], err);
         if (status == STA_OK)
-            status =
-                placed(reading, node->items[i], sta_figures_check(figures, rule->levels[severity], err), err);
+            status = sta_rule_placed(reading, node->items[i],
+                                     sta_figures_check(figures, rule->levels[severity], err), err);
     }
     return status;
 }
@@ -390,7 +178,7 @@ static int read_expressions(struct sta_rule_reading *reading, struct sta_rule *r
     struct sta_figure_list *figures = sta_alloc(sizeof *figures);
     sta_rule_context_figures(figures);
     for (size_t a = 0; a < rule->ask_count; a++)
-        add_figures(reading, &rule->asks[a], figures);
+        sta_rule_ask_figures(reading, &rule->asks[a], figures);
     int status = check_expression(reading, rule, "applies", rule->applies, figures, err);
     if (status == STA_OK)
         status = read_figures(reading, rule, figures, err);
@@ -421,7 +209,7 @@ static int read_expressions(struct sta_rule_reading *reading, struct sta_rule *r
 static int read_needs(struct sta_rule_reading *reading, struct sta_rule *rule, struct sta_error *err)
 {
     const struct sta_yaml_node *node = sta_rule_value(rule->node, "needs");
-    at(reading, "/needs");
+    sta_rule_point(reading, "/needs");
     int status = sta_check_kind(reading->yaml, &node, "needs", STA_YAML_SEQUENCE, err);
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
         const char *text;
@@ -442,7 +230,7 @@ static int read_stake(struct sta_rule_reading *reading, struct sta_rule *rule, s
 {
     int status = text_of(reading, rule->node, "stake", false, &rule->stake, err);
     if (status == STA_OK && rule->stake != NULL)
-        status = check_condition(reading, sta_rule_value(rule->node, "stake"), err);
+        status = sta_rule_check_condition(reading, sta_rule_value(rule->node, "stake"), err);
     if (status == STA_OK)
         status = text_of(reading, rule->node, "stake_figure", false, &rule->stake_figure, err);
     return status;
@@ -487,12 +275,12 @@ static int read_lists(struct sta_rule_reading *reading, struct sta_rule *rule, s
     rule->advice = sta_rule_value(rule->node, "advice");
     rule->link = sta_rule_value(rule->node, "link");
     rule->what_if = sta_rule_value(rule->node, "what_if");
-    at(reading, "/advice");
+    sta_rule_point(reading, "/advice");
     int status = sta_check_kind(reading->yaml, &rule->advice, "advice", STA_YAML_SEQUENCE, err);
-    at(reading, "/link");
+    sta_rule_point(reading, "/link");
     if (status == STA_OK)
         status = sta_check_kind(reading->yaml, &rule->link, "link", STA_YAML_MAPPING, err);
-    at(reading, "/what_if");
+    sta_rule_point(reading, "/what_if");
     if (status == STA_OK)
         status = sta_check_kind(reading->yaml, &rule->what_if, "what_if", STA_YAML_MAPPING, err);
     return status;
@@ -514,9 +302,10 @@ int sta_rule_read(struct sta_rule_reading *reading, const struct sta_yaml_node *
                   struct sta_error *err)
 {
     static int (*const steps[])(struct sta_rule_reading *, struct sta_rule *, struct sta_error *) = {
-        read_id, read_texts, read_needs, read_direction, read_asks, read_stake, read_expressions, read_lists};
+        read_id,    read_texts,       read_needs, read_direction, sta_rule_read_asks,
+        read_stake, read_expressions, read_lists};
     *rule = (struct sta_rule){.node = node};
-    at(reading, "%s", "");
+    sta_rule_point(reading, "%s", "");
     int status = sta_check_keys(reading->yaml, node, "a rule", rule_keys, STA_COUNT_OF(rule_keys), err);
     for (size_t i = 0; i < STA_COUNT_OF(steps) && status == STA_OK; i++)
         status = steps[i](reading, rule, err);
