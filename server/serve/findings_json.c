@@ -130,8 +130,11 @@ static void add_number(struct sta_view *view, struct sta_document *object, unsig
     sta_document_append(&view->memory, object, sta_parameters[parameter].name, number);
 }
 
-static struct sta_document *request_of(struct sta_view *view)
+/* @some: only the rules that the parameters name. */
+static struct sta_document *request_of(struct sta_view *view, bool some)
 {
+    static const unsigned lists[] = {STA_PARAMETER_RULES, STA_PARAMETER_RULE_GROUPS};
+    static const char *const members[] = {"rule", "group"};
     struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     add_text(view, request, "preset", view->preset);
     add_number(view, request, STA_PARAMETER_FROM);
@@ -139,11 +142,14 @@ static struct sta_document *request_of(struct sta_view *view)
     add_number(view, request, STA_PARAMETER_GOAL);
     if (view->values[STA_PARAMETER_FILTER].text != NULL)
         add_text(view, request, "filter", view->values[STA_PARAMETER_FILTER].text);
+    for (size_t i = 0; some && i < STA_COUNT_OF(lists); i++)
+        if (view->values[lists[i]].given)
+            add_text(view, request, members[i], view->values[lists[i]].text);
     return request;
 }
 
-static int find_all(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                    struct sta_error *err)
+static int find(struct sta_view *view, bool some, const struct sta_budget *budget, struct sta_result **result,
+                struct sta_error *err)
 {
     static const struct sta_result_class class = {.destroy = destroy_findings, .bytes = bytes_of_findings};
     struct sta_findings_answer *answer = sta_alloc(sizeof *answer);
@@ -154,13 +160,25 @@ static int find_all(struct sta_view *view, const struct sta_budget *budget, stru
                                                   .presets = view->presets,
                                                   .label = view->traces[0].label,
                                                   .trace_preset = view->preset,
-                                                  .request = request_of(view)};
+                                                  .request = request_of(view, some)};
     int status = sta_findings_run(&question, &spilling, answer, err);
     if (status == STA_OK)
         *result = sta_result_create(&class, answer);
     else
         free(answer);
     return status;
+}
+
+static int find_all(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                    struct sta_error *err)
+{
+    return find(view, false, budget, result, err);
+}
+
+static int find_some(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                     struct sta_error *err)
+{
+    return find(view, true, budget, result, err);
 }
 
 int sta_view_check_findings(struct sta_view *view, struct sta_error *err)
@@ -185,11 +203,25 @@ static const struct sta_view_kind view_findings_kept = {.name = "kept findings",
                                                         .check = sta_view_check_findings,
                                                         .result = find_all};
 
+static const struct sta_view_kind view_findings_some = {.name = "kept findings of some rules",
+                                                        .key_values = STA_FINDINGS_VALUES |
+                                                                      STA_HAS(RULE_GROUPS) | STA_HAS(RULES),
+                                                        .check = sta_view_check_findings,
+                                                        .result = find_some};
+
 int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
                           struct sta_result **result, const struct sta_findings_answer **answer,
                           struct sta_error *err)
 {
-    int status = sta_view_ask_of(view, trace, &view_findings_kept, budget, result, err);
+    const bool some =
+        view->values[STA_PARAMETER_RULES].given || view->values[STA_PARAMETER_RULE_GROUPS].given;
+    int status = STA_OK;
+    *result = NULL;
+    if (some)
+        status = sta_view_kept_of(view, trace, &view_findings_kept, result, err);
+    if (status == STA_OK && *result == NULL)
+        status = sta_view_ask_of(view, trace, some ? &view_findings_some : &view_findings_kept, budget,
+                                 result, err);
     if (status == STA_OK)
         *answer = (*result)->self;
     return status;

@@ -164,6 +164,19 @@ int sta_kept_results_claim(struct sta_kept_results *kept, const void *key, size_
     return status;
 }
 
+struct sta_result *sta_kept_results_find(struct sta_kept_results *kept, const void *key, size_t size)
+{
+    struct sta_result *result = NULL;
+    uv_mutex_lock(&kept->lock);
+    struct sta_result_claim **at = place_of(kept, key, size, XXH3_64bits(key, size)), *entry = *at;
+    if (entry != NULL && entry->result != NULL) {
+        put_in(kept, take_out(kept, at));
+        result = sta_result_retain(entry->result);
+    }
+    uv_mutex_unlock(&kept->lock);
+    return result;
+}
+
 /* Under the lock.  Those who wait get the rows of an entry that has left the list, and the last one frees
  * it. */
 static void hand_out(struct sta_result_claim *claim, struct sta_result *result)

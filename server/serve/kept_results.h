@@ -21,6 +21,8 @@ void sta_kept_results_destroy(struct sta_kept_results *kept);
 STA_MUSTCHECK int sta_kept_results_claim(struct sta_kept_results *kept, const void *key, size_t size,
                                          const struct sta_budget *budget, struct sta_result **result,
                                          struct sta_result_claim **claim, struct sta_error *err);
+/** The rows of a key when they are kept already, retained; else NULL. */
+struct sta_result *sta_kept_results_find(struct sta_kept_results *kept, const void *key, size_t size);
 /** Ends a claim: @result (a reference of their own is taken) are kept when they are small enough, and given
  * to all who wait; NULL: it failed, and one of them tries anew. */
 void sta_kept_results_settle(struct sta_result_claim *claim, struct sta_result *result);

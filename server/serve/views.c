@@ -432,19 +432,38 @@ void sta_view_prepare(struct sta_server *server, const char *trace)
 
 /* ---- a question of one kind as part of another */
 
+/* *part: to be destroyed also after a failure. */
+static int view_of_part(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
+                        struct sta_view **part, struct sta_error *err)
+{
+    struct sta_view *one = *part = view_create(view->server, kind, view->values);
+    one->values[STA_PARAMETER_PRESET].text = view->preset;
+    int status = sta_view_take_trace(one, view->traces[trace].id, err);
+    if (status != STA_OK)
+        return status;
+    one->traces[0].snapshot = sta_snapshot_retain(view->traces[trace].snapshot);
+    one->presets = sta_presets_retain(view->presets);
+    return view_prepare(one, err);
+}
+
 int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
                     const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)
 {
-    struct sta_view *one = view_create(view->server, kind, view->values);
-    one->values[STA_PARAMETER_PRESET].text = view->preset;
-    int status = sta_view_take_trace(one, view->traces[trace].id, err);
-    if (status == STA_OK) {
-        one->traces[0].snapshot = sta_snapshot_retain(view->traces[trace].snapshot);
-        one->presets = sta_presets_retain(view->presets);
-        status = view_prepare(one, err);
-    }
+    struct sta_view *one;
+    int status = view_of_part(view, trace, kind, &one, err);
     if (status == STA_OK)
         status = sta_view_find_result(one, budget, result, err);
+    sta_view_destroy(one);
+    return status;
+}
+
+int sta_view_kept_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
+                     struct sta_result **result, struct sta_error *err)
+{
+    struct sta_view *one;
+    int status = view_of_part(view, trace, kind, &one, err);
+    *result =
+        status == STA_OK ? sta_kept_results_find(view->server->results, one->key.data, one->rows_size) : NULL;
     sta_view_destroy(one);
     return status;
 }

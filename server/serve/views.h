@@ -110,6 +110,10 @@ STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *
 STA_MUSTCHECK int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
                                   const struct sta_budget *budget, struct sta_result **result,
                                   struct sta_error *err);
+/** The same when it is kept already; else *result is NULL, and nothing is computed. */
+STA_MUSTCHECK int sta_view_kept_of(const struct sta_view *view, size_t trace,
+                                   const struct sta_view_kind *kind, struct sta_result **result,
+                                   struct sta_error *err);
 /** Splits a list with commas between; free() it.  The texts live in the view's memory. */
 const char **sta_view_list(struct sta_view *view, const char *names, size_t *count);
 
