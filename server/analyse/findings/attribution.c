@@ -67,6 +67,18 @@ bool sta_attribution_of_chain(struct sta_run *run, const char *name, struct sta_
     return true;
 }
 
+int sta_attribution_fail_layers(const struct sta_run *run, const struct sta_attribution *asked,
+                                struct sta_error *err)
+{
+    if (asked->tree.count == 0)
+        return sta_fail(err, STA_EINPUT, "preset %s has no layer that could block its target",
+                        run->preset->name);
+    return sta_fail(
+        err, STA_EINPUT,
+        "the blocking chain takes at most %zu layers, and preset %s has %zu beside those of its target",
+        STA_OVERLAP_SETS - asked->chain->set_count, run->preset->name, asked->tree.count);
+}
+
 void sta_attribution_fini(struct sta_attribution *asked)
 {
     sta_tree_fini(&asked->tree);

@@ -27,6 +27,10 @@ struct sta_attribution {
 /** One that asks for a chain of the preset, by unit.  false: the preset has no such chain, or (of layers) too
  * many layers. */
 bool sta_attribution_of_chain(struct sta_run *run, const char *chain, struct sta_attribution *asked);
+/** What is wrong with the layers of a preset that has chains, once sta_attribution_of_chain has refused them.
+ * Return: STA_EINPUT. */
+int sta_attribution_fail_layers(const struct sta_run *run, const struct sta_attribution *asked,
+                                struct sta_error *err);
 void sta_attribution_fini(struct sta_attribution *asked);
 
 /* What it comes to: by cause, then untraced, intervals of each unit. */
@@ -75,7 +79,8 @@ STA_MUSTCHECK int sta_charge_sums(struct sta_run *run, struct sta_attribution *a
 
 /* ---- between the attribution*.c files */
 
-/** Request, binding, and by mask the list that it is charged to.  *lists: free(); all also after a failure. */
+/** Request, binding, and by mask the list that it is charged to.  *lists: free(); all also after a failure.
+ */
 STA_MUSTCHECK int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked,
                                   const struct sta_document *own, struct sta_charged *charged,
                                   uint8_t **lists, struct sta_error *err);

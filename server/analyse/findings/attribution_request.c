@@ -50,7 +50,8 @@ static int check_members(const struct sta_document *given, struct sta_error *err
 
 /* ---- what is split into what */
 
-static int fail_chain(const struct sta_run *run, const char *name, struct sta_error *err)
+static int fail_chain(const struct sta_run *run, const char *name, const struct sta_attribution *asked,
+                      struct sta_error *err)
 {
     const struct sta_preset *preset = run->preset;
     struct sta_buffer list;
@@ -61,8 +62,7 @@ static int fail_chain(const struct sta_run *run, const char *name, struct sta_er
     if (preset == NULL)
         sta_fail(err, STA_EINPUT, "a chain is that of a preset: name one");
     else if (preset->chain_count > 0 && strcmp(name, "layers") == 0)
-        sta_fail(err, STA_EINPUT, "the layers of preset %s are no chain: none, or more than %d", preset->name,
-                 STA_OVERLAP_SETS);
+        sta_attribution_fail_layers(run, asked, err);
     else
         sta_fail(err, STA_EINPUT, "preset %s has no chain \"%.60s\"; it has: %s", preset->name, name,
                  list.size > 1 ? list.data : "none");
@@ -80,7 +80,7 @@ static int read_chain(struct sta_run *run, const struct sta_document *given, con
             sta_at_member(err, others[i], NULL, -1);
             return below(err);
         }
-    return sta_attribution_of_chain(run, name, asked) ? STA_OK : fail_chain(run, name, err);
+    return sta_attribution_of_chain(run, name, asked) ? STA_OK : fail_chain(run, name, asked, err);
 }
 
 static int read_cause(const struct sta_document *item, struct sta_attribution *asked, struct sta_error *err)

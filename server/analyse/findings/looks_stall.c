@@ -137,6 +137,8 @@ int sta_look_layers(struct sta_looks *looks, const char *ask, struct sta_figure_
             sta_charge_sums(looks->run, &looks->layers, NULL, &looks->blocked, NULL, err) != STA_OK)
             return err->status;
     }
+    if (looks->layers_seen == STA_ABSENT && looks->layers.tree.count > 0)
+        return sta_attribution_fail_layers(looks->run, &looks->layers, err);
     if (looks->layers_seen == STA_ABSENT)
         return STA_OK;
     size_t best = tree->causes[0];
