@@ -45,6 +45,15 @@ def test_forms_tell_the_same(scene):
     assert sum(whole["counts"].values()) == len(whole["findings"])
 
 
+def test_rules_that_are_named_find_what_they_find_among_all(scene):
+    some = [findings(scene, "checkpoint_stall", query) for query in ("&rule=checkpoint_stall,stdio", "&group=balance", "&group=io,trace&severity=ok")]
+    whole = findings(scene, "checkpoint_stall")
+    chosen = (lambda f: f["rule"] in ("checkpoint_stall", "stdio"), lambda f: f["group"] == "balance", lambda f: f["group"] in ("io", "trace") and f["severity"] == "ok")
+    for part, choose in zip(some, chosen):
+        assert part["findings"] == [f for f in whole["findings"] if choose(f)] and part["base"] == whole["base"], part
+    assert findings(scene, "checkpoint_stall", "&group=balance") == some[1]
+
+
 def test_a_rule_of_ones_own_is_tried_kept_and_removed(scene):
     server, path = scene.shared, "/api/v1/findings/rules/mine"
     preview = f"/api/v1/traces/{trace(scene, 'none')}/findings/preview"

@@ -48,6 +48,26 @@ Test(kept_results, what_was_computed_is_found_until_it_is_forgotten)
     sta_kept_results_destroy(kept);
 }
 
+/* Without waiting: what is being computed is not there yet. */
+Test(kept_results, what_is_kept_is_found_without_a_claim)
+{
+    struct sta_kept_results *kept = sta_kept_results_create(1 << 20);
+    struct sta_result *a, *made = make_result(3), *none;
+    struct sta_result_claim *claim;
+    struct sta_error err = STA_ERROR_INIT;
+    cr_expect_null(sta_kept_results_find(kept, "a", 1));
+    cr_assert_eq(sta_kept_results_claim(kept, "a", 1, &patient, &none, &claim, &err), STA_OK);
+    cr_expect_null(sta_kept_results_find(kept, "a", 1));
+    sta_kept_results_settle(claim, made);
+    a = sta_kept_results_find(kept, "a", 1);
+    cr_expect_eq(a, made);
+    cr_expect_null(sta_kept_results_find(kept, "b", 1));
+    cr_expect_eq(sta_kept_results_figures(kept).entries, 1);
+    sta_result_release(a);
+    sta_result_release(made);
+    sta_kept_results_destroy(kept);
+}
+
 Test(kept_results, the_one_used_longest_ago_goes_first)
 {
     struct sta_kept_results *kept = sta_kept_results_create(25000);
