@@ -140,17 +140,52 @@ int sta_look_first_steps(struct sta_looks *looks, const char *ask, struct sta_fi
     return rc;
 }
 
-/* Which of the units of @work, threads, have steps; memory of the account. */
-static uint8_t *units_with_steps(const struct sta_looks *looks, const struct sta_members *work,
+/* Which units, threads, have steps; memory of the account. */
+static uint8_t *units_with_steps(const struct sta_looks *looks, const struct sta_scope *scope,
                                  struct sta_error *err)
 {
     const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
-    uint8_t *steps =
-        sta_account_calloc(looks->run->budget->account, (size_t)work->unit_count + 1, 1, "threads", err);
+    uint8_t *steps = sta_account_calloc(looks->run->budget->account, (size_t)sta_scope_unit_count(scope) + 1,
+                                        1, "threads", err);
     for (uint32_t code = 0; steps != NULL && code < entities->thread_code_count; code++)
         if (looks->phases.has_steps[code])
-            steps[sta_scope_unit_of_thread(work->binding.scope, code)] = 1;
+            steps[sta_scope_unit_of_thread(scope, code)] = 1;
     return steps;
+}
+
+/* Busy time of a condition by thread: of all, and of those that have steps. */
+static int measure_threads(struct sta_looks *looks, char *condition, __int128 *all, __int128 *own,
+                           struct sta_error *err)
+{
+    static char name[] = "input";
+    struct sta_run *run = looks->run;
+    struct sta_document *document = sta_run_request(run);
+    const struct sta_named_expression set = {name, condition};
+    const struct sta_overlap_question question = sta_run_question(run, document, &set, 1);
+    const struct sta_overlap_wants wants = {0};
+    struct sta_overlap_request request;
+    struct sta_overlap_binding binding = {0};
+    struct sta_overlap_results results = {0};
+    uint8_t *steps = NULL;
+    sta_run_add_text(run, document, "scope", "thread");
+    int rc = sta_overlap_request_read(&request, &question, false, err);
+    if (rc == STA_OK)
+        rc = sta_overlap_binding_init(&binding, &request, run->budget, err);
+    if (rc == STA_OK)
+        rc = sta_overlap_pass(&binding, &wants, &results, err);
+    if (rc == STA_OK) {
+        steps = units_with_steps(looks, binding.scope, err);
+        rc = steps == NULL ? err->status : STA_OK;
+    }
+    for (size_t i = 0; rc == STA_OK && i < results.cell_count; i++) {
+        *all += results.cells[i].time;
+        *own += steps[results.cells[i].unit] ? results.cells[i].time : 0;
+    }
+    sta_account_free(run->budget->account, steps);
+    sta_overlap_results_fini(&results);
+    sta_overlap_binding_fini(&binding);
+    sta_overlap_request_release(&request);
+    return rc;
 }
 
 /* Work of loader and reader on threads that have steps. */
@@ -158,26 +193,13 @@ int sta_look_threads(struct sta_looks *looks, const char *ask, struct sta_figure
                      struct sta_error *err)
 {
     char *const *phases = looks->run->preset->phases;
-    struct sta_members work = {.account = looks->run->budget->account};
-    uint8_t *steps = NULL;
     __int128 input = 0, own = 0;
     int rc = STA_OK;
-    if (phases[STA_PHASE_input] != NULL && phases[STA_PHASE_step] != NULL) {
-        rc = sta_members_measure(looks->run, &looks->phases, STA_BY_THREAD, STA_MEASURE_BUSY,
-                                 phases[STA_PHASE_input], &work, err);
-        steps = rc == STA_OK ? units_with_steps(looks, &work, err) : NULL;
-        rc = rc == STA_OK && steps == NULL ? err->status : rc;
-    }
-    for (uint32_t i = 0; rc == STA_OK && i < work.order_count; i++) {
-        const int64_t busy = work.sums[work.order[i] * work.slots].busy;
-        input += busy;
-        own += steps[work.order[i]] ? busy : 0;
-    }
+    if (phases[STA_PHASE_input] != NULL && phases[STA_PHASE_step] != NULL)
+        rc = measure_threads(looks, phases[STA_PHASE_input], &input, &own, err);
     if (rc == STA_OK) {
         sta_figure_number(figures, ask, "input", sta_run_seconds(looks->run, input));
         sta_figure_number(figures, ask, "inline", sta_run_seconds(looks->run, own));
     }
-    sta_account_free(looks->run->budget->account, steps);
-    sta_members_fini(&work);
     return rc;
 }
