@@ -1,7 +1,7 @@
 """How soon the work for a client ends that has left: for each kind of request, left at several moments of its time, the most processor time that was
 still spent on it. Printed; what is asserted is processor time, since the machine may be busy with others.
 
-  cancel_latency.py [--events N]      by hand: --events 4000000
+  cancel_latency.py [--events N] [--trace FOLDER]      by hand: --events 4000000, or a trace that there is
 """
 import argparse
 import json
@@ -22,14 +22,23 @@ OVERLAP = urllib.parse.urlencode([("set", f"{name}:{condition}") for name, condi
 KINDS = {
     "summary": ("GET", "summary?filter=dur>{n}", None),
     "summary, compatible": ("GET", "summary?semantics=compatible&filter=dur>{n}", None),
-    "flat": ("GET", "views/flat?view_type=file_name&filter=dur>{n}", None),
-    "flat, compatible": ("GET", "views/flat?semantics=compatible&view_type=file_name&filter=dur>{n}", None),
+    "flat": ("GET", "views/flat?by=file_name&filter=dur>{n}", None),
+    "flat, compatible": ("GET", "views/flat?semantics=compatible&by=proc_name&filter=dur>{n}", None),
     "main": ("GET", "views/main?filter=dur>{n}", None),
     "hlm": ("GET", "hlm?filter=dur>{n}", None),
+    "timeseries, compatible": ("GET", "timeseries?semantics=compatible&filter=dur>{n}", None),
+    "findings": ("GET", "findings?filter=dur>{n}", None),
+    "utilisation": ("GET", "utilisation?filter=dur>{n}", None),
+    "access": ("GET", "access?filter=dur>{n}", None),
+    "lanes": ("GET", "timeline/lanes?filter=dur>{n}", None),
+    "density": ("GET", "timeline/density?filter=dur>{n}", None),
+    "statistics": ("GET", "timeline/statistics?filter=dur>{n}", None),
+    "call tree": ("GET", "calltree?filter=dur>{n}", None),
+    "gaps": ("GET", "gaps?filter=dur>{n}", None),
     "timeseries": ("GET", "timeseries?filter=dur>{n}", None),
     "overlap": ("GET", "overlap?scope=thread&filter=dur>{n}&" + OVERLAP, None),
     "intervals": ("POST", "overlap/intervals", {**SETS, "where": "r or w", "filter": "dur > {n}", "order_by": ["-time", "start"]}),
-    "columns": ("GET", "columns?label={n}", None),
+    "values": ("GET", "columns/file_name/values?prefix={n}", None),
     "report": ("GET", "report", None),
     "groups": ("POST", "query", {"filter": "dur > {n}", "group_by": ["ts", "tid", "file_name"], "aggregate": {"n": "count()"}, "order_by": ["-n", "ts"]}),
     "median": ("POST", "query", {"filter": "dur > {n}", "group_by": ["file_name"], "aggregate": {"m": "median(dur)"}, "order_by": ["file_name"]}),
@@ -78,8 +87,10 @@ def measure(daemon, identity, request, numbers):
     """seconds that it takes; the most processor time after a client left, and the most time"""
     method, path, body = filled(request, next(numbers))
     start = time.monotonic()
-    daemon.request(method, f"/api/v1/traces/{identity}/{urllib.parse.quote(path, safe='?=&/%:+')}", body)
+    status, _, text = daemon.request(method, f"/api/v1/traces/{identity}/{urllib.parse.quote(path, safe='?=&/%:+')}", body)
     taken = time.monotonic() - start
+    if status != 200:  # then nothing would be measured
+        raise RuntimeError(f"{method} {path}: {status} {text[:300]!r}")
     worst = worst_time = 0
     for moment in range(MOMENTS):
         method, path, body = filled(request, next(numbers))
@@ -94,12 +105,13 @@ def measure(daemon, identity, request, numbers):
     return taken, worst, worst_time
 
 
-def run(checks, folder, events=200000):
+def run(checks, folder, events=200000, trace=None):
     folder.mkdir(exist_ok=True)
-    generate(folder / "trace", events=events, ranks=4, seed=6)
+    if trace is None:
+        generate(folder / "trace", events=events, ranks=4, seed=6)
     numbers = iter(range(1, 10**9))
-    with Daemon(folder / "store", [folder]) as daemon:
-        leave(checks, daemon, daemon.ingest(folder / "trace")["id"], {**KINDS, **WHATIF}, numbers)
+    with Daemon(folder / "store", [folder, *([trace] if trace else [])]) as daemon:
+        leave(checks, daemon, daemon.ingest(trace or folder / "trace")["id"], {**KINDS, **WHATIF}, numbers)
         dasf_records.write(folder / "dask", events // 4)
         leave(checks, daemon, daemon.ingest(folder / "dask")["id"], DASF, numbers)
 
@@ -115,10 +127,11 @@ def leave(checks, daemon, identity, kinds, numbers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--events", type=int, default=int(os.environ.get("EVENTS", "200000")))
+    parser.add_argument("--trace", default=None)
     arguments = parser.parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="strata-cancel-") as scratch:
-        checks.attempt("cancel", run, pathlib.Path(scratch), arguments.events)
+        checks.attempt("cancel", run, pathlib.Path(scratch), arguments.events, arguments.trace)
     return checks.end()
 
 
