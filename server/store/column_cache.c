@@ -244,21 +244,25 @@ static bool kept_range(const struct item *item, const struct sta_row_test *test,
     return true;
 }
 
-/* Where few codes are possible and those that pass follow each other: as a range, which is faster than a
- * table. */
-static bool as_range(const struct item *item, const struct sta_row_test *test, struct sta_row_test *range)
+#define MOST_RANGES 12 /* more take longer than a table */
+
+/* The ranges of the kept bytes that pass, as long as they are few: they are faster than a table. */
+static bool find_ranges(const struct item *item, const uint8_t *of_code, struct sta_byte_range *ranges,
+                        unsigned *count)
 {
-    uint32_t first = (uint32_t)(item->base + item->any_missing), last = item->max_code;
-    if (item->width > 0 || (item->any_missing && test->of_code[0]))
-        return false;
-    while (first <= last && !test->of_code[first + 1])
-        first++;
-    while (last > first && !test->of_code[last + 1])
-        last--;
-    *range = (struct sta_row_test){.low = first, .high = (int64_t)last};
-    for (uint32_t code = first; code <= last; code++)
-        if (!test->of_code[code + 1])
+    const uint32_t last = item->max_code - item->base;
+    bool passed = false;
+    *count = 0;
+    for (uint32_t value = 0; value <= last; value++) {
+        const bool passes = of_code[value == 0 && item->any_missing ? 0 : 1 + (int64_t)item->base + value];
+        if (passes && passed)
+            ranges[*count - 1].more++;
+        else if (passes && *count == MOST_RANGES)
             return false;
+        else if (passes)
+            ranges[(*count)++] = (struct sta_byte_range){.low = (uint8_t)value};
+        passed = passes;
+    }
     return true;
 }
 
@@ -274,23 +278,26 @@ static void test_range(const struct item *item, uint32_t rows, const struct sta_
 
 static void test_codes(const struct item *item, uint32_t rows, const uint8_t *of_code, uint8_t *marks)
 {
+    const struct sta_kernels *kernels = sta_kernels();
     const uint8_t *table = of_code + (1 + (int64_t)item->base); /* by kept value */
-    sta_kernels()->narrow_to[item->width].keep_codes(item->values, rows, table,
-                                                     item->any_missing ? of_code[0] : table[0], marks);
+    struct sta_byte_range ranges[MOST_RANGES];
+    unsigned count;
+    if (item->width == 0 && find_ranges(item, of_code, ranges, &count))
+        kernels->keep_byte_ranges(item->values, rows, ranges, count, marks);
+    else
+        kernels->narrow_to[item->width].keep_codes(item->values, rows, table,
+                                                   item->any_missing ? of_code[0] : table[0], marks);
 }
 
 bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                            const struct sta_row_test *test, uint8_t *marks)
 {
     struct item *item = borrow(cache, key);
-    struct sta_row_test range;
     if (item == NULL)
         return false;
     const bool fits = (item->kind == STA_KIND_CODE) == (test->of_code != NULL);
     if (fits && test->of_code == NULL)
         test_range(item, rows, test, marks);
-    else if (fits && as_range(item, test, &range))
-        test_range(item, rows, &range, marks);
     else if (fits)
         test_codes(item, rows, test->of_code, marks);
     release(cache, item);

@@ -7,6 +7,8 @@
 
 #define STA_PACK_WORD (STA_PACK_LANES * sizeof(uint64_t)) /* one word of every lane */
 
+typedef uint8_t sta_byte_vector __attribute__((vector_size(32)));
+
 #define STA_LOOPS "store/kernels_body.h"
 #include "common/instruction_sets.h"
 

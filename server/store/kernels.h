@@ -25,6 +25,11 @@ struct sta_narrow_kernels {
     void (*keep_codes)(const void *in, uint32_t count, const uint8_t *table, uint8_t of_none, uint8_t *marks);
 };
 
+/* Bytes low .. low + more. */
+struct sta_byte_range {
+    uint8_t low, more;
+};
+
 /* On words of 32 bits, or of 64. */
 struct sta_word_kernels {
     /** Smallest and largest of at least one: signed, and not. */
@@ -55,6 +60,9 @@ struct sta_kernels {
                        uint64_t *words);
     /** Low halves. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
+    /** Clears the marks of rows whose byte lies in none of the ranges. */
+    void (*keep_byte_ranges)(const uint8_t *bytes, uint32_t count, const struct sta_byte_range *ranges,
+                             unsigned range_count, uint8_t *marks);
     struct sta_narrow_kernels narrow_to[3]; /* 1, 2, 4 bytes */
     const struct sta_word_kernels *words32, *words64;
 };

@@ -139,6 +139,28 @@ DEFINE_NARROW(16)
 DEFINE_NARROW(32)
 #undef DEFINE_NARROW
 
+TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count,
+                                            const struct sta_byte_range *ranges, unsigned range_count,
+                                            uint8_t *restrict marks)
+{
+    uint32_t i = 0;
+    for (; i + sizeof(sta_byte_vector) <= count; i += (uint32_t)sizeof(sta_byte_vector)) {
+        sta_byte_vector here, kept, any = {0};
+        memcpy(&here, bytes + i, sizeof here);
+        memcpy(&kept, marks + i, sizeof kept);
+        for (unsigned r = 0; r < range_count; r++)
+            any |= (sta_byte_vector)(here - ranges[r].low <= ranges[r].more);
+        kept &= any;
+        memcpy(marks + i, &kept, sizeof kept);
+    }
+    for (; i < count; i++) {
+        bool any = false;
+        for (unsigned r = 0; r < range_count; r++)
+            any |= (uint8_t)(bytes[i] - ranges[r].low) <= ranges[r].more;
+        marks[i] &= any;
+    }
+}
+
 #define NARROW(bits)                                                                                         \
     {                                                                                                        \
         KERNEL(shrink_##bits), KERNEL(shrink_codes_##bits), KERNEL(widen_##bits), KERNEL(widen_some_##bits), \
@@ -169,6 +191,7 @@ static const struct sta_kernels KERNEL(kernels) = {
     .scale = KERNEL(scale),
     .join_bytes = KERNEL(join_bytes),
     .narrow = KERNEL(narrow),
+    .keep_byte_ranges = KERNEL(keep_byte_ranges),
     .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
     .words32 = &KERNEL(words32_kernels),
     .words64 = &KERNEL(words64_kernels),

@@ -24,21 +24,39 @@ TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t va
     return any != 0;
 }
 
+TARGET static inline void KERNEL(put_eight)(uint32_t *to, unsigned bits, uint32_t row,
+                                            const uint8_t (*ones)[8])
+{
+    sta_eight_bytes places;
+    memcpy(&places, ones[bits], sizeof places);
+    const sta_eight_rows rows_here = __builtin_convertvector(places, sta_eight_rows) + row;
+    memcpy(to, &rows_here, sizeof rows_here);
+}
+
 /* Eight rows at a time and without branches, since which rows are marked is hard to predict: what is written
- * behind those of the eight is overwritten by the next ones. */
+ * behind those of the eight is overwritten by the next ones.  Where the next ones begin is known for four
+ * times eight rows together, so that none waits for the one before; where none of them is marked, nothing is
+ * written. */
 TARGET static uint32_t KERNEL(list)(const uint8_t *marks, uint32_t rows, const uint8_t (*ones)[8],
                                     uint32_t *restrict kept)
 {
     uint32_t *to = kept, row = 0;
-    for (; row + 8 <= rows; row += 8) {
-        uint64_t word;
-        memcpy(&word, marks + row, sizeof word);
-        const unsigned bits = (unsigned)(word * UINT64_C(0x0102040810204080) >> 56);
-        sta_eight_bytes places;
-        memcpy(&places, ones[bits], sizeof places);
-        const sta_eight_rows rows_here = __builtin_convertvector(places, sta_eight_rows) + row;
-        memcpy(to, &rows_here, sizeof rows_here);
-        to += __builtin_popcount(bits);
+    for (; row + 32 <= rows; row += 32) {
+        uint64_t words[4];
+        memcpy(words, marks + row, sizeof words);
+        if ((words[0] | words[1] | words[2] | words[3]) == 0)
+            continue;
+        unsigned bits[4], counts[4];
+        for (unsigned w = 0; w < 4; w++) {
+            bits[w] = (unsigned)(words[w] * UINT64_C(0x0102040810204080) >> 56);
+            counts[w] = (unsigned)__builtin_popcount(bits[w]);
+        }
+        KERNEL(put_eight)(to, bits[0], row, ones);
+        KERNEL(put_eight)(to + counts[0], bits[1], row + 8, ones);
+        KERNEL(put_eight)(to + counts[0] + counts[1], bits[2], row + 16, ones);
+        to += counts[0] + counts[1] + counts[2];
+        KERNEL(put_eight)(to, bits[3], row + 24, ones);
+        to += counts[3];
     }
     for (; row < rows; row++) {
         *to = row;

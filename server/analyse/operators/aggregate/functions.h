@@ -142,10 +142,10 @@ static inline void *sta_agg_state(const struct sta_agg_call *call, const struct 
         uint8_t *const *states = input->states;                                                              \
         const size_t offset = call->offset;                                                                  \
         if (input->low_group == input->high_group) {                                                         \
-            type local = *(type *)(void *)(states[0] + offset);                                              \
+            type *state = sta_agg_state_of_group(call, input, input->low_group), local = *state;             \
             for (uint32_t i = 0; i < count; i++)                                                             \
                 take(&local, values[i]);                                                                     \
-            *(type *)(void *)(states[0] + offset) = local;                                                   \
+            *state = local;                                                                                  \
             return;                                                                                          \
         }                                                                                                    \
         for (uint32_t i = 0; i < count; i++)                                                                 \

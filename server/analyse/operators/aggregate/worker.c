@@ -313,7 +313,8 @@ static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limi
                           const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
                           struct sta_error *err);
 
-/* Without keys there is nothing to find: the one group is that of all rows. */
+/* Without keys there is nothing to find: the one group, 0, is that of all rows, and no other number was ever
+ * written to the groups of rows. */
 static int take_into_one_group(struct sta_group_worker *worker, struct sta_group_limits *limits,
                                const struct sta_aggregation_input *batch,
                                const struct sta_minibatch *minibatch, struct sta_error *err)
@@ -321,13 +322,8 @@ static int take_into_one_group(struct sta_group_worker *worker, struct sta_group
     int rc = sta_group_worker_make_space(worker, limits, minibatch->count, err);
     if (rc != 0 || worker->table.count == 0)
         return rc != 0 ? rc : take_minibatch(worker, limits, batch, *minibatch, err);
-    memset(worker->groups, 0, minibatch->count * sizeof *worker->groups);
-    sta_group_table_locate(&worker->table, worker->groups, minibatch->count, worker->states);
-    const struct sta_agg_input whole = {.minibatch = *minibatch,
-                                        .table = &worker->table,
-                                        .groups = worker->groups,
-                                        .states = worker->states,
-                                        .batch = batch};
+    const struct sta_agg_input whole = {
+        .minibatch = *minibatch, .table = &worker->table, .groups = worker->groups, .batch = batch};
     update_calls(worker, &whole);
     worker->rows += minibatch->count;
     return STA_OK;
