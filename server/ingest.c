@@ -38,11 +38,11 @@ static int take_batch(void *context, unsigned worker, struct sta_batch *batch, s
     return sta_writer_add(run->writer, worker, run->source_numbers[batch->source], batch, err);
 }
 
-static int take_counters(void *context, unsigned worker, const char *lines, size_t size,
+static int take_counters(void *context, unsigned worker, const char *chunk, size_t size,
                          struct sta_error *err)
 {
     struct run *run = context;
-    return sta_writer_add_counters(run->writer, worker, lines, size, err);
+    return sta_writer_add_counters(run->writer, worker, chunk, size, err);
 }
 
 static void report(struct run *run)
@@ -299,11 +299,12 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
-/* Stores of before sources were noted do not know whose definitions are whose. */
+/* Stores of before sources were noted do not know whose definitions, or counter records, are whose. */
 static bool knows_sources(const struct sta_snapshot *base)
 {
-    return sta_snapshot_source_count(base) == 0 ||
-           sta_dictionary_count(sta_tables_sources(sta_snapshot_tables(base))) > 0;
+    return !sta_snapshot_counters_lack_sources(base) &&
+           (sta_snapshot_source_count(base) == 0 ||
+            sta_dictionary_count(sta_tables_sources(sta_snapshot_tables(base))) > 0);
 }
 
 /* The version to go on from: NULL when there is none yet, or when it is damaged, so that all is to be read.

@@ -318,6 +318,7 @@ void sta_content_report_fini(struct sta_content_report *report);
 /* ---- queries, overlap, layered tables */
 
 #include "analyse/exec/sort.h"
+#include "analyse/facade/counters.h"
 #include "analyse/facade/dasf.h"
 #include "analyse/facade/findings.h"
 #include "analyse/facade/overlap.h"

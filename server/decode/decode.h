@@ -138,7 +138,7 @@ struct sta_decode_request {
      * the rows); what it leaves in there is cleared and reused.  A failure stops the run.
      */
     int (*batch)(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err);
-    /** Takes a chunk's counter records (ph = C): their lines as text, each ended by '\n'.  May be NULL. */
+    /** Takes a chunk's counter records (ph = C): chunks of common/counters.h.  May be NULL. */
     int (*counters)(void *context, unsigned worker, const char *lines, size_t size, struct sta_error *err);
     void *context;
 };

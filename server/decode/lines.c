@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/counters.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "decode/bytes.h"
+#include "decode/counter_record.h"
 #include "decode/json_line.h"
 #include "decode/rows.h"
 #include "decode/template.h"
@@ -29,7 +31,8 @@ struct line {
 struct scan {
     struct sta_line_scanner *scanner;
     struct sta_batch *batch;
-    struct sta_buffer *counters;
+    struct sta_buffer *counters; /* NULL: not wanted */
+    int64_t counter_ns;          /* time of the last one */
     struct sta_chunk_outcome *outcome;
 };
 
@@ -145,17 +148,8 @@ static const char *read_object(struct sta_line_scanner *scanner, const char *at,
     return reason;
 }
 
-static void keep_counter(struct scan *scan, const char *begin, const char *end)
-{
-    scan->outcome->counts.counters++;
-    if (scan->counters == NULL)
-        return;
-    sta_put(scan->counters, begin, (size_t)(end - begin));
-    sta_put_char(scan->counters, '\n');
-}
-
-/* Counts the object in the record; @begin .. @end is its text. */
-static void take_object(struct scan *scan, const struct line *line, const char *begin, const char *end)
+/* Counts the object in the record. */
+static void take_object(struct scan *scan, const struct line *line)
 {
     struct sta_ledger_counts *counts = &scan->outcome->counts;
     const struct sta_record *record = &scan->scanner->record;
@@ -169,7 +163,9 @@ static void take_object(struct scan *scan, const struct line *line, const char *
         counts->metadata++;
         break;
     case STA_RECORD_COUNTER:
-        keep_counter(scan, begin, end);
+        counts->counters++;
+        if (scan->counters != NULL)
+            sta_counter_record_put(record, scan->scanner->parser.tables, &scan->counter_ns, scan->counters);
         break;
     case STA_RECORD_OTHER:
         counts->other++;
@@ -197,7 +193,7 @@ static void scan_objects(struct scan *scan, const struct line *line, const char 
         if (reason == NULL && !more && !is_tail(behind, line->end))
             reason = "text behind the object";
         if (reason == NULL)
-            take_object(scan, line, at, behind);
+            take_object(scan, line);
         else
             malformed(scan, line, reason);
         at = next;
@@ -260,7 +256,7 @@ static const char *take_predicted(struct scan *scan, struct line *line, const ch
     if ((line->end != end && *line->end != '\n') || (size_t)(line->end - line->begin) > STA_LINE_LIMIT)
         return NULL;
     scan->outcome->counts.lines++;
-    take_object(scan, line, at, behind);
+    take_object(scan, line);
     return line->end == end ? end : line->end + 1;
 }
 
@@ -290,10 +286,12 @@ static const char *scan_any_line(struct scan *scan, struct line *line, const cha
 void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
                     struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome)
 {
-    struct scan scan = {scanner, batch, counters, outcome};
+    struct sta_buffer records;
+    struct scan scan = {scanner, batch, counters != NULL ? &records : NULL, 0, outcome};
     const char *end = chunk->bytes + chunk->size;
     const char *at = chunk->bytes;
     uint64_t number = chunk->first_line;
+    sta_buffer_init(&records);
     sta_rows_begin(scanner->rows, batch, path);
     while (at < end) {
         if ((unsigned char)*at <= ' ')
@@ -306,4 +304,7 @@ void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_tex
         number++;
     }
     sta_rows_end(scanner->rows, batch);
+    if (records.size > 0)
+        sta_counters_put_chunk(counters, path, records.data, records.size);
+    sta_buffer_fini(&records);
 }

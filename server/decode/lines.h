@@ -25,7 +25,7 @@ bool sta_last_line_is_whole(struct sta_line_scanner *scanner, const struct sta_c
 /**
  * sta_lines_scan - turn a chunk into rows of @batch (appended), definitions and counts
  * @path: of the source, which definitions and hashes belong to
- * @counters: receives counter records, a line each; NULL: not wanted
+ * @counters: receives counter records as a chunk of common/counters.h; NULL: not wanted
  */
 void sta_lines_scan(struct sta_line_scanner *scanner, const struct sta_chunk_text *chunk, const char *path,
                     struct sta_batch *batch, struct sta_buffer *counters, struct sta_chunk_outcome *outcome);

@@ -108,8 +108,14 @@ static int describe(struct sta_view *view, const struct sta_budget *budget, stru
             status = sta_columns_describe(&question, known ? &figures : NULL, budget, &table, err);
         sta_table_fini(&figures);
     }
-    if (status == STA_OK)
-        *result = sta_result_of_table(&table, NULL, NULL);
+    if (status != STA_OK)
+        return status;
+    *result = sta_result_of_table(&table, NULL, NULL);
+    status = sta_put_counters(view, budget, &(*result)->head, err);
+    if (status != STA_OK) {
+        sta_result_release(*result);
+        *result = NULL;
+    }
     return status;
 }
 

@@ -418,6 +418,8 @@ static int timeseries_result(struct sta_view *view, const struct sta_budget *bud
     struct sta_series series = {.granularity_us = granularity_of(view),
                                 .max_points = (uint32_t)view->values[STA_PARAMETER_MAX_POINTS].integer,
                                 .base = &base};
+    if (view->values[STA_PARAMETER_COUNTERS].given)
+        return blame(view, sta_counters_result(view, &series, budget, result, err), err);
     const char **layers = sta_view_list(view, view->values[STA_PARAMETER_LAYERS].text, &series.layer_count);
     const char **metrics =
         sta_view_list(view, view->values[STA_PARAMETER_METRICS].text, &series.metric_count);
@@ -436,8 +438,8 @@ const struct sta_view_kind sta_view_timeseries = {
     .name = "timeseries",
     .layered = true,
     .arranged = true,
-    .key_values =
-        LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) | STA_HAS(MAX_POINTS),
+    .key_values = LAYERED_KEY | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(COUNTERS) |
+                  STA_HAS(GRANULARITY) | STA_HAS(MAX_POINTS),
     .check = check_timeseries,
     .result = timeseries_result,
 };

@@ -60,6 +60,10 @@ enum sta_parameter_type {
     X(METRICS, "metrics", NAMES, NULL, "time", "bw,ops,time",                                                \
       "Metrics, with commas between: columns of the layer view, such as count, time, size, bw, ops, busy, "  \
       "exposed_group_sum.")                                                                                  \
+    X(COUNTERS, "counter", NAMES, NULL, NULL, "cpu.user_pct",                                                \
+      "Counters of the trace in place of layers, with commas between: NAME.KEY, as `columns` lists them. "   \
+      "Of "                                                                                                  \
+      "each the mean of its records in a bin, and as NAME.KEY_min and NAME.KEY_max the least and largest.")  \
     X(MAX_POINTS, "max_points", COUNT, NULL, NULL, "500",                                                    \
       "At most so many bins: a given granularity grows by a whole factor until they suffice; else they "     \
       "have a round width.")                                                                                 \

@@ -228,10 +228,10 @@ const struct sta_route sta_routes[] = {
      .reply = "view", .tabular = true, .summary = "Flat view",
      .text = "All layers side by side, a row for each bin of time, process, file, .."},
     {VIEW(GET, "/api/v1/traces/{id}/timeseries", "timeseries", "views", sta_view_timeseries),
-     .parameters = LAYERED | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(GRANULARITY) | STA_HAS(MAX_POINTS) |
-                   STA_HAS_PAGES | STA_HAS_ORDER,
+     .parameters = LAYERED | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(COUNTERS) | STA_HAS(GRANULARITY) |
+                   STA_HAS(MAX_POINTS) | STA_HAS_PAGES | STA_HAS_ORDER,
      .reply = "timeseries", .tabular = true, .summary = "Time series",
-     .text = "Metrics of layers over time bins, for charts."},
+     .text = "Metrics of layers over time bins, or counters, for charts."},
     {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events),
      .parameters = (EVENTS & ~STA_HAS(FORMAT)) | STA_HAS(EVENTS_FORMAT) | STA_HAS(LANES), .reply = "events",
      .tabular = true, .summary = "Events as they are",

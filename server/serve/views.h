@@ -78,6 +78,15 @@ struct sta_view_kind {
     bool background; /* nobody waits for it: computed at low priority, for as long as it takes */
 };
 
+/* api_counters.c */
+/** The time series of the counters that the view's parameters name. */
+STA_MUSTCHECK int sta_counters_result(struct sta_view *view, const struct sta_series *series,
+                                      const struct sta_budget *budget, struct sta_result **result,
+                                      struct sta_error *err);
+/** Appends the member "counters": the list of the trace's. */
+STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta_budget *budget,
+                                   struct sta_buffer *out, struct sta_error *err);
+
 /* Parameters of routes whose kind has a result, and of those that are arranged too. */
 #define STA_HAS_PAGES (STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR))
 #define STA_HAS_ORDER (STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(COLUMNS))

@@ -89,6 +89,12 @@ struct sta_open_segment {
     int64_t factor; /* its ticks in ticks of the snapshot */
 };
 
+/* A file of counter records. */
+struct sta_open_counters {
+    uint32_t file;
+    struct sta_mapping mapping;
+};
+
 struct sta_snapshot {
     struct sta_store *store;
     char id[STA_TRACE_ID_SIZE];
@@ -105,6 +111,9 @@ struct sta_snapshot {
     uint32_t segment_count;
     struct sta_block *blocks;
     size_t block_count;
+    struct sta_open_counters *counters;
+    size_t counters_count;
+    bool counters_lack_sources;    /* of files that are not among them */
     pthread_mutex_t entities_lock; /* made when first asked for */
     _Atomic(struct sta_entities *) entities;
     _Atomic(struct sta_chunk_order *) chunk_order; /* likewise, under the same lock */
@@ -115,8 +124,11 @@ struct sta_snapshot {
 STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot,
                                     struct sta_error *err);
 void sta_snapshot_destroy(struct sta_snapshot *snapshot);
+/** Maps the files of counter records; one that is missing counts as damage.  counters.c */
+STA_MUSTCHECK int sta_counters_open(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err);
+void sta_counters_close(struct sta_snapshot *snapshot);
 /** Sets aside the segment in which a read found damage, and tells who listens. */
-void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
+void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file_kind kind, uint32_t file,
                               const struct sta_error *why);
 struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot);
 void sta_entities_destroy(struct sta_entities *entities);    /* NULL allowed */

@@ -58,7 +58,7 @@ int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *
     if (status != STA_OK)
         sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
     if (status == STA_ECORRUPT)
-        sta_snapshot_note_damage(snapshot, open, err);
+        sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
     if (status != STA_OK)
         return status;
     if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)

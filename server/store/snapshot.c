@@ -168,6 +168,8 @@ int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct
         status = load_sources(made, folder, err);
     if (status == STA_OK)
         status = load_segments(made, folder, err);
+    if (status == STA_OK)
+        status = sta_counters_open(made, folder, err);
     /* What the manifest names and is gone is damage too; no manifest is no version. */
     if (status == STA_ENOTFOUND && made->manifest.version != 0)
         err->status = status = STA_ECORRUPT;
@@ -188,6 +190,7 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
     for (uint32_t s = 0; s < snapshot->segment_count; s++)
         close_segment(&snapshot->segments[s]);
     free(snapshot->segments);
+    sta_counters_close(snapshot);
     free(snapshot->blocks);
     sta_stored_sources_free(snapshot->sources, snapshot->source_count);
     sta_tables_destroy(snapshot->tables);
@@ -315,15 +318,14 @@ void sta_snapshot_release(struct sta_snapshot *snapshot)
     }
 }
 
-void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
+void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file_kind kind, uint32_t file,
                               const struct sta_error *why)
 {
     struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it finds out */
     struct sta_store *store = own->store;
     if (atomic_exchange(&own->damage_found, true))
         return; /* more of it is found by who reads on without the first */
-    char *folder = sta_trace_folder(store, own->id),
-         *path = sta_trace_file(folder, STA_FILE_SEGMENT, open->named.file);
+    char *folder = sta_trace_folder(store, own->id), *path = sta_trace_file(folder, kind, file);
     sta_quarantine(path, why);
     pthread_mutex_lock(&store->lock);
     struct sta_known_trace *known = sta_store_trace(store, own->id);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/counters.h"
 #include "common/error.h"
 #include "common/event.h"
 #include "common/ledger.h"
@@ -136,8 +137,8 @@ bool sta_writer_find_source(const struct sta_writer *writer, const char *path, u
  */
 STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source,
                                  struct sta_batch *batch, struct sta_error *err);
-/** Keeps counter records (text lines). */
-STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *lines,
+/** Keeps counter records: chunks, common/counters.h. */
+STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *chunk,
                                           size_t size, struct sta_error *err);
 /** Seals what waits (in parallel) and publishes the version: durable when it returns.  Ends the writer, also
  * on failure. */
@@ -173,6 +174,22 @@ const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *sna
 const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot);
 size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot);
 const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot, size_t number);
+
+/* ---- counter records: common/counters.h */
+
+/** Whether there are counter records, or would be once the trace is read again: see below. */
+bool sta_snapshot_has_counters(const struct sta_snapshot *snapshot);
+/** Whether counter records were kept without their sources, by older programs: such are not read, and the
+ * next refresh reads all files again. */
+bool sta_snapshot_counters_lack_sources(const struct sta_snapshot *snapshot);
+
+/** Takes the records of one chunk.  @path: of their source, not ended by zero */
+typedef int sta_counters_taker(void *context, struct sta_text path, struct sta_cursor *records,
+                               struct sta_error *err);
+/** Calls @take for all chunks, in no particular order, until it fails.  Return: 0, what it returns,
+ * STA_ECORRUPT (the file is quarantined), STA_ENOMEM.  Context: any thread that may read files. */
+STA_MUSTCHECK int sta_snapshot_counters(const struct sta_snapshot *snapshot, sta_counters_taker *take,
+                                        void *context, struct sta_error *err);
 
 /* What the references and threads of the tables stand for once all definitions are known.  Only what an event
  * of this version uses is in here.  Lives as long as the snapshot. */

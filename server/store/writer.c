@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "store/envelope.h"
 
-#define COUNTERS_BYTES ((size_t)4 << 20) /* of text, before they are written */
+#define COUNTERS_BYTES ((size_t)4 << 20) /* of records, before they are written */
 #define OPEN_FILES 128                   /* written and not yet synced */
 
 /* ---- beginning */
@@ -62,10 +62,6 @@ static void copy_sources(struct sta_writer *writer, const struct sta_snapshot *b
         if (drop == NULL || !drop[i])
             sta_source_copy(&append_source(writer, base->sources[i]->id)->source, &base->sources[i]->source);
     writer->next_source = base->manifest.next_source;
-    for (size_t i = 0; i < base->manifest.counters_count; i++) {
-        STA_GROW(writer->manifest.counters, writer->counters_capacity, writer->manifest.counters_count + 1);
-        writer->manifest.counters[writer->manifest.counters_count++] = base->manifest.counters[i];
-    }
 }
 
 static void note_segment(struct sta_writer *writer, struct sta_manifest_segment segment)
@@ -102,6 +98,8 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
     if (status != STA_OK)
         return status;
     copy_sources(writer, base, drop);
+    struct dropped_paths dropped = {base, drop};
+    status = sta_writer_keep_counters(writer, base, drop ? path_is_dropped : NULL, &dropped, err);
     for (uint32_t s = 0; s < base->segment_count && status == STA_OK; s++) {
         if (holds_dropped(&base->segments[s], drop))
             status = sta_writer_rewrite(writer, base, s, drop, err);
@@ -359,6 +357,14 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
 
 /* ---- counters */
 
+void sta_writer_note_counters(struct sta_writer *writer, uint32_t number)
+{
+    pthread_mutex_lock(&writer->lock);
+    STA_GROW(writer->manifest.counters, writer->counters_capacity, writer->manifest.counters_count + 1);
+    writer->manifest.counters[writer->manifest.counters_count++] = number;
+    pthread_mutex_unlock(&writer->lock);
+}
+
 int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
@@ -370,19 +376,16 @@ int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct 
     if (status != STA_OK)
         return status;
     sta_buffer_clear(&own->counters);
-    pthread_mutex_lock(&writer->lock);
-    STA_GROW(writer->manifest.counters, writer->counters_capacity, writer->manifest.counters_count + 1);
-    writer->manifest.counters[writer->manifest.counters_count++] = number;
-    pthread_mutex_unlock(&writer->lock);
+    sta_writer_note_counters(writer, number);
     return STA_OK;
 }
 
-int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *lines, size_t size,
+int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *chunk, size_t size,
                             struct sta_error *err)
 {
     STA_ASSERT(worker < writer->worker_count);
     struct sta_writer_worker *own = &writer->workers[worker];
-    sta_put(&own->counters, lines, size);
+    sta_put(&own->counters, chunk, size);
     return own->counters.size >= COUNTERS_BYTES || own->counters.failed
                ? sta_writer_seal_counters(writer, worker, err)
                : STA_OK;

@@ -70,6 +70,12 @@ STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
                                   struct sta_error *err);
 /** Writes what the worker has in hand as a segment, if anything. */
 STA_MUSTCHECK int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+/** Keeps the counter records of the base whose sources stay.  @dropped: NULL: all do.  counters.c */
+STA_MUSTCHECK int sta_writer_keep_counters(struct sta_writer *writer, const struct sta_snapshot *base,
+                                           bool (*dropped)(const void *context, const char *path),
+                                           const void *context, struct sta_error *err);
+/** A file of counter records is one of the version to be. */
+void sta_writer_note_counters(struct sta_writer *writer, uint32_t number);
 STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err);
 /** Adds the rows of a segment of the base whose sources stay. */
 STA_MUSTCHECK int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base,

@@ -39,6 +39,7 @@ def small_trace():
             lines.append(event("TorchFramework.compute", "ai_framework", at, 500_000, pid, pid, hhash=77, step=step + 1, epoch=1))
             lines.append(event("<module>.iter", "data_loader", at + 500_000, 300_000, pid, pid, hhash=77, step=step + 1))
             lines.append(event("read", "POSIX", at + 550_000, 100_000, pid, pid, hhash=77, fhash=5, ret=4096 * (step + 1), size_sum=4096 * (step + 1)))
+    lines.append(json.dumps({"name": "cpu", "cat": "sys", "ph": "C", "pid": 1, "tid": 1, "ts": base, "args": {"hhash": 77, "user_pct": 12.5}}))
     lines.append("]")
     return lines
 
