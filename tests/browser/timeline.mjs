@@ -1,7 +1,8 @@
 /* timeline.mjs - what a person does on the timeline: finds the slowest call, sees where it is, shares it. */
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parametersOf } from './harness.mjs';
 
 /** Everything that is in sight is painted at its resolution, and the address says so. */
@@ -206,6 +207,44 @@ async function refusedTilesAreAskedAgain(page, daemon) {
     await page.waitForFunction(() => Number(document.querySelector('.tl-stage').dataset.boxes) > 100);
 }
 
+/** A file of calls, and of counters that rise and fall. */
+async function withCounters(daemon) {
+    const folder = path.join(daemon.folder, 'counted'), base = 1.7e15;
+    const call = (at) => ({ name: 'read', cat: 'POSIX', ph: 'X', pid: 1, tid: 1, ts: base + at * 1e4, dur: 5000, args: {} });
+    const counter = (at) => ({ name: at % 2 ? 'cpu' : 'memory', cat: 'sys', ph: 'C', pid: 1, tid: 1, ts: base + at * 1e4, args: { user_pct: 50 + 40 * Math.sin(at / 40), rss: at * 4096, idle: 1, waits: at % 7 } });
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'a.pfw'), Array.from({ length: 600 }, (_, at) => `${JSON.stringify(call(at))}\n${JSON.stringify(counter(at))}\n`).join(''));
+    return daemon.ingest(folder);
+}
+
+async function countersAreLines(page, daemon) {
+    const trace = await withCounters(daemon), lanes = page.locator('.tl-counter-lane'), listed = ['cpu.idle', 'cpu.rss', 'cpu.user_pct', 'cpu.waits', 'memory.idle', 'memory.rss', 'memory.user_pct', 'memory.waits'];
+    const shown = async () => JSON.stringify(await lanes.evaluateAll((all) => all.map((lane) => lane.dataset.counter)));
+    const painted = () => page.waitForFunction(() => [...document.querySelectorAll('.tl-counter')].every((canvas) => Number(canvas.dataset.points) > 20));
+    assert.deepEqual((await daemon.get(`traces/${trace.id}/columns`)).counters.map(({ counter }) => counter), listed);
+    await page.goto(`${daemon.base}/?page=timeline&trace=${trace.id}`);
+    await whole(page);
+    await lanes.nth(3).waitFor();
+    assert.equal(await shown(), JSON.stringify(listed.slice(0, 4)));
+    await painted();
+    await page.getByRole('button', { name: 'Hide cpu.idle' }).click();
+    await page.getByRole('combobox', { name: 'Add a counter' }).selectOption('memory.rss');
+    await page.locator('[data-counter="memory.rss"]').waitFor();
+    const chosen = JSON.stringify([...listed.slice(1, 4), 'memory.rss']);
+    assert.equal(await shown(), chosen);
+    const [canvas, stage] = [await page.locator('.tl-counter').first().boundingBox(), await page.locator('.tl-canvas').boundingBox()];
+    assert.ok(Math.abs(canvas.x - stage.x) <= 1 && Math.abs(canvas.width - stage.width) <= 1, 'both stand over the same time');
+    for (let step = 0; step < 4; step++) await page.keyboard.press('w');
+    await whole(page);
+    await painted();
+    await page.reload();
+    await lanes.nth(3).waitFor();
+    assert.equal(await shown(), chosen, 'the address says which');
+    await page.goto(`${daemon.base}/?page=timeline&trace=${(await daemon.trace('unet3d-v100')).id}`);
+    await whole(page);
+    assert.equal(await page.locator('.tl-counters:visible').count(), 0, 'no counters, no lanes of them');
+}
+
 export const tests = [
     { name: 'timeline: the slowest call is found, seen in its context, and shared', body: slowestIsFoundAndShared },
     { name: 'timeline: keys move, find and walk', body: keysMove },
@@ -214,6 +253,7 @@ export const tests = [
     { name: 'timeline: a window is saved', body: windowIsSaved },
     { name: 'timeline: what has the same file stands out', body: likesStandOut },
     { name: 'timeline: lanes are pinned and hidden', body: lanesArePinnedAndHidden },
+    { name: 'timeline: counters are lines over the same time', body: countersAreLines },
     { name: 'timeline: a refused tile is said in words, and asked again', body: refusedTilesAreAskedAgain, expected: /503/ },
     { name: 'timeline: a click opens an event, a table tells what is in sight', body: clickOpensAndTableTells },
 ];

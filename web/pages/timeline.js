@@ -10,6 +10,7 @@ import { attempt, empty, failedFilter, failure, toast } from '../parts/notice.js
 import { recordsOf } from '../parts/table.js';
 import { boxesInSight, eventOf } from '../parts/timeline_boxes.js';
 import { boxWords, densityWords, hoverCard } from '../parts/timeline_card.js';
+import { timelineCounters } from '../parts/timeline_counters.js';
 import { timelineDrawer, windowOf } from '../parts/timeline_drawer.js';
 import { eventPath } from '../parts/timeline_event.js';
 import { timelineHands } from '../parts/timeline_hands.js';
@@ -38,10 +39,10 @@ const listOf = (words) => (words ?? '').split(',').filter(Boolean);
 
 function timelinePicture(trace, bar) {
     const top = h('div', {}), problems = h('div', {}), search = timelineSearch(trace, () => ({ parameters: known.parameters, from: isId(place.event) ? { event: place.event } : { at: Math.max(0, stage.goal.from / known.perSecond) } }));
-    const stage = timelineStage({ onView, onFold, onPin, onHide, onProblem, onPaint: () => map.draw(), onNamed: (lane) => go({ lane }, { replace: true }), onWhole: () => { if (drawn && drawer.tab === 'table') drawer.update(drawn); } });
+    const stage = timelineStage({ onView, onFold, onPin, onHide, onProblem, onPaint: () => { map.draw(); counters.draw(); }, onNamed: (lane) => go({ lane }, { replace: true }), onWhole: () => { if (drawn && drawer.tab === 'table') drawer.update(drawn); } });
     const likes = timelineLikes(trace, stage, light), tools = timelineTools({ trace, stage, search, window: () => windowOf(drawn), whole });
-    const map = minimap(stage), card = hoverCard(), drawer = timelineDrawer(trace), clocks = clocksOfTimeline(trace);
-    const section = h('section', { class: 'card timeline', 'aria-label': 'Timeline' }, tools.element, problems, map.element, stage.element, tools.key);
+    const map = minimap(stage), counters = timelineCounters(trace, stage), card = hoverCard(), drawer = timelineDrawer(trace), clocks = clocksOfTimeline(trace);
+    const section = h('section', { class: 'card timeline', 'aria-label': 'Timeline' }, tools.element, problems, map.element, counters.element, stage.element, tools.key);
     const hands = timelineHands(stage, { pick, fit, select, point });
     const knowing = asking(top);
     let known = null, place = {}, shown = null, chosen = null, dragging = null, approaching = false, written, asked = null, drawn = null, revealed;
@@ -96,6 +97,7 @@ function timelinePicture(trace, bar) {
         else if (first && place.open === undefined) revealBusiest();
         revealed = lanes[0];
         map.update(known.density, tree.root, end);
+        counters.update(place, known);
         drawDrawer(selection, lanes);
         search.update(place.find);
         tools.update(place, shown, known);
@@ -229,7 +231,7 @@ function timelinePicture(trace, bar) {
         else if (place.find) go({ find: null });
     }
 
-    return { boxes: [top, clocks.element, section, drawer.element], update, key: onKey, escape, close() { clocks.close(); likes.close(); knowing.close(); stage.close(); drawer.close(); } };
+    return { boxes: [top, clocks.element, section, drawer.element], update, key: onKey, escape, close() { clocks.close(); likes.close(); counters.close(); knowing.close(); stage.close(); drawer.close(); } };
 }
 
 /** An id of an event, not a condition. */
