@@ -43,8 +43,9 @@ static int on_timeline(answer_call *answer, const struct sta_budget *budget, con
                                        .trace_preset = view->preset,
                                        .request = view->document,
                                        .cells = view->server->options.timeline_cells};
-    int status =
-        sta_timelines_get(view->server->timelines, view->trace, view->snapshot, budget, &query.timeline, err);
+    int status = sta_timelines_get(view->server->timelines, view->trace, view->snapshot,
+                                   view->kind->background ? sta_flight_cancel(view->flight) : NULL, budget,
+                                   &query.timeline, err);
     if (status == STA_OK)
         status = answer(&query, budget, output, err);
     /* One that was made of the events is written to the store in the background, once. */

@@ -1,4 +1,6 @@
-/* A short list, the last used first.  Whoever makes a timeline leaves a mark in it, for which others wait. */
+/* A short list, the last used first.  Whoever makes a timeline leaves a mark in it, for which others wait.
+ * Who makes one that nobody asked for works at low priority: others do not wait for that but end it, and
+ * begin anew. */
 #include "serve/timelines.h"
 
 #include <pthread.h>
@@ -18,6 +20,7 @@ struct kept {
     uint64_t version;
     struct sta_timeline *timeline; /* NULL: being made */
     bool forgotten;                /* while it is made: not to be kept */
+    _Atomic bool *give_way;        /* while it is made by one who gives way: ends that; else NULL */
 };
 
 struct sta_timelines {
@@ -94,9 +97,19 @@ static int wait_a_moment(struct sta_timelines *timelines, const struct sta_budge
     return sta_budget_check(budget, err);
 }
 
+/* Waits for who makes an item, or, with @at = count, for room. */
+static int wait_for(struct sta_timelines *timelines, size_t at, bool gives_way,
+                    const struct sta_budget *budget, struct sta_error *err)
+{
+    if (at < timelines->count && timelines->items[at].give_way != NULL && !gives_way)
+        atomic_store(timelines->items[at].give_way, true);
+    return wait_a_moment(timelines, budget, err);
+}
+
 /* Finds a timeline, held, or leaves a mark that the caller makes it (*timeline NULL). */
 static int claim(struct sta_timelines *timelines, const char *trace, struct sta_snapshot *snapshot,
-                 const struct sta_budget *budget, struct sta_timeline **timeline, struct sta_error *err)
+                 _Atomic bool *give_way, const struct sta_budget *budget, struct sta_timeline **timeline,
+                 struct sta_error *err)
 {
     struct sta_timeline *dropped = NULL;
     int rc = 0;
@@ -107,12 +120,13 @@ static int claim(struct sta_timelines *timelines, const char *trace, struct sta_
                                              : timelines->count == KEPT && dropped == NULL)) {
         if (at == timelines->count && (dropped = take_oldest(timelines)) != NULL)
             break;
-        rc = wait_a_moment(timelines, budget, err);
+        rc = wait_for(timelines, at, give_way != NULL, budget, err);
         at = find(timelines, snapshot);
     }
     if (rc == 0) {
         at = find(timelines, snapshot);
-        struct kept item = {.snapshot = snapshot, .version = sta_snapshot_info(snapshot)->version};
+        struct kept item = {
+            .snapshot = snapshot, .version = sta_snapshot_info(snapshot)->version, .give_way = give_way};
         snprintf(item.trace, sizeof item.trace, "%s", trace);
         if (at < timelines->count) {
             item = remove_item(timelines, at);
@@ -126,15 +140,17 @@ static int claim(struct sta_timelines *timelines, const char *trace, struct sta_
 }
 
 int sta_timelines_get(struct sta_timelines *timelines, const char *trace, struct sta_snapshot *snapshot,
-                      const struct sta_budget *budget, struct sta_timeline **timeline, struct sta_error *err)
+                      _Atomic bool *give_way, const struct sta_budget *budget, struct sta_timeline **timeline,
+                      struct sta_error *err)
 {
-    int rc = claim(timelines, trace, snapshot, budget, timeline, err);
+    int rc = claim(timelines, trace, snapshot, give_way, budget, timeline, err);
     if (rc != 0 || *timeline != NULL)
         return rc;
     rc = sta_timeline_create(snapshot, timelines->account, budget, timeline, err);
     pthread_mutex_lock(&timelines->lock);
     size_t at = find(timelines, snapshot);
     STA_ASSERT(at < timelines->count);
+    timelines->items[at].give_way = NULL;
     if (rc == 0 && !timelines->items[at].forgotten)
         timelines->items[at].timeline = sta_timeline_retain(*timeline);
     else
