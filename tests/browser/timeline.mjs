@@ -207,6 +207,23 @@ async function refusedTilesAreAskedAgain(page, daemon) {
     await page.waitForFunction(() => Number(document.querySelector('.tl-stage').dataset.boxes) > 100);
 }
 
+async function depthAndFiltersAreChosen(page, daemon) {
+    const trace = await openTimeline(page, daemon), rows = page.getByRole('combobox', { name: 'Rows of a thread' });
+    const tallest = () => page.locator('.tl-name.thread').evaluateAll((lines) => Math.max(...lines.map((line) => line.clientHeight))), before = await tallest();
+    await rows.selectOption('4');
+    await page.waitForFunction((was) => [...document.querySelectorAll('.tl-name.thread')].every((line) => line.clientHeight < was), before);
+    await rows.selectOption('');
+    await page.waitForFunction((was) => [...document.querySelectorAll('.tl-name.thread')].some((line) => line.clientHeight === was), before);
+    const counted = async (filters) => (await daemon.get(`traces/${trace.id}/timeline/statistics?filters=${filters}&limit=1`)).count;
+    const told = (count) => page.waitForFunction((many) => document.querySelector('.tl-summary').textContent.replace(/\D/g, '').includes(many), String(count));
+    assert.ok(await counted('on') < await counted('off'));
+    await told(await counted('off'));
+    await page.getByRole('combobox', { name: 'Preset filters' }).selectOption('on');
+    await inAddress(page, 'filtered');
+    await whole(page);
+    await told(await counted('on'));
+}
+
 /** A file of calls, and of counters that rise and fall. */
 async function withCounters(daemon) {
     const folder = path.join(daemon.folder, 'counted'), base = 1.7e15;
@@ -253,6 +270,7 @@ export const tests = [
     { name: 'timeline: a window is saved', body: windowIsSaved },
     { name: 'timeline: what has the same file stands out', body: likesStandOut },
     { name: 'timeline: lanes are pinned and hidden', body: lanesArePinnedAndHidden },
+    { name: 'timeline: the depth of threads and the preset\'s filters are chosen', body: depthAndFiltersAreChosen },
     { name: 'timeline: counters are lines over the same time', body: countersAreLines },
     { name: 'timeline: a refused tile is said in words, and asked again', body: refusedTilesAreAskedAgain, expected: /503/ },
     { name: 'timeline: a click opens an event, a table tells what is in sight', body: clickOpensAndTableTells },

@@ -52,7 +52,7 @@ function timelinePicture(trace, bar) {
     function update(next) {
         place = next;
         clocks.update(place);
-        const parameters = { preset: place.preset ?? trace.preset?.name, filter: place.filter };
+        const parameters = { preset: place.preset ?? trace.preset?.name, filter: place.filter, filters: place.filtered === 'on' ? 'on' : undefined };
         const anew = knowing.ask({
             question: parameters, what: 'Laying out the lanes', path: `traces/${trace.id}/timeline`, height: 480,
             load: (signal) => ask(parameters, signal), show: (answer) => { known = answer; draw(); },

@@ -76,7 +76,7 @@ export function timelineDrawer(trace) {
     /** An event that lies in the window for so long. */
     function longest(condition, seconds) {
         const { shown, from, to, lanes, isWhole } = view, { filter } = shown.parameters, least = Math.max(0, seconds - 0.4 / shown.perSecond);
-        view.onFind([condition, filter, `time >= ${least}`].filter(Boolean).map((one) => `(${one})`).join(' and '), { ...(isWhole ? {} : { from, to }), lanes: lanes.join(',') });
+        view.onFind([condition, filter, `time >= ${least}`].filter(Boolean).map((one) => `(${one})`).join(' and '), { ...(isWhole ? {} : { from, to }), lanes: lanes.join(','), filters: shown.parameters.filters });
     }
 
     function gaps(place) {
@@ -108,9 +108,9 @@ export function timelineDrawer(trace) {
 
     /** The longest that touch the window, one by one. */
     function events(place) {
-        const path = `traces/${trace.id}/events`, { shown, from, to, isWhole } = view, { filter, preset } = shown.parameters;
+        const path = `traces/${trace.id}/events`, { shown, from, to, isWhole } = view, { filter, preset, filters = 'off' } = shown.parameters;
         const parts = [filter, ...(isWhole ? [] : [`time_start < ${to}`, `time_end > ${from}`]), lanesCondition(view)].filter(Boolean).map((one) => `(${one})`);
-        const asked = { preset, filters: 'off', filter: parts.join(' and '), columns: [...IDENTITY, 'time_start', 'time', 'size', 'file_name'].join(','), order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time', limit: MOST_GAPS };
+        const asked = { preset, filters, filter: parts.join(' and '), columns: [...IDENTITY, 'time_start', 'time', 'size', 'file_name'].join(','), order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time', limit: MOST_GAPS };
         panel.ask({ question: ['events', asked], what: 'Reading the events', path, height: 200, load: (signal) => getOf(trace, path, asked, signal), show: (answer) => {
             const name = (row) => h('button', { type: 'button', class: 'row-name name', title: 'Go to this event', onclick: () => go({ event: eventCondition(row), panel: 'event' }) }, row.func_name ?? '(no name)');
             list(answer, [{ key: 'func_name', label: 'Event', class: 'head', cell: name }, { key: 'time', label: 'Duration', unit: 's' }, { key: 'time_start', label: 'From', class: 'number', cell: (row) => at(row.time_start) }, { key: 'size', label: 'Size', unit: 'B' }, { key: 'pid', label: 'Process' }, { key: 'tid', label: 'Thread' }, { key: 'file_name', label: 'File' }], '', 'Longest events', asked.order_by);

@@ -13,6 +13,7 @@ import { mixedColor } from './timeline_colors.js';
 import { exportMenu } from './timeline_export.js';
 
 const SORTS = [['', 'by name'], ['-busy', 'busiest first'], ['-events', 'most events first'], ['first', 'earliest first'], ['-longest', 'longest event first']];
+const DEPTHS = [['4', '4 rows'], ['8', '8 rows'], ['', '24 rows'], ['100', '100 rows'], ['1000000', 'all rows']], FILTERED = [['', 'off'], ['on', 'on']];
 const LIKE = [['', 'nothing'], ['name', 'same name'], ['file_name', 'same file'], ['step', 'same step']];
 
 /** @type {[string, string][]} */
@@ -59,10 +60,10 @@ export function timelineSearch(trace, where) {
 
     /** The next event that is found, or the one before: from the chosen one, else from where the view begins. */
     async function step(direction) {
-        const condition = findCondition(here().find), { parameters: { filter, preset }, from } = where();
+        const condition = findCondition(here().find), { parameters: { filter, preset, filters }, from } = where();
         if (!condition) return;
         await attempt(async () => {
-            const answer = await get(`traces/${trace.id}/timeline/search`, { preset, filter: filter ? `(${filter}) and (${condition})` : condition, direction, ...from });
+            const answer = await get(`traces/${trace.id}/timeline/search`, { preset, filters, filter: filter ? `(${filter}) and (${condition})` : condition, direction, ...from });
             fill(count, answer.matches === 0 ? 'none' : `${grouped(answer.index + 1)} of ${grouped(answer.matches)}`);
             if (answer.event) go({ event: answer.event.id, panel: 'event' });
         });
@@ -95,7 +96,8 @@ export function timelineTools({ trace, stage, search, window, whole }) {
     function update(place, shown, known) {
         const { layers, perSecond, hidden, color } = shown, legend = color === 'layer' ? layers : [];
         refill(left, h('div', { class: 'field' }, h('span', {}, 'Colour by'), segmented('Colour by', COLORS, color, (one) => go({ color: one === 'layer' ? null : one }, { replace: true }))),
-            choice('lanesort', 'Sort lanes', SORTS, shown.sort), choice('like', 'Highlight', LIKE, place.like ?? '', 'What stands out with the event under the pointer'));
+            choice('lanesort', 'Sort lanes', SORTS, shown.sort), choice('depth', 'Rows of a thread', DEPTHS, DEPTHS.some(([one]) => one === place.depth) ? place.depth : '', 'Deeper rows of an open thread show how much runs in them'),
+            choice('filtered', 'Preset filters', FILTERED, place.filtered === 'on' ? 'on' : '', 'Whether events that the preset drops are left out here'), choice('like', 'Highlight', LIKE, place.like ?? '', 'What stands out with the event under the pointer'));
         refill(right, hidden.size > 0 && h('button', { type: 'button', class: 'button small', onclick: () => go({ hide: null }, { replace: true }) }, `Show ${hidden.size} hidden`), zoom('+', 'Zoom in (w)', 0.5), zoom('\u2212', 'Zoom out (s)', 2),
             h('button', { type: 'button', class: 'button small', title: 'The whole job (0)', onclick: whole }, 'Whole job'), exportMenu({ trace, stage, window, span: () => [stage.view.from / perSecond, stage.view.to / perSecond], legend: () => legend }));
         drawKey(legend, known, color);
