@@ -46,7 +46,9 @@ static void put_rows(const struct sta_table *table, struct sta_buffer *out)
         for (size_t c = 0; c < table->column_count; c++) {
             const struct sta_table_column *column = &table->columns[c];
             sta_put_format(out, "%s\"%s\": ", c > 0 ? ", " : "", column->name);
-            if (column->type == STA_TYPE_TEXT)
+            if (column->missing[row]) /* a mean that does not fit a double */
+                sta_put_text(out, "null");
+            else if (column->type == STA_TYPE_TEXT)
                 sta_put_json_string(out, column->texts[row].bytes, column->texts[row].length);
             else if (column->type == STA_TYPE_INT)
                 sta_put_int(out, column->integers[row]);

@@ -154,6 +154,16 @@ def test_damaged_counters_are_quarantined_and_read_again(scene):
     same(listed(server, trace), expected(samples))
 
 
+def test_a_mean_that_is_too_large_is_null(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    records = [json.dumps({"name": "big", "ph": "C", "pid": 1, "tid": 1, "ts": BASE + i, "args": {"v": 1.7e308}}) for i in range(2)]
+    trace = server.ingest(write_trace(root / "a", [event("read", "POSIX", BASE, 10), *records]))["id"]
+    (one,) = listed(server, trace)
+    assert (one["counter"], one["records"], one["max"], one["mean"]) == ("big.v", 2, 1.7e308, None)
+    assert series(server, trace, counter="big.v")["data"][0][2:] == [None, 1.7e308, 1.7e308]
+
+
 def test_mistakes_name_the_parameter(scene):
     root = scene.new("root")
     server = scene.server([root])
