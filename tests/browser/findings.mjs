@@ -80,7 +80,7 @@ const SHOWN = {
     async overview(page, { rule, figures }) {
         const card = page.getByRole('region', { name: 'Stragglers', exact: true });
         if (figures.z_members < 3) { await card.getByText('Too few to compare').waitFor(); return; }
-        near(Number(await card.locator('.answer data').getAttribute('value')), figures.z_median, `${rule} median`);
+        near(Number(await card.locator('.median data').getAttribute('value')), figures.z_median, `${rule} median`);
         near((await numbers(page, 'section[aria-label="Stragglers"]'))[0][0], figures.z_value, `${rule} ${figures.z_worst}`);
     },
     /** The events that the query has are those that the sentence counts. */

@@ -45,7 +45,7 @@ function option(data) {
         grid: GRID, xAxis: nameAxis(data.boxes.map((box) => box.name), { axisLabel: { ...axisText(), interval: 0, hideOverlap: true } }), yAxis: valueAxis(data.unit, highest, { log: data.log, lowest: least }),
         tooltip: tooltip('axis', (hits) => content(data, hits[0].dataIndex)),
         series: [
-            { type: 'custom', cursor: data.onPick ? 'pointer' : 'default', encode: { x: 0, y: [1, 2, 3, 4, 5] }, data: data.boxes.map((box, index) => [index, ...[box.min, box.q1, box.median, box.q3, box.max].map(clip)]),
+            { type: 'custom', zlevel: 0, cursor: data.onPick ? 'pointer' : 'default', encode: { x: 0, y: [1, 2, 3, 4, 5] }, data: data.boxes.map((box, index) => [index, ...[box.min, box.q1, box.median, box.q3, box.max].map(clip)]),
                 renderItem: (_, api) => shapeOf(api, data.boxes[api.value(0)].color) },
             { type: 'line', symbol: 'diamond', symbolSize: 7, lineStyle: { opacity: 0 }, silent: true, itemStyle: { color: resolved('var(--ink)') }, data: data.boxes.map((box, index) => [index, clip(box.mean)]) },
         ],

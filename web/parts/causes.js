@@ -29,7 +29,8 @@ export function paletteOf(chain, names) {
 
 /** What every call about stall is asked with: a preset's filters would leave parts of it out. */
 export function stallQuestion({ preset, filter, from, to }, trace) {
-    return { preset: preset ?? trace.preset.name, filters: 'off', filter, from, to };
+    const seconds = (words) => (words === undefined ? undefined : Number(words));
+    return { preset: preset ?? trace.preset.name, filters: 'off', filter, from: seconds(from), to: seconds(to) };
 }
 
 /**

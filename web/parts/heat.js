@@ -68,7 +68,7 @@ function scaleOf(colors, least, most) {
             { type: 'rect', shape: { x: left, y: top, width: SCALE.width, height: SCALE.height }, style: { fill: { type: 'linear', x: 0, y: 0, x2: 1, y2: 0, colorStops } } },
             { type: 'text', style: { ...words, text: least, x: left - 6, y: middle, textAlign: 'right', align: 'right', verticalAlign: 'middle' } }, { type: 'text', style: { ...words, text: most, x: right + 6, y: middle, verticalAlign: 'middle' } }] };
     };
-    return { type: 'custom', silent: true, clip: false, data: [[0, 0]], renderItem };
+    return { type: 'custom', zlevel: 0, silent: true, clip: false, data: [[0, 0]], renderItem };
 }
 
 /** The colours of the scale between its given ones. */

@@ -39,7 +39,7 @@ export function stragglersCard() {
         fill(note, words);
         if (median === null || rows.length === 0) { fill(box, empty('Too few to compare', h('p', {}, members === 0 ? 'No such event is here.' : 'A median needs three at least.'))); return; }
         const nameOf = (row) => (row.file_name ? h('span', { class: 'path', title: row.file_name }, row.file_name.replace(/^.*\//, '')) : unitName(row, hosts));
-        fill(box, h('p', { class: 'answer' }, slow > 0 ? [h('strong', {}, grouped(slow)), ` of ${grouped(members)} ${slow === 1 ? 'is' : 'are'} far slower than the others; the median is `] : `None of ${grouped(members)} is far slower than the others; the median is `, h('data', { value: median }, text(median, unit)), '.'),
+        fill(box, h('p', { class: 'median' }, slow > 0 ? [h('strong', {}, grouped(slow)), ` of ${grouped(members)} ${slow === 1 ? 'is' : 'are'} far slower than the others; the median is `] : `None of ${grouped(members)} is far slower than the others; the median is `, h('data', { value: median }, text(median, unit)), '.'),
             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Slowest members' }, table({ caption: 'Stragglers', rows, decorate: (row, line) => { if (row.slow) line.classList.add('chosen'); }, columns: [
                 { key: 'name', label: one[0].toUpperCase() + one.slice(1), class: 'head', cell: nameOf }, { key: 'value', label: words[0].toUpperCase() + words.slice(1), unit },
                 { key: 'ratio', label: 'Of the median', unit: 'number', get: (row) => (median > 0 ? row.value / median : null) }, { key: 'z', label: 'Robust z', unit: 'number', title: `Beyond ${FAR}: far from the others` }, { key: 'epochs', label: 'Slow in epochs', unit: 'count' }] })));
