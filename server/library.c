@@ -230,9 +230,6 @@ static int borrow_snapshot(struct sta_library *library, const char *id, struct s
     if (*snapshot != NULL)
         return STA_OK;
     int status = sta_snapshot_open(library->store, id, snapshot, err);
-    if (status == STA_OK)
-        (void)sta_snapshot_entities(
-            *snapshot); /* made when first asked for, which must not be under the lock */
     record_snapshot(library, id, version_changes, status == STA_OK ? *snapshot : NULL);
     return status;
 }

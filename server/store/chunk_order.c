@@ -89,12 +89,12 @@ const uint32_t *const *sta_snapshot_chunk_ranks(const struct sta_snapshot *snaps
     struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it remembers */
     struct sta_chunk_order *order = atomic_load(&own->chunk_order);
     if (order == NULL) {
-        pthread_mutex_lock(&own->entities_lock);
+        pthread_mutex_lock(&own->chunk_order_lock);
         order = atomic_load(&own->chunk_order);
         if (order == NULL)
             order = create(snapshot);
         atomic_store(&own->chunk_order, order);
-        pthread_mutex_unlock(&own->entities_lock);
+        pthread_mutex_unlock(&own->chunk_order_lock);
     }
     *count = order != NULL ? order->count : 0;
     if (order != NULL)

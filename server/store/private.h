@@ -104,7 +104,7 @@ struct sta_snapshot {
     int64_t origin;           /* ticks since 1970 */
     struct sta_manifest manifest;
     struct sta_tables *tables;
-    size_t counted; /* bytes of the tables, in the account of the store */
+    size_t counted; /* bytes of the tables and of the entities' texts, in the account of the store */
     struct sta_stored_source **sources;
     size_t source_count;
     struct sta_open_segment *segments;
@@ -113,10 +113,10 @@ struct sta_snapshot {
     size_t block_count;
     struct sta_open_counters *counters;
     size_t counters_count;
-    bool counters_lack_sources;    /* of files that are not among them */
-    pthread_mutex_t entities_lock; /* made when first asked for */
-    _Atomic(struct sta_entities *) entities;
-    _Atomic(struct sta_chunk_order *) chunk_order; /* likewise, under the same lock */
+    bool counters_lack_sources; /* of files that are not among them */
+    struct sta_entities *entities;
+    pthread_mutex_t chunk_order_lock;
+    _Atomic(struct sta_chunk_order *) chunk_order; /* made when first asked for, under the lock */
     _Atomic(uint32_t *) parents;                   /* by process; given by who found them */
 };
 
@@ -130,8 +130,10 @@ void sta_counters_close(struct sta_snapshot *snapshot);
 /** Sets aside the segment in which a read found damage, and tells who listens. */
 void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file_kind kind, uint32_t file,
                               const struct sta_error *why);
-struct sta_entities *sta_entities_create(const struct sta_snapshot *snapshot);
-void sta_entities_destroy(struct sta_entities *entities);    /* NULL allowed */
-void sta_chunk_order_destroy(struct sta_chunk_order *order); /* NULL allowed */
+/** Their arrays are charged to @account. */
+STA_MUSTCHECK int sta_entities_create(const struct sta_snapshot *snapshot, struct sta_account *account,
+                                      struct sta_entities **entities, struct sta_error *err);
+void sta_entities_destroy(struct sta_entities *entities, struct sta_account *account); /* NULL allowed */
+void sta_chunk_order_destroy(struct sta_chunk_order *order);                           /* NULL allowed */
 
 #endif

@@ -56,7 +56,9 @@ static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segm
                        struct sta_error *err)
 {
     uint32_t count = open->segment.header.chunk_count;
-    open->chunks = sta_alloc_array(count, sizeof *open->chunks);
+    open->chunks = sta_account_calloc(NULL, count, sizeof *open->chunks, "the chunks of a segment", err);
+    if (open->chunks == NULL)
+        return err->status;
     for (uint32_t c = 0, at = 0; c < count; c++) {
         const struct sta_disk_chunk *chunk = &open->segment.chunks[c];
         if (c == 0 || chunk->source != open->segment.chunks[c - 1].source)
@@ -97,7 +99,10 @@ static int open_segment(const struct sta_snapshot *snapshot, const char *path, s
 static int load_segments(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
 {
     const struct sta_manifest *manifest = &snapshot->manifest;
-    snapshot->segments = sta_alloc_array(manifest->segment_count, sizeof *snapshot->segments);
+    snapshot->segments = sta_account_calloc(NULL, manifest->segment_count, sizeof *snapshot->segments,
+                                            "the segments of the trace", err);
+    if (snapshot->segments == NULL)
+        return err->status;
     for (size_t i = 0; i < manifest->segment_count; i++) {
         struct sta_open_segment open = {.named = manifest->segments[i]};
         struct sta_error why = STA_ERROR_INIT;
@@ -120,7 +125,7 @@ static int load_segments(struct sta_snapshot *snapshot, const char *folder, stru
 }
 
 /* Times of all segments in one unit, from one origin. */
-static void place_blocks(struct sta_snapshot *snapshot)
+static int place_blocks(struct sta_snapshot *snapshot, struct sta_error *err)
 {
     struct sta_snapshot_info *info = &snapshot->info;
     int64_t end = 0;
@@ -140,7 +145,10 @@ static void place_blocks(struct sta_snapshot *snapshot)
     info->origin_ticks = snapshot->origin;
     info->origin_us =
         snapshot->origin / (int64_t)info->ticks_per_us - (snapshot->origin % (int64_t)info->ticks_per_us < 0);
-    snapshot->blocks = sta_alloc_array(snapshot->block_count, sizeof *snapshot->blocks);
+    snapshot->blocks = sta_account_calloc(NULL, snapshot->block_count, sizeof *snapshot->blocks,
+                                          "the blocks of the trace", err);
+    if (snapshot->blocks == NULL)
+        return err->status;
     size_t at = 0;
     for (uint32_t s = 0; s < snapshot->segment_count; s++) {
         const struct sta_open_segment *open = &snapshot->segments[s];
@@ -155,12 +163,13 @@ static void place_blocks(struct sta_snapshot *snapshot)
                                    .te_max = block->te_max * open->factor - snapshot->origin};
         }
     }
+    return STA_OK;
 }
 
 int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct sta_error *err)
 {
     struct sta_snapshot *made = sta_alloc(sizeof *made);
-    pthread_mutex_init(&made->entities_lock, NULL);
+    pthread_mutex_init(&made->chunk_order_lock, NULL);
     int status = sta_manifest_read(folder, &made->manifest, err);
     if (status == STA_OK)
         status = load_tables(made, folder, err);
@@ -173,11 +182,12 @@ int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct
     /* What the manifest names and is gone is damage too; no manifest is no version. */
     if (status == STA_ENOTFOUND && made->manifest.version != 0)
         err->status = status = STA_ECORRUPT;
+    if (status == STA_OK)
+        status = place_blocks(made, err);
     if (status != STA_OK) {
         sta_snapshot_destroy(made);
         return status;
     }
-    place_blocks(made);
     made->info.version = made->manifest.version;
     made->info.published_us = made->manifest.published_us;
     made->info.store_bytes = sta_tree_size(folder);
@@ -194,11 +204,12 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
     free(snapshot->blocks);
     sta_stored_sources_free(snapshot->sources, snapshot->source_count);
     sta_tables_destroy(snapshot->tables);
-    sta_entities_destroy(atomic_load(&snapshot->entities));
+    if (snapshot->entities != NULL)
+        sta_entities_destroy(snapshot->entities, snapshot->store->account);
     sta_chunk_order_destroy(atomic_load(&snapshot->chunk_order));
     free(atomic_load(&snapshot->parents));
     sta_manifest_fini(&snapshot->manifest);
-    pthread_mutex_destroy(&snapshot->entities_lock);
+    pthread_mutex_destroy(&snapshot->chunk_order_lock);
     free(snapshot);
 }
 
@@ -235,7 +246,6 @@ static struct sta_snapshot *find_open(struct sta_store *store, const char *id)
 
 static void share(struct sta_store *store, struct sta_known_trace *known, struct sta_snapshot *snapshot)
 {
-    snapshot->store = store;
     snapshot->references = 1;
     memcpy(snapshot->id, known->entry.id, STA_TRACE_ID_SIZE);
     pthread_mutex_lock(&store->lock);
@@ -243,15 +253,35 @@ static void share(struct sta_store *store, struct sta_known_trace *known, struct
     pthread_mutex_unlock(&store->lock);
 }
 
-/* Frees the snapshot when its dictionaries do not fit. */
-static int count_tables(struct sta_store *store, struct sta_snapshot **snapshot, struct sta_error *err)
+static int charge_texts(struct sta_snapshot *snapshot, size_t bytes, struct sta_error *err)
 {
-    size_t bytes = sta_tables_bytes((*snapshot)->tables);
-    int status = sta_account_charge(store->account, bytes, "the names of the trace", err);
-    if (status == STA_OK) {
-        (*snapshot)->counted = bytes;
-    } else {
-        sta_snapshot_destroy(*snapshot);
+    int status = sta_account_charge(snapshot->store->account, bytes, "the names of the trace", err);
+    if (status == STA_OK)
+        snapshot->counted += bytes;
+    return status;
+}
+
+/* Loads it, and what is found out about it as a whole. */
+static int open_version(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
+                        struct sta_error *err)
+{
+    char *folder = sta_trace_folder(store, trace);
+    int status = sta_snapshot_load(folder, snapshot, err);
+    free(folder);
+    if (status != STA_OK)
+        return status;
+    struct sta_snapshot *made = *snapshot;
+    made->store = store;
+    status = charge_texts(made, sta_tables_bytes(made->tables), err);
+    if (status == STA_OK)
+        status = sta_entities_create(made, store->account, &made->entities, err);
+    if (status == STA_OK)
+        status = charge_texts(
+            made, sta_dictionary_bytes(made->entities->files) + sta_dictionary_bytes(made->entities->hosts),
+            err);
+    if (status != STA_OK) {
+        sta_account_release(store->account, made->counted);
+        sta_snapshot_destroy(made);
         *snapshot = NULL;
     }
     return status;
@@ -269,13 +299,9 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
     int status = STA_OK;
     *snapshot = find_open(store, trace); /* another thread may have opened it meanwhile */
     if (*snapshot == NULL) {
-        char *folder = sta_trace_folder(store, trace);
-        status = sta_snapshot_load(folder, snapshot, err);
-        if (status == STA_OK)
-            status = count_tables(store, snapshot, err);
+        status = open_version(store, trace, snapshot, err);
         if (status == STA_OK)
             share(store, known, *snapshot);
-        free(folder);
     }
     sta_store_let_go(store, known);
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot open trace %s", trace);
@@ -362,19 +388,7 @@ const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot
 
 const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot)
 {
-    struct sta_snapshot *own =
-        (struct sta_snapshot *)snapshot; /* the snapshot is constant, but for what it remembers */
-    struct sta_entities *entities = atomic_load(&own->entities);
-    if (entities != NULL)
-        return entities;
-    pthread_mutex_lock(&own->entities_lock);
-    entities = atomic_load(&own->entities);
-    if (entities == NULL) {
-        entities = sta_entities_create(snapshot);
-        atomic_store(&own->entities, entities);
-    }
-    pthread_mutex_unlock(&own->entities_lock);
-    return entities;
+    return snapshot->entities;
 }
 
 size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot)

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/account.h"
 #include "common/memory.h"
 #include "sample.h"
 
@@ -330,5 +331,39 @@ Test(versions, writing_rows_of_the_base_again_obeys_cancel)
     sample_check(&sample, base, NULL);
     sta_snapshot_release(base);
     scratch_close(&scratch);
+    sample_fini(&sample);
+}
+
+Test(versions, what_an_open_version_holds_is_charged_or_refused)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_account account;
+    struct sta_snapshot *snapshot;
+    scratch_open(&scratch);
+    sample_init(&sample, &shape);
+    scratch_publish(&scratch, &sample, 2, 64 << 20);
+    sta_account_init(&account, (size_t)1 << 40, "memory", NULL);
+    sta_store_count_in(scratch.store, &account);
+    snapshot = scratch_snapshot(&scratch);
+    const struct sta_entities *entities = sta_snapshot_entities(snapshot);
+    cr_expect_gt(atomic_load(&account.used), sta_tables_bytes(sta_snapshot_tables(snapshot)) +
+                                                 sta_dictionary_bytes(entities->files) +
+                                                 entities->thread_code_count * sizeof *entities->threads);
+    sta_snapshot_release(snapshot);
+    cr_expect_eq(atomic_load(&account.used), 0);
+    const size_t most = atomic_load(&account.peak);
+    for (size_t step = 0; step < 100; step++) {
+        struct sta_error err = STA_ERROR_INIT;
+        account.limit = most / 100 * step;
+        cr_expect_eq(sta_snapshot_open(scratch.store, scratch.trace, &snapshot, &err), STA_ELIMIT,
+                     "%zu of %zu", account.limit, most);
+        cr_expect_not_null(strstr(err.text, "setting memory"), "%s", err.text);
+        cr_expect_eq(atomic_load(&account.used), 0);
+    }
+    account.limit = most;
+    sta_snapshot_release(scratch_snapshot(&scratch));
+    scratch_close(&scratch);
+    sta_account_fini(&account);
     sample_fini(&sample);
 }
