@@ -96,7 +96,7 @@ static int each_chunk(const struct sta_snapshot *snapshot, const struct sta_open
                       sta_counters_taker *take, void *context, struct sta_error *err)
 {
     char *content = NULL;
-    size_t size;
+    size_t size = 0;
     int status = read_content(open, &content, &size, err);
     if (status == STA_OK)
         status = take_chunks(content, size, take, context, err);
