@@ -263,7 +263,7 @@ static char *write_preset(size_t layers)
         "\"'}\n"
         "  - {name: compute, label: C, color: \"#111111\", condition: 'cat == \"ai_framework\"'}\n");
     for (size_t i = 0; i < layers; i++) { /* dlio's computed columns need two of its layers */
-        char name[20];
+        char name[24];
         snprintf(name, sizeof name, "l%zu", i);
         fprintf(file, "  - {name: %s, label: L, color: \"#111111\", condition: 'cat == \"l%zu\"'}\n",
                 i == 0   ? "fetch_data"
