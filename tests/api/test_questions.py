@@ -1,4 +1,4 @@
-"""The ten questions of README.md as they stand there: each curl is run, each piece of Python too, and both must give the same table.
+"""The ten questions of docs/questions.md as they stand there: each curl is run, each piece of Python too, and both must give the same table.
 
 Without pandas a small stand-in reads the CSV; what is tested is the URL and the answer.
 """
@@ -35,9 +35,7 @@ def read_csv(url):
 
 def section():
     """{number of a question: (shell, Python)}, and the Python before them"""
-    text = (ROOT / "README.md").read_text()
-    text = text[text.index("## Ten questions"):]
-    text = text[:text.index("\n## ", 3)]
+    text = (ROOT / "docs/questions.md").read_text()
     preamble, *questions = re.split(r"^\*\*(\d+)\. ", text, flags=re.M)
     found = {int(n): (block("sh", t), block("python", t)) for n, t in zip(questions[::2], questions[1::2])}
     return found, block("python", preamble)
