@@ -39,20 +39,39 @@ function layersOf({ nodes, edges }) {
 /** @param {GraphData} data */
 function option(data) {
     const layers = layersOf(data), most = Math.max(...data.nodes.map((node) => node.duration), 1e-9), largest = Math.max(...data.edges.map((edge) => edge.size), 1);
-    const depth = new Map(layers.flatMap((layer, x) => layer.map(({ name }) => [name, x])));
-    const narrow = window.innerWidth < 600, side = narrow ? 30 : 60, ink = resolved('var(--ink)');
-    /* places are pixels, so that nothing is stretched; two points that nobody sees keep the extent of the picture */
+    const narrow = window.innerWidth < 600, side = narrow ? 30 : 60;
     const width = Math.max(200, (document.getElementById('main')?.clientWidth ?? 800) - 2 * side - 40), height = functionGraph.height(data) - TOP - BOTTOM;
-    const corners = [[0, 0], [width, height]].map(([x, y], index) => ({ name: `\n${index}`, x, y, symbolSize: 0.1, silent: true, itemStyle: { opacity: 0 } }));
-    const points = layers.flatMap((layer, x) => layer.map((node, row) => ({
-        name: node.name, node, x: (x + 0.5) * width / layers.length, y: (row + 0.5) * height / layer.length, symbolSize: 12 + (narrow ? 16 : 28) * Math.sqrt(node.duration / most),
-        itemStyle: { color: resolved('var(--layer-6)'), borderColor: resolved('var(--bad)'), borderWidth: node.critical ? 3 : 0 },
-        label: { show: true, position: narrow && x % 2 ? 'top' : 'bottom', distance: 6, ...axisText(), lineHeight: 15, color: ink, formatter: narrow ? node.name : `${node.name}\n${text(node.duration, 's')}` } })));
-    return {
-        tooltip: tooltip('item', (hit) => content(data, hit)),
-        series: [{ type: 'graph', layout: 'none', left: side, right: side, top: TOP, bottom: BOTTOM, roam: false, data: [...points, ...corners], edgeSymbol: ['none', 'arrow'], edgeSymbolSize: 7, emphasis: { focus: 'adjacency' },
-            links: data.edges.map((edge) => ({ source: edge.from, target: edge.to, edge, lineStyle: { width: 1 + 5 * Math.sqrt(edge.size / largest), color: resolved('var(--line-strong)'), opacity: 0.7, curveness: edge.from === edge.to ? 0.6 : 0.1 * (depth.get(edge.to) - depth.get(edge.from)) } })) }],
-    };
+    const places = new Map(layers.flatMap((layer, x) => layer.map((node, row) => [node.name, {
+        node, depth: x, x: side + (x + 0.5) * width / layers.length, y: TOP + (row + 0.5) * height / layer.length, radius: 6 + (narrow ? 8 : 14) * Math.sqrt(node.duration / most), narrow }])));
+    const edges = data.edges.filter(({ from, to }) => places.has(from) && places.has(to));
+    const items = [...edges.map((edge) => ({ value: 0, edge, draw: () => arrow(places.get(edge.from), places.get(edge.to), 1 + 5 * Math.sqrt(edge.size / largest)) })),
+        ...[...places.values()].map((place) => ({ value: 0, node: place.node, draw: () => circle(place) }))];
+    return { tooltip: tooltip('item', (hit) => content(data, hit)), series: [{ type: 'custom', coordinateSystem: 'none', data: items, renderItem: ({ dataIndex }) => items[dataIndex].draw() }] };
+}
+
+function circle({ node, depth, x, y, radius, narrow }) {
+    const above = narrow && depth % 2, { fontSize, fontFamily } = axisText();
+    return { type: 'group', children: [
+        { type: 'circle', shape: { cx: x, cy: y, r: radius }, style: { fill: resolved('var(--layer-6)'), stroke: resolved('var(--bad)'), lineWidth: node.critical ? 3 : 0 } },
+        { type: 'text', style: { text: narrow ? node.name : `${node.name}\n${text(node.duration, 's')}`, x, y: y + (above ? -radius - 6 : radius + 6), align: 'center', verticalAlign: above ? 'bottom' : 'top', fill: resolved('var(--ink)'),
+            fontSize, fontFamily, lineHeight: 15 } }] };
+}
+
+/** A curve between the borders of two circles, or a loop above one, and its head. */
+function arrow(from, to, lineWidth) {
+    const loop = from === to, bend = 0.1 * (to.depth - from.depth), color = resolved('var(--line-strong)');
+    const first = loop ? { x: from.x - 3 * from.radius, y: from.y - 3 * from.radius } : { x: (from.x + to.x) / 2 - (from.y - to.y) * bend, y: (from.y + to.y) / 2 - (to.x - from.x) * bend };
+    const second = loop ? { x: from.x + 3 * from.radius, y: first.y } : first;
+    const start = towards(from, first), end = towards(to, second), angle = Math.atan2(to.y - second.y, to.x - second.x), back = (turn) => [end.x - 9 * Math.cos(angle + turn), end.y - 9 * Math.sin(angle + turn)];
+    return { type: 'group', children: [
+        { type: 'bezierCurve', shape: { x1: start.x, y1: start.y, x2: end.x, y2: end.y, cpx1: first.x, cpy1: first.y, cpx2: second.x, cpy2: second.y }, style: { stroke: color, lineWidth, opacity: 0.7, fill: null } },
+        { type: 'polygon', shape: { points: [[end.x, end.y], back(0.4), back(-0.4)] }, style: { fill: color } }] };
+}
+
+/** Where the way from the centre of a circle to a point leaves the circle. */
+function towards({ x, y, radius }, point) {
+    const length = Math.hypot(point.x - x, point.y - y) || 1;
+    return { x: x + (point.x - x) * radius / length, y: y + (point.y - y) * radius / length };
 }
 
 function content(data, hit) {
