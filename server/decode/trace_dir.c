@@ -25,6 +25,7 @@
 #define SNIFF_BYTES 4096
 #define LOOK (O_PATH)
 #define READ (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+#define BROWSED_FILES 8                /* of a folder are looked into, so that browsing stays quick */
 #define SETTLED_NS INT64_C(3000000000) /* longer than the steps in which any file system counts time */
 
 static bool has_trace_name(const char *name)
@@ -418,16 +419,36 @@ bool sta_listing_names_changed(const struct sta_listed_folder *folders, size_t c
 
 /* ---- browsing */
 
-static bool holds_trace_names(int fd)
+/* Looks into a file of an open folder, if it is a regular one. */
+static bool begins_like_trace(int folder, const char *name)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    enum sta_trace_kind kind;
+    struct stat st;
+    int fd = openat(folder, name, READ | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return false;
+    }
+    return sniff(fd, name, &kind, &ignored) == STA_OK && kind != STA_TRACE_UNKNOWN;
+}
+
+/* By the names of its files, else by the beginnings of the first few.  Closes the folder. */
+static bool holds_trace_files(int fd)
 {
     DIR *folder = fdopendir(fd);
     bool found = false;
+    unsigned looked = 0;
     if (folder == NULL) {
         close(fd);
         return false;
     }
     for (struct dirent *entry = readdir(folder); entry != NULL && !found; entry = readdir(folder))
-        found = entry->d_type != DT_DIR && has_trace_name(entry->d_name);
+        found =
+            entry->d_type != DT_DIR && (has_trace_name(entry->d_name) ||
+                                        (looked++ < BROWSED_FILES && begins_like_trace(fd, entry->d_name)));
     closedir(folder);
     return found;
 }
@@ -442,6 +463,6 @@ bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder
     if (sta_roots_open(roots, path, READ | (folder ? O_DIRECTORY : 0), NULL, &fd, &ignored) != STA_OK)
         return false;
     if (folder)
-        return holds_trace_names(fd);
+        return holds_trace_files(fd);
     return sniff(fd, path, &kind, &ignored) == STA_OK && kind != STA_TRACE_UNKNOWN;
 }

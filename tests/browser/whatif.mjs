@@ -1,6 +1,8 @@
 /* whatif.mjs - what if: the proof, a scenario in the address, the result beside the API's, and refusals. */
 
 import assert from 'node:assert/strict';
+import { cp, mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { given, golden } from './daemon.mjs';
 import { parametersOf } from './harness.mjs';
 
@@ -84,12 +86,43 @@ async function emptyLogExplainsItself(page, daemon) {
     await page.getByText('2 lines in 1 file').waitFor();
 }
 
+/** A log of the loader, from the dialog that adds it until it is deleted. */
+async function importedLogLivesLikeATrace(page, daemon) {
+    const folder = path.join(daemon.folder, 'loader-log'), row = page.locator('tr', { hasText: 'loader-log' });
+    await mkdir(folder, { recursive: true });
+    await cp(golden('simulation/output.log'), path.join(folder, 'output.log'));
+    await cp(golden('simulation/simulator/sim_conf.json'), path.join(folder, 'sim_conf.json'));
+    await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
+    await page.getByRole('dialog', { name: 'Add a trace' }).locator('li', { hasText: 'loader-log' }).getByRole('button', { name: 'Add' }).click();
+    await row.locator('.badge.ready').waitFor();
+    const trace = await daemon.trace('loader-log'), { totals } = await daemon.get(`traces/${trace.id}/report`);
+    assert.equal(trace.kind, 'dataload');
+    await page.goto(`${daemon.base}/?page=report&trace=${trace.id}`);
+    await page.getByText('output.log').first().waitFor();
+    assert.ok(totals.events > 0 && totals.malformed === 0);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'What if' }).click();
+    const { data } = await daemon.get(`traces/${trace.id}/whatif/align`);
+    const shown = page.getByRole('table').first().locator('tbody tr');
+    await shown.first().waitFor();
+    assert.equal(await shown.count(), data.length);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Traces' }).click();
+    await row.getByRole('button', { name: 'Actions for loader-log' }).click();
+    await page.getByRole('menuitem', { name: 'Refresh' }).click();
+    await row.locator('.badge.ready').waitFor();
+    await row.getByRole('button', { name: 'Actions for loader-log' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal(await daemon.trace('loader-log'), undefined);
+}
+
 export const tests = [
     { name: 'what if: the proof comes first, with the API\u2019s numbers', body: proofComesFirst },
     { name: 'what if: sliders make the scenario', body: slidersMakeTheScenario },
     { name: 'what if: the address holds the scenario', body: addressHoldsTheScenario },
     { name: 'what if: the sweep has its margin and its knee', body: sweepHasItsMarginAndKnee },
     { name: 'what if: the epoch is drawn on the timeline\'s canvas', body: lanesAreDrawn },
+    { name: 'what if: an imported log lives like a trace', body: importedLogLivesLikeATrace },
     { name: 'what if: a log without lines explains itself', body: emptyLogExplainsItself, expected: /422/ },
     { name: 'what if: a refusal is shown alone', body: refusalIsShownAlone, expected: /422/ },
 ];
