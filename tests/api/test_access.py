@@ -99,7 +99,7 @@ def test_clients_behind_a_trusted_proxy_fail_each_for_itself(scene):
     assert fail_to_sign_in(server, "192.0.2.7", 11)[-1] == 429
     assert fail_to_sign_in(server, "192.0.2.8", 1) == [401]
     assert fail_to_sign_in(server, "192.0.2.9, 192.0.2.7, 10.1.2.3", 1) == [429], "what a client says itself stands before its own address"
-    assert '"from":"192.0.2.8"' in server.log()
+    wait_until(lambda: '"from":"192.0.2.8"' in server.log(), what="the line, which comes after its answer")
 
 
 def test_the_word_of_strangers_about_their_address_does_not_count(scene):
@@ -149,6 +149,7 @@ def test_what_changes_something_leaves_a_line(scene):
     server.ask("/api/v1/queries/q", "DELETE", None, bearer("ed"))
     server.ask(trace, "DELETE", None, bearer("ed"))
     server.ask("/api/v1/session", "DELETE", None)
+    wait_until(lambda: lines_of(server, "Sign-out"), what="the last line, which comes after its answer")
     assert [(line["user"], line["status"]) for line in lines_of(server, "Sign-in")] == [("", "401"), ("ed", "200")]
     registered = lines_of(server, "Registration of a trace")
     assert registered == [{**registered[0], "user": "ed", "from": "127.0.0.1", "path": "/api/v1/traces", "subject": folder, "status": "202", "request": head["X-Request-Id"], "level": "info"}]

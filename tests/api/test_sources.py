@@ -3,6 +3,8 @@ import ctypes
 import gzip
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 
@@ -248,6 +250,18 @@ def test_what_cannot_be_looked_at_never_vanishes(scene):
     assert (after["events"], after["problems"], after["state"]) == (SMALL_EVENTS + 2, 0, "ready")
 
 
+# Writes two texts into a file in turns until its input ends; of its own process, so that it never waits for the test.
+REWRITE = """import os, select, sys
+file, *texts = sys.argv[1:]
+texts, out, turn = [open(text, "rb").read() for text in texts], os.open(file, os.O_WRONLY), 0
+while not select.select([0], [], [], 0)[0]:
+    turn += 1
+    os.pwrite(out, texts[turn % 2], 0)
+    if turn == 1:
+        os.write(1, b".")
+"""
+
+
 def test_a_file_that_is_rewritten_again_and_again_is_stale(scene):
     """and never old and new events together as if they were all of it"""
     root = scene.new("root")
@@ -255,30 +269,22 @@ def test_a_file_that_is_rewritten_again_and_again_is_stale(scene):
     folder = root / "a"
     folder.mkdir()
     line = '{"id":%d,"name":"%s","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X"}\n'
-    texts = ["".join(line % (i, name, 1_700_000_000_000_000 + i) for i in range(60000)).encode() for name in ("old", "new")]
+    texts = ["".join(line % (i, name, 1_700_000_000_000_000 + i) for i in range(300000)).encode() for name in ("old", "new")]
     assert len(texts[0]) == len(texts[1])
     (folder / "rank-0.pfw").write_bytes(texts[0])
-    stop = threading.Event()
-
-    def rewrite():
-        turn = 0
-        while not stop.is_set():
-            turn += 1
-            with open(folder / "rank-0.pfw", "r+b") as out:
-                out.write(texts[turn % 2])
-
-    writer = threading.Thread(target=rewrite)
-    writer.start()
+    for turn, text in enumerate(texts):
+        (root / str(turn)).write_bytes(text)
+    writer = subprocess.Popen([sys.executable, "-c", REWRITE, folder / "rank-0.pfw", root / "0", root / "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer.stdout.read(1)  # it writes by now
     try:
         trace = server.ingest(folder)
         assert trace["state"] == "stale" and trace["problems"] >= 1, trace
         assert states(server, trace) == {"rank-0.pfw": "stale"}
     finally:
-        stop.set()
-        writer.join()
+        writer.communicate()
     after = refresh(server, trace)
     names = server.call("POST", f"/api/v1/traces/{trace['id']}/query", {"group_by": ["name"], "aggregate": {"n": "count()"}})["data"]
-    assert after["state"] == "ready" and after["problems"] == 0 and len(names) == 1 and names[0][1] == 60000, names
+    assert after["state"] == "ready" and after["problems"] == 0 and len(names) == 1 and names[0][1] == 300000, names
 
 
 def test_a_live_file_is_read_on_where_its_last_line_is_not_whole(scene):

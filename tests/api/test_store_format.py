@@ -69,6 +69,7 @@ def test_the_second_reader_notices_damage(scene):
     server = scene.server([root])
     generate(root / "a", events=3000, output_files=1, seed=12)
     folder = server.folder / "store/traces" / server.ingest(root / "a")["id"]
+    server.stop()  # it would set aside what is damaged
     for path in (next(folder.glob("*.segment")), next(folder.glob("*.tables")), folder / "manifest"):
         content = path.read_bytes()
         for at in (9, len(content) // 3, len(content) - 1):
