@@ -91,9 +91,23 @@ const kept = new Map();
  * @param {Object<string, string|number|null|undefined>} [parameters]
  * @param {AbortSignal} [signal]
  */
-export async function getOf(trace, path, parameters, signal) {
-    const key = `${trace.answers} ${url(path, parameters)}`;
-    const answer = kept.get(key) ?? await get(path, parameters, signal);
+export function getOf(trace, path, parameters, signal) {
+    return keptOr(`${trace.answers} ${url(path, parameters)}`, () => get(path, parameters, signal));
+}
+
+/**
+ * The same of a question that is sent as JSON.
+ * @param {{answers: string}} trace
+ * @param {string} path
+ * @param {Object} question
+ * @param {AbortSignal} [signal]
+ */
+export function postOf(trace, path, question, signal) {
+    return keptOr(`${trace.answers} ${path} ${JSON.stringify(question)}`, () => send('POST', path, question, signal));
+}
+
+async function keptOr(key, load) {
+    const answer = kept.get(key) ?? await load();
     kept.delete(key);
     kept.set(key, answer);
     let cells = 0;

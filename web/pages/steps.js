@@ -1,6 +1,6 @@
 /* steps.js - a training step by step: how long each took, what of it was compute, what the rest waited for, and which rank was slowest. */
 
-import { getOf, send } from '../api.js';
+import { getOf, postOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
@@ -51,9 +51,9 @@ function stepsPicture(trace, bar) {
         const sets = Object.fromEntries([...chain.sets, ...chain.causes].map(({ name, condition }) => [name, condition])), causes = chain.causes.map(({ name }) => name);
         const path = `traces/${trace.id}/overlap`, { filters: _, ...common } = question;
         const [parts, utilisation, arrivals] = await Promise.all([
-            send('POST', path, { ...question, sets, attribution: { target: 'training', causes: ['compute', ...causes], by: ['step', 'unit'], longest: 0 } }, signal),
+            postOf(trace, path, { ...question, sets, attribution: { target: 'training', causes: ['compute', ...causes], by: ['step', 'unit'], longest: 0 } }, signal),
             getOf(trace, `traces/${trace.id}/utilisation`, common, signal),
-            send('POST', `traces/${trace.id}/stragglers`, { ...common, by: 'rank', measure: 'arrival' }, signal)]);
+            postOf(trace, `traces/${trace.id}/stragglers`, { ...common, by: 'rank', measure: 'arrival' }, signal)]);
         const palette = paletteOf(chain, [...causes, 'untraced']);
         return { steps: stepsOf(recordsOf(parts.attribution.rows), palette), palette, utilisation, arrivals, excess: firstSteps(recordsOf(parts.attribution.rows)) };
     }

@@ -1,6 +1,6 @@
 /* stragglers_card.js - ranks, processes, hosts or files beside each other: how far each is from the median, slowest first. */
 
-import { send } from '../api.js';
+import { postOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped, text } from '../format.js';
 import { go } from '../state.js';
@@ -31,7 +31,7 @@ export function stragglersCard() {
         const [key, kind] = offered.find(([name]) => name === place.stragglers) ?? offered[0];
         const { filters: _, ...common } = stallQuestion(place, trace), path = `traces/${trace.id}/stragglers`, question = { ...common, ...kind.ask, limit: MOST };
         refill(tools, segmented('Compare', offered.map(([name, { label }]) => [name, label]), key, (name) => go({ stragglers: name === offered[0][0] ? null : name })));
-        reading.ask({ question: [trace.answers, question], what: 'Comparing', path, height: 120, load: (signal) => send('POST', path, question, signal), show: (answer) => draw(answer, kind) });
+        reading.ask({ question: [trace.answers, question], what: 'Comparing', path, height: 120, load: (signal) => postOf(trace, path, question, signal), show: (answer) => draw(answer, kind) });
     }
 
     function draw(answer, { one, unit, words }) {
