@@ -5,7 +5,7 @@ import io
 import json
 import pathlib
 
-from harness import SMALL_EVENTS, event, small_trace, write_trace
+from harness import SMALL_EVENTS, event, small_trace, wait_until, write_trace
 
 
 def summary(scene, query=""):
@@ -409,6 +409,7 @@ def test_what_columns_hold_is_kept_until_the_trace_or_its_name_changes(scene):
     before, refined = rows(), rows("/columns?preset=dlio")
     assert {name for name in before if before[name] != refined[name]} <= {"cat"} and list(before) == list(refined)
     kept = lambda: len(list((server.folder / "store/traces" / trace["id"]).glob("kept-*")))  # noqa: E731
+    wait_until(lambda: server.idle(30), what="the end of what is prepared after an ingest")
     files = kept()
     server.stop()
     server.start()

@@ -80,7 +80,7 @@ def run(checks, folder, scale=1, verbose=False):
 
     for kind, count in COUNTS.items():
         trace = hostile_traces.write(folder / kind, kind, count * scale)
-        with Daemon(folder / f"store-{kind}", [folder], ["--memory", "256MiB"]) as daemon:
+        with Daemon(folder / f"store-{kind}", [folder], ["--memory", "256MiB", "--query-timeout", "3600"]) as daemon:
             registered, job = daemon.register(trace)
             ended = daemon.wait(job)
             told(f"{kind}: ingest", 200 if ended["state"] == "done" else 422, resident(daemon, "VmHWM"), json.dumps(ended).encode())
