@@ -12,7 +12,7 @@
 #include <time.h>
 #include "common/files.h"
 #include "common/memory.h"
-#include "store/private.h"
+#include "store/versions/private.h"
 
 enum { RANKS = 8, THREADS = 5, NAMES = 9, FILES = 1344, CHUNK = 16384, WORKERS = 2, ROUNDS = 3 };
 

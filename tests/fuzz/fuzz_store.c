@@ -9,12 +9,12 @@
 #include <string.h>
 #include <xxhash.h>
 #include "common/memory.h"
-#include "store/build.h"
-#include "store/contents.h"
-#include "store/codec.h"
-#include "store/envelope.h"
-#include "store/lane_file.h"
-#include "store/segment.h"
+#include "store/format/builder.h"
+#include "store/format/contents.h"
+#include "store/encoding/codec.h"
+#include "store/format/envelope.h"
+#include "store/versions/lane_file.h"
+#include "store/format/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,199 @@
+/* kernels_body.h - bodies of kernels.h; common/instruction_sets.h compiles them. */
+
+static inline uint64_t KERNEL(load)(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out)
+{
+    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    for (uint32_t n = 0; n < per_lane; n++, out += STA_PACK_LANES) {
+        unsigned bit = n * width, shift = bit % 64;
+        const unsigned char *word = in + bit / 64 * STA_PACK_WORD;
+        if (shift + width <= 64) {
+            for (unsigned l = 0; l < STA_PACK_LANES; l++)
+                out[l] = KERNEL(load)(word + 8 * l) >> shift & mask;
+        } else {
+            for (unsigned l = 0; l < STA_PACK_LANES; l++)
+                out[l] = (KERNEL(load)(word + 8 * l) >> shift | KERNEL(load)(word + STA_PACK_WORD + 8 * l)
+                                                                    << (64 - shift)) &
+                         mask;
+        }
+    }
+}
+
+TARGET static bool KERNEL(offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets,
+                                   uint32_t *min, uint32_t *max)
+{
+    uint64_t bits = 0;
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset = (uint64_t)values[i] - origin;
+        bits |= offset;
+        offsets[i] = (uint32_t)offset;
+        low = offsets[i] < low ? offsets[i] : low;
+        high = offsets[i] > high ? offsets[i] : high;
+    }
+    *min = low;
+    *max = high;
+    return bits <= INT32_MAX;
+}
+
+TARGET static bool KERNEL(within)(const int64_t *values, uint32_t count, int64_t min, int64_t max)
+{
+    int64_t past = 0;
+    for (uint32_t i = 0; i < count; i++)
+        past |= (values[i] < min) | (values[i] > max);
+    return past == 0;
+}
+
+TARGET static void KERNEL(scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (int64_t)(((uint64_t)values[i] << shift) + base);
+}
+
+TARGET static void KERNEL(join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count,
+                                      unsigned planes, uint64_t *words)
+{
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = bytes[i];
+    for (unsigned p = 1; p < planes; p++)
+        for (uint32_t i = 0; i < count; i++)
+            words[i] |= (uint64_t)bytes[p * stride + i] << (8 * p);
+}
+
+TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t *codes)
+{
+    for (uint32_t i = 0; i < count; i++)
+        codes[i] = (uint32_t)wide[i];
+}
+
+#define DEFINE_NARROW(bits)                                                                                  \
+    TARGET static void KERNEL(shrink_##bits)(const int64_t *values, const uint8_t *missing, uint32_t count,  \
+                                             uint64_t base, void *out)                                       \
+    {                                                                                                        \
+        uint##bits##_t *restrict to = out;                                                                   \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            to[i] = (uint##bits##_t)((uint64_t)values[i] - base);                                            \
+        for (uint32_t i = 0; missing != NULL && i < count; i++)                                              \
+            to[i] = missing[i] ? 0 : to[i];                                                                  \
+    }                                                                                                        \
+    TARGET static void KERNEL(shrink_codes_##bits)(const uint32_t *codes, uint32_t count, uint32_t base,     \
+                                                   void *out)                                                \
+    {                                                                                                        \
+        uint##bits##_t *restrict to = out;                                                                   \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            to[i] = (uint##bits##_t)(codes[i] == STA_NO_CODE ? 0 : codes[i] - base);                         \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_##bits)(const void *in, uint32_t count, uint64_t base,                   \
+                                            int64_t *restrict values)                                        \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            values[i] = (int64_t)(from[i] + base);                                                           \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_some_##bits)(const void *in, uint32_t count, uint64_t base,              \
+                                                 int64_t *restrict values, uint8_t *restrict missing)        \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            values[i] = (int64_t)(from[i] == 0 ? 0 : from[i] + base);                                        \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            missing[i] = from[i] == 0;                                                                       \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_codes_##bits)(const void *in, uint32_t count, uint32_t base,             \
+                                                  uint32_t *restrict codes)                                  \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            codes[i] = from[i] + base;                                                                       \
+    }                                                                                                        \
+    TARGET static void KERNEL(widen_some_codes_##bits)(const void *in, uint32_t count, uint32_t base,        \
+                                                       uint32_t *restrict codes)                             \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            codes[i] = from[i] == 0 ? STA_NO_CODE : from[i] + base;                                          \
+    }                                                                                                        \
+    TARGET static void KERNEL(keep_range_##bits)(const void *in, uint32_t count, uint32_t low,               \
+                                                 uint32_t span, uint8_t *restrict marks)                     \
+    {                                                                                                        \
+        const uint##bits##_t *from = in, least = (uint##bits##_t)low, most = (uint##bits##_t)span;           \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            marks[i] &= (uint##bits##_t)(from[i] - least) <= most;                                           \
+    }                                                                                                        \
+    TARGET static void KERNEL(keep_codes_##bits)(const void *in, uint32_t count, const uint8_t *table,       \
+                                                 uint8_t of_none, uint8_t *restrict marks)                   \
+    {                                                                                                        \
+        const uint##bits##_t *from = in;                                                                     \
+        for (uint32_t i = 0; i < count; i++)                                                                 \
+            marks[i] &= from[i] == 0 ? of_none : table[from[i]];                                             \
+    }
+
+DEFINE_NARROW(8)
+DEFINE_NARROW(16)
+DEFINE_NARROW(32)
+#undef DEFINE_NARROW
+
+TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count,
+                                            const struct sta_byte_range *ranges, unsigned range_count,
+                                            uint8_t *restrict marks)
+{
+    uint32_t i = 0;
+    for (; i + sizeof(sta_byte_vector) <= count; i += (uint32_t)sizeof(sta_byte_vector)) {
+        sta_byte_vector here, kept, any = {0};
+        memcpy(&here, bytes + i, sizeof here);
+        memcpy(&kept, marks + i, sizeof kept);
+        for (unsigned r = 0; r < range_count; r++)
+            any |= (sta_byte_vector)(here - ranges[r].low <= ranges[r].more);
+        kept &= any;
+        memcpy(marks + i, &kept, sizeof kept);
+    }
+    for (; i < count; i++) {
+        bool any = false;
+        for (unsigned r = 0; r < range_count; r++)
+            any |= (uint8_t)(bytes[i] - ranges[r].low) <= ranges[r].more;
+        marks[i] &= any;
+    }
+}
+
+#define NARROW(bits)                                                                                         \
+    {                                                                                                        \
+        KERNEL(shrink_##bits), KERNEL(shrink_codes_##bits), KERNEL(widen_##bits), KERNEL(widen_some_##bits), \
+            KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits), KERNEL(keep_range_##bits),          \
+            KERNEL(keep_codes_##bits)                                                                        \
+    }
+
+#define WORD uint32_t
+#define TERM int32_t
+#define WORDS(name) KERNEL(words32_##name)
+#include "store/encoding/kernels_words.h"
+#undef WORD
+#undef TERM
+#undef WORDS
+
+#define WORD uint64_t
+#define TERM int64_t
+#define WORDS(name) KERNEL(words64_##name)
+#include "store/encoding/kernels_words.h"
+#undef WORD
+#undef TERM
+#undef WORDS
+
+static const struct sta_kernels KERNEL(kernels) = {
+    .unpack = KERNEL(unpack),
+    .offsets = KERNEL(offsets),
+    .within = KERNEL(within),
+    .scale = KERNEL(scale),
+    .join_bytes = KERNEL(join_bytes),
+    .narrow = KERNEL(narrow),
+    .keep_byte_ranges = KERNEL(keep_byte_ranges),
+    .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
+    .words32 = &KERNEL(words32_kernels),
+    .words64 = &KERNEL(words64_kernels),
+};
+#undef NARROW

@@ -1,0 +1,65 @@
+/* builder_directory.c - the parts of a segment's file that find the others: directory and header. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "store/format/builder_private.h"
+
+static int by_block(const void *a, const void *b)
+{
+    const struct sta_made_entry *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
+}
+
+static void put_lists(struct sta_builder *builder)
+{
+    struct sta_buffer *out = &builder->out;
+    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
+    for (uint32_t b = 0, e = 0; b < builder->block_count; b++) {
+        builder->blocks[b].first_entry = e;
+        while (e < builder->entry_count && builder->entries[e].block == b)
+            e++;
+        builder->blocks[b].entry_count = e - builder->blocks[b].first_entry;
+    }
+    sta_put(out, builder->blocks, builder->block_count * sizeof *builder->blocks);
+    for (size_t e = 0; e < builder->entry_count; e++)
+        sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
+    sta_put(out, builder->chunks, builder->chunk_count * sizeof *builder->chunks);
+    sta_put(out, builder->codes.data, builder->codes.size);
+    sta_put(out, builder->used.data, builder->used.size);
+}
+
+static void put_header(struct sta_builder *builder, size_t directory_at)
+{
+    struct sta_buffer *out = &builder->out;
+    struct sta_disk_header header = {
+        .magic = STA_DISK_SEGMENT_MAGIC,
+        .version = STA_DISK_VERSION,
+        .file_size = out->size,
+        .directory_at = directory_at,
+        .directory_size = out->size - directory_at,
+        .rows = builder->rows,
+        .block_count = builder->block_count,
+        .entry_count = (uint32_t)builder->entry_count,
+        .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
+        .chunk_count = (uint32_t)builder->chunk_count,
+        .used_size = (uint32_t)builder->used.size,
+        .ticks_per_us = builder->ticks_per_us,
+        .directory_checksum = XXH3_64bits(out->data + directory_at, out->size - directory_at),
+    };
+    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_header, header_checksum));
+    memcpy(out->data, &header, sizeof header);
+}
+
+bool sta_builder_put_directory(struct sta_builder *builder)
+{
+    while (builder->out.size % 8 != 0 && !builder->out.failed)
+        sta_put_char(&builder->out, 0);
+    size_t directory_at = builder->out.size;
+    put_lists(builder);
+    if (builder->out.failed || builder->codes.failed || builder->used.failed)
+        return false;
+    put_header(builder, directory_at);
+    return true;
+}

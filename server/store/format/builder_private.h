@@ -1,0 +1,58 @@
+/* builder_private.h - a segment in work (private to build*.c). */
+#ifndef STA_STORE_BUILDER_PRIVATE_H
+#define STA_STORE_BUILDER_PRIVATE_H
+
+#include "common/buffer.h"
+#include "store/format/builder.h"
+#include "store/encoding/column.h"
+#include "store/disk.h"
+#include "store/format/row_order.h"
+
+struct sta_made_entry {
+    uint32_t block;
+    struct sta_disk_entry entry;
+};
+
+/* An args column of one of the batches. */
+struct sta_args_part {
+    uint32_t key;
+    uint32_t first_row; /* of its batch */
+    const struct sta_args_column *column;
+};
+
+/* Keys that the name (thread) column gives to others. */
+struct sta_key_column {
+    uint16_t *index;            /* by position */
+    struct sta_made_keys *made; /* by block */
+};
+
+struct sta_builder {
+    struct sta_column_encoder *encoder;
+    struct sta_column_plans *plans; /* by column */
+    size_t plan_capacity;
+    struct sta_buffer out, codes, used;
+    struct sta_made_entry *entries;
+    size_t entry_count, entry_capacity;
+
+    /* of the segment in work */
+    uint32_t rows, row_capacity, block_count, block_capacity;
+    uint32_t ticks_per_us;
+    struct sta_row_order order; /* row numbers to positions */
+    int64_t *ts, *values;       /* ts, and one other column, by position */
+    uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
+    struct sta_key_column name, thread;
+    struct sta_disk_block *blocks;
+    uint8_t *validity; /* by block: whether it has values of the args key */
+    struct sta_disk_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    struct sta_args_part *parts;
+    size_t part_count, part_capacity;
+    uint8_t *flags; /* used codes */
+    size_t flag_capacity;
+};
+
+/** Ends the file: behind the columns what finds them, and the header before them.  Return: false when memory
+ * is short. */
+bool sta_builder_put_directory(struct sta_builder *builder);
+
+#endif

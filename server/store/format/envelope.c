@@ -1,0 +1,151 @@
+/* envelope.c - see envelope.h; FORMAT.md "Envelopes" has the bytes. */
+#include "store/format/envelope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+#include "common/files.h"
+#include "common/log.h"
+#include "common/memory.h"
+
+#define FILE_LIMIT ((size_t)1 << 36)
+#define EXPANSION_LIMIT                                                                                      \
+    1024 /* content past so many times its stored size is stored as is: damage can't ask for memory */
+#define ZSTD_LEVEL 1
+
+void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
+{
+    size_t start = out->size;
+    struct sta_disk_envelope header = {.magic = STA_DISK_ENVELOPE_MAGIC,
+                                       .version = STA_DISK_VERSION,
+                                       .kind = kind,
+                                       .packed = 1,
+                                       .content_size = size};
+    char *room = sta_buffer_reserve(out, sizeof header + ZSTD_compressBound(size));
+    if (room == NULL)
+        return;
+    char *stored = room + sizeof header;
+    size_t packed = ZSTD_compress(stored, ZSTD_compressBound(size), content, size, ZSTD_LEVEL);
+    if (ZSTD_isError(packed) || packed >= size || size / EXPANSION_LIMIT > packed) {
+        header.packed = 0;
+        packed = size;
+        if (size > 0)
+            memcpy(stored, content, size);
+    }
+    header.stored_size = packed;
+    header.stored_checksum = XXH3_64bits(stored, packed);
+    header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_envelope, header_checksum));
+    memcpy(out->data + start, &header, sizeof header);
+    out->size += sizeof header + packed;
+}
+
+static int check_header(const struct sta_disk_envelope *header, size_t size, enum sta_envelope_kind kind,
+                        struct sta_error *err)
+{
+    if (memcmp(header->magic, STA_DISK_ENVELOPE_MAGIC, sizeof header->magic) != 0)
+        return sta_fail(err, STA_ECORRUPT, "it does not begin like a store file");
+    if (header->header_checksum != XXH3_64bits(header, offsetof(struct sta_disk_envelope, header_checksum)))
+        return sta_fail(err, STA_ECORRUPT, "its header is damaged");
+    if (header->version > STA_DISK_VERSION || header->features != 0)
+        return sta_fail(err, STA_ENEWER, "it is of format %u, newer than this program's %u", header->version,
+                        STA_DISK_VERSION);
+    if (header->kind != (uint32_t)kind)
+        return sta_fail(err, STA_ECORRUPT, "it holds something else than its name says");
+    if (header->stored_size != size - sizeof *header)
+        return sta_fail(err, STA_ECORRUPT, "it has %zu bytes in place of %llu", size,
+                        (unsigned long long)header->stored_size + sizeof *header);
+    bool sizes_fit = header->packed == 0 ? header->content_size == header->stored_size
+                                         : header->packed == 1 &&
+                                               header->content_size / EXPANSION_LIMIT <= header->stored_size;
+    return sizes_fit ? STA_OK : sta_fail(err, STA_ECORRUPT, "its sizes make no sense");
+}
+
+int sta_envelope_get(const void *bytes, size_t size, enum sta_envelope_kind kind, char **content,
+                     size_t *content_size, struct sta_error *err)
+{
+    struct sta_disk_envelope header;
+    if (size < sizeof header)
+        return sta_fail(err, STA_ECORRUPT, "it is cut off");
+    memcpy(&header, bytes, sizeof header);
+    int status = check_header(&header, size, kind, err);
+    if (status != STA_OK)
+        return status;
+    const char *stored = (const char *)bytes + sizeof header;
+    if (header.stored_checksum != XXH3_64bits(stored, header.stored_size))
+        return sta_fail(err, STA_ECORRUPT, "its content does not match its checksum");
+    char *made = sta_try_alloc(header.content_size + 1);
+    if (made == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for its %llu bytes",
+                        (unsigned long long)header.content_size);
+    if (header.packed == 0)
+        memcpy(made, stored, header.stored_size);
+    else if (ZSTD_decompress(made, header.content_size, stored, header.stored_size) != header.content_size) {
+        free(made);
+        return sta_fail(err, STA_ECORRUPT, "its content does not unpack");
+    }
+    made[header.content_size] = '\0';
+    *content = made;
+    *content_size = header.content_size;
+    return STA_OK;
+}
+
+int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **content, size_t *content_size,
+                      struct sta_error *err)
+{
+    char *bytes;
+    size_t size;
+    int status = sta_file_read(path, FILE_LIMIT, &bytes, &size, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_envelope_get(bytes, size, kind, content, content_size, err);
+    free(bytes);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
+}
+
+/* Makes the envelope of a content.  Return: STA_ENOMEM, also when the content itself found no room. */
+static int pack(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                struct sta_buffer *bytes, struct sta_error *err)
+{
+    *bytes = (struct sta_buffer){0};
+    if (!content->failed)
+        sta_envelope_put(bytes, kind, content->data, content->size);
+    if (!content->failed && !bytes->failed)
+        return STA_OK;
+    sta_buffer_fini(bytes);
+    return sta_fail(err, STA_ENOMEM, "no memory to write %s", path);
+}
+
+int sta_envelope_replace(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                         struct sta_error *err)
+{
+    struct sta_buffer bytes;
+    int status = pack(path, kind, content, &bytes, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_file_replace(path, bytes.data, bytes.size, err);
+    sta_buffer_fini(&bytes);
+    return status;
+}
+
+int sta_envelope_create(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
+                        int *fd, struct sta_error *err)
+{
+    struct sta_buffer bytes;
+    int status = pack(path, kind, content, &bytes, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_file_create(path, bytes.data, bytes.size, fd, err);
+    sta_buffer_fini(&bytes);
+    return status;
+}
+
+void sta_quarantine(const char *path, const struct sta_error *why)
+{
+    char *aside = sta_sprintf("%s.damaged", path);
+    bool renamed = rename(path, aside) == 0;
+    sta_log(STA_LOG_ERROR, "A store file is damaged", "file", path, "cause", why->text, "quarantined_as",
+            renamed ? aside : "-", NULL);
+    free(aside);
+}

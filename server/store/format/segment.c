@@ -1,0 +1,384 @@
+/* segment.c - what FORMAT.md "Segments" says, checked in full before anything is believed.
+ *
+ * DESIGN: attach checks the header, the directory's checksum and then every count, offset and code of it, so
+ * that reading a block needs to check only that block's payload: its checksum, and its values against the
+ * entry's range. */
+#include "store/format/segment.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "common/buffer.h"
+#include "common/memory.h"
+#include "store/encoding/column.h"
+#include "store/format/mapped.h"
+
+static _Atomic uint64_t next_serial = 1;
+
+static int damaged(struct sta_error *err, const char *what)
+{
+    return sta_fail(err, STA_ECORRUPT, "the segment's %s is damaged", what);
+}
+
+/* ---- header and directory */
+
+static int check_header(const struct sta_segment *segment, struct sta_error *err)
+{
+    const struct sta_disk_header *header = &segment->header;
+    if (memcmp(header->magic, STA_DISK_SEGMENT_MAGIC, sizeof header->magic) != 0)
+        return damaged(err, "beginning");
+    if (header->header_checksum != XXH3_64bits(header, offsetof(struct sta_disk_header, header_checksum)))
+        return damaged(err, "header");
+    if (header->version > STA_DISK_VERSION || header->features != 0)
+        return sta_fail(err, STA_ENEWER, "the segment is of format %u, newer than this program's %u",
+                        header->version, STA_DISK_VERSION);
+    uint64_t size = header->block_count * sizeof(struct sta_disk_block) +
+                    header->entry_count * sizeof(struct sta_disk_entry) +
+                    header->chunk_count * sizeof(struct sta_disk_chunk) +
+                    header->code_count * sizeof(uint32_t) + header->used_size;
+    if (header->file_size != segment->size || header->directory_at % 8 != 0 ||
+        header->directory_at < sizeof *header || header->directory_at > segment->size ||
+        header->directory_size != segment->size - header->directory_at || header->directory_size != size ||
+        header->block_count == 0 || (header->ticks_per_us != 1 && header->ticks_per_us != 1000))
+        return damaged(err, "header");
+    return STA_OK;
+}
+
+static void find_tables(struct sta_segment *segment)
+{
+    const unsigned char *at = segment->directory;
+    segment->blocks = (const void *)at;
+    at += segment->header.block_count * sizeof *segment->blocks;
+    segment->entries = (const void *)at;
+    at += segment->header.entry_count * sizeof *segment->entries;
+    segment->chunks = (const void *)at;
+    at += segment->header.chunk_count * sizeof *segment->chunks;
+    segment->codes = (const void *)at;
+    at += segment->header.code_count * sizeof *segment->codes;
+    segment->used = at;
+}
+
+/* ---- entries */
+
+/* How many codes a column may hold, or 0 when it holds none. */
+static uint32_t code_limit(const struct sta_segment *segment, const struct sta_tables *tables,
+                           uint32_t column)
+{
+    switch (column) {
+    case STA_COLUMN_NAME:
+        return sta_dictionary_count(sta_tables_names(tables));
+    case STA_COLUMN_CAT:
+        return sta_dictionary_count(sta_tables_cats(tables));
+    case STA_COLUMN_FILE:
+        return sta_dictionary_count(sta_tables_file_refs(tables));
+    case STA_COLUMN_THREAD:
+        return sta_tables_thread_count(tables);
+    case STA_COLUMN_CHUNK:
+        return segment->header.chunk_count;
+    default:
+        return column < STA_COLUMN_ARGS
+                   ? 0
+                   : sta_dictionary_count(sta_tables_values(tables, column - STA_COLUMN_ARGS));
+    }
+}
+
+static bool codes_are_good(const struct sta_segment *segment, const struct sta_disk_entry *entry)
+{
+    if (!(entry->flags & STA_ENTRY_LISTED))
+        return entry->code_count == 0;
+    if (entry->kind != STA_KIND_CODE || entry->code_count == 0 || entry->code_count > STA_LISTED_CODES ||
+        entry->first_code > segment->header.code_count ||
+        entry->code_count > segment->header.code_count - entry->first_code)
+        return false;
+    const uint32_t *codes = segment->codes + entry->first_code;
+    for (uint32_t i = 1; i < entry->code_count; i++)
+        if (codes[i] <= codes[i - 1])
+            return false;
+    return codes[0] == entry->min && codes[entry->code_count - 1] == entry->max;
+}
+
+static bool range_is_good(const struct sta_disk_entry *entry, uint32_t codes)
+{
+    bool bounded = entry->flags & STA_ENTRY_BOUNDED;
+    switch ((enum sta_column_kind)entry->kind) {
+    case STA_KIND_INT:
+        return bounded && entry->min <= entry->max;
+    case STA_KIND_BOOL:
+        return bounded && entry->min >= 0 && entry->max <= 1 && entry->min <= entry->max;
+    case STA_KIND_CODE:
+        return bounded && entry->min >= 0 && entry->min <= entry->max && entry->max < codes;
+    case STA_KIND_FLOAT:
+        return !bounded;
+    case STA_KIND_MIXED:
+        return !bounded && entry->max < codes;
+    default:
+        return false;
+    }
+}
+
+static bool entry_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
+                          const struct sta_disk_block *block, const struct sta_disk_entry *entry)
+{
+    uint32_t keys = sta_dictionary_count(sta_tables_keys(tables));
+    int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
+    bool is_time = entry->column == STA_COLUMN_TS || entry->column == STA_COLUMN_DUR;
+    bool is_code = entry->column > STA_COLUMN_DUR && entry->column < STA_COLUMN_ARGS;
+    if (entry->column >= STA_COLUMN_ARGS && entry->column - STA_COLUMN_ARGS >= keys)
+        return false;
+    if ((entry->flags & ~STA_ENTRY_FLAGS) != 0 || entry->missing >= block->rows)
+        return false;
+    if (entry->payload_at < sizeof(struct sta_disk_header) ||
+        entry->payload_at > segment->header.directory_at ||
+        entry->payload_size > segment->header.directory_at - entry->payload_at)
+        return false;
+    if (is_time &&
+        (entry->kind != STA_KIND_INT || entry->missing != 0 || entry->min < -limit || entry->max > limit))
+        return false;
+    if (entry->column == STA_COLUMN_TS && (entry->min != block->ts_min || entry->max != block->ts_max))
+        return false;
+    if (is_code && entry->kind != STA_KIND_CODE)
+        return false;
+    if ((entry->column == STA_COLUMN_NAME || entry->column == STA_COLUMN_THREAD) &&
+        entry->flags & (STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD))
+        return false;
+    return range_is_good(entry, is_time ? 0 : code_limit(segment, tables, entry->column)) &&
+           codes_are_good(segment, entry);
+}
+
+static bool block_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
+                          const struct sta_disk_block *block)
+{
+    int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
+    if (block->rows == 0 || block->rows > STA_BLOCK_ROWS ||
+        block->first_entry > segment->header.entry_count ||
+        block->entry_count > segment->header.entry_count - block->first_entry)
+        return false;
+    if (block->ts_min < -limit || block->ts_min > block->ts_max || block->ts_max > limit ||
+        block->te_max < -limit || block->te_max > limit)
+        return false;
+    const struct sta_disk_entry *entries = segment->entries + block->first_entry;
+    for (uint32_t i = 0; i < block->entry_count; i++)
+        if ((i > 0 && entries[i].column <= entries[i - 1].column) ||
+            !entry_is_good(segment, tables, block, &entries[i]))
+            return false;
+    return true;
+}
+
+static bool has_column(const struct sta_segment *segment, uint32_t block, uint32_t column, uint32_t missing)
+{
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+    return entry != NULL && entry->missing <= missing;
+}
+
+static int check_blocks(struct sta_segment *segment, const struct sta_tables *tables, struct sta_error *err)
+{
+    uint64_t rows = 0;
+    segment->ts_min = INT64_MAX;
+    segment->te_max = INT64_MIN;
+    for (uint32_t b = 0; b < segment->header.block_count; b++) {
+        const struct sta_disk_block *block = &segment->blocks[b];
+        bool full = block->rows == STA_BLOCK_ROWS || b + 1 == segment->header.block_count;
+        if (!full || !block_is_good(segment, tables, block))
+            return damaged(err, "directory");
+        if (!has_column(segment, b, STA_COLUMN_TS, 0) || !has_column(segment, b, STA_COLUMN_DUR, 0) ||
+            !has_column(segment, b, STA_COLUMN_CHUNK, 0) || !has_column(segment, b, STA_COLUMN_THREAD, 0))
+            return damaged(err, "directory");
+        rows += block->rows;
+        segment->ts_min = STA_MIN(segment->ts_min, block->ts_min);
+        segment->te_max = STA_MAX(segment->te_max, block->te_max);
+    }
+    return rows == segment->header.rows ? STA_OK : damaged(err, "directory");
+}
+
+static int copy_directory(struct sta_segment *segment, struct sta_error *err)
+{
+    const struct sta_disk_header *header = &segment->header;
+    segment->directory = sta_try_alloc(header->directory_size);
+    if (segment->directory == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for the %llu bytes of the segment's directory",
+                        (unsigned long long)header->directory_size);
+    if (!sta_copy_mapped(segment->directory, segment->bytes + header->directory_at, header->directory_size) ||
+        header->directory_checksum != XXH3_64bits(segment->directory, header->directory_size))
+        return damaged(err, "directory");
+    find_tables(segment);
+    return STA_OK;
+}
+
+int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, size_t size,
+                       const struct sta_tables *tables, struct sta_error *err)
+{
+    *segment =
+        (struct sta_segment){.bytes = bytes, .size = size, .serial = atomic_fetch_add(&next_serial, 1)};
+    if (size < sizeof segment->header || !sta_copy_mapped(&segment->header, bytes, sizeof segment->header))
+        return damaged(err, "header");
+    int status = check_header(segment, err);
+    if (status == STA_OK)
+        status = copy_directory(segment, err);
+    if (status == STA_OK)
+        status = check_blocks(segment, tables, err);
+    if (status != STA_OK)
+        sta_segment_detach(segment);
+    return status;
+}
+
+void sta_segment_detach(struct sta_segment *segment)
+{
+    free(segment->directory);
+    segment->directory = NULL;
+}
+
+const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t block,
+                                               uint32_t column)
+{
+    const struct sta_disk_entry *entries = segment->entries + segment->blocks[block].first_entry;
+    uint32_t low = 0, high = segment->blocks[block].entry_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (entries[middle].column < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < segment->blocks[block].entry_count && entries[low].column == column ? &entries[low] : NULL;
+}
+
+/* ---- used references */
+
+static bool mark(struct sta_cursor *in, uint8_t *flags, uint32_t limit)
+{
+    uint64_t count = sta_get_varint(in), code = 0;
+    for (uint64_t i = 0; i < count && !in->failed; i++) {
+        code += sta_get_varint(in);
+        if (code >= limit)
+            return false;
+        flags[code] = 1;
+    }
+    return !in->failed;
+}
+
+bool sta_segment_mark_used(const struct sta_segment *segment, uint8_t *files, uint32_t file_count,
+                           uint8_t *threads, uint32_t thread_count)
+{
+    struct sta_cursor in = {.at = segment->used, .end = segment->used + segment->header.used_size};
+    return mark(&in, files, file_count) && mark(&in, threads, thread_count) && in.at == in.end;
+}
+
+/* ---- reading */
+
+/* A copy of the payload in the thread's memory, until the next.  NULL: damaged, or no memory for it. */
+static const unsigned char *checked_payload(const struct sta_segment *segment,
+                                            const struct sta_disk_entry *entry, struct sta_scratch *scratch)
+{
+    unsigned char *payload = sta_scratch_payload(scratch, entry->payload_size);
+    bool good = payload != NULL &&
+                sta_copy_mapped(payload, segment->bytes + entry->payload_at, entry->payload_size) &&
+                (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum;
+    return good ? payload : NULL;
+}
+
+/* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are
+ * none. */
+static const struct sta_cached_keys *get_keys(const struct sta_segment *segment, uint32_t block,
+                                              uint32_t column, struct sta_scratch *scratch)
+{
+    struct sta_cached_keys *cached = column == STA_COLUMN_NAME ? &scratch->name : &scratch->thread;
+    if (cached->segment_serial != segment->serial || cached->block != block) {
+        const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+        const unsigned char *payload = entry ? checked_payload(segment, entry, scratch) : NULL;
+        cached->segment_serial = 0;
+        if (payload == NULL ||
+            !sta_decode_column_keys(scratch, entry, payload, segment->blocks[block].rows, cached))
+            return NULL;
+        cached->segment_serial = segment->serial;
+        cached->block = block;
+    }
+    return cached;
+}
+
+static bool need_keys(const struct sta_segment *segment, uint32_t block, uint32_t column,
+                      struct sta_scratch *scratch, struct sta_keys *keys)
+{
+    const struct sta_cached_keys *cached = get_keys(segment, block, column, scratch);
+    if (cached != NULL)
+        *keys = (struct sta_keys){.index = cached->index, .count = cached->count};
+    return cached != NULL;
+}
+
+static bool read_entry(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
+                       struct sta_column_values *values)
+{
+    struct sta_scratch *scratch = sta_scratch_of_thread();
+    struct sta_both_keys keys = {0};
+    if ((entry->flags & STA_ENTRY_NEEDS_NAME &&
+         !need_keys(segment, block, STA_COLUMN_NAME, scratch, &keys.name)) ||
+        (entry->flags & STA_ENTRY_NEEDS_THREAD &&
+         !need_keys(segment, block, STA_COLUMN_THREAD, scratch, &keys.thread)))
+        return false;
+    const unsigned char *payload = checked_payload(segment, entry, scratch);
+    return payload != NULL &&
+           sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
+}
+
+/* Names and threads are read by way of the keys that other columns need as well, unless there are too many
+ * for keys. */
+static bool read_codes(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
+                       struct sta_column_values *values)
+{
+    const struct sta_cached_keys *keys = get_keys(segment, block, entry->column, sta_scratch_of_thread());
+    if (keys == NULL)
+        return read_entry(segment, block, entry, values);
+    values->kind = STA_KIND_CODE;
+    values->any_missing = entry->missing > 0;
+    sta_codes_of_keys(keys, segment->blocks[block].rows, values->codes);
+    return true;
+}
+
+static bool is_ascending(const int64_t *values, uint32_t count)
+{
+    bool falls = false;
+    for (uint32_t i = 1; i < count; i++)
+        falls |= values[i] < values[i - 1];
+    return !falls;
+}
+
+/* Whether no ts + dur leaves the limit, when the ranges alone don't say so. */
+static bool sums_are_good(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *dur,
+                          const int64_t *durations)
+{
+    const struct sta_disk_block *at = &segment->blocks[block];
+    int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
+    if (at->ts_max <= limit - STA_MAX(dur->max, 0) && at->ts_min >= -limit - STA_MIN(dur->min, 0))
+        return true;
+    int64_t *times = sta_alloc_array(STA_BLOCK_ROWS, sizeof *times);
+    struct sta_column_values values = {.integers = times};
+    bool good = read_entry(segment, block, sta_segment_entry(segment, block, STA_COLUMN_TS), &values);
+    for (uint32_t i = 0; good && i < at->rows; i++)
+        good = durations[i] >= 0 ? times[i] <= limit - durations[i] : times[i] >= -limit - durations[i];
+    free(times);
+    return good;
+}
+
+int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t column,
+                     struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+    if (entry == NULL) {
+        values->kind = STA_KIND_ABSENT;
+        values->any_missing = true;
+        return STA_OK;
+    }
+    struct sta_scratch *scratch = sta_scratch_of_thread();
+    scratch->short_of_memory = false;
+    bool keyed = column == STA_COLUMN_NAME || column == STA_COLUMN_THREAD;
+    bool good = keyed ? read_codes(segment, block, entry, values) : read_entry(segment, block, entry, values);
+    if (good && column == STA_COLUMN_TS)
+        good = is_ascending(values->integers, segment->blocks[block].rows);
+    if (good && column == STA_COLUMN_DUR)
+        good = sums_are_good(segment, block, entry, values->integers);
+    if (!good && scratch->short_of_memory)
+        return sta_fail(err, STA_ENOMEM, "no memory for block %u of the segment in column %u", block, column);
+    if (!good)
+        return sta_fail(err, STA_ECORRUPT, "block %u of the segment is damaged in column %u", block, column);
+    return STA_OK;
+}

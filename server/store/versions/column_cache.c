@@ -1,0 +1,372 @@
+/* column_cache.c - see column_cache.h.
+ *
+ * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so
+ * and the base is one less than the least value.  Items are distributed over shards by a hash of their key;
+ * each shard has a lock, a hash table with chaining and a list in the order of use.  A reader holds a
+ * reference while it widens an item, outside the lock, so that an item may be evicted meanwhile. */
+#include "store/versions/column_cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "common/account.h"
+#include "common/memory.h"
+#include "store/encoding/kernels.h"
+
+#define SHARDS 64
+#define BUCKETS 1024
+
+struct item {
+    struct item *next;          /* in its bucket */
+    struct item *newer, *older; /* in the order of use */
+    struct sta_column_cache_key key;
+    _Atomic unsigned references; /* the cache's, and one of each reader at work */
+    int64_t asked;               /* second in which it was asked for last */
+    uint64_t base;
+    uint32_t size; /* bytes of all */
+    uint8_t width; /* number of the kernels for it */
+    uint8_t kind;
+    bool any_missing;
+    uint32_t max_code; /* the largest, of codes */
+    _Alignas(8) unsigned char values[];
+};
+
+struct shard {
+    pthread_mutex_t lock;
+    struct item *buckets[BUCKETS];
+    struct item *newest, *oldest;
+    uint64_t size;
+};
+
+struct sta_column_cache {
+    uint64_t capacity; /* of a shard, in bytes */
+    int64_t seconds;
+    struct sta_account *account;
+    struct shard shards[SHARDS];
+};
+
+struct sta_column_cache *sta_column_cache_create(uint64_t room, int64_t seconds, struct sta_account *account)
+{
+    struct sta_column_cache *cache = sta_alloc(sizeof *cache);
+    cache->capacity = room / SHARDS;
+    cache->seconds = seconds;
+    cache->account = account;
+    for (size_t i = 0; i < SHARDS; i++)
+        STA_ASSERT(pthread_mutex_init(&cache->shards[i].lock, NULL) == 0);
+    return cache;
+}
+
+static void release(const struct sta_column_cache *cache, struct item *item)
+{
+    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
+        return;
+    sta_account_release(cache->account, item->size);
+    free(item);
+}
+
+void sta_column_cache_destroy(struct sta_column_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (size_t i = 0; i < SHARDS; i++) {
+        for (struct item *item = cache->shards[i].newest, *older; item != NULL; item = older) {
+            older = item->older;
+            release(cache, item);
+        }
+        pthread_mutex_destroy(&cache->shards[i].lock);
+    }
+    free(cache);
+}
+
+/* ---- places */
+
+static uint64_t hash_of(struct sta_column_cache_key key)
+{
+    uint64_t hash =
+        (key.segment << 32 ^ (uint64_t)key.column << 16 ^ key.block) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static bool is_same(struct sta_column_cache_key a, struct sta_column_cache_key b)
+{
+    return a.segment == b.segment && a.block == b.block && a.column == b.column;
+}
+
+/* Where the pointer to the item of a key is, or would be. */
+static struct item **find(struct shard *shard, struct sta_column_cache_key key)
+{
+    struct item **at = &shard->buckets[hash_of(key) / SHARDS % BUCKETS];
+    while (*at != NULL && !is_same((*at)->key, key))
+        at = &(*at)->next;
+    return at;
+}
+
+static void put_in_front(struct shard *shard, struct item *item)
+{
+    item->newer = NULL;
+    item->older = shard->newest;
+    if (item->older != NULL)
+        item->older->newer = item;
+    else
+        shard->oldest = item;
+    shard->newest = item;
+}
+
+static void take_out(struct shard *shard, struct item *item)
+{
+    *(item->newer != NULL ? &item->newer->older : &shard->newest) = item->older;
+    *(item->older != NULL ? &item->older->newer : &shard->oldest) = item->newer;
+}
+
+static void drop(const struct sta_column_cache *cache, struct shard *shard, struct item *item)
+{
+    *find(shard, item->key) = item->next;
+    take_out(shard, item);
+    shard->size -= item->size;
+    release(cache, item);
+}
+
+/* Return: false when what is there stays. */
+static bool make_place(const struct sta_column_cache *cache, struct shard *shard, const struct item *item)
+{
+    while (shard->size + item->size > cache->capacity) {
+        const struct item *oldest = shard->oldest;
+        if (oldest == NULL || item->asked - oldest->asked < cache->seconds)
+            return false;
+        drop(cache, shard, shard->oldest);
+    }
+    return true;
+}
+
+static int64_t current_second(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec;
+}
+
+static struct shard *shard_of(struct sta_column_cache *cache, struct sta_column_cache_key key)
+{
+    return &cache->shards[hash_of(key) % SHARDS];
+}
+
+/* ---- values */
+
+static void widen(const struct item *item, uint32_t rows, struct sta_column_values *values)
+{
+    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[item->width];
+    values->kind = (enum sta_column_kind)item->kind;
+    values->any_missing = item->any_missing;
+    if (item->kind == STA_KIND_CODE && item->any_missing)
+        narrow->widen_some_codes(item->values, rows, (uint32_t)item->base, values->codes);
+    else if (item->kind == STA_KIND_CODE)
+        narrow->widen_codes(item->values, rows, (uint32_t)item->base, values->codes);
+    else if (item->any_missing)
+        narrow->widen_some(item->values, rows, item->base, values->integers, values->missing);
+    else
+        narrow->widen(item->values, rows, item->base, values->integers);
+}
+
+static struct item *make_item(struct sta_column_cache_key key, uint32_t rows, int64_t min, int64_t max,
+                              const struct sta_column_values *values)
+{
+    uint64_t base = (uint64_t)min - values->any_missing, range = (uint64_t)max - base;
+    if (range > UINT32_MAX)
+        return NULL;
+    unsigned width = range > UINT16_MAX ? 2 : range > UINT8_MAX ? 1 : 0;
+    size_t size = sizeof(struct item) + ((size_t)rows << width);
+    struct item *item = sta_try_alloc(size);
+    if (item == NULL)
+        return NULL;
+    *item = (struct item){.key = key,
+                          .references = 1,
+                          .asked = current_second(),
+                          .base = base,
+                          .size = (uint32_t)size,
+                          .width = (uint8_t)width,
+                          .kind = (uint8_t)values->kind,
+                          .any_missing = values->any_missing,
+                          .max_code = (uint32_t)max};
+    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[width];
+    if (values->kind == STA_KIND_CODE)
+        narrow->shrink_codes(values->codes, rows, (uint32_t)base, item->values);
+    else
+        narrow->shrink(values->integers, values->any_missing ? values->missing : NULL, rows, base,
+                       item->values);
+    return item;
+}
+
+/* With a reference that the caller releases; NULL: not there. */
+static struct item *borrow(struct sta_column_cache *cache, struct sta_column_cache_key key)
+{
+    struct shard *shard = shard_of(cache, key);
+    pthread_mutex_lock(&shard->lock);
+    struct item *item = *find(shard, key);
+    if (item != NULL) {
+        atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+        item->asked = current_second();
+        take_out(shard, item);
+        put_in_front(shard, item);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return item;
+}
+
+bool sta_column_cache_get(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                          struct sta_column_values *values)
+{
+    struct item *item = borrow(cache, key);
+    if (item == NULL)
+        return false;
+    widen(item, rows, values);
+    release(cache, item);
+    return true;
+}
+
+/* ---- tests */
+
+/* Values that pass lie in test->low .. test->high: kept ones in *low .. *low + *span.  Return: false when
+ * none can. */
+static bool kept_range(const struct item *item, const struct sta_row_test *test, uint32_t *low,
+                       uint32_t *span)
+{
+    const uint64_t largest = UINT64_C(0xffffffff) >> (32 - (8u << item->width));
+    /* What stands for no value, 0, lies below the least one: the base is that less one. */
+    const __int128 first = (int64_t)(item->base + item->any_missing), base = first - item->any_missing;
+    const __int128 least = STA_MAX((__int128)test->low, first) - base;
+    const __int128 most = STA_MIN((__int128)test->high - base, (__int128)largest);
+    if (least > most)
+        return false;
+    *low = (uint32_t)least;
+    *span = (uint32_t)(most - least);
+    return true;
+}
+
+#define MOST_RANGES 12 /* more take longer than a table */
+
+/* The ranges of the kept bytes that pass, as long as they are few: they are faster than a table. */
+static bool find_ranges(const struct item *item, const uint8_t *of_code, struct sta_byte_range *ranges,
+                        unsigned *count)
+{
+    const uint32_t last = item->max_code - item->base;
+    bool passed = false;
+    *count = 0;
+    for (uint32_t value = 0; value <= last; value++) {
+        const bool passes = of_code[value == 0 && item->any_missing ? 0 : 1 + (int64_t)item->base + value];
+        if (passes && passed)
+            ranges[*count - 1].more++;
+        else if (passes && *count == MOST_RANGES)
+            return false;
+        else if (passes)
+            ranges[(*count)++] = (struct sta_byte_range){.low = (uint8_t)value};
+        passed = passes;
+    }
+    return true;
+}
+
+static void test_range(const struct item *item, uint32_t rows, const struct sta_row_test *test,
+                       uint8_t *marks)
+{
+    uint32_t low, span;
+    if (kept_range(item, test, &low, &span))
+        sta_kernels()->narrow_to[item->width].keep_range(item->values, rows, low, span, marks);
+    else
+        memset(marks, 0, rows);
+}
+
+static void test_codes(const struct item *item, uint32_t rows, const uint8_t *of_code, uint8_t *marks)
+{
+    const struct sta_kernels *kernels = sta_kernels();
+    const uint8_t *table = of_code + (1 + (int64_t)item->base); /* by kept value */
+    struct sta_byte_range ranges[MOST_RANGES];
+    unsigned count;
+    if (item->width == 0 && find_ranges(item, of_code, ranges, &count))
+        kernels->keep_byte_ranges(item->values, rows, ranges, count, marks);
+    else
+        kernels->narrow_to[item->width].keep_codes(item->values, rows, table,
+                                                   item->any_missing ? of_code[0] : table[0], marks);
+}
+
+bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                           const struct sta_row_test *test, uint8_t *marks)
+{
+    struct item *item = borrow(cache, key);
+    if (item == NULL)
+        return false;
+    const bool fits = (item->kind == STA_KIND_CODE) == (test->of_code != NULL);
+    if (fits && test->of_code == NULL)
+        test_range(item, rows, test, marks);
+    else if (fits)
+        test_codes(item, rows, test->of_code, marks);
+    release(cache, item);
+    return fits;
+}
+
+void sta_column_cache_put(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                          int64_t min, int64_t max, const struct sta_column_values *values)
+{
+    struct shard *shard = shard_of(cache, key);
+    bool fits =
+        values->kind == STA_KIND_INT || values->kind == STA_KIND_BOOL || values->kind == STA_KIND_CODE;
+    struct item *item = fits ? make_item(key, rows, min, max, values) : NULL;
+    if (item == NULL)
+        return;
+    bool charged = sta_account_try_charge(cache->account, item->size);
+    size_t size = item->size;
+    pthread_mutex_lock(&shard->lock);
+    if (charged && *find(shard, key) == NULL && make_place(cache, shard, item)) {
+        *find(shard, key) = item;
+        put_in_front(shard, item);
+        shard->size += item->size;
+        item = NULL;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    if (item != NULL && charged) /* no place, or another reader was first */
+        sta_account_release(cache->account, size);
+    free(item);
+}
+
+size_t sta_column_cache_shrink(struct sta_column_cache *cache, size_t bytes)
+{
+    size_t freed = 0, share = bytes / SHARDS + 1;
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &cache->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        for (size_t here = 0; here < share && shard->oldest != NULL;) {
+            here += shard->oldest->size;
+            freed += shard->oldest->size;
+            drop(cache, shard, shard->oldest);
+        }
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return freed;
+}
+
+static bool is_among(const uint64_t *serials, size_t count, uint64_t serial)
+{
+    size_t low = 0;
+    for (size_t high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (serials[middle] < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && serials[low] == serial;
+}
+
+void sta_column_cache_forget(struct sta_column_cache *cache, const uint64_t *serials, size_t count)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &cache->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        for (struct item *item = shard->newest, *older; item != NULL; item = older) {
+            older = item->older;
+            if (is_among(serials, count, item->key.segment))
+                drop(cache, shard, item);
+        }
+        pthread_mutex_unlock(&shard->lock);
+    }
+}

@@ -1,0 +1,225 @@
+/* publish.c - from files to a version.
+ *
+ * DESIGN: every new file is synced, then the folder that names them; only then the manifest is renamed into
+ * place (and the folder synced again).  A crash before the rename leaves the old version and files that no
+ * manifest names, one after it the new version and files that no manifest names any more: both are removed by
+ * the next start. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include "common/account.h"
+#include "common/memory.h"
+#include "common/parallel.h"
+#include "store/format/envelope.h"
+#include "store/versions/writer.h"
+
+struct sealing {
+    struct sta_writer *writer;
+    _Atomic unsigned next;
+};
+
+static void seal_some(void *context, unsigned thread)
+{
+    struct sealing *sealing = context;
+    for (unsigned w; (w = atomic_fetch_add(&sealing->next, 1)) < sealing->writer->worker_count;) {
+        struct sta_writer_worker *own = &sealing->writer->workers[w];
+        own->error = STA_ERROR_INIT;
+        own->status = sta_writer_seal(sealing->writer, w, &own->error);
+        if (own->status == STA_OK)
+            own->status = sta_writer_seal_counters(sealing->writer, w, &own->error);
+    }
+}
+
+static int seal_all(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sealing sealing = {.writer = writer};
+    sta_parallel_run(writer->worker_count, seal_some, &sealing);
+    for (unsigned w = 0; w < writer->worker_count; w++)
+        if (writer->workers[w].status != STA_OK) {
+            *err = writer->workers[w].error;
+            return err->status;
+        }
+    return STA_OK;
+}
+
+static int write_tables(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    /* Written, the texts are in memory twice more: one behind the other, and packed. */
+    int status = sta_account_check(writer->account, sta_tables_bytes(writer->tables),
+                                   "writing the names of the trace", err);
+    if (status != STA_OK)
+        return status;
+    sta_tables_put(&content, writer->tables);
+    status = sta_writer_create_file(writer, STA_FILE_TABLES, STA_ENVELOPE_TABLES, &content,
+                                    &writer->manifest.tables_file, err);
+    sta_buffer_fini(&content);
+    return status;
+}
+
+static int write_sources(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    sta_sources_put(&content, writer->sources, writer->source_count);
+    int status = sta_writer_create_file(writer, STA_FILE_SOURCES, STA_ENVELOPE_SOURCES, &content,
+                                        &writer->manifest.sources_file, err);
+    sta_buffer_fini(&content);
+    return status;
+}
+
+/* Each sync waits for the disk alone, some milliseconds; waiting for several at once lets it gather them. */
+#define SYNC_THREADS 8
+
+struct syncing {
+    struct sta_made_file *files;
+    size_t count;
+    _Atomic size_t next;
+    _Atomic bool failed;
+    struct sta_error *err;
+};
+
+static void sync_some(void *context, unsigned thread)
+{
+    struct syncing *syncing = context;
+    struct sta_error err = STA_ERROR_INIT;
+    for (size_t i; (i = atomic_fetch_add(&syncing->next, 1)) < syncing->count;)
+        if (sta_file_finish(syncing->files[i].path, syncing->files[i].fd, &err) != STA_OK &&
+            !atomic_exchange(&syncing->failed, true))
+            *syncing->err = err;
+}
+
+/* Takes the open files; their paths stay the writer's. */
+static struct sta_made_file *take_open(struct sta_writer *writer, size_t *count)
+{
+    pthread_mutex_lock(&writer->lock);
+    struct sta_made_file *files = sta_alloc_array(writer->open_count, sizeof *files);
+    *count = 0;
+    for (size_t i = 0; i < writer->made_count; i++) {
+        if (writer->made[i].fd < 0)
+            continue;
+        files[(*count)++] = writer->made[i];
+        writer->made[i].fd = -1;
+    }
+    writer->open_count = 0;
+    pthread_mutex_unlock(&writer->lock);
+    return files;
+}
+
+int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err)
+{
+    struct syncing syncing = {.err = err};
+    syncing.files = take_open(writer, &syncing.count);
+    sta_parallel_run(SYNC_THREADS, sync_some, &syncing);
+    free(syncing.files);
+    return atomic_load(&syncing.failed) ? err->status : STA_OK;
+}
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* One up, and some random bits: a store that was wiped and filled again never repeats a version. */
+#define VERSION_RANDOM_BITS 20
+static int next_version(uint64_t last, uint64_t *version, struct sta_error *err)
+{
+    uint32_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return sta_fail_errno(err, errno, "cannot get a random number");
+    *version = ((last >> VERSION_RANDOM_BITS) + 1) << VERSION_RANDOM_BITS |
+               (bits & ((1U << VERSION_RANDOM_BITS) - 1));
+    return STA_OK;
+}
+
+/* Whether the manifest in place may be the new one.  A rename that failed has mostly not happened, but a file
+ * system across a network may have lost its answer. */
+static bool may_be_in_place(const struct sta_writer *writer)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_manifest found;
+    int status = sta_manifest_read(writer->folder, &found, &err);
+    if (status != STA_OK)
+        return status != STA_ENOTFOUND && status != STA_ECORRUPT;
+    bool is_new = found.version == writer->manifest.version;
+    sta_manifest_fini(&found);
+    return is_new;
+}
+
+static int write_manifest(struct sta_writer *writer, bool *published, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    int status = next_version(writer->last_version, &writer->manifest.version, err);
+    if (status != STA_OK)
+        return status;
+    char *path = sta_manifest_file(writer->folder);
+    writer->manifest.published_us = now_us();
+    writer->manifest.next_source = writer->next_source;
+    sta_manifest_put(&content, &writer->manifest);
+    status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
+    *published = status == STA_OK || may_be_in_place(writer);
+    sta_buffer_fini(&content);
+    free(path);
+    return status;
+}
+
+/* The folder of a retired trace is about to be removed. */
+static int check_listed(const struct sta_writer *writer, struct sta_error *err)
+{
+    pthread_mutex_lock(&writer->store->lock);
+    bool listed = writer->known->life == STA_TRACE_LISTED;
+    pthread_mutex_unlock(&writer->store->lock);
+    return listed ? STA_OK : sta_fail(err, STA_ENOTFOUND, "it has been removed meanwhile");
+}
+
+/* *published: the new version is what a reader finds, so its files stay whatever fails from there on; those
+ * of the old one stay until it is sure that no power loss brings that back. */
+static int replace_version(struct sta_writer *writer, bool *published, struct sta_error *err)
+{
+    struct sta_store *store = writer->store;
+    pthread_mutex_lock(&writer->known->files);
+    int status = check_listed(writer, err);
+    if (status == STA_OK)
+        status = write_manifest(writer, published, err);
+    if (*published) {
+        pthread_mutex_lock(&store->lock);
+        writer->known->current = NULL; /* who has it keeps it; the next to open gets the new one */
+        pthread_mutex_unlock(&store->lock);
+    }
+    if (status == STA_OK)
+        status = sta_folder_sync(writer->folder, err);
+    if (status == STA_OK)
+        sta_folder_clean(writer->folder, &writer->manifest, true);
+    pthread_mutex_unlock(&writer->known->files);
+    return status;
+}
+
+int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
+{
+    bool published = false;
+    int status = seal_all(writer, err);
+    if (status == STA_OK)
+        status = write_tables(writer, err);
+    if (status == STA_OK)
+        status = write_sources(writer, err);
+    if (status == STA_OK)
+        status = sta_writer_sync_files(writer, err);
+    if (status == STA_OK)
+        status = sta_folder_sync(writer->folder, err);
+    if (status == STA_OK)
+        status = replace_version(writer, &published, err);
+    if (status != STA_OK)
+        sta_error_wrap(err,
+                       published ? "a new version of trace %s is in place, but may not outlive a power loss"
+                                 : "cannot publish trace %s",
+                       writer->id);
+    if (published)
+        sta_writer_end(writer);
+    else
+        sta_writer_abort(writer);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks, decoded or as they
+ * were kept. */
+#include "common/memory.h"
+#include "store/encoding/kernels.h"
+#include "store/versions/private.h"
+
+static const struct sta_open_segment *segment_of(const struct sta_snapshot *snapshot,
+                                                 const struct sta_block *block)
+{
+    return &snapshot->segments[block->segment];
+}
+
+void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                     struct sta_column_stats *stats)
+{
+    const struct sta_open_segment *open = segment_of(snapshot, block);
+    const struct sta_disk_entry *entry = sta_segment_entry(&open->segment, block->index, column);
+    *stats = (struct sta_column_stats){.kind = STA_KIND_ABSENT, .missing = block->rows};
+    if (entry == NULL)
+        return;
+    *stats = (struct sta_column_stats){.kind = entry->kind,
+                                       .missing = entry->missing,
+                                       .bounded = entry->flags & STA_ENTRY_BOUNDED,
+                                       .listed = entry->flags & STA_ENTRY_LISTED};
+    if (stats->bounded) {
+        bool is_time = column == STA_COLUMN_TS || column == STA_COLUMN_DUR;
+        int64_t factor = is_time ? open->factor : 1, origin = column == STA_COLUMN_TS ? snapshot->origin : 0;
+        stats->min = entry->min * factor - origin;
+        stats->max = entry->max * factor - origin;
+    }
+    if (stats->listed) {
+        stats->codes = open->segment.codes + entry->first_code;
+        stats->code_count = entry->code_count;
+    }
+}
+
+/* From the cache, or decoded and put there. */
+static int read_column(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                       struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_segment *segment = &segment_of(snapshot, block)->segment;
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, block->index, column);
+    struct sta_column_cache *cache = entry != NULL ? snapshot->store->cache : NULL;
+    struct sta_column_cache_key key = {segment->serial, block->index, column};
+    if (cache != NULL && sta_column_cache_get(cache, key, block->rows, values))
+        return STA_OK;
+    int status = sta_segment_read(segment, block->index, column, values, err);
+    if (status == STA_OK && cache != NULL)
+        sta_column_cache_put(cache, key, block->rows, entry->min, entry->max, values);
+    return status;
+}
+
+int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                   struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_open_segment *open = segment_of(snapshot, block);
+    int status = read_column(snapshot, block, column, values, err);
+    if (status != STA_OK)
+        sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
+    if (status == STA_ECORRUPT)
+        sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
+    if (status != STA_OK)
+        return status;
+    if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)
+        return STA_OK;
+    for (uint32_t i = 0; open->factor != 1 && i < block->rows; i++)
+        values->integers[i] *= open->factor;
+    if (column == STA_COLUMN_TS)
+        sta_kernels()->scale(values->integers, block->rows, 0, -(uint64_t)snapshot->origin);
+    return STA_OK;
+}
+
+static int64_t floor_divided(__int128 value, int64_t by)
+{
+    const __int128 quotient = value / by - (value % by < 0);
+    return (int64_t)STA_MAX(STA_MIN(quotient, (__int128)INT64_MAX), (__int128)INT64_MIN);
+}
+
+bool sta_block_test(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                    const struct sta_row_test *test, uint8_t *marks)
+{
+    const struct sta_open_segment *open = segment_of(snapshot, block);
+    const struct sta_column_cache_key key = {open->segment.serial, block->index, column};
+    struct sta_row_test own = *test; /* in the segment's ticks since 1970 */
+    if (column == STA_COLUMN_TS || column == STA_COLUMN_DUR) {
+        const int64_t origin = column == STA_COLUMN_TS ? snapshot->origin : 0;
+        own.low = floor_divided((__int128)test->low + origin + open->factor - 1, open->factor);
+        own.high = floor_divided((__int128)test->high + origin, open->factor);
+    }
+    return snapshot->store->cache != NULL &&
+           sta_column_cache_test(snapshot->store->cache, key, block->rows, &own, marks);
+}

@@ -1,0 +1,409 @@
+/* snapshot.c - one version of a trace, open for reading.
+ *
+ * DESIGN: opening reads the manifest, loads tables and sources, maps every segment and checks its directory;
+ * from then on the snapshot needs no file by name, so that later versions may remove them.  One open snapshot
+ * of the newest version is shared by all who ask for it. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/account.h"
+#include "common/log.h"
+#include "common/memory.h"
+#include "store/format/envelope.h"
+#include "store/versions/private.h"
+
+/* ---- loading */
+
+static int load_tables(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    char *path = sta_trace_file(folder, STA_FILE_TABLES, snapshot->manifest.tables_file), *content;
+    size_t size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
+    if (status == STA_OK) {
+        status = sta_tables_get(content, size, NULL, NULL, &snapshot->tables, err);
+        free(content);
+    }
+    free(path);
+    return status;
+}
+
+static int load_sources(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    char *path = sta_trace_file(folder, STA_FILE_SOURCES, snapshot->manifest.sources_file), *content;
+    size_t size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_SOURCES, &content, &size, err);
+    if (status == STA_OK) {
+        status = sta_sources_get(content, size, &snapshot->sources, &snapshot->source_count, err);
+        free(content);
+    }
+    free(path);
+    return status;
+}
+
+/* The place of the source, looked for from @at on: chunks come about in the order of sources.  Return:
+ * source_count when there is none. */
+static uint32_t find_source(const struct sta_snapshot *snapshot, uint32_t id, uint32_t at)
+{
+    for (uint32_t tried = 0; tried < snapshot->source_count; tried++, at++) {
+        at = at < snapshot->source_count ? at : 0;
+        if (snapshot->sources[at]->id == id)
+            return at;
+    }
+    return (uint32_t)snapshot->source_count;
+}
+
+/* The chunks of a segment by the places of their sources in this version. */
+static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segment *open,
+                       struct sta_error *err)
+{
+    uint32_t count = open->segment.header.chunk_count;
+    open->chunks = sta_account_calloc(NULL, count, sizeof *open->chunks, "the chunks of a segment", err);
+    if (open->chunks == NULL)
+        return err->status;
+    for (uint32_t c = 0, at = 0; c < count; c++) {
+        const struct sta_disk_chunk *chunk = &open->segment.chunks[c];
+        if (c == 0 || chunk->source != open->segment.chunks[c - 1].source)
+            at = find_source(snapshot, chunk->source, at);
+        if (at == snapshot->source_count)
+            return sta_fail(err, STA_ECORRUPT,
+                            "the segment holds events of a source that the trace does not have");
+        open->chunks[c] = (struct sta_chunk){.source = at, .first_line = chunk->first_line};
+    }
+    return STA_OK;
+}
+
+static void close_segment(struct sta_open_segment *open)
+{
+    sta_segment_detach(&open->segment);
+    sta_unmap_file(&open->mapping);
+    free(open->chunks);
+}
+
+static int open_segment(const struct sta_snapshot *snapshot, const char *path, struct sta_open_segment *open,
+                        struct sta_error *err)
+{
+    int status = sta_map_file(path, &open->mapping, err);
+    if (status != STA_OK)
+        return status;
+    status =
+        sta_segment_attach(&open->segment, open->mapping.bytes, open->mapping.size, snapshot->tables, err);
+    if (status == STA_OK && open->segment.header.header_checksum != open->named.checksum)
+        status = sta_fail(err, STA_ECORRUPT, "it is not the segment that the manifest names");
+    if (status == STA_OK)
+        status = name_chunks(snapshot, open, err);
+    if (status != STA_OK)
+        close_segment(open);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
+}
+
+/* Damaged segments are quarantined and counted, a missing one (quarantined earlier) only counted. */
+static int load_segments(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
+{
+    const struct sta_manifest *manifest = &snapshot->manifest;
+    snapshot->segments = sta_account_calloc(NULL, manifest->segment_count, sizeof *snapshot->segments,
+                                            "the segments of the trace", err);
+    if (snapshot->segments == NULL)
+        return err->status;
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        struct sta_open_segment open = {.named = manifest->segments[i]};
+        struct sta_error why = STA_ERROR_INIT;
+        char *path = sta_trace_file(folder, STA_FILE_SEGMENT, manifest->segments[i].file);
+        int status = open_segment(snapshot, path, &open, &why);
+        if (status == STA_ECORRUPT)
+            sta_quarantine(path, &why);
+        free(path);
+        if (status == STA_OK) {
+            snapshot->segments[snapshot->segment_count++] = open;
+        } else if (status == STA_ECORRUPT || status == STA_ENOTFOUND) {
+            snapshot->info.damaged++;
+            snapshot->info.missing_events += manifest->segments[i].rows;
+        } else {
+            *err = why;
+            return status;
+        }
+    }
+    return STA_OK;
+}
+
+/* Times of all segments in one unit, from one origin. */
+static int place_blocks(struct sta_snapshot *snapshot, struct sta_error *err)
+{
+    struct sta_snapshot_info *info = &snapshot->info;
+    int64_t end = 0;
+    info->ticks_per_us = 1;
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        info->ticks_per_us = STA_MAX(info->ticks_per_us, snapshot->segments[s].segment.header.ticks_per_us);
+    for (uint32_t s = 0; s < snapshot->segment_count; s++) {
+        struct sta_open_segment *open = &snapshot->segments[s];
+        open->factor = info->ticks_per_us / open->segment.header.ticks_per_us;
+        int64_t first = open->segment.ts_min * open->factor, last = open->segment.te_max * open->factor;
+        snapshot->origin = s == 0 ? first : STA_MIN(snapshot->origin, first);
+        end = s == 0 ? last : STA_MAX(end, last);
+        snapshot->block_count += open->segment.header.block_count;
+        info->events += open->segment.header.rows;
+    }
+    info->end_ticks = end - snapshot->origin;
+    info->origin_ticks = snapshot->origin;
+    info->origin_us =
+        snapshot->origin / (int64_t)info->ticks_per_us - (snapshot->origin % (int64_t)info->ticks_per_us < 0);
+    snapshot->blocks = sta_account_calloc(NULL, snapshot->block_count, sizeof *snapshot->blocks,
+                                          "the blocks of the trace", err);
+    if (snapshot->blocks == NULL)
+        return err->status;
+    size_t at = 0;
+    for (uint32_t s = 0; s < snapshot->segment_count; s++) {
+        const struct sta_open_segment *open = &snapshot->segments[s];
+        for (uint32_t b = 0; b < open->segment.header.block_count; b++) {
+            const struct sta_disk_block *block = &open->segment.blocks[b];
+            snapshot->blocks[at++] =
+                (struct sta_block){.segment = s,
+                                   .index = b,
+                                   .rows = block->rows,
+                                   .ts_min = block->ts_min * open->factor - snapshot->origin,
+                                   .ts_max = block->ts_max * open->factor - snapshot->origin,
+                                   .te_max = block->te_max * open->factor - snapshot->origin};
+        }
+    }
+    return STA_OK;
+}
+
+int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct sta_error *err)
+{
+    struct sta_snapshot *made = sta_alloc(sizeof *made);
+    pthread_mutex_init(&made->chunk_order_lock, NULL);
+    int status = sta_manifest_read(folder, &made->manifest, err);
+    if (status == STA_OK)
+        status = load_tables(made, folder, err);
+    if (status == STA_OK)
+        status = load_sources(made, folder, err);
+    if (status == STA_OK)
+        status = load_segments(made, folder, err);
+    if (status == STA_OK)
+        status = sta_counters_open(made, folder, err);
+    /* What the manifest names and is gone is damage too; no manifest is no version. */
+    if (status == STA_ENOTFOUND && made->manifest.version != 0)
+        err->status = status = STA_ECORRUPT;
+    if (status == STA_OK)
+        status = place_blocks(made, err);
+    if (status != STA_OK) {
+        sta_snapshot_destroy(made);
+        return status;
+    }
+    made->info.version = made->manifest.version;
+    made->info.published_us = made->manifest.published_us;
+    made->info.store_bytes = sta_tree_size(folder);
+    *snapshot = made;
+    return STA_OK;
+}
+
+void sta_snapshot_destroy(struct sta_snapshot *snapshot)
+{
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        close_segment(&snapshot->segments[s]);
+    free(snapshot->segments);
+    sta_counters_close(snapshot);
+    free(snapshot->blocks);
+    sta_stored_sources_free(snapshot->sources, snapshot->source_count);
+    sta_tables_destroy(snapshot->tables);
+    if (snapshot->entities != NULL)
+        sta_entities_destroy(snapshot->entities, snapshot->store->account);
+    sta_chunk_order_destroy(atomic_load(&snapshot->chunk_order));
+    free(atomic_load(&snapshot->parents));
+    sta_manifest_fini(&snapshot->manifest);
+    pthread_mutex_destroy(&snapshot->chunk_order_lock);
+    free(snapshot);
+}
+
+/* ---- what is found in it */
+
+const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot)
+{
+    return atomic_load(&snapshot->parents);
+}
+
+const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents)
+{
+    struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it remembers */
+    uint32_t *first = NULL;
+    if (atomic_compare_exchange_strong(&own->parents, &first, parents))
+        return parents;
+    free(parents);
+    return first;
+}
+
+/* ---- sharing */
+
+/* The open snapshot of the newest version, with one more reference; NULL: none is open. */
+static struct sta_snapshot *find_open(struct sta_store *store, const char *id)
+{
+    pthread_mutex_lock(&store->lock);
+    const struct sta_known_trace *trace = sta_store_listed(store, id);
+    struct sta_snapshot *open = trace != NULL ? trace->current : NULL;
+    if (open != NULL)
+        open->references++;
+    pthread_mutex_unlock(&store->lock);
+    return open;
+}
+
+static void share(struct sta_store *store, struct sta_known_trace *known, struct sta_snapshot *snapshot)
+{
+    snapshot->references = 1;
+    memcpy(snapshot->id, known->entry.id, STA_TRACE_ID_SIZE);
+    pthread_mutex_lock(&store->lock);
+    known->current = snapshot;
+    pthread_mutex_unlock(&store->lock);
+}
+
+static int charge_texts(struct sta_snapshot *snapshot, size_t bytes, struct sta_error *err)
+{
+    int status = sta_account_charge(snapshot->store->account, bytes, "the names of the trace", err);
+    if (status == STA_OK)
+        snapshot->counted += bytes;
+    return status;
+}
+
+/* Loads it, and what is found out about it as a whole. */
+static int open_version(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
+                        struct sta_error *err)
+{
+    char *folder = sta_trace_folder(store, trace);
+    int status = sta_snapshot_load(folder, snapshot, err);
+    free(folder);
+    if (status != STA_OK)
+        return status;
+    struct sta_snapshot *made = *snapshot;
+    made->store = store;
+    status = charge_texts(made, sta_tables_bytes(made->tables), err);
+    if (status == STA_OK)
+        status = sta_entities_create(made, store->account, &made->entities, err);
+    if (status == STA_OK)
+        status = charge_texts(
+            made, sta_dictionary_bytes(made->entities->files) + sta_dictionary_bytes(made->entities->hosts),
+            err);
+    if (status != STA_OK) {
+        sta_account_release(store->account, made->counted);
+        sta_snapshot_destroy(made);
+        *snapshot = NULL;
+    }
+    return status;
+}
+
+int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
+                      struct sta_error *err)
+{
+    *snapshot = find_open(store, trace);
+    if (*snapshot != NULL)
+        return STA_OK;
+    struct sta_known_trace *known = sta_store_hold(store, trace, err);
+    if (known == NULL)
+        return sta_error_wrap(err, "cannot open trace %s", trace);
+    int status = STA_OK;
+    *snapshot = find_open(store, trace); /* another thread may have opened it meanwhile */
+    if (*snapshot == NULL) {
+        status = open_version(store, trace, snapshot, err);
+        if (status == STA_OK)
+            share(store, known, *snapshot);
+    }
+    sta_store_let_go(store, known);
+    return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot open trace %s", trace);
+}
+
+struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
+{
+    pthread_mutex_lock(&snapshot->store->lock);
+    snapshot->references++;
+    pthread_mutex_unlock(&snapshot->store->lock);
+    return snapshot;
+}
+
+/* Kept columns are those of open segments; opened again, these have other serials. */
+static void forget_columns(const struct sta_snapshot *snapshot)
+{
+    if (snapshot->store->cache == NULL)
+        return;
+    uint64_t *serials = sta_alloc_array(snapshot->segment_count, sizeof *serials);
+    for (uint32_t s = 0; s < snapshot->segment_count; s++)
+        serials[s] = snapshot->segments[s].segment.serial;
+    sta_column_cache_forget(snapshot->store->cache, serials, snapshot->segment_count);
+    free(serials);
+}
+
+void sta_snapshot_release(struct sta_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    pthread_mutex_lock(&snapshot->store->lock);
+    bool last = --snapshot->references == 0;
+    struct sta_known_trace *trace = sta_store_trace(snapshot->store, snapshot->id);
+    if (last && trace != NULL && trace->current == snapshot)
+        trace->current = NULL;
+    pthread_mutex_unlock(&snapshot->store->lock);
+    if (last) {
+        forget_columns(snapshot);
+        sta_account_release(snapshot->store->account, snapshot->counted);
+        sta_snapshot_destroy(snapshot);
+    }
+}
+
+void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file_kind kind, uint32_t file,
+                              const struct sta_error *why)
+{
+    struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it finds out */
+    struct sta_store *store = own->store;
+    if (atomic_exchange(&own->damage_found, true))
+        return; /* more of it is found by who reads on without the first */
+    char *folder = sta_trace_folder(store, own->id), *path = sta_trace_file(folder, kind, file);
+    sta_quarantine(path, why);
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_trace(store, own->id);
+    if (known != NULL && known->current == own)
+        known->current = NULL;
+    pthread_mutex_unlock(&store->lock);
+    if (store->on_damage != NULL)
+        store->on_damage(store->on_damage_context, own->id);
+    free(path);
+    free(folder);
+}
+
+/* ---- looks */
+
+const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot)
+{
+    return &snapshot->info;
+}
+
+const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot)
+{
+    return snapshot->tables;
+}
+
+size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot)
+{
+    return snapshot->source_count;
+}
+
+const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot, size_t number)
+{
+    return &snapshot->sources[number]->source;
+}
+
+const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot)
+{
+    return snapshot->entities;
+}
+
+size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot)
+{
+    return snapshot->block_count;
+}
+
+const struct sta_block *sta_snapshot_block(const struct sta_snapshot *snapshot, size_t index)
+{
+    return &snapshot->blocks[index];
+}
+
+const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment,
+                                            size_t *count)
+{
+    *count = snapshot->segments[segment].segment.header.chunk_count;
+    return snapshot->segments[segment].chunks;
+}

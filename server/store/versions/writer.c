@@ -1,0 +1,435 @@
+/* writer.c - rows of the next version, gathered by each worker and sealed as segments.
+ *
+ * DESIGN: batches are kept as decode made them, by swapping arrays; a worker that has enough rows for a
+ * segment, or its share of memory, sorts and encodes them on its own thread and writes the file.  Workers
+ * share only the lists of files and sources.  Nothing of it is visible to readers before publish. */
+#include "store/versions/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "common/account.h"
+#include "common/memory.h"
+#include "store/format/envelope.h"
+
+#define COUNTERS_BYTES ((size_t)4 << 20) /* of records, before they are written */
+#define OPEN_FILES 128                   /* written and not yet synced */
+
+/* ---- beginning */
+
+struct dropped_paths {
+    const struct sta_snapshot *base;
+    const bool *drop;
+};
+
+static bool path_is_dropped(const void *context, const char *path)
+{
+    const struct dropped_paths *dropped = context;
+    for (size_t i = 0; i < dropped->base->source_count; i++)
+        if (strcmp(dropped->base->sources[i]->source.path, path) == 0)
+            return dropped->drop[i];
+    return true; /* left with an earlier version */
+}
+
+/* The tables of the base once more: the snapshot's own never change. */
+static int copy_tables(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop,
+                       struct sta_error *err)
+{
+    char *path = sta_trace_file(writer->folder, STA_FILE_TABLES, base->manifest.tables_file), *content;
+    size_t size;
+    int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
+    if (status == STA_OK) {
+        struct dropped_paths dropped = {base, drop};
+        status = sta_tables_get(content, size, drop ? path_is_dropped : NULL, &dropped, &writer->tables, err);
+        free(content);
+    }
+    free(path);
+    return status;
+}
+
+static struct sta_stored_source *append_source(struct sta_writer *writer, uint32_t id)
+{
+    struct sta_stored_source *stored = sta_alloc(sizeof *stored);
+    stored->id = id;
+    STA_GROW(writer->sources, writer->source_capacity, writer->source_count + 1);
+    writer->sources[writer->source_count++] = stored;
+    return stored;
+}
+
+static void copy_sources(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop)
+{
+    for (size_t i = 0; i < base->source_count; i++)
+        if (drop == NULL || !drop[i])
+            sta_source_copy(&append_source(writer, base->sources[i]->id)->source, &base->sources[i]->source);
+    writer->next_source = base->manifest.next_source;
+}
+
+static void note_segment(struct sta_writer *writer, struct sta_manifest_segment segment)
+{
+    STA_GROW(writer->manifest.segments, writer->segment_capacity, writer->manifest.segment_count + 1);
+    writer->manifest.segments[writer->manifest.segment_count++] = segment;
+}
+
+static bool holds_dropped(const struct sta_open_segment *open, const bool *drop)
+{
+    for (uint32_t c = 0; drop != NULL && c < open->segment.header.chunk_count; c++)
+        if (drop[open->chunks[c].source])
+            return true;
+    return false;
+}
+
+static bool drops_any(const struct sta_snapshot *base, const bool *drop)
+{
+    for (size_t i = 0; drop != NULL && i < base->source_count; i++)
+        if (drop[i])
+            return true;
+    return false;
+}
+
+static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop,
+                      struct sta_error *err)
+{
+    if (!drops_any(base, drop))
+        drop = NULL;
+    if (base->info.version != writer->last_version)
+        return sta_fail(err, STA_EBUSY, "trace %s has a newer version than the one to go on from",
+                        writer->id);
+    int status = copy_tables(writer, base, drop, err);
+    if (status != STA_OK)
+        return status;
+    copy_sources(writer, base, drop);
+    struct dropped_paths dropped = {base, drop};
+    status = sta_writer_keep_counters(writer, base, drop ? path_is_dropped : NULL, &dropped, err);
+    for (uint32_t s = 0; s < base->segment_count && status == STA_OK; s++) {
+        if (holds_dropped(&base->segments[s], drop))
+            status = sta_writer_rewrite(writer, base, s, drop, err);
+        else
+            note_segment(writer, base->segments[s].named);
+        if (status == STA_OK && drop != NULL)
+            status = sta_writer_note_kinds(writer, base, s, drop, err);
+    }
+    return status;
+}
+
+/* Return: STA_EBUSY when another writer has the trace. */
+static int claim(struct sta_store *store, const char *trace, struct sta_known_trace **claimed,
+                 struct sta_error *err)
+{
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_listed(store, trace);
+    int status = known == NULL    ? sta_fail(err, STA_ENOTFOUND, "there is no trace %s", trace)
+                 : known->writing ? sta_fail(err, STA_EBUSY, "trace %s is being written already", trace)
+                                  : STA_OK;
+    if (status == STA_OK)
+        known->writing = true;
+    pthread_mutex_unlock(&store->lock);
+    *claimed = known;
+    return status;
+}
+
+/* What the trace's folder says to who writes on.  A damaged manifest is as good as none here: the new version
+ * replaces all. */
+static int read_folder(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_manifest last;
+    int status = sta_next_file_number(writer->folder, &writer->next_file, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_manifest_read(writer->folder, &last, err);
+    if (status == STA_OK) {
+        writer->last_version = last.version;
+        sta_manifest_fini(&last);
+    }
+    return status == STA_ENOTFOUND || status == STA_ECORRUPT ? STA_OK : status;
+}
+
+/* @known's entry may be replaced by another thread meanwhile, so the id is the caller's. */
+static struct sta_writer *writer_create(struct sta_store *store, struct sta_known_trace *known,
+                                        const char *id, const struct sta_writer_options *options)
+{
+    struct sta_writer *writer = sta_alloc(sizeof *writer);
+    writer->store = store;
+    writer->known = known;
+    writer->cancel = options->cancel;
+    snprintf(writer->id, sizeof writer->id, "%s", id);
+    writer->folder = sta_trace_folder(store, writer->id);
+    writer->worker_count = STA_MAX(options->workers, 1U);
+    writer->worker_memory = options->memory / writer->worker_count;
+    writer->account = options->account;
+    writer->workers = sta_alloc_array(writer->worker_count, sizeof *writer->workers);
+    pthread_mutex_init(&writer->lock, NULL);
+    return writer;
+}
+
+int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base, const bool *drop,
+                     const struct sta_writer_options *options, struct sta_writer **writer,
+                     struct sta_error *err)
+{
+    struct sta_known_trace *known;
+    int status = claim(store, trace, &known, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_writer *made = writer_create(store, known, trace, options);
+    if (base == NULL)
+        made->tables = sta_tables_create();
+    status = read_folder(made, err);
+    if (status == STA_OK && base != NULL)
+        status = go_on_from(made, base, drop, err);
+    if (status != STA_OK) {
+        sta_writer_abort(made);
+        return sta_error_wrap(err, "cannot write trace %s", trace);
+    }
+    *writer = made;
+    return STA_OK;
+}
+
+struct sta_tables *sta_writer_tables(struct sta_writer *writer)
+{
+    return writer->tables;
+}
+
+/* ---- sources */
+
+uint32_t sta_writer_add_source(struct sta_writer *writer, const char *path)
+{
+    pthread_mutex_lock(&writer->lock);
+    uint32_t number = (uint32_t)writer->source_count;
+    append_source(writer, writer->next_source++)->source.path = sta_strdup(path);
+    pthread_mutex_unlock(&writer->lock);
+    return number;
+}
+
+struct sta_source *sta_writer_source(struct sta_writer *writer, uint32_t number)
+{
+    pthread_mutex_lock(&writer->lock);
+    struct sta_source *source = &writer->sources[number]->source;
+    pthread_mutex_unlock(&writer->lock);
+    return source;
+}
+
+bool sta_writer_find_source(const struct sta_writer *writer, const char *path, uint32_t *number)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *)&writer->lock;
+    bool found = false;
+    pthread_mutex_lock(lock);
+    for (size_t i = 0; i < writer->source_count && !found; i++) {
+        found = strcmp(writer->sources[i]->source.path, path) == 0;
+        if (found)
+            *number = (uint32_t)i;
+    }
+    pthread_mutex_unlock(lock);
+    return found;
+}
+
+/* ---- rows */
+
+static size_t bytes_held(const struct sta_batch *batch)
+{
+    size_t row =
+        2 * sizeof(int64_t) + 4 * sizeof(uint32_t) + (batch->ts_ns != NULL ? 2 * sizeof(uint16_t) : 0);
+    size_t bytes = batch->capacity * row;
+    for (uint32_t a = 0; a < batch->args_count; a++)
+        bytes += batch->args[a].capacity * (sizeof(uint32_t) + 1 + sizeof(union sta_value));
+    return bytes;
+}
+
+int sta_writer_take(struct sta_writer *writer, unsigned worker, const struct sta_stored_source *source,
+                    struct sta_batch *batch, struct sta_error *err)
+{
+    struct sta_writer_worker *own = &writer->workers[worker];
+    if (batch->count == 0)
+        return STA_OK;
+    if (own->pending_rows > 0 && own->pending_rows + batch->count > STA_SEGMENT_ROWS) {
+        int status = sta_writer_seal(writer, worker, err);
+        if (status != STA_OK)
+            return status;
+    }
+    STA_GROW(own->pending, own->pending_capacity, own->pending_count + 1);
+    own->pending[own->pending_count++] = (struct sta_pending){
+        .batch = *batch, .source = source->id, .path = source->source.path, .first_line = batch->first_line};
+    size_t bytes = bytes_held(batch);
+    own->pending_bytes += bytes;
+    sta_account_overdraw(writer->account, bytes);
+    own->pending_rows += batch->count;
+    sta_batch_init(batch);
+    if (own->spare_count > 0)
+        *batch = own->spare[--own->spare_count];
+    int status = sta_account_check(writer->account, 0, "the rows and names of the trace", err);
+    if (status != STA_OK)
+        return status;
+    bool full = own->pending_bytes + own->pending_rows * STA_BUILDER_ROW_BYTES >= writer->worker_memory;
+    return full ? sta_writer_seal(writer, worker, err) : STA_OK;
+}
+
+int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source, struct sta_batch *batch,
+                   struct sta_error *err)
+{
+    STA_ASSERT(worker < writer->worker_count);
+    pthread_mutex_lock(&writer->lock);
+    STA_ASSERT(source < writer->source_count);
+    const struct sta_stored_source *stored = writer->sources[source];
+    pthread_mutex_unlock(&writer->lock);
+    return sta_writer_take(writer, worker, stored, batch, err);
+}
+
+static void clear_pending(const struct sta_writer *writer, struct sta_writer_worker *own)
+{
+    sta_account_release(writer->account, own->pending_bytes);
+    for (size_t i = 0; i < own->pending_count; i++) {
+        STA_GROW(own->spare, own->spare_capacity, own->spare_count + 1);
+        sta_batch_clear(&own->pending[i].batch);
+        own->spare[own->spare_count++] = own->pending[i].batch;
+    }
+    own->pending_count = 0;
+    own->pending_bytes = 0;
+    own->pending_rows = 0;
+}
+
+char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number)
+{
+    pthread_mutex_lock(&writer->lock);
+    *number = writer->next_file++;
+    pthread_mutex_unlock(&writer->lock);
+    return sta_trace_file(writer->folder, kind, *number);
+}
+
+int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err)
+{
+    pthread_mutex_lock(&writer->lock);
+    STA_GROW(writer->made, writer->made_capacity, writer->made_count + 1);
+    writer->made[writer->made_count++] = (struct sta_made_file){.path = path, .fd = fd};
+    bool many = ++writer->open_count >= OPEN_FILES;
+    pthread_mutex_unlock(&writer->lock);
+    return many ? sta_writer_sync_files(writer, err) : STA_OK;
+}
+
+int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
+                           enum sta_envelope_kind envelope, const struct sta_buffer *content,
+                           uint32_t *number, struct sta_error *err)
+{
+    int fd;
+    char *path = sta_writer_new_file(writer, kind, number);
+    int status = sta_envelope_create(path, envelope, content, &fd, err);
+    if (status == STA_OK)
+        return sta_writer_note_file(writer, path, fd, err);
+    free(path);
+    return status;
+}
+
+/* Under the lock.  Dictionaries grow with every batch; they are looked at once per segment, since to add up
+ * those of all keys takes a while. */
+static void count_tables(struct sta_writer *writer)
+{
+    size_t bytes = sta_tables_bytes(writer->tables);
+    sta_account_overdraw(writer->account, bytes - STA_MIN(bytes, writer->tables_counted));
+    writer->tables_counted = STA_MAX(bytes, writer->tables_counted);
+}
+
+int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err)
+{
+    struct sta_writer_worker *own = &writer->workers[worker];
+    const struct sta_buffer *bytes;
+    int fd;
+    if (own->pending_count == 0)
+        return STA_OK;
+    if (own->builder == NULL)
+        own->builder = sta_builder_create();
+    int status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_manifest_segment segment = {.size = bytes->size, .rows = own->pending_rows};
+    struct sta_disk_header header;
+    memcpy(&header, bytes->data, sizeof header);
+    segment.checksum = header.header_checksum;
+    char *path = sta_writer_new_file(writer, STA_FILE_SEGMENT, &segment.file);
+    status = sta_file_create(path, bytes->data, bytes->size, &fd, err);
+    if (status != STA_OK) {
+        free(path);
+        return status;
+    }
+    clear_pending(writer, own);
+    pthread_mutex_lock(&writer->lock);
+    count_tables(writer);
+    note_segment(writer, segment);
+    pthread_mutex_unlock(&writer->lock);
+    return sta_writer_note_file(writer, path, fd, err);
+}
+
+/* ---- counters */
+
+void sta_writer_note_counters(struct sta_writer *writer, uint32_t number)
+{
+    pthread_mutex_lock(&writer->lock);
+    STA_GROW(writer->manifest.counters, writer->counters_capacity, writer->manifest.counters_count + 1);
+    writer->manifest.counters[writer->manifest.counters_count++] = number;
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err)
+{
+    struct sta_writer_worker *own = &writer->workers[worker];
+    uint32_t number;
+    if (own->counters.size == 0 && !own->counters.failed)
+        return STA_OK;
+    int status = sta_writer_create_file(writer, STA_FILE_COUNTERS, STA_ENVELOPE_COUNTERS, &own->counters,
+                                        &number, err);
+    if (status != STA_OK)
+        return status;
+    sta_buffer_clear(&own->counters);
+    sta_writer_note_counters(writer, number);
+    return STA_OK;
+}
+
+int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *chunk, size_t size,
+                            struct sta_error *err)
+{
+    STA_ASSERT(worker < writer->worker_count);
+    struct sta_writer_worker *own = &writer->workers[worker];
+    sta_put(&own->counters, chunk, size);
+    return own->counters.size >= COUNTERS_BYTES || own->counters.failed
+               ? sta_writer_seal_counters(writer, worker, err)
+               : STA_OK;
+}
+
+/* ---- ending */
+
+static void worker_fini(const struct sta_writer *writer, struct sta_writer_worker *own)
+{
+    clear_pending(writer, own);
+    for (size_t i = 0; i < own->spare_count; i++)
+        sta_batch_fini(&own->spare[i]);
+    free(own->spare);
+    free(own->pending);
+    sta_buffer_fini(&own->counters);
+    sta_builder_destroy(own->builder);
+}
+
+void sta_writer_end(struct sta_writer *writer)
+{
+    pthread_mutex_lock(&writer->store->lock);
+    writer->known->writing = false;
+    pthread_mutex_unlock(&writer->store->lock);
+    for (unsigned w = 0; w < writer->worker_count; w++)
+        worker_fini(writer, &writer->workers[w]);
+    free(writer->workers);
+    for (size_t i = 0; i < writer->made_count; i++) {
+        if (writer->made[i].fd >= 0)
+            close(writer->made[i].fd);
+        free(writer->made[i].path);
+    }
+    free(writer->made);
+    sta_stored_sources_free(writer->sources, writer->source_count);
+    sta_manifest_fini(&writer->manifest);
+    sta_tables_destroy(writer->tables);
+    sta_account_release(writer->account, writer->tables_counted);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer->folder);
+    free(writer);
+}
+
+void sta_writer_abort(struct sta_writer *writer)
+{
+    for (size_t i = 0; i < writer->made_count; i++)
+        unlink(writer->made[i].path);
+    sta_writer_end(writer);
+}

@@ -1,0 +1,88 @@
+/* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c,
+ * rewrite.c. */
+#ifndef STA_STORE_WRITER_H
+#define STA_STORE_WRITER_H
+
+#include "store/format/builder.h"
+#include "store/format/envelope.h"
+#include "store/versions/private.h"
+
+#define STA_SEGMENT_ROWS (64 * 1024)
+
+/* What one worker has in hand: touched by nobody else. */
+struct sta_writer_worker {
+    struct sta_builder *builder;
+    struct sta_pending *pending;
+    size_t pending_count, pending_capacity;
+    size_t pending_bytes;
+    uint64_t pending_rows;
+    struct sta_batch *spare; /* emptied batches, given out in exchange for full ones */
+    size_t spare_count, spare_capacity;
+    struct sta_buffer counters;
+    int status; /* of sealing at the end */
+    struct sta_error error;
+};
+
+/* A file of the version to be. */
+struct sta_made_file {
+    char *path;
+    int fd; /* open until it is synced, then -1 */
+};
+
+struct sta_writer {
+    struct sta_store *store;
+    struct sta_known_trace *known; /* stays while its `writing` is set */
+    char id[STA_TRACE_ID_SIZE];
+    char *folder;
+    uint64_t last_version; /* 0: none was published */
+    struct sta_tables *tables;
+    size_t worker_memory;
+    const _Atomic bool *cancel; /* NULL: never */
+    unsigned worker_count;
+    struct sta_writer_worker *workers;
+    struct sta_account *account;
+    pthread_mutex_t lock;  /* guards all below */
+    size_t tables_counted; /* bytes of the dictionaries that the account knows of */
+    struct sta_stored_source **sources;
+    size_t source_count, source_capacity;
+    uint32_t next_source, next_file;
+    struct sta_manifest manifest; /* of the version to be */
+    size_t segment_capacity, counters_capacity;
+    struct sta_made_file *made; /* files that are new */
+    size_t made_count, made_capacity;
+    size_t open_count; /* how many of them are open */
+};
+
+/** Names a file of the version to be; free() the path. */
+char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
+/** Takes over a file that was created, which is synced before the version is published, or removed if all
+ * fails; syncs all that wait once they are many. */
+STA_MUSTCHECK int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err);
+/** Creates an envelope and notes it. */
+STA_MUSTCHECK int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
+                                         enum sta_envelope_kind envelope, const struct sta_buffer *content,
+                                         uint32_t *number, struct sta_error *err);
+/** Syncs the files that are open, several at once. */
+STA_MUSTCHECK int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err);
+/** Adds rows of a chunk whose source is known by its id.  Takes the batch's arrays, leaves others. */
+STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
+                                  const struct sta_stored_source *source, struct sta_batch *batch,
+                                  struct sta_error *err);
+/** Writes what the worker has in hand as a segment, if anything. */
+STA_MUSTCHECK int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+/** Keeps the counter records of the base whose sources stay.  @dropped: NULL: all do.  counters.c */
+STA_MUSTCHECK int sta_writer_keep_counters(struct sta_writer *writer, const struct sta_snapshot *base,
+                                           bool (*dropped)(const void *context, const char *path),
+                                           const void *context, struct sta_error *err);
+/** A file of counter records is one of the version to be. */
+void sta_writer_note_counters(struct sta_writer *writer, uint32_t number);
+STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+/** Adds the rows of a segment of the base whose sources stay. */
+STA_MUSTCHECK int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base,
+                                     uint32_t segment, const bool *drop, struct sta_error *err);
+/** Notes in the tables which kinds of values the args of the sources that stay have. */
+STA_MUSTCHECK int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *base,
+                                        uint32_t segment, const bool *drop, struct sta_error *err);
+void sta_writer_end(struct sta_writer *writer); /* frees; files stay */
+
+#endif
