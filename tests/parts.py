@@ -62,9 +62,9 @@ def meson_tests(builds, kind, suites, count, wrapper=()):
 
 
 def program(builds, kind, path, count, arguments=(), env=None, wrapper=()):
-    """runs a runner of another folder and takes over its last count"""
-    tools = builds.tools(kind)
-    if not tools:
+    """runs a runner of another folder and takes over its last count; @kind: of the build that it uses, or None"""
+    tools = builds.tools(kind) if kind else {}
+    if tools is None:
         return count.check(False, f"build of {kind}")
     status, output = count.run([*wrapper, path, *arguments], env={**tools, **(env or {})})
     found = SUMMARY.findall(output)
@@ -99,10 +99,11 @@ def check_format(count):
 
 
 def part_checks(builds, count):
-    """includes, settings, format"""
+    """includes, settings, format, lint of the dashboard"""
     for script in ("check_includes", "check_settings"):
         count.check(count.run([HERE / script], quiet=True)[0] == 0, script)
     check_format(count)
+    program(builds, None, HERE / "lint/run", count, arguments=[builds.folder / "lint"])
 
 
 def part_unit(builds, count):

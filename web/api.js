@@ -1,6 +1,7 @@
 /* api.js - the only file that talks to the server.
  *
- * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot be reached
+ * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot
+ * be reached
  * or wants a sign-in, and says so through `connection`.  A heartbeat finds out when the server is back. */
 
 const BASE = '/api/v1';
@@ -41,12 +42,14 @@ function unreachable() {
 /**
  * The address of a call, as it can be copied.
  * @param {string} path  below /api/v1, such as "traces/ID/summary"
- * @param {Object<string, string|number|string[]|null|undefined>} [parameters]  a list is given once for each of its items
+ * @param {Object<string, string|number|string[]|null|undefined>} [parameters]  a list is given once for each of its
+ *   items
  */
 export function url(path, parameters = {}) {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) {
-        for (const one of [value].flat()) if (one !== null && one !== undefined && one !== '') query.append(name, String(one));
+        for (const one of [value].flat())
+            if (one !== null && one !== undefined && one !== '') query.append(name, String(one));
     }
     return `${location.origin}${BASE}/${path}${query.size ? '?' + query : ''}`;
 }
@@ -85,7 +88,8 @@ const KEPT_CELLS = 1e6;
 const kept = new Map();
 
 /**
- * An answer about one version of a trace, by the same presets and build of the server (`answers` names all three): asked again, it is here; the latest are kept.
+ * An answer about one version of a trace, by the same presets and build of the server (`answers` names all three):
+ * asked again, it is here; the latest are kept.
  * @param {{answers: string}} trace
  * @param {string} path  below /api/v1
  * @param {Object<string, string|number|null|undefined>} [parameters]
@@ -107,7 +111,7 @@ export function postOf(trace, path, question, signal) {
 }
 
 async function keptOr(key, load) {
-    const answer = kept.get(key) ?? await load();
+    const answer = kept.get(key) ?? (await load());
     kept.delete(key);
     kept.set(key, answer);
     let cells = 0;
@@ -126,7 +130,8 @@ export async function getForText(path, parameters) {
 /** @param {'POST'|'PUT'|'PATCH'|'DELETE'} method */
 export async function send(method, path, body, signal = undefined) {
     const options = { method, signal };
-    if (body !== undefined) Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    if (body !== undefined)
+        Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     const response = await call(url(path), options);
     const text = await response.text();
     return text ? JSON.parse(text) : null;
@@ -134,10 +139,17 @@ export async function send(method, path, body, signal = undefined) {
 
 /** The answer to a POST as it comes, such as CSV. */
 export async function sendForText(path, parameters, body) {
-    return (await call(url(path, parameters), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).text();
+    return (
+        await call(url(path, parameters), {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify(body),
+        })
+    ).text();
 }
 
-let asked = null, tokenNeeded = false;
+let asked = null,
+    tokenNeeded = false;
 
 /** Whether calls from outside of this page need a token, as far as is known. */
 export function needsToken() {
@@ -149,7 +161,16 @@ export function needsToken() {
  * @returns {Promise<{sign_in_needed: boolean, name: string|null, role: 'viewer'|'editor'|'admin'|null}>}
  */
 export function session() {
-    asked ??= get('session').then((answer) => { tokenNeeded = answer.sign_in_needed; return answer; }, (problem) => { asked = null; throw problem; });
+    asked ??= get('session').then(
+        (answer) => {
+            tokenNeeded = answer.sign_in_needed;
+            return answer;
+        },
+        (problem) => {
+            asked = null;
+            throw problem;
+        },
+    );
     return asked;
 }
 
@@ -179,7 +200,9 @@ export function watchJob(id, onChange) {
         onChange(job);
     };
     source.addEventListener('progress', receive);
-    source.onerror = () => { if (source.readyState === EventSource.CLOSED) beat(); };
+    source.onerror = () => {
+        if (source.readyState === EventSource.CLOSED) beat();
+    };
     return () => source.close();
 }
 
@@ -197,5 +220,9 @@ async function beat() {
     }
 }
 
-setInterval(() => { if (!document.hidden || lost) beat(); }, HEARTBEAT_MS);
-document.addEventListener('visibilitychange', () => { if (!document.hidden) beat(); });
+setInterval(() => {
+    if (!document.hidden || lost) beat();
+}, HEARTBEAT_MS);
+document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) beat();
+});

@@ -9,8 +9,10 @@ import { here, kindOf, link, onChange, pageLink, visit } from './state.js';
 
 /**
  * A page's module exports `title` and open(host, place), which gives
- * `update(place)` for a new place on the same page (of the same trace), `refresh()` to ask the server again, `close()`, and
- * perhaps `escape()` for the Esc key and `key(event)` for keys of its own, which says whether it was one.  A page is one line here and one module.
+ * `update(place)` for a new place on the same page (of the same trace), `refresh()` to ask the server again,
+ * `close()`, and
+ * perhaps `escape()` for the Esc key and `key(event)` for keys of its own, which says whether it was one.  A page is
+ * one line here and one module.
  */
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
@@ -33,7 +35,8 @@ const host = h('main', { id: 'main', tabindex: -1 });
 const who = h('span', { class: 'who' });
 const nav = h('nav', { class: 'pages', 'aria-label': 'Pages' });
 const banner = h('div', { class: 'banner', role: 'alert', hidden: true });
-let current = null, signingIn = false;
+let current = null,
+    signingIn = false;
 
 function pageOf(place) {
     const wanted = PAGES.find((page) => page.name === place.page) ?? PAGES[0];
@@ -42,7 +45,9 @@ function pageOf(place) {
 
 function addressOf(page, place) {
     if (page === PAGES[0]) return link({}, {});
-    return page.ofTrace ? pageLink(page.name, {}, place) : link({ page: page.name, traces: place.traces ?? place.trace, baseline: place.baseline }, {});
+    return page.ofTrace
+        ? pageLink(page.name, {}, place)
+        : link({ page: page.name, traces: place.traces ?? place.trace, baseline: place.baseline }, {});
 }
 
 async function render(place) {
@@ -60,7 +65,12 @@ async function render(place) {
     const module = await page.load().catch(() => null);
     if (mine !== current) return;
     if (!module) {
-        fill(host, failure(new Error('This page could not be loaded; the server may have been updated.'), () => location.reload()));
+        fill(
+            host,
+            failure(new Error('This page could not be loaded; the server may have been updated.'), () =>
+                location.reload(),
+            ),
+        );
         return;
     }
     document.title = `${module.title} \u00b7 Strata`;
@@ -69,8 +79,16 @@ async function render(place) {
 }
 
 function drawNav(active, place) {
-    const offered = PAGES.filter((page) => (!page.ofTrace || place.trace) && (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)));
-    fill(nav, offered.map((page) => h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label)));
+    const offered = PAGES.filter(
+        (page) =>
+            (!page.ofTrace || place.trace) && (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)),
+    );
+    fill(
+        nav,
+        offered.map((page) =>
+            h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label),
+        ),
+    );
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     nav.scrollLeft = at ? at.offsetLeft - nav.offsetLeft - 8 : 0;
 }
@@ -83,14 +101,30 @@ async function signIn() {
     fill(nav);
     fill(who);
     const { open } = await import('./pages/signin.js');
-    open(host, () => { signingIn = false; begin(); });
+    open(host, () => {
+        signingIn = false;
+        begin();
+    });
 }
 
 /** Asks who is there first, so that whoever must sign in is not shown refusals. */
 async function begin() {
-    const { sign_in_needed: needed, name, role } = await session().catch(() => ({ sign_in_needed: false, name: null, role: null }));
-    if (needed && !role) { signIn(); return; }
-    fill(who, needed && [h('span', { title: `Role: ${role}` }, name), h('button', { class: 'button small', onclick: leave }, 'Sign out')]);
+    const {
+        sign_in_needed: needed,
+        name,
+        role,
+    } = await session().catch(() => ({ sign_in_needed: false, name: null, role: null }));
+    if (needed && !role) {
+        signIn();
+        return;
+    }
+    fill(
+        who,
+        needed && [
+            h('span', { title: `Role: ${role}` }, name),
+            h('button', { class: 'button small', onclick: leave }, 'Sign out'),
+        ],
+    );
     render(here());
 }
 
@@ -100,12 +134,38 @@ async function leave() {
 }
 
 function drawFrame() {
-    const bar = h('header', { class: 'top' },
+    const bar = h(
+        'header',
+        { class: 'top' },
         h('a', { class: 'skip', href: '#main' }, 'Skip to content'),
-        h('a', { class: 'brand', href: link({}, {}) }, icon('trace'), 'Strata'), nav,
-        h('div', { class: 'top-tools' }, who,
-            h('button', { class: 'button icon-only', 'aria-label': 'Light or dark', title: 'Light or dark', onclick: switchTheme }, icon('theme')),
-            h('button', { class: 'button icon-only', 'aria-label': 'Help', title: 'Keys and help (?)', onclick: () => openHelp(PAGES) }, icon('help'))));
+        h('a', { class: 'brand', href: link({}, {}) }, icon('trace'), 'Strata'),
+        nav,
+        h(
+            'div',
+            { class: 'top-tools' },
+            who,
+            h(
+                'button',
+                {
+                    class: 'button icon-only',
+                    'aria-label': 'Light or dark',
+                    title: 'Light or dark',
+                    onclick: switchTheme,
+                },
+                icon('theme'),
+            ),
+            h(
+                'button',
+                {
+                    class: 'button icon-only',
+                    'aria-label': 'Help',
+                    title: 'Keys and help (?)',
+                    onclick: () => openHelp(PAGES),
+                },
+                icon('help'),
+            ),
+        ),
+    );
     document.body.append(bar, banner, host);
 }
 
@@ -140,8 +200,10 @@ function onKey(event) {
     leader = false;
     if (!second && current?.view?.key?.(event)) event.preventDefault();
     else if (event.key === 'Escape' && !document.querySelector('[popover]:popover-open')) current?.view?.escape?.();
-    else if (event.key === '/') { event.preventDefault(); document.getElementById('filter')?.focus(); }
-    else if (event.key === '?') openHelp(PAGES);
+    else if (event.key === '/') {
+        event.preventDefault();
+        document.getElementById('filter')?.focus();
+    } else if (event.key === '?') openHelp(PAGES);
     else if (second) goByKey(event.key);
     else leader = event.key === 'g';
 }

@@ -1,7 +1,8 @@
 /* dom.js - elements from calls.  Text stays text: nothing that came out of a trace is ever parsed as HTML. */
 
 /**
- * An element.  Attributes: `class`, `on<event>` (a listener), `style` (an object of CSS properties), `data` (an object), any
+ * An element.  Attributes: `class`, `on<event>` (a listener), `style` (an object of CSS properties), `data` (an
+ * object), any
  * other by its name; true is an empty attribute; null, undefined and false leave it out.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -30,7 +31,8 @@ export function setStyle(element, properties) {
 function add(element, children) {
     for (const child of children) {
         if (Array.isArray(child)) add(element, child);
-        else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+        else if (child !== null && child !== undefined && child !== false)
+            element.append(child instanceof Node ? child : String(child));
     }
 }
 

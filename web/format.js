@@ -40,7 +40,11 @@ export function tick(value, unit) {
  */
 export function instant(seconds, step = 1e-6) {
     if (seconds === null || seconds === undefined) return DASH;
-    const most = step < 1e-6 ? 9 : 6, digits = Array.from({ length: most }, (_, count) => count).find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count) ?? most;
+    const most = step < 1e-6 ? 9 : 6,
+        digits =
+            Array.from({ length: most }, (_, count) => count).find(
+                (count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count,
+            ) ?? most;
     const [whole, rest] = Math.abs(seconds).toFixed(digits).split('.');
     return (seconds < 0 ? '\u2212' : '') + grouped(whole) + (rest ? `.${rest}` : '') + THIN + 's';
 }
@@ -55,11 +59,25 @@ export function clockTime(seconds) {
     if (!(seconds >= 119.5)) return null;
     const whole = Math.round(seconds);
     /** @type {[number, string][]} */
-    const parts = [[Math.floor(whole / 86400), 'd'], [Math.floor(whole / 3600) % 24, 'h'], [Math.floor(whole / 60) % 60, 'min'], [whole % 60, 's']];
-    return parts.slice(parts.findIndex(([count]) => count > 0)).slice(0, 3).filter(([count]) => count > 0).map(([count, unit]) => `${count}${THIN}${unit}`).join(' ');
+    const parts = [
+        [Math.floor(whole / 86400), 'd'],
+        [Math.floor(whole / 3600) % 24, 'h'],
+        [Math.floor(whole / 60) % 60, 'min'],
+        [whole % 60, 's'],
+    ];
+    return parts
+        .slice(parts.findIndex(([count]) => count > 0))
+        .slice(0, 3)
+        .filter(([count]) => count > 0)
+        .map(([count, unit]) => `${count}${THIN}${unit}`)
+        .join(' ');
 }
 
-const SECONDS = [[0.9995, 's', 1], [0.0009995, 'ms', 1e-3], [0, '\u00b5s', 1e-6]];
+const SECONDS = [
+    [0.9995, 's', 1],
+    [0.0009995, 'ms', 1e-3],
+    [0, '\u00b5s', 1e-6],
+];
 
 function seconds(value) {
     return value === 0 ? '0' + THIN + 's' : scaled(value, SECONDS);
@@ -69,12 +87,15 @@ function binary(value, suffix = '') {
     if (value === 0) return '0' + THIN + 'B' + suffix;
     const power = Math.min(BINARY.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value)) / 10)));
     const shown = value / 2 ** (10 * power);
-    return (power === 0 && Number.isInteger(value) ? String(value) : significant(shown)) + THIN + BINARY[power] + suffix;
+    return (
+        (power === 0 && Number.isInteger(value) ? String(value) : significant(shown)) + THIN + BINARY[power] + suffix
+    );
 }
 
 /** Bandwidth never below MiB/s where that still shows digits: such columns are read down. */
 function bandwidth(value) {
-    if (value !== 0 && value < 1024 ** 3 && value >= 1024 ** 2 / 100) return significant(value / 1024 ** 2) + THIN + 'MiB/s';
+    if (value !== 0 && value < 1024 ** 3 && value >= 1024 ** 2 / 100)
+        return significant(value / 1024 ** 2) + THIN + 'MiB/s';
     return binary(value, '/s');
 }
 
@@ -88,7 +109,17 @@ export const UNITS = {
     'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
     '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
     count: { text: grouped, full: grouped },
-    share: { text: (v) => (v > 0 && v < 0.99e-4 ? '<' + THIN + '0.01' : v > 0.9995 && v < 1 - 1e-9 ? '>' + THIN + '99.9' : significant(v * 100)) + THIN + '%', full: (v) => `${v * 100} %` },
+    share: {
+        text: (v) =>
+            (v > 0 && v < 0.99e-4
+                ? '<' + THIN + '0.01'
+                : v > 0.9995 && v < 1 - 1e-9
+                  ? '>' + THIN + '99.9'
+                  : significant(v * 100)) +
+            THIN +
+            '%',
+        full: (v) => `${v * 100} %`,
+    },
     number: { text: significant, full: String },
 };
 

@@ -1,6 +1,7 @@
 /* state.js - what is shown, held by the URL alone: reload, back, and a link that was sent show the same picture.
  *
- * A place is a plain object of texts: `page`, `trace`, and whatever a page adds (preset, from, to, metric, sort, ..). */
+ * A place is a plain object of texts: `page`, `trace`, and whatever a page adds (preset, from, to, metric, sort,
+ * ..). */
 
 /** @typedef {Object<string, string>} Place */
 

@@ -1,4 +1,5 @@
-/* checks.mjs - what must hold on every page: nothing that keeps people out, no memory that grows, no click that asks again. */
+/* checks.mjs - what must hold on every page: nothing that keeps people out, no memory that grows, no click that asks
+ * again. */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +13,8 @@ const SERIOUS = ['serious', 'critical'];
 
 /** Every page, light and dark, through axe-core. */
 async function nobodyIsKeptOut(page, daemon) {
-    const traces = [await daemon.trace('unet3d-v100'), await slowerRun(daemon), await sampleTrace(daemon)], source = await readFile(axeFile, 'utf8');
+    const traces = [await daemon.trace('unet3d-v100'), await slowerRun(daemon), await sampleTrace(daemon)],
+        source = await readFile(axeFile, 'utf8');
     const found = [];
     for (const colorScheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme });
@@ -21,8 +23,17 @@ async function nobodyIsKeptOut(page, daemon) {
             await page.locator(ready).first().waitFor();
             await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
             await page.evaluate(source); /* not as a script element, which the site's own policy forbids */
-            const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-            for (const { id, impact, nodes } of violations) if (SERIOUS.includes(impact)) found.push(`${name}, ${colorScheme}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`);
+            const { violations } = await page.evaluate(() =>
+                window.axe.run(document, { resultTypes: ['violations'] }),
+            );
+            for (const { id, impact, nodes } of violations)
+                if (SERIOUS.includes(impact))
+                    found.push(
+                        `${name}, ${colorScheme}: ${id}: ${nodes
+                            .slice(0, 3)
+                            .map((node) => node.html.slice(0, 160))
+                            .join(' | ')}`,
+                    );
         }
     }
     assert.deepEqual(found, []);
@@ -42,7 +53,10 @@ const KEYS = ['o', 'l', 'f', 'i', 'm', 'r', 't'];
 
 async function rounds(page, daemon, trace, count) {
     for (let round = 0; round < count; round++) {
-        await page.evaluate((id) => { history.pushState(null, '', `?page=overview&trace=${id}`); dispatchEvent(new PopStateEvent('popstate')); }, trace.id);
+        await page.evaluate((id) => {
+            history.pushState(null, '', `?page=overview&trace=${id}`);
+            dispatchEvent(new PopStateEvent('popstate'));
+        }, trace.id);
         await page.locator('.chart canvas').first().waitFor();
         for (const key of KEYS) {
             await page.keyboard.press('g');
@@ -61,31 +75,61 @@ async function memoryIsFlat(page, daemon) {
     const before = await held(page, client);
     await rounds(page, daemon, trace, 12);
     const after = await held(page, client);
-    console.log(`   ${(before.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB, after 84 more pages ${(after.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB; ${before.Nodes} and ${after.Nodes} nodes, ${before.JSEventListeners} and ${after.JSEventListeners} listeners`);
+    console.log(
+        `   ${(before.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB, after 84 more pages ${(after.JSHeapUsedSize / 2 ** 20).toFixed(1)} MiB; ${before.Nodes} and ${after.Nodes} nodes, ${before.JSEventListeners} and ${after.JSEventListeners} listeners`,
+    );
     assert.ok(after.JSHeapUsedSize < before.JSHeapUsedSize * 1.1 + 2 ** 20, 'the heap stays');
     assert.ok(after.Nodes <= before.Nodes + 20, 'no node is left over');
     assert.ok(after.JSEventListeners <= before.JSEventListeners + 10, 'no listener is left over');
 }
 
-/** While a question is on its way, whatever else is clicked: the answer before it must not be drawn with the new question's words. */
+/**
+ * While a question is on its way, whatever else is clicked: the answer before it must not be drawn with the new
+ * question's words.
+ */
 async function oldAnswersAreNotDrawn(page, daemon) {
-    const trace = await daemon.trace('unet3d-v100'), filter = 'size > 4096';
-    for (const [name, box] of [['overview', '.tiles-box'], ['layer', '.tiles'], ['flat', '.scores, .legend']]) {
+    const trace = await daemon.trace('unet3d-v100'),
+        filter = 'size > 4096';
+    for (const [name, box] of [
+        ['overview', '.tiles-box'],
+        ['layer', '.tiles'],
+        ['flat', '.scores, .legend'],
+    ]) {
         let answer;
-        const held = new Promise((resolve) => { answer = resolve; });
+        const held = new Promise((resolve) => {
+            answer = resolve;
+        });
         const asked = [];
-        await page.route((url) => url.searchParams.get('filter') === filter, async (route) => { asked.push(new URL(route.request().url()).pathname); await held; await route.continue(); });
+        await page.route(
+            (url) => url.searchParams.get('filter') === filter,
+            async (route) => {
+                asked.push(new URL(route.request().url()).pathname);
+                await held;
+                await route.continue();
+            },
+        );
         await page.goto(`${daemon.base}/?page=${name}&trace=${trace.id}&layer=reader_posix_lustre`);
         await page.locator(box).first().waitFor();
         await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
-        await page.locator(box).first().evaluate((element) => { element.firstElementChild.dataset.old = 'yes'; });
+        await page
+            .locator(box)
+            .first()
+            .evaluate((element) => {
+                element.firstElementChild.dataset.old = 'yes';
+            });
         await page.locator('#filter').fill(filter);
         await page.locator('#filter').press('Enter');
         await page.locator('.outdated').first().waitFor();
-        await page.evaluate(() => { history.pushState(null, '', `${location.search}&as=series&columns=busy&layers=compute`); dispatchEvent(new PopStateEvent('popstate')); });
+        await page.evaluate(() => {
+            history.pushState(null, '', `${location.search}&as=series&columns=busy&layers=compute`);
+            dispatchEvent(new PopStateEvent('popstate'));
+        });
         await page.waitForTimeout(100);
         assert.equal(await page.locator('[data-old]').count(), 1, `${name}: the old answer is not drawn anew`);
-        assert.ok(asked.every((path) => /\/(summary|presets)/.test(path)), `${name}: nothing is asked that follows from it: ${asked}`);
+        assert.ok(
+            asked.every((path) => /\/(summary|presets)/.test(path)),
+            `${name}: nothing is asked that follows from it: ${asked}`,
+        );
         answer();
         await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
         assert.equal(await page.locator('[data-old]').count(), 0, `${name}: the new answer is`);
@@ -93,7 +137,12 @@ async function oldAnswersAreNotDrawn(page, daemon) {
     }
 }
 
-const SEEN = { l: ['layer', '.grid tbody tr'], f: ['flat', '.grid tbody tr'], r: ['report', '.breakdown-legend li'], o: ['overview', 'table.layers'] };
+const SEEN = {
+    l: ['layer', '.grid tbody tr'],
+    f: ['flat', '.grid tbody tr'],
+    r: ['report', '.breakdown-legend li'],
+    o: ['overview', 'table.layers'],
+};
 
 async function goTo(page, key) {
     const [name, ready] = SEEN[key];
@@ -106,8 +155,11 @@ async function goTo(page, key) {
 
 /** Whoever goes back and forth between pages of a trace waits for no answer: the browser keeps what it was told. */
 async function pagesSeenBeforeAskNothing(page, daemon) {
-    const trace = await daemon.trace('unet3d-v100'), asked = [];
-    page.on('request', (request) => { if (/\/api\/v1\/traces\/\w+\//.test(request.url())) asked.push(request.url()); });
+    const trace = await daemon.trace('unet3d-v100'),
+        asked = [];
+    page.on('request', (request) => {
+        if (/\/api\/v1\/traces\/\w+\//.test(request.url())) asked.push(request.url());
+    });
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
     await page.locator('.chart canvas').waitFor();
     for (const key of Object.keys(SEEN)) await goTo(page, key);

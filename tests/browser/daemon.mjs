@@ -22,16 +22,27 @@ export function golden(name) {
 
 export class Daemon {
     /**
-     * @param {{traces?: string[], token?: string}} [options]  given traces to register; a token that viewers and editors need
+     * @param {{traces?: string[], token?: string}} [options]  given traces to register; a token that viewers and
+     *   editors need
      */
     static async start({ traces = [], token } = {}) {
         const daemon = new Daemon();
         daemon.folder = await mkdtemp(path.join(os.tmpdir(), 'strata-browser-'));
-        daemon.arguments = ['--store', path.join(daemon.folder, 'store'), '--web', path.join(STRATA_BUILD, 'web/site'), '--root', path.join(STRATA_SHARED, 'traces'),
-            '--root', daemon.folder];
+        daemon.arguments = [
+            '--store',
+            path.join(daemon.folder, 'store'),
+            '--web',
+            path.join(STRATA_BUILD, 'web/site'),
+            '--root',
+            path.join(STRATA_SHARED, 'traces'),
+            '--root',
+            daemon.folder,
+        ];
         if (token) {
             const file = path.join(daemon.folder, 'tokens');
-            await writeFile(file, `tester:editor:${createHash('sha256').update(token).digest('hex')}\n`, { mode: 0o600 });
+            await writeFile(file, `tester:editor:${createHash('sha256').update(token).digest('hex')}\n`, {
+                mode: 0o600,
+            });
             daemon.arguments.push('--tokens', file);
         }
         await daemon.begin('127.0.0.1:0', traces.map(given));
@@ -40,13 +51,21 @@ export class Daemon {
     }
 
     async begin(listen, traces = []) {
-        this.process = spawn(STRATAD, ['--listen', listen, ...this.arguments, ...traces], { stdio: ['ignore', 'pipe', 'pipe'] });
+        this.process = spawn(STRATAD, ['--listen', listen, ...this.arguments, ...traces], {
+            stdio: ['ignore', 'pipe', 'pipe'],
+        });
         this.log = '';
-        this.process.stderr.on('data', (text) => { this.log += text; });
+        this.process.stderr.on('data', (text) => {
+            this.log += text;
+        });
         const lines = readline.createInterface({ input: this.process.stdout });
         const line = await Promise.race([
-            new Promise((resolve) => { lines.once('line', resolve); }),
-            new Promise((_, reject) => { this.process.once('exit', (status) => reject(new Error(`stratad ended with ${status}: ${this.log}`))); }),
+            new Promise((resolve) => {
+                lines.once('line', resolve);
+            }),
+            new Promise((_, reject) => {
+                this.process.once('exit', (status) => reject(new Error(`stratad ended with ${status}: ${this.log}`)));
+            }),
         ]);
         this.base = line.replace('listening on ', '');
     }
@@ -55,7 +74,8 @@ export class Daemon {
     async ingestCopy(source, prefix = '') {
         const folder = path.join(this.folder, path.basename(source));
         await mkdir(folder, { recursive: true });
-        for (const name of await readdir(source)) if (name.startsWith(prefix)) await cp(path.join(source, name), path.join(folder, name));
+        for (const name of await readdir(source))
+            if (name.startsWith(prefix)) await cp(path.join(source, name), path.join(folder, name));
         return this.ingest(folder);
     }
 
@@ -69,7 +89,9 @@ export class Daemon {
 
     /** Ends it, leaving its store, so that again() finds everything. */
     async end() {
-        const over = new Promise((resolve) => { this.process.once('exit', resolve); });
+        const over = new Promise((resolve) => {
+            this.process.once('exit', resolve);
+        });
         this.process.kill('SIGTERM');
         return over;
     }
@@ -86,7 +108,11 @@ export class Daemon {
     }
 
     async call(method, where, body) {
-        const response = await fetch(`${this.base}/api/v1/${where}`, { method, body: body && JSON.stringify(body), headers: body && { 'Content-Type': 'application/json' } });
+        const response = await fetch(`${this.base}/api/v1/${where}`, {
+            method,
+            body: body && JSON.stringify(body),
+            headers: body && { 'Content-Type': 'application/json' },
+        });
         const text = await response.text();
         if (!response.ok) throw new Error(`${method} ${where}: ${response.status} ${text}`);
         return text ? JSON.parse(text) : null;
@@ -107,7 +133,10 @@ export class Daemon {
     /** Registers a folder and waits until it is read. */
     async ingest(folder) {
         const { trace, job } = await this.call('POST', 'traces', { path: folder });
-        for (let now = job; now && !ENDED.includes(now.state); now = await this.get(`jobs/${job.id}`)) await new Promise((resolve) => { setTimeout(resolve, 20); });
+        for (let now = job; now && !ENDED.includes(now.state); now = await this.get(`jobs/${job.id}`))
+            await new Promise((resolve) => {
+                setTimeout(resolve, 20);
+            });
         return this.get(`traces/${trace.id}`);
     }
 
@@ -123,7 +152,9 @@ export class Daemon {
         for (;;) {
             const traces = await this.traces();
             if (traces.length >= count && traces.every((trace) => trace.state !== 'ingesting')) return traces;
-            await new Promise((resolve) => { setTimeout(resolve, 50); });
+            await new Promise((resolve) => {
+                setTimeout(resolve, 50);
+            });
         }
     }
 }

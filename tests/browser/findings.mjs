@@ -17,17 +17,37 @@ async function sentencesAreTheApis(page, daemon) {
     const { findings } = await openFindings(page, daemon);
     for (const [severity, label] of Object.entries(LABELS)) {
         const card = page.getByRole('region', { name: label, exact: true });
-        const wanted = findings.filter((one) => one.severity === severity).map((one) => `${one.title} ${one.text}`.trim());
-        assert.deepEqual((await card.locator('.finding-words').allTextContents()).map((words) => words.trim()), wanted, label);
+        const wanted = findings
+            .filter((one) => one.severity === severity)
+            .map((one) => `${one.title} ${one.text}`.trim());
+        assert.deepEqual(
+            (await card.locator('.finding-words').allTextContents()).map((words) => words.trim()),
+            wanted,
+            label,
+        );
     }
-    assert.equal(await page.getByRole('region', { name: 'Passed', exact: true }).locator('.finding').first().isVisible(), false, 'what is in order is folded');
+    assert.equal(
+        await page.getByRole('region', { name: 'Passed', exact: true }).locator('.finding').first().isVisible(),
+        false,
+        'what is in order is folded',
+    );
 }
 
 async function evidenceIsTheApis(page, daemon) {
     const { findings } = await openFindings(page, daemon, { rule: 'input_bound' });
     const finding = findings.find(({ rule }) => rule === 'input_bound');
     const rows = page.getByRole('table', { name: `Evidence: ${finding.title}` }).locator('tbody tr');
-    assert.deepEqual(await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => { const data = cell.querySelector('data'); return data ? Number(data.value) : cell.textContent; }))), finding.evidence.data);
+    assert.deepEqual(
+        await rows.evaluateAll((all) =>
+            all.map((row) =>
+                [...row.cells].map((cell) => {
+                    const data = cell.querySelector('data');
+                    return data ? Number(data.value) : cell.textContent;
+                }),
+            ),
+        ),
+        finding.evidence.data,
+    );
     await page.getByText(finding.advice[0]).waitFor();
     const other = findings.find(({ rule }) => rule === 'au');
     await page.locator('.finding > summary', { hasText: other.text }).click();
@@ -51,47 +71,112 @@ async function overviewHasTheWorst(page, daemon) {
     const lines = page.locator('.finding-line');
     await lines.first().waitFor();
     const wanted = findings.filter(({ severity }) => severity === 'critical' || severity === 'warning').slice(0, 3);
-    assert.deepEqual(await lines.locator('.finding-words').allTextContents(), wanted.map(({ text }) => text));
+    assert.deepEqual(
+        await lines.locator('.finding-words').allTextContents(),
+        wanted.map(({ text }) => text),
+    );
     await lines.first().click();
     await page.locator('.finding[open]').getByText(wanted[0].text).waitFor();
 }
 
 /* What a link's page shows, by the finding's figures: how to read each figure there. */
-const numbers = (page, name, row = 'tbody tr') => page.locator(name).locator(row).evaluateAll((rows) => rows.map((one) => [...one.querySelectorAll('data')].map((data) => Number(data.value))));
-const near = (shown, wanted, what) => assert.ok(Math.abs(shown - wanted) <= 1e-6 * Math.max(1, Math.abs(wanted)), `${what}: ${shown} is shown, ${wanted} is said`);
+const numbers = (page, name, row = 'tbody tr') =>
+    page
+        .locator(name)
+        .locator(row)
+        .evaluateAll((rows) => rows.map((one) => [...one.querySelectorAll('data')].map((data) => Number(data.value))));
+const near = (shown, wanted, what) =>
+    assert.ok(
+        Math.abs(shown - wanted) <= 1e-6 * Math.max(1, Math.abs(wanted)),
+        `${what}: ${shown} is shown, ${wanted} is said`,
+    );
 const ready = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, .outdated'));
 
 const SHOWN = {
     async overlap(page, { rule, figures }) {
-        const causes = await page.getByRole('table', { name: 'Causes' }).locator('tbody tr').evaluateAll((rows) => Object.fromEntries(rows.map((row) => [row.querySelector('th .quiet')?.textContent.trim() ?? row.querySelector('th').textContent.trim(), Number(row.querySelector('data').value)])));
-        const said = await page.locator('.card[aria-label="Where the time goes"] .answer data').evaluateAll((all) => all.map((one) => Number(one.value)));
+        const causes = await page
+            .getByRole('table', { name: 'Causes' })
+            .locator('tbody tr')
+            .evaluateAll((rows) =>
+                Object.fromEntries(
+                    rows.map((row) => [
+                        row.querySelector('th .quiet')?.textContent.trim() ??
+                            row.querySelector('th').textContent.trim(),
+                        Number(row.querySelector('data').value),
+                    ]),
+                ),
+            );
+        const said = await page
+            .locator('.card[aria-label="Where the time goes"] .answer data')
+            .evaluateAll((all) => all.map((one) => Number(one.value)));
         for (const [name, value] of Object.entries(figures)) {
             const cause = name.slice(2);
             if (name.startsWith('s_') && cause in causes) near(causes[cause], value, `${rule} ${name}`);
-            else if (['s_input', 's_storage', 'b_self'].includes(name)) assert.ok(said.some((one) => Math.abs(one - value) < 1e-6), `${rule} ${name}: ${value} is not among ${said}`);
+            else if (['s_input', 's_storage', 'b_self'].includes(name))
+                assert.ok(
+                    said.some((one) => Math.abs(one - value) < 1e-6),
+                    `${rule} ${name}: ${value} is not among ${said}`,
+                );
             else if (name === 's_top_time') near(Math.max(...Object.values(causes)), value, `${rule} ${name}`);
         }
     },
     async steps(page, { rule, figures }) {
-        const tiles = Object.fromEntries(await page.locator('.tile').evaluateAll((all) => all.map((one) => [one.querySelector('dt').textContent, Number(one.querySelector('data')?.value ?? NaN)])));
-        for (const [figure, tile] of [['u_au', 'Accelerator busy'], ['u_dlio', 'By DLIO\'s formula'], ['r_wait', 'Waiting for the last rank'], ['f_excess', 'First steps']]) if (typeof figures[figure] === 'number') near(tiles[tile], figures[figure], `${rule} ${figure}`);
-        if ('r_slowest' in figures) assert.deepEqual((await numbers(page, 'section[aria-label="Last rank of each step"]'))[0].slice(0, 2), [figures.r_slowest, figures.r_steps], rule);
+        const tiles = Object.fromEntries(
+            await page
+                .locator('.tile')
+                .evaluateAll((all) =>
+                    all.map((one) => [
+                        one.querySelector('dt').textContent,
+                        Number(one.querySelector('data')?.value ?? NaN),
+                    ]),
+                ),
+        );
+        for (const [figure, tile] of [
+            ['u_au', 'Accelerator busy'],
+            ['u_dlio', "By DLIO's formula"],
+            ['r_wait', 'Waiting for the last rank'],
+            ['f_excess', 'First steps'],
+        ])
+            if (typeof figures[figure] === 'number') near(tiles[tile], figures[figure], `${rule} ${figure}`);
+        if ('r_slowest' in figures)
+            assert.deepEqual(
+                (await numbers(page, 'section[aria-label="Last rank of each step"]'))[0].slice(0, 2),
+                [figures.r_slowest, figures.r_steps],
+                rule,
+            );
     },
     async overview(page, { rule, figures }) {
         const card = page.getByRole('region', { name: 'Stragglers', exact: true });
-        if (figures.z_members < 3) { await card.getByText('Too few to compare').waitFor(); return; }
+        if (figures.z_members < 3) {
+            await card.getByText('Too few to compare').waitFor();
+            return;
+        }
         near(Number(await card.locator('.median data').getAttribute('value')), figures.z_median, `${rule} median`);
-        near((await numbers(page, 'section[aria-label="Stragglers"]'))[0][0], figures.z_value, `${rule} ${figures.z_worst}`);
+        near(
+            (await numbers(page, 'section[aria-label="Stragglers"]'))[0][0],
+            figures.z_value,
+            `${rule} ${figures.z_worst}`,
+        );
     },
     /** The events that the query has are those that the sentence counts. */
     async query(page, { rule, link, figures }, count) {
         assert.equal((await parametersOf(page)).filter ?? null, link.filter ?? null, rule);
-        const said = { small_reads: 'q_small', small_writes: 'q_small', random_reads: 'a_known', random_writes: 'a_known' }[rule];
-        if (said && figures.a_unknown !== undefined) assert.ok(await count(link.filter) >= figures[said] + figures.a_unknown, rule);
+        const said = {
+            small_reads: 'q_small',
+            small_writes: 'q_small',
+            random_reads: 'a_known',
+            random_writes: 'a_known',
+        }[rule];
+        if (said && figures.a_unknown !== undefined)
+            assert.ok((await count(link.filter)) >= figures[said] + figures.a_unknown, rule);
         else if (said) assert.equal(await count(link.filter), figures[said], rule);
     },
     async report(page, { figures }) {
-        if (figures.l_lines > 0) await page.getByText(figures.l_malformed === 0 ? 'malformed' : String(figures.l_malformed)).first().waitFor();
+        if (figures.l_lines > 0)
+            await page
+                .getByText(figures.l_malformed === 0 ? 'malformed' : String(figures.l_malformed))
+                .first()
+                .waitFor();
     },
     async layer() {},
 };
@@ -104,20 +189,43 @@ async function everyLinkShowsItsFigures(page, daemon) {
         const { findings } = await daemon.get(`traces/${trace.id}/findings`);
         await page.goto(`${daemon.base}/?page=findings&trace=${trace.id}`);
         await page.locator('.finding').first().waitFor({ state: 'attached' });
-        const links = await page.locator('.finding').evaluateAll((all) => all.map((one) => [...one.querySelectorAll('.finding-links a')].map((link) => link.getAttribute('href'))));
+        const links = await page
+            .locator('.finding')
+            .evaluateAll((all) =>
+                all.map((one) =>
+                    [...one.querySelectorAll('.finding-links a')].map((link) => link.getAttribute('href')),
+                ),
+            );
         for (const [at, finding] of findings.entries()) {
             for (const address of links[at]) {
-                const place = new URLSearchParams(address), to = place.get('page');
+                const place = new URLSearchParams(address),
+                    to = place.get('page');
                 if (finding.severity === 'na') continue;
                 await page.goto(`${daemon.base}/${address}`);
                 await page.locator('main .card:visible, main .empty:visible, main .notice:visible').first().waitFor();
                 await ready(page);
                 if (to === 'whatif') {
-                    if (await page.locator('.notice.bad').count() === 0) assert.match(await page.locator('.card[aria-label="Result"] .answer').innerText(), /^The training would take/, finding.rule);
-                    for (const [factor, value] of Object.entries(finding.what_if)) assert.equal(place.get(`if_${factor}`), value, finding.rule);
+                    if ((await page.locator('.notice.bad').count()) === 0)
+                        assert.match(
+                            await page.locator('.card[aria-label="Result"] .answer').innerText(),
+                            /^The training would take/,
+                            finding.rule,
+                        );
+                    for (const [factor, value] of Object.entries(finding.what_if))
+                        assert.equal(place.get(`if_${factor}`), value, finding.rule);
                 } else {
                     assert.equal(await page.locator('.notice.bad').count(), 0, `${name}: ${address}`);
-                    await SHOWN[to](page, finding, async (filter) => (await daemon.call('POST', `traces/${trace.id}/query`, { filter, aggregate: { calls: 'count()' } })).data[0][0]);
+                    await SHOWN[to](
+                        page,
+                        finding,
+                        async (filter) =>
+                            (
+                                await daemon.call('POST', `traces/${trace.id}/query`, {
+                                    filter,
+                                    aggregate: { calls: 'count()' },
+                                })
+                            ).data[0][0],
+                    );
                 }
                 followed++;
             }
@@ -136,10 +244,14 @@ async function adviceIsSimulated(page, daemon) {
 }
 
 export const tests = [
-    { name: 'findings: sentences are the API\'s, by severity', body: sentencesAreTheApis },
-    { name: 'findings: evidence and advice are the API\'s', body: evidenceIsTheApis },
+    { name: "findings: sentences are the API's, by severity", body: sentencesAreTheApis },
+    { name: "findings: evidence and advice are the API's", body: evidenceIsTheApis },
     { name: 'findings: a link leads to the events', body: linksLeadToTheEvents },
     { name: 'findings: Overview has the worst', body: overviewHasTheWorst },
-    { name: 'findings: every link shows the figures of its sentence', body: everyLinkShowsItsFigures, expected: /422/ }, // What if refuses traces without compute
+    {
+        name: 'findings: every link shows the figures of its sentence',
+        body: everyLinkShowsItsFigures,
+        expected: /422/,
+    }, // What if refuses traces without compute
     { name: 'findings: advice is simulated', body: adviceIsSimulated },
 ];

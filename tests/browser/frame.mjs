@@ -14,10 +14,19 @@ async function keysAreEnough(page, daemon) {
     await link.waitFor();
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to content');
-    for (let i = 0; i < 40 && await page.evaluate(() => document.activeElement.tagName) !== 'TR'; i++) await page.keyboard.press('Tab');
-    const visible = await page.evaluate(() => { const style = getComputedStyle(document.activeElement); return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2; });
+    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.tagName)) !== 'TR'; i++)
+        await page.keyboard.press('Tab');
+    const visible = await page.evaluate(() => {
+        const style = getComputedStyle(document.activeElement);
+        return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+    });
     assert.ok(visible, 'the focus is visible');
-    for (let i = 0; i < 10 && !(await page.evaluate(() => document.activeElement.innerText)).includes('unet3d-v100'); i++) await page.keyboard.press('ArrowDown');
+    for (
+        let i = 0;
+        i < 10 && !(await page.evaluate(() => document.activeElement.innerText)).includes('unet3d-v100');
+        i++
+    )
+        await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.locator('table.layers').waitFor();
     assert.equal((await parametersOf(page)).page, 'overview');
@@ -77,7 +86,11 @@ async function signInIsAskedFor(page) {
         await page.getByText('No traces yet').waitFor();
         await page.reload();
         await page.getByText('No traces yet').waitFor();
-        assert.match(await page.locator('.snippet code').innerText(), /^curl -H "Authorization: Bearer \$STRATA_TOKEN" -X POST/, 'what is copied says how to pass a token');
+        assert.match(
+            await page.locator('.snippet code').innerText(),
+            /^curl -H "Authorization: Bearer \$STRATA_TOKEN" -X POST/,
+            'what is copied says how to pass a token',
+        );
     } finally {
         await page.close();
         await daemon.stop();
@@ -106,7 +119,10 @@ async function namesOfTracesAreText(page, daemon) {
 async function firstPageIsSmallAndFast(page, daemon) {
     const folder = path.join(process.env.STRATA_BUILD, 'web/site');
     const packed = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.gz'));
-    const bytes = (await Promise.all(packed.map((name) => stat(path.join(folder, name))))).reduce((sum, one) => sum + one.size, 0);
+    const bytes = (await Promise.all(packed.map((name) => stat(path.join(folder, name))))).reduce(
+        (sum, one) => sum + one.size,
+        0,
+    );
     assert.ok(bytes < BUDGET, `${bytes} bytes compressed in all`);
     const answers = [];
     page.on('response', (response) => answers.push(response));
@@ -115,7 +131,10 @@ async function firstPageIsSmallAndFast(page, daemon) {
     const ready = await page.evaluate(() => Math.round(performance.now()));
     console.log(`   ${Math.round(bytes / 1024)} KiB compressed in all; list of traces on screen after ${ready} ms`);
     const assets = answers.filter((answer) => /\.(js|css)$/.test(new URL(answer.url()).pathname));
-    assert.ok(assets.length > 3 && !assets.some((answer) => answer.url().includes('echarts')), 'charts are not loaded before one is shown');
+    assert.ok(
+        assets.length > 3 && !assets.some((answer) => answer.url().includes('echarts')),
+        'charts are not loaded before one is shown',
+    );
     for (const answer of assets) {
         const headers = answer.headers();
         assert.equal(headers['content-encoding'], 'gzip', answer.url());
@@ -128,7 +147,11 @@ async function firstPageIsSmallAndFast(page, daemon) {
 export const tests = [
     { name: 'frame: keys alone are enough', body: keysAreEnough },
     { name: 'frame: light and dark are switched', body: themeIsSwitched },
-    { name: 'frame: a lost connection shows and heals', body: lostConnectionHeals, expected: /ERR_|Failed to load|^$/ },
+    {
+        name: 'frame: a lost connection shows and heals',
+        body: lostConnectionHeals,
+        expected: /ERR_|Failed to load|^$/,
+    },
     { name: 'frame: a sign-in is asked for', body: signInIsAskedFor, expected: /40[13]/ },
     { name: 'frame: an unknown trace is said in words', body: unknownTraceIsSaidInWords, expected: /404/ },
     { name: 'frame: what comes from traces stays text', body: namesOfTracesAreText },

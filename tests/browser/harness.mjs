@@ -1,4 +1,5 @@
-/* harness.mjs - runs tests, each in a browser window of its own, and fails those during which the console complained. */
+/* harness.mjs - runs tests, each in a browser window of its own, and fails those during which the console complained.
+ * */
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -13,7 +14,16 @@ export const shots = path.join(work, 'shots');
 export function openBrowser() {
     return chromium.launch({
         executablePath: process.env.STRATA_CHROMIUM,
-        args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+        args: [
+            '--headless',
+            '--no-sandbox',
+            '--disable-gpu',
+            '--disable-quic',
+            '--no-first-run',
+            '--disable-background-networking',
+            '--disable-component-update',
+            '--disable-sync',
+        ],
     });
 }
 
@@ -27,7 +37,8 @@ export function openBrowser() {
 /** @param {Test[]} tests */
 export async function runTests({ browser, daemon, words }, tests) {
     await mkdir(shots, { recursive: true });
-    let passed = 0, failed = 0;
+    let passed = 0,
+        failed = 0;
     for (const test of tests.filter((one) => words.length === 0 || words.some((word) => one.name.includes(word)))) {
         try {
             await runTest(browser, daemon, test);
@@ -47,11 +58,17 @@ async function runTest(browser, daemon, { name, body, expected }) {
     const page = await context.newPage();
     const complaints = [];
     page.setDefaultTimeout(60000); /* for what never comes: how fast a machine is decides nothing */
-    page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) complaints.push(message.text()); });
+    page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
     page.on('pageerror', (error) => complaints.push(error.stack));
     try {
         await body(page, daemon, browser);
-        assert.deepEqual(complaints.filter((text) => !expected?.test(text)), [], 'console of the browser');
+        assert.deepEqual(
+            complaints.filter((text) => !expected?.test(text)),
+            [],
+            'console of the browser',
+        );
     } catch (error) {
         await page.screenshot({ path: path.join(shots, `failed ${name.replaceAll('/', ' ')}.png`) }).catch(() => {});
         throw error;
@@ -62,13 +79,22 @@ async function runTest(browser, daemon, { name, body, expected }) {
 
 /** The full numbers behind the cells of a table: {row name: {column label: number or null}}. */
 export function tableNumbers(table) {
-    return table.evaluate((element) => Object.fromEntries([...element.tBodies[0].rows].map((row) => [
-        row.cells[0].querySelector('a, button, data')?.textContent.trim(),
-        Object.fromEntries([...row.cells].slice(1).filter((cell) => cell.dataset.label).map((cell) => {
-            const data = cell.querySelector('data');
-            return [cell.dataset.label, data ? Number(data.value) : null];
-        })),
-    ])));
+    return table.evaluate((element) =>
+        Object.fromEntries(
+            [...element.tBodies[0].rows].map((row) => [
+                row.cells[0].querySelector('a, button, data')?.textContent.trim(),
+                Object.fromEntries(
+                    [...row.cells]
+                        .slice(1)
+                        .filter((cell) => cell.dataset.label)
+                        .map((cell) => {
+                            const data = cell.querySelector('data');
+                            return [cell.dataset.label, data ? Number(data.value) : null];
+                        }),
+                ),
+            ]),
+        ),
+    );
 }
 
 /** Waits until a page of rows and every card beside it stands. */
@@ -79,7 +105,9 @@ export async function settled(page) {
 
 /** The figure of a tile: its full number. */
 export async function tileNumber(page, label) {
-    const data = page.locator('.tile', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) }).locator('data');
+    const data = page
+        .locator('.tile', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) })
+        .locator('data');
     return Number(await data.getAttribute('value'));
 }
 

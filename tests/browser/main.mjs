@@ -28,7 +28,29 @@ const daemon = await Daemon.start({ traces: ['unet3d-v100'] });
 const browser = await openBrowser();
 let failed = 1;
 try {
-    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [...types, ...traces, ...overview, ...overlap, ...layer, ...flat, ...query, ...event, ...compare, ...report, ...findings, ...tasks, ...timeline, ...timelineParts, ...frame, ...whereIs, ...whatIf, ...checks, ...large, ...smooth, ...pictures]);
+    failed = await runTests({ browser, daemon, words: process.argv.slice(2) }, [
+        ...types,
+        ...traces,
+        ...overview,
+        ...overlap,
+        ...layer,
+        ...flat,
+        ...query,
+        ...event,
+        ...compare,
+        ...report,
+        ...findings,
+        ...tasks,
+        ...timeline,
+        ...timelineParts,
+        ...frame,
+        ...whereIs,
+        ...whatIf,
+        ...checks,
+        ...large,
+        ...smooth,
+        ...pictures,
+    ]);
 } finally {
     await browser.close();
     await closeLarge();

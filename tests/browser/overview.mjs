@@ -6,7 +6,15 @@ import { given } from './daemon.mjs';
 import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
 const COLUMNS = {
-    'Wall time': 'busy', 'Not overlapped': 'exposed_group_sum', Overlapped: 'hidden_share', Self: 'self_group_sum', 'Call time': 'time', Count: 'count', Size: 'size', 'Per call': 'bw', Aggregate: 'bw_busy',
+    'Wall time': 'busy',
+    'Not overlapped': 'exposed_group_sum',
+    Overlapped: 'hidden_share',
+    Self: 'self_group_sum',
+    'Call time': 'time',
+    Count: 'count',
+    Size: 'size',
+    'Per call': 'bw',
+    Aggregate: 'bw_busy',
 };
 
 async function openOverview(page, daemon, more = '') {
@@ -27,7 +35,7 @@ async function compareLayers(page, summary) {
     const cells = await tableNumbers(page.locator('table.layers'));
     for (const layer of summary.layers) {
         for (const [label, column] of Object.entries(COLUMNS)) {
-            const wanted = column === 'size' ? layer.size || null : layer[column] ?? null;
+            const wanted = column === 'size' ? layer.size || null : (layer[column] ?? null);
             assert.equal(cells[layer.name][label] ?? null, wanted, `${layer.name} ${label}`);
         }
     }
@@ -38,14 +46,26 @@ async function figuresAreTheApis(page, daemon) {
     const trace = await openOverview(page, daemon);
     const summary = await daemon.get(`traces/${trace.id}/summary`);
     assert.equal(summary.job_time, 56.695354);
-    for (const [label, name] of [['Job time', 'job_time'], ['Events', 'events'], ['Processes', 'processes'], ['Hosts', 'hosts'], ['Files', 'files']]) {
+    for (const [label, name] of [
+        ['Job time', 'job_time'],
+        ['Events', 'events'],
+        ['Processes', 'processes'],
+        ['Hosts', 'hosts'],
+        ['Files', 'files'],
+    ]) {
         assert.equal(await tileNumber(page, label), summary[name], label);
     }
     const io = (await daemon.get(`traces/${trace.id}/summary?preset=posix`)).layers[0];
-    assert.deepEqual([await tileNumber(page, 'Read'), await tileNumber(page, 'Written'), await tileNumber(page, 'I/O share')], [io.read_size, io.write_size, io.busy / summary.job_time]);
+    assert.deepEqual(
+        [await tileNumber(page, 'Read'), await tileNumber(page, 'Written'), await tileNumber(page, 'I/O share')],
+        [io.read_size, io.write_size, io.busy / summary.job_time],
+    );
     await compareLayers(page, summary);
     assert.match(await page.locator('.why').innerText(), /Preset dlio/);
-    assert.match(await page.locator('.card', { has: page.getByRole('heading', { name: 'Layers' }) }).innerText(), /474 events dropped by filters, 1\u202f760 in no layer, 96 in more than one/);
+    assert.match(
+        await page.locator('.card', { has: page.getByRole('heading', { name: 'Layers' }) }).innerText(),
+        /474 events dropped by filters, 1\u202f760 in no layer, 96 in more than one/,
+    );
 }
 
 async function answerAddsUp(page, daemon) {
@@ -53,26 +73,55 @@ async function answerAddsUp(page, daemon) {
     const { layers } = await daemon.get(`traces/${trace.id}/summary`);
     const of = (name) => layers.find((layer) => layer.name === name);
     const whole = of('app').busy_group_sum;
-    const shares = await page.locator('.breakdown-legend strong data').evaluateAll((all) => all.map((one) => Number(one.value)));
+    const shares = await page
+        .locator('.breakdown-legend strong data')
+        .evaluateAll((all) => all.map((one) => Number(one.value)));
     assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 1) < 1e-6, `the parts sum up to the whole: ${shares}`);
     assert.equal(shares[0], of('compute').busy_group_sum / whole);
-    assert.match(await page.locator('.answer').innerText(), /computed 61\.6\u202f% of their time; they spent 28\.5\u202f% in fetch_data/);
+    assert.match(
+        await page.locator('.answer').innerText(),
+        /computed 61\.6\u202f% of their time; they spent 28\.5\u202f% in fetch_data/,
+    );
 }
 
 /** Where the preset has no compute layer, or layers hang below absent ones, intervals tell the parts apart. */
 async function answerNeedsNoCompute(page, daemon) {
-    const legend = () => page.locator('.breakdown-legend li').evaluateAll((items) => Object.fromEntries(items.map((item) => [item.querySelector('.name').textContent, Number(item.querySelectorAll('data')[1].value)])));
+    const legend = () =>
+        page
+            .locator('.breakdown-legend li')
+            .evaluateAll((items) =>
+                Object.fromEntries(
+                    items.map((item) => [
+                        item.querySelector('.name').textContent,
+                        Number(item.querySelectorAll('data')[1].value),
+                    ]),
+                ),
+            );
     const trace = await openOverview(page, daemon, '&preset=posix');
     await page.locator('.answer').getByText('The 8\u202fprocesses spent').waitFor();
-    const { sets, span } = await daemon.call('POST', `traces/${trace.id}/overlap`, { preset: 'posix', scope: 'process', sets: { reading: 'cat.str.contains("posix|stdio") and io_cat == 1', metadata: 'cat.str.contains("posix|stdio") and io_cat == 3' } });
+    const { sets, span } = await daemon.call('POST', `traces/${trace.id}/overlap`, {
+        preset: 'posix',
+        scope: 'process',
+        sets: {
+            reading: 'cat.str.contains("posix|stdio") and io_cat == 1',
+            metadata: 'cat.str.contains("posix|stdio") and io_cat == 3',
+        },
+    });
     const parts = await legend();
-    assert.ok(Math.abs(parts.reading - sets[0].busy) < 1e-6 && Math.abs(parts.metadata - sets[1].busy) < 1e-6, JSON.stringify(parts));
+    assert.ok(
+        Math.abs(parts.reading - sets[0].busy) < 1e-6 && Math.abs(parts.metadata - sets[1].busy) < 1e-6,
+        JSON.stringify(parts),
+    );
     assert.ok(Math.abs(Object.values(parts).reduce((a, b) => a + b) - span) < 1e-6, 'the parts sum up to the spans');
     const dialect = await daemon.ingest(given('unet3d-plain-dialect'));
     await page.goto(`${daemon.base}/?page=overview&trace=${dialect.id}`);
     await page.locator('.answer').getByText('data_loader').waitFor();
-    const { groups } = await daemon.call('POST', `traces/${dialect.id}/overlap`, { preset: 'dlio', layers: ['app', 'compute', 'data_loader'] });
-    const waiting = groups.find((group) => group.sets.join() === 'app,data_loader').time, ranks = await legend();
+    const { groups } = await daemon.call('POST', `traces/${dialect.id}/overlap`, {
+        preset: 'dlio',
+        layers: ['app', 'compute', 'data_loader'],
+    });
+    const waiting = groups.find((group) => group.sets.join() === 'app,data_loader').time,
+        ranks = await legend();
     assert.ok(Math.abs(ranks.data_loader - waiting) < 1e-6, `${ranks.data_loader} ${waiting}`);
 }
 
@@ -80,8 +129,11 @@ async function answerNeedsNoCompute(page, daemon) {
 async function zoomIsExact(page, daemon) {
     await openOverview(page, daemon, '&from=20&to=20.004');
     await page.locator('.chip.accent', { hasText: '20.00000 \u2013 20.00400\u202fs' }).waitFor();
-    assert.equal(await page.locator('.layers tr:has([data-layer="app"])').getAttribute('class') ?? '', '');
-    assert.ok(await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'app' }).isVisible(), 'a call that goes on throughout is there');
+    assert.equal((await page.locator('.layers tr:has([data-layer="app"])').getAttribute('class')) ?? '', '');
+    assert.ok(
+        await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'app' }).isVisible(),
+        'a call that goes on throughout is there',
+    );
     await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
     assert.match(await page.locator('.chart-tip p').first().innerText(), /^20\.00\d+ \u2013 20\.00\d+\u202fs$/);
 }
@@ -99,9 +151,15 @@ async function ledgerAddsUp(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.locator('.ledger').getByText('lines').waitFor();
     const { totals } = await daemon.get(`traces/${trace.id}/report`);
-    const numbers = (await page.locator('.ledger p > span').first().innerText()).replaceAll('\u202f', '').match(/\d+/g).map(Number);
+    const numbers = (await page.locator('.ledger p > span').first().innerText())
+        .replaceAll('\u202f', '')
+        .match(/\d+/g)
+        .map(Number);
     assert.equal(numbers[0], totals.lines);
-    assert.equal(numbers.slice(2).reduce((a, b) => a + b), totals.lines);
+    assert.equal(
+        numbers.slice(2).reduce((a, b) => a + b),
+        totals.lines,
+    );
 }
 
 async function tableViewIsTheSeries(page, daemon) {
@@ -110,12 +168,22 @@ async function tableViewIsTheSeries(page, daemon) {
     await page.locator('.chart-table').waitFor();
     const cells = await page.locator('.chart-table table').evaluate((table) => ({
         heads: [...table.tHead.rows[0].cells].map((cell) => cell.textContent),
-        rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => { const data = cell.querySelector('data'); return data && Number(data.value); })),
+        rows: [...table.tBodies[0].rows].map((row) =>
+            [...row.cells].map((cell) => {
+                const data = cell.querySelector('data');
+                return data && Number(data.value);
+            }),
+        ),
     }));
     assert.equal(cells.rows.length, series.data.length);
     for (const layer of cells.heads.slice(1)) {
-        const from = series.columns.indexOf(`${layer}_busy`), at = cells.heads.indexOf(layer);
-        assert.deepEqual(cells.rows.map((row) => row[at]), series.data.map((row) => row[from]), layer);
+        const from = series.columns.indexOf(`${layer}_busy`),
+            at = cells.heads.indexOf(layer);
+        assert.deepEqual(
+            cells.rows.map((row) => row[at]),
+            series.data.map((row) => row[from]),
+            layer,
+        );
     }
     assert.ok(cells.heads.includes('compute') && cells.heads.includes('reader_posix_lustre'));
 }
@@ -124,13 +192,16 @@ async function tableViewIsTheSeries(page, daemon) {
 function pixelsOf(page, layer) {
     return page.evaluate((name) => {
         const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-        pixel.fillStyle = getComputedStyle(document.querySelector(`.layers tr:has([data-layer="${name}"]) .swatch`)).backgroundColor;
+        pixel.fillStyle = getComputedStyle(
+            document.querySelector(`.layers tr:has([data-layer="${name}"]) .swatch`),
+        ).backgroundColor;
         pixel.fillRect(0, 0, 1, 1);
         const rgb = [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
         const canvas = document.querySelector('.chart canvas');
         const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         let count = 0;
-        for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 128 && rgb.every((part, at) => Math.abs(part - pixels[i + at]) < 12)) count++;
+        for (let i = 0; i < pixels.length; i += 4)
+            if (pixels[i + 3] > 128 && rgb.every((part, at) => Math.abs(part - pixels[i + at]) < 12)) count++;
         return count;
     }, layer);
 }
@@ -179,7 +250,10 @@ async function brushSetsTheRange(page, daemon) {
     await shown(page);
     const again = await parametersOf(page);
     assert.deepEqual([again.from, again.to], [from, to]);
-    await page.getByRole('button', { name: /\u2013.*/ }).first().waitFor();
+    await page
+        .getByRole('button', { name: /\u2013.*/ })
+        .first()
+        .waitFor();
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => !new URLSearchParams(location.search).has('from'));
     await page.waitForFunction(() => !document.querySelector('.outdated'));
@@ -203,7 +277,9 @@ async function controlsAskTheApi(page, daemon) {
     await page.keyboard.type('size > 4096');
     await page.keyboard.press('Enter');
     await settled();
-    const filtered = await daemon.get(`traces/${trace.id}/summary?preset=posix&filters=off&filter=${encodeURIComponent('size > 4096')}`);
+    const filtered = await daemon.get(
+        `traces/${trace.id}/summary?preset=posix&filters=off&filter=${encodeURIComponent('size > 4096')}`,
+    );
     assert.ok(filtered.layers[0].count > 0, 'the filter leaves something');
     await compareLayers(page, filtered);
     await page.reload();
@@ -227,7 +303,8 @@ async function wrongFilterIsMarked(page, daemon) {
 
 async function filterIsCompleted(page, daemon) {
     const trace = await openOverview(page, daemon);
-    const input = page.locator('#filter'), options = page.locator('#filter-list').getByRole('option');
+    const input = page.locator('#filter'),
+        options = page.locator('#filter-list').getByRole('option');
     await input.pressSequentially('func');
     await options.first().waitFor();
     await input.press('ArrowDown');
@@ -239,7 +316,9 @@ async function filterIsCompleted(page, daemon) {
     await input.press('Enter');
     await page.waitForFunction(() => new URLSearchParams(location.search).has('filter'));
     await shown(page);
-    const { layers } = await daemon.get(`traces/${trace.id}/summary?filter=${encodeURIComponent('func_name == "HDF5Reader.open"')}`);
+    const { layers } = await daemon.get(
+        `traces/${trace.id}/summary?filter=${encodeURIComponent('func_name == "HDF5Reader.open"')}`,
+    );
     await compareLayers(page, { layers });
     await input.fill('');
     await input.press('Enter');
@@ -256,11 +335,16 @@ async function filterIsCompleted(page, daemon) {
 
 async function markIsUnderTheMistake(page, daemon) {
     await openOverview(page, daemon);
-    const input = page.locator('#filter'), words = 'file_name != "\u{1f600}" and siz > 4096';
+    const input = page.locator('#filter'),
+        words = 'file_name != "\u{1f600}" and siz > 4096';
     await input.fill(words);
     await input.press('Enter');
     await page.locator('.filter-problem .caret').waitFor();
-    assert.equal((await page.locator('.filter-problem .caret').textContent()).indexOf('^'), [...words].join('').indexOf('siz') - 1, 'counted in characters');
+    assert.equal(
+        (await page.locator('.filter-problem .caret').textContent()).indexOf('^'),
+        [...words].join('').indexOf('siz') - 1,
+        'counted in characters',
+    );
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await shown(page);
     assert.equal(await input.inputValue(), '');
@@ -271,7 +355,16 @@ async function establishedNumbersAreShown(page, daemon) {
     const summary = await daemon.get(`traces/${trace.id}/summary?semantics=compatible&granularity=5`);
     const cells = await tableNumbers(page.locator('table.layers'));
     for (const layer of summary.layers) {
-        for (const [label, name] of [['Call time', 'time'], ['Count', 'count'], ['Size', 'size'], ['Calls/s', 'ops'], ['Bandwidth', 'bandwidth'], ['Not overlapped', 'u_time'], ['Overlap', 'overlap'], ['Files', 'num_files']]) {
+        for (const [label, name] of [
+            ['Call time', 'time'],
+            ['Count', 'count'],
+            ['Size', 'size'],
+            ['Calls/s', 'ops'],
+            ['Bandwidth', 'bandwidth'],
+            ['Not overlapped', 'u_time'],
+            ['Overlap', 'overlap'],
+            ['Files', 'num_files'],
+        ]) {
             assert.equal(cells[layer.name][label] ?? null, layer[name], `${layer.name} ${label}`);
         }
     }
@@ -287,7 +380,10 @@ async function everythingCanBeCopied(page, daemon) {
     const command = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(command, `curl '${daemon.base}/api/v1/traces/${trace.id}/summary'`);
     await card.getByRole('button', { name: 'Export' }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), card.getByRole('menuitem', { name: 'Save as CSV' }).click()]);
+    const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        card.getByRole('menuitem', { name: 'Save as CSV' }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), 'unet3d-v100-summary.csv');
     const lines = (await readFile(await download.path(), 'utf8')).trim().split(/\r?\n/);
     assert.match(lines[0], /^name,parent/);
@@ -295,19 +391,23 @@ async function everythingCanBeCopied(page, daemon) {
 }
 
 export const tests = [
-    { name: 'overview: tiles and layers are the API\'s', body: figuresAreTheApis },
+    { name: "overview: tiles and layers are the API's", body: figuresAreTheApis },
     { name: 'overview: where the time went adds up', body: answerAddsUp },
     { name: 'overview: where the time went, without a compute layer', body: answerNeedsNoCompute },
     { name: 'overview: nothing is said in words', body: nothingIsSaidInWords },
     { name: 'overview: far into a job moments keep their digits', body: zoomIsExact },
     { name: 'overview: the ledger adds up', body: ledgerAddsUp },
-    { name: 'overview: the chart\'s table is the series', body: tableViewIsTheSeries },
-    { name: 'overview: the chart draws the layers that are chosen', body: chartDrawsLayers, expected: /willReadFrequently/ },
+    { name: "overview: the chart's table is the series", body: tableViewIsTheSeries },
+    {
+        name: 'overview: the chart draws the layers that are chosen',
+        body: chartDrawsLayers,
+        expected: /willReadFrequently/,
+    },
     { name: 'overview: a brush sets the range, Esc clears it', body: brushSetsTheRange },
     { name: 'overview: every control asks the API', body: controlsAskTheApi },
     { name: 'overview: a wrong filter is marked where it is wrong', body: wrongFilterIsMarked, expected: /400/ },
     { name: 'overview: the mark stands under the mistake', body: markIsUnderTheMistake, expected: /400/ },
     { name: 'overview: the filter completes and remembers', body: filterIsCompleted },
-    { name: 'overview: the established analysers\' numbers', body: establishedNumbersAreShown },
+    { name: "overview: the established analysers' numbers", body: establishedNumbersAreShown },
     { name: 'overview: table and chart can be copied and saved', body: everythingCanBeCopied },
 ];

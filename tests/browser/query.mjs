@@ -11,7 +11,8 @@ async function openQuery(page, daemon, more = {}) {
     return trace;
 }
 
-const ask = (daemon, trace, request) => daemon.call('POST', `traces/${trace.id}/query`, { preset: 'dlio', ...request });
+const ask = (daemon, trace, request) =>
+    daemon.call('POST', `traces/${trace.id}/query`, { preset: 'dlio', ...request });
 
 async function write(page, label, words) {
     const box = page.getByRole('combobox', { name: label, exact: true });
@@ -19,12 +20,20 @@ async function write(page, label, words) {
     await box.press('Enter');
 }
 
-const inUrl = (page, key, words) => page.waitForFunction(([name, wanted]) => new URLSearchParams(location.search).get(name) === wanted, [key, words]);
+const inUrl = (page, key, words) =>
+    page.waitForFunction(([name, wanted]) => new URLSearchParams(location.search).get(name) === wanted, [key, words]);
 
 async function answersAreTheApis(page, daemon) {
     const trace = await openQuery(page, daemon);
-    const wanted = await ask(daemon, trace, { group_by: ['func_name'], aggregate: { time: 'sum(time)', calls: 'count()' }, order_by: ['-time'] });
-    assert.deepEqual((await gridRows(page)).slice(0, 12).map((row) => [row.func_name, row.time, row.calls]), wanted.data.slice(0, 12));
+    const wanted = await ask(daemon, trace, {
+        group_by: ['func_name'],
+        aggregate: { time: 'sum(time)', calls: 'count()' },
+        order_by: ['-time'],
+    });
+    assert.deepEqual(
+        (await gridRows(page)).slice(0, 12).map((row) => [row.func_name, row.time, row.calls]),
+        wanted.data.slice(0, 12),
+    );
     assert.equal(await page.locator('.grid-words').innerText(), `${wanted.row_count} rows`);
     await write(page, 'Group by', 'file = basename(file_name)');
     await inUrl(page, 'group', 'file = basename(file_name)');
@@ -37,8 +46,15 @@ async function answersAreTheApis(page, daemon) {
     await write(page, 'First rows', '5');
     await inUrl(page, 'limit', '5');
     await settled(page);
-    const files = await ask(daemon, trace, { group_by: [{ file: 'basename(file_name)' }], aggregate: { bytes: 'sum(size)', p95: 'quantile(time, 0.95)' }, then: { filter: 'bytes > 0', order_by: ['-bytes'], limit: 5 } });
-    assert.deepEqual((await gridRows(page)).map((row) => [row.file, row.bytes, row.p95]), files.data);
+    const files = await ask(daemon, trace, {
+        group_by: [{ file: 'basename(file_name)' }],
+        aggregate: { bytes: 'sum(size)', p95: 'quantile(time, 0.95)' },
+        then: { filter: 'bytes > 0', order_by: ['-bytes'], limit: 5 },
+    });
+    assert.deepEqual(
+        (await gridRows(page)).map((row) => [row.file, row.bytes, row.p95]),
+        files.data,
+    );
     await page.locator('.grid tbody button').first().click();
     await inUrl(page, 'filter', `basename(file_name) == "${files.data[0][0]}"`);
     await settled(page);
@@ -49,8 +65,16 @@ async function answersAreTheApis(page, daemon) {
 async function outdatedHeadsKeepTheQuestion(page, daemon) {
     await openQuery(page, daemon);
     let answer = () => {};
-    const held = new Promise((resolve) => { answer = resolve; });
-    await page.route((url) => url.pathname.endsWith('/query'), async (route) => { await held; await route.continue().catch(() => {}); });
+    const held = new Promise((resolve) => {
+        answer = resolve;
+    });
+    await page.route(
+        (url) => url.pathname.endsWith('/query'),
+        async (route) => {
+            await held;
+            await route.continue().catch(() => {});
+        },
+    );
     const words = 'bytes = sum(size), p95 = quantile(time, 0.95)';
     await write(page, 'Aggregates', words);
     await inUrl(page, 'agg', words);
@@ -67,7 +91,11 @@ async function mistakesAreMarked(page, daemon) {
     await write(page, 'Aggregates', 'n = count(), x = sum(sise)');
     const problem = page.locator('#query-agg-problem');
     await problem.getByText('sise').waitFor();
-    assert.equal((await problem.locator('.caret').textContent()).indexOf('^'), 'n = count(), x = sum('.length, 'the mark is under the name');
+    assert.equal(
+        (await problem.locator('.caret').textContent()).indexOf('^'),
+        'n = count(), x = sum('.length,
+        'the mark is under the name',
+    );
     await write(page, 'Aggregates', 'n = count(), n = sum(size)');
     await problem.getByText('two of the name').waitFor();
     await write(page, 'Aggregates', 'n = count()');
@@ -92,12 +120,28 @@ async function completionKnowsResults(page, daemon) {
 }
 
 async function eventsAreTheApis(page, daemon) {
-    const trace = await openQuery(page, daemon, { ask: 'events', order: '-time', columns: 'func_name, time, pid, args.ret' });
-    const wanted = await ask(daemon, trace, { columns: ['func_name', 'time', 'pid', 'args.ret'], order_by: ['-time'], limit: 30 });
+    const trace = await openQuery(page, daemon, {
+        ask: 'events',
+        order: '-time',
+        columns: 'func_name, time, pid, args.ret',
+    });
+    const wanted = await ask(daemon, trace, {
+        columns: ['func_name', 'time', 'pid', 'args.ret'],
+        order_by: ['-time'],
+        limit: 30,
+    });
     const shown = (await gridRows(page)).slice(0, 20);
-    assert.deepEqual(shown.map((row) => [row.func_name, row.time, Number(row.pid)]), wanted.data.slice(0, 20).map((row) => row.slice(0, 3)));
-    await page.locator('.grid').evaluate((element) => { element.scrollTop = element.scrollHeight; });
-    await page.waitForFunction((count) => document.querySelector(`[aria-rowindex="${count + 1}"] data`), wanted.row_count);
+    assert.deepEqual(
+        shown.map((row) => [row.func_name, row.time, Number(row.pid)]),
+        wanted.data.slice(0, 20).map((row) => row.slice(0, 3)),
+    );
+    await page.locator('.grid').evaluate((element) => {
+        element.scrollTop = element.scrollHeight;
+    });
+    await page.waitForFunction(
+        (count) => document.querySelector(`[aria-rowindex="${count + 1}"] data`),
+        wanted.row_count,
+    );
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByLabel('args.fd', { exact: true }).check();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('columns').includes('args.fd'));
@@ -109,7 +153,12 @@ async function chartsAreDrawn(page, daemon) {
     await page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'Bandwidth over time' }).click();
     await page.locator('.chart canvas').waitFor();
     await page.locator('.chart-canvas').hover({ position: { x: 412, y: 150 } });
-    await page.locator('.chart-tip').filter({ hasText: 'MiB/s' }).or(page.locator('.chart-tip').filter({ hasText: 'GiB/s' })).first().waitFor();
+    await page
+        .locator('.chart-tip')
+        .filter({ hasText: 'MiB/s' })
+        .or(page.locator('.chart-tip').filter({ hasText: 'GiB/s' }))
+        .first()
+        .waitFor();
     await page.getByLabel('Column to draw').selectOption('calls');
     await inUrl(page, 'y', 'calls');
     await page.getByRole('group', { name: 'Show as' }).getByRole('button', { name: 'Table' }).click();
@@ -119,9 +168,19 @@ async function chartsAreDrawn(page, daemon) {
 
 /** A chart needs more rows than the first page; when they do not come, it says so, and asks again. */
 async function chartsSayWhatFails(page, daemon) {
-    await page.route((url) => url.searchParams.has('cursor'), (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many questions wait.' }) }));
+    await page.route(
+        (url) => url.searchParams.has('cursor'),
+        (route) =>
+            route.fulfill({
+                status: 503,
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ detail: 'Too many questions wait.' }),
+            }),
+    );
     const trace = await daemon.trace('unet3d-v100');
-    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, show: 'chart', group: 'bin = bin(time_start, 0.02)', agg: 'calls = count()' })}`);
+    await page.goto(
+        `${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, show: 'chart', group: 'bin = bin(time_start, 0.02)', agg: 'calls = count()' })}`,
+    );
     await page.getByRole('alert').getByText('Too many questions wait.').waitFor();
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -131,8 +190,13 @@ async function chartsSayWhatFails(page, daemon) {
 async function stepsAreShown(page, daemon) {
     const trace = await openQuery(page, daemon);
     await page.locator('.steps summary').click();
-    const { explain } = await daemon.get(`traces/${trace.id}/query?preset=dlio&group_by=func_name&aggregate=n:count()&order_by=-n&explain=true`);
-    assert.deepEqual(await page.getByRole('table', { name: 'Steps' }).locator('tbody th').allInnerTexts(), explain.steps.map(({ name }) => name));
+    const { explain } = await daemon.get(
+        `traces/${trace.id}/query?preset=dlio&group_by=func_name&aggregate=n:count()&order_by=-n&explain=true`,
+    );
+    assert.deepEqual(
+        await page.getByRole('table', { name: 'Steps' }).locator('tbody th').allInnerTexts(),
+        explain.steps.map(({ name }) => name),
+    );
 }
 
 async function questionsAreKept(page, daemon) {
@@ -142,15 +206,28 @@ async function questionsAreKept(page, daemon) {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as events of processes').waitFor();
     const { queries } = await daemon.get('queries');
-    assert.deepEqual(JSON.parse(queries.find(({ name }) => name === 'events of processes').text), { preset: 'dlio', group_by: ['pid'], aggregate: { n: 'count()' }, then: { filter: 'n > 1', order_by: ['-n'] } });
+    assert.deepEqual(JSON.parse(queries.find(({ name }) => name === 'events of processes').text), {
+        preset: 'dlio',
+        group_by: ['pid'],
+        aggregate: { n: 'count()' },
+        then: { filter: 'n > 1', order_by: ['-n'] },
+    });
     await page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'Time by function' }).click();
     await settled(page);
     await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: /events of processes/ }).first().click();
+    await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /events of processes/ })
+        .first()
+        .click();
     await inUrl(page, 'having', 'n > 1');
     await settled(page);
     await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: /sum\(time\).*by func_name/ }).first().waitFor();
+    await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /sum\(time\).*by func_name/ })
+        .first()
+        .waitFor();
     await page.getByRole('button', { name: 'Delete events of processes' }).click();
     await page.getByText('None yet').waitFor();
 }
@@ -169,20 +246,35 @@ async function jsonTakesEverything(page, daemon) {
     assert.deepEqual([row.count, row.mean, row.max], [data[0][1], data[0][2], data[0][8]]);
     await area.fill('{"describe": ["tme"]}');
     await area.press('Control+Enter');
-    await page.locator('#query-json-problem').getByText(/describe\/0, character 1/).waitFor();
+    await page
+        .locator('#query-json-problem')
+        .getByText(/describe\/0, character 1/)
+        .waitFor();
 }
 
 /** Long enough to be told about: for each event a long text of its own, replaced again and again. */
-const SLOW = { derive: { a: "replace(str(ts) + '/' + str(pid), '.', 'abcdefghi\\g<0>')", b: "replace(a, '.', '\\g<0>0123456789')" }, filter: "b.str.count('y0') == 1", aggregate: { n: 'count()' } };
+const SLOW = {
+    derive: {
+        a: "replace(str(ts) + '/' + str(pid), '.', 'abcdefghi\\g<0>')",
+        b: "replace(a, '.', '\\g<0>0123456789')",
+    },
+    filter: "b.str.count('y0') == 1",
+    aggregate: { n: 'count()' },
+};
 
 async function progressIsTold(page, daemon) {
     const trace = await daemon.generated(1000000);
-    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, ask: 'json', q: JSON.stringify(SLOW) })}`);
+    await page.goto(
+        `${daemon.base}/?${new URLSearchParams({ page: 'query', trace: trace.id, ask: 'json', q: JSON.stringify(SLOW) })}`,
+    );
     const track = page.getByRole('progressbar', { name: 'Computed' });
     await track.waitFor();
     const percent = Number(await track.getAttribute('aria-valuenow'));
     assert.ok(percent >= 0 && percent < 100, `${percent} %`);
-    await page.waitForFunction((before) => Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow')) > before, percent);
+    await page.waitForFunction(
+        (before) => Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow')) > before,
+        percent,
+    );
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Cancelled.').waitFor();
     for (;;) {
@@ -202,7 +294,7 @@ async function nothingIsSaid(page, daemon) {
 }
 
 export const tests = [
-    { name: 'query: answers are the API\'s', body: answersAreTheApis },
+    { name: "query: answers are the API's", body: answersAreTheApis },
     { name: 'query: a click on an outdated table keeps what was typed', body: outdatedHeadsKeepTheQuestion },
     { name: 'query: mistakes are marked where they are', body: mistakesAreMarked, expected: /400/ },
     { name: 'query: completion knows aggregates and results', body: completionKnowsResults },

@@ -9,16 +9,29 @@ async function linesAddUp(page, daemon) {
     await page.goto(`${daemon.base}/?page=report&trace=${trace.id}`);
     const legend = page.locator('.breakdown-legend li');
     await legend.first().waitFor();
-    const shown = await legend.evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector('.name').textContent, Number(one.querySelector('strong').textContent.replace(/\D/g, ''))])));
+    const shown = await legend.evaluateAll((all) =>
+        Object.fromEntries(
+            all.map((one) => [
+                one.querySelector('.name').textContent,
+                Number(one.querySelector('strong').textContent.replace(/\D/g, '')),
+            ]),
+        ),
+    );
     for (const [kind, count] of Object.entries(shown)) assert.equal(count, report.totals[kind], kind);
-    assert.equal(Object.values(shown).reduce((a, b) => a + b), report.totals.lines, 'the kinds sum up to the lines');
+    assert.equal(
+        Object.values(shown).reduce((a, b) => a + b),
+        report.totals.lines,
+        'the kinds sum up to the lines',
+    );
     const line = report.malformed[0];
     const lost = page.getByRole('table', { name: 'Malformed lines' }).locator('tbody tr');
     assert.equal(await lost.count(), report.malformed.length);
-    for (const words of [line.file, String(line.line), line.reason, line.text]) assert.ok((await lost.first().innerText()).includes(words), words);
+    for (const words of [line.file, String(line.line), line.reason, line.text])
+        assert.ok((await lost.first().innerText()).includes(words), words);
     assert.equal(await page.getByRole('table', { name: 'Files' }).locator('tbody tr').count(), report.files.length);
     const filters = await page.getByRole('table', { name: 'Filters of the presets' }).innerText();
-    for (const [name, { kept }] of Object.entries(report.presets)) assert.match(filters, new RegExp(`${name}\\s+${kept}\\b`));
+    for (const [name, { kept }] of Object.entries(report.presets))
+        assert.match(filters, new RegExp(`${name}\\s+${kept}\\b`));
     await daemon.call('DELETE', `traces/${trace.id}`);
 }
 

@@ -17,7 +17,10 @@ async function fromAddingToTheCriticalPath(page, daemon) {
     assert.match(await page.locator('.answer').innerText(), /its longest chain of tasks takes 1\.17\u202fs/);
     const chain = page.getByRole('region', { name: 'Chains of tasks' });
     const shown = await chain.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[1].textContent));
-    assert.deepEqual(shown, (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data.map((row) => row[2]));
+    assert.deepEqual(
+        shown,
+        (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data.map((row) => row[2]),
+    );
     await page.getByRole('button', { name: 'As it ran' }).click();
     await chain.locator('th', { hasText: 'Idle' }).waitFor();
     await page.getByRole('button', { name: 'Use the estimated offsets' }).click();
@@ -36,7 +39,10 @@ async function chainStandsOutOnTheTimeline(page, daemon) {
     const { find } = await parametersOf(page);
     assert.ok(find.startsWith('=args.key in ['));
     await page.locator('.tl-bar input[type=search]').waitFor();
-    const found = await daemon.call('POST', `traces/${trace.id}/query`, { filter: `cat == "compute" and (${find.slice(1)})`, columns: ['args.key'] });
+    const found = await daemon.call('POST', `traces/${trace.id}/query`, {
+        filter: `cat == "compute" and (${find.slice(1)})`,
+        columns: ['args.key'],
+    });
     assert.deepEqual(new Set(found.data.map(([key]) => key)), new Set(keys));
 }
 
@@ -57,13 +63,23 @@ async function timelineSaysWhatClocksDo(page, daemon) {
 /** What no task covers is idle: of the workers alone, not of what samples their hosts. */
 async function overviewSaysHowIdleWorkersWere(page, daemon) {
     const trace = await sampleTrace(daemon);
-    const { scope_count: workers, idle, span } = await daemon.get(`traces/${trace.id}/overlap?preset=dask&scope=process&layers=load,other,exchange`);
+    const {
+        scope_count: workers,
+        idle,
+        span,
+    } = await daemon.get(`traces/${trace.id}/overlap?preset=dask&scope=process&layers=load,other,exchange`);
     assert.equal(workers, 4);
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
     const card = page.getByRole('region', { name: 'Where the time went' });
     await card.getByText('they were idle').waitFor();
-    const shown = await card.locator('.breakdown-legend li', { hasText: 'no task ran' }).locator('data').evaluateAll((all) => all.map((one) => Number(one.value)));
-    assert.deepEqual(shown.map((one) => one.toFixed(6)), [idle / span, idle].map((one) => one.toFixed(6)));
+    const shown = await card
+        .locator('.breakdown-legend li', { hasText: 'no task ran' })
+        .locator('data')
+        .evaluateAll((all) => all.map((one) => Number(one.value)));
+    assert.deepEqual(
+        shown.map((one) => one.toFixed(6)),
+        [idle / span, idle].map((one) => one.toFixed(6)),
+    );
 }
 
 export const tests = [

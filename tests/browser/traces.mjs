@@ -9,7 +9,9 @@ import { parametersOf, shots, tableNumbers } from './harness.mjs';
 const row = (page, name) => page.locator('tbody tr', { has: page.getByRole('link', { name, exact: true }) });
 
 async function choose(page, name, action) {
-    await row(page, name).getByRole('button', { name: /Actions/ }).click();
+    await row(page, name)
+        .getByRole('button', { name: /Actions/ })
+        .click();
     await page.getByRole('menuitem', { name: action }).click();
 }
 
@@ -19,7 +21,10 @@ async function listShowsEveryTrace(page, daemon) {
     const shown = (await tableNumbers(page.locator('table')))['unet3d-v100'];
     const trace = await daemon.trace('unet3d-v100');
     assert.equal(trace.events, 18039);
-    assert.deepEqual([shown.Events, shown.Size, shown.Span, shown.Hosts, shown.Processes], [trace.events, trace.bytes, trace.job_time, trace.hosts, trace.processes]);
+    assert.deepEqual(
+        [shown.Events, shown.Size, shown.Span, shown.Hosts, shown.Processes],
+        [trace.events, trace.bytes, trace.job_time, trace.hosts, trace.processes],
+    );
     assert.match(await row(page, 'unet3d-v100').innerText(), /ready[\s\S]*18\u202f039[\s\S]*56\.7\u202fs[\s\S]*dlio/);
 }
 
@@ -27,7 +32,10 @@ async function traceIsAddedByBrowsing(page, daemon) {
     await page.goto(daemon.base);
     await page.getByRole('button', { name: 'Add a trace' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a trace' });
-    await dialog.getByRole('link', { name: /traces$/ }).first().click();
+    await dialog
+        .getByRole('link', { name: /traces$/ })
+        .first()
+        .click();
     assert.ok((await parametersOf(page)).add.endsWith('traces'), 'the folder is in the URL');
     await page.reload();
     const entry = dialog.locator('li', { hasText: 'two-hosts' });
@@ -69,7 +77,8 @@ async function pathOutsideIsRefusedInWords(page, daemon) {
 function collectProgress() {
     window.progress = [];
     new MutationObserver(() => {
-        for (const element of document.querySelectorAll('.progress-words')) if (!window.progress.includes(element.textContent)) window.progress.push(element.textContent);
+        for (const element of document.querySelectorAll('.progress-words'))
+            if (!window.progress.includes(element.textContent)) window.progress.push(element.textContent);
     }).observe(document, { subtree: true, childList: true, characterData: true });
 }
 
@@ -81,13 +90,22 @@ async function ingestShowsItsProgress(page, daemon) {
     await row(page, 'large').locator('.badge.ingesting').waitFor();
     await row(page, 'large').locator('.badge.ready').waitFor({ timeout: 120000 });
     const said = await page.evaluate(() => window.progress);
-    assert.ok(said.some((words) => /\d\u202f%.*of.*iB.*events.*events\/s/.test(words)), `progress with bytes, events and rate: ${JSON.stringify(said)}`);
+    assert.ok(
+        said.some((words) => /\d\u202f%.*of.*iB.*events.*events\/s/.test(words)),
+        `progress with bytes, events and rate: ${JSON.stringify(said)}`,
+    );
     const shown = (await tableNumbers(page.locator('table'))).large;
     assert.equal(shown.Events, (await daemon.trace('large')).events);
 }
 
 async function ingestIsCancelled(page, daemon) {
-    execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', '--seed', '7', path.join(daemon.folder, 'unwanted')]);
+    execFileSync(process.env.STRATA_GENERATE, [
+        '--events',
+        '2000000',
+        '--seed',
+        '7',
+        path.join(daemon.folder, 'unwanted'),
+    ]);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('dialog .folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
     await row(page, 'unwanted').getByRole('button', { name: 'Cancel' }).click();
@@ -132,7 +150,10 @@ async function listIsSortedByTheUrl(page, daemon) {
     await page.reload();
     await page.locator('tbody tr').first().waitFor();
     const counts = Object.values(await tableNumbers(page.locator('table'))).map((cells) => cells.Events);
-    assert.deepEqual(counts, [...counts].sort((a, b) => b - a));
+    assert.deepEqual(
+        counts,
+        [...counts].sort((a, b) => b - a),
+    );
     await page.goBack();
     await page.waitForFunction(() => !location.search);
 }
@@ -142,7 +163,10 @@ async function emptyListSaysWhatToDo(page) {
     try {
         await page.goto(daemon.base);
         await page.getByText('No traces yet').waitFor();
-        assert.match(await page.locator('.snippet').innerText(), new RegExp(`curl -X POST ${daemon.base}/api/v1/traces`));
+        assert.match(
+            await page.locator('.snippet').innerText(),
+            new RegExp(`curl -X POST ${daemon.base}/api/v1/traces`),
+        );
         await page.screenshot({ path: path.join(shots, 'traces empty 1440 light.png') });
     } finally {
         await page.close();
@@ -154,7 +178,11 @@ export const tests = [
     { name: 'traces: the list shows what the API says', body: listShowsEveryTrace },
     { name: 'traces: one is added by browsing the roots', body: traceIsAddedByBrowsing },
     { name: 'traces: folders that lie there are offered', body: foundFoldersAreOffered },
-    { name: 'traces: a path outside the roots is refused in words', body: pathOutsideIsRefusedInWords, expected: /403/ },
+    {
+        name: 'traces: a path outside the roots is refused in words',
+        body: pathOutsideIsRefusedInWords,
+        expected: /403/,
+    },
     { name: 'traces: an ingest shows its progress', body: ingestShowsItsProgress },
     { name: 'traces: an ingest is cancelled', body: ingestIsCancelled },
     { name: 'traces: one is renamed and tagged', body: traceIsRenamedAndTagged },

@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 async function typesHold() {
     const compiler = path.join(process.env.STRATA_BUILD, 'tests/browser/node_modules/typescript/bin/tsc');
     const project = path.join(import.meta.dirname, 'tsconfig.json');
-    const complaints = await promisify(execFile)(process.execPath, [compiler, '-p', project]).then(() => '', ({ stdout, stderr }) => stdout + stderr);
+    const complaints = await promisify(execFile)(process.execPath, [compiler, '-p', project]).then(
+        () => '',
+        ({ stdout, stderr }) => stdout + stderr,
+    );
     assert.equal(complaints, '');
 }
 

@@ -7,7 +7,9 @@ async function everyLinkLeads(page, daemon) {
     await page.goto(`${daemon.base}/?page=flat&trace=${trace.id}`);
     await page.locator('.grid tbody tr').first().waitFor();
     await page.keyboard.press('?');
-    const links = await page.locator('.where-is a').evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]));
+    const links = await page
+        .locator('.where-is a')
+        .evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]));
     assert.ok(links.length >= 17, `${links.length} links`);
     for (const [what, href] of links) {
         await page.goto(`${daemon.base}/${href}`);
@@ -26,7 +28,19 @@ async function twoClicksAreEnough(page, daemon) {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const row = page.locator('.grid tbody tr', { hasText: 'pread' });
     await row.waitFor();
-    const { data } = await daemon.call('POST', `traces/${trace.id}/query`, { preset: 'dlio', filter: 'func_name == "pread"', aggregate: { n: 'count(size)', least: 'min(size)', lower: 'quantile(size, 0.25)', median: 'median(size)', mean: 'mean(size)', upper: 'quantile(size, 0.75)', most: 'max(size)' } });
+    const { data } = await daemon.call('POST', `traces/${trace.id}/query`, {
+        preset: 'dlio',
+        filter: 'func_name == "pread"',
+        aggregate: {
+            n: 'count(size)',
+            least: 'min(size)',
+            lower: 'quantile(size, 0.25)',
+            median: 'median(size)',
+            mean: 'mean(size)',
+            upper: 'quantile(size, 0.75)',
+            most: 'max(size)',
+        },
+    });
     assert.deepEqual(await row.locator('data').evaluateAll((all) => all.map((one) => Number(one.value))), data[0]);
 }
 

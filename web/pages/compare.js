@@ -23,14 +23,36 @@ export const title = 'Compare';
  * @param {Object} place
  */
 export function open(host, place) {
-    const runsBox = h('div', {}), controls = h('div', { class: 'controls' }), top = h('div', { class: 'stack' });
-    const series = compareSeries(), regressions = regressionsCard(), calls = compareCalls();
-    const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }), trace: () => first });
-    const bar = h('form', { class: 'control-bar', 'aria-label': 'What to compare', onsubmit: (event) => event.preventDefault() }, controls, filter.element);
+    const runsBox = h('div', {}),
+        controls = h('div', { class: 'controls' }),
+        top = h('div', { class: 'stack' });
+    const series = compareSeries(),
+        regressions = regressionsCard(),
+        calls = compareCalls();
+    const filter = expressionBox({
+        id: 'filter',
+        label: 'Filter',
+        key: '/',
+        placeholder: 'Filter events, such as cat == "posix" and size > 4096',
+        onApply: (words) => go({ filter: words }),
+        trace: () => first,
+    });
+    const bar = h(
+        'form',
+        { class: 'control-bar', 'aria-label': 'What to compare', onsubmit: (event) => event.preventDefault() },
+        controls,
+        filter.element,
+    );
     const cards = [series.element, calls.element, regressions.element];
     const comparing = asking(top);
-    let now = place, traces = null, presets = [], first = null, closed = false;
-    const around = (shown) => { for (const card of cards) card.hidden = !shown; };
+    let now = place,
+        traces = null,
+        presets = [],
+        first = null,
+        closed = false;
+    const around = (shown) => {
+        for (const card of cards) card.hidden = !shown;
+    };
     fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Compare')), runsBox, bar, top, cards);
     bar.hidden = true;
     around(false);
@@ -55,72 +77,162 @@ export function open(host, place) {
         const runs = runsOf(now, traces);
         refill(runsBox, runsBar(runs, traces));
         bar.hidden = runs.length < 2;
-        if (runs.length < 2) { comparing.close(); around(false); fill(top, tooFew(runs, traces)); return; }
+        if (runs.length < 2) {
+            comparing.close();
+            around(false);
+            fill(top, tooFew(runs, traces));
+            return;
+        }
         const preset = now.preset ?? runs[0].trace.preset?.name;
         first = { id: runs[0].id, answers: runs[0].trace.answers, seenWith: preset };
         drawControls(preset);
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
         const anew = comparing.ask({
-            question: [parameters, runs.map(({ id, trace }) => [id, trace.answers])], what: `Summing up ${runs.length} runs`, height: 480,
+            question: [parameters, runs.map(({ id, trace }) => [id, trace.answers])],
+            what: `Summing up ${runs.length} runs`,
+            height: 480,
             load: (signal) => ask(runs, parameters, signal),
             show: (answer) => draw(answer, runs, parameters),
-            fail: (problem) => { around(false); failedFilter(problem, filter, top); },
+            fail: (problem) => {
+                around(false);
+                failedFilter(problem, filter, top);
+            },
         });
         if (anew) filter.clear();
     }
 
     function drawControls(preset) {
-        refill(controls,
-            field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layer: null }) }, presets.map(({ name }) => h('option', { value: name, selected: name === preset }, name)))),
-            field('Preset filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
-                h('option', { value: '', selected: now.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: now.filters === 'off' }, 'off'))),
-            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(now)));
+        refill(
+            controls,
+            field(
+                'Preset',
+                h(
+                    'select',
+                    { id: 'preset', onchange: (event) => go({ preset: event.target.value, layer: null }) },
+                    presets.map(({ name }) => h('option', { value: name, selected: name === preset }, name)),
+                ),
+            ),
+            field(
+                'Preset filters',
+                h(
+                    'select',
+                    {
+                        id: 'filters',
+                        title: "The preset's filters leave out files and functions that say nothing about the job",
+                        onchange: (event) => go({ filters: event.target.value }),
+                    },
+                    h('option', { value: '', selected: now.filters !== 'off' }, 'on'),
+                    h('option', { value: 'off', selected: now.filters === 'off' }, 'off'),
+                ),
+            ),
+            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(now)),
+        );
         filter.update(now.filter ?? '');
     }
 
     async function ask(runs, parameters, signal) {
         const all = { answers: runs.map(({ trace }) => trace.answers).join(' ') };
-        const [layers, preset, ...answers] = await Promise.all([getOf(all, 'compare', comparedWith(runs, parameters), signal), getOf(all, `presets/${parameters.preset}`, {}, signal), ...runs.map((run) => figuresOf(run, parameters, signal))]);
+        const [layers, preset, ...answers] = await Promise.all([
+            getOf(all, 'compare', comparedWith(runs, parameters), signal),
+            getOf(all, `presets/${parameters.preset}`, {}, signal),
+            ...runs.map((run) => figuresOf(run, parameters, signal)),
+        ]);
         return { layers, answers, tree: layerTree(answers[0].summary.layers, preset) };
     }
 
     function draw({ layers, answers, tree }, runs, parameters) {
-        const counts = (name) => answers.reduce((sum, { summary }) => sum + (summary.layers.find((one) => one.name === name)?.count ?? 0), 0);
+        const counts = (name) =>
+            answers.reduce(
+                (sum, { summary }) => sum + (summary.layers.find((one) => one.name === name)?.count ?? 0),
+                0,
+            );
         const present = tree.filter(({ name }) => counts(name) > 0);
         const view = { runs, parameters, place: now };
-        fill(top, compareTiles(runs, answers), present.length > 0 ? compareLayers({ ...view, answer: layers, tree, parameters: comparedWith(runs, parameters) }) : empty('No events here', h('p', {}, 'In none of the runs an event of the preset\u2019s layers passes the filter.')));
+        fill(
+            top,
+            compareTiles(runs, answers),
+            present.length > 0
+                ? compareLayers({ ...view, answer: layers, tree, parameters: comparedWith(runs, parameters) })
+                : empty(
+                      'No events here',
+                      h('p', {}, 'In none of the runs an event of the preset\u2019s layers passes the filter.'),
+                  ),
+        );
         around(true);
         series.element.hidden = present.length === 0;
         const span = Number(now.to ?? Math.max(...runs.map(({ trace }) => trace.job_time))) - Number(now.from ?? 0);
-        if (present.length > 0) series.update({ ...view, layers: present, layer: present.find(({ name }) => name === now.layer) ?? mostChanged(present, layers), granularity: niceGranularity(span) });
+        if (present.length > 0)
+            series.update({
+                ...view,
+                layers: present,
+                layer: present.find(({ name }) => name === now.layer) ?? mostChanged(present, layers),
+                granularity: niceGranularity(span),
+            });
         calls.update(view);
         regressions.update(view);
     }
 
     return {
-        update, refresh: start, escape: clearRange,
-        close() { closed = true; comparing.close(); series.close(); calls.close(); regressions.close(); },
+        update,
+        refresh: start,
+        escape: clearRange,
+        close() {
+            closed = true;
+            comparing.close();
+            series.close();
+            calls.close();
+            regressions.close();
+        },
     };
 }
 
 function comparedWith(runs, parameters) {
-    return { traces: runs.map(({ id }) => id).join(','), baseline: runs[0].id, ...parameters, view: 'summary', columns: LAYER_COLUMNS };
+    return {
+        traces: runs.map(({ id }) => id).join(','),
+        baseline: runs[0].id,
+        ...parameters,
+        view: 'summary',
+        columns: LAYER_COLUMNS,
+    };
 }
 
 async function figuresOf({ id, trace }, parameters, signal) {
-    const [summary, io] = await Promise.all([parameters, { ...parameters, preset: 'posix' }].map((asked) => getOf(trace, `traces/${id}/summary`, asked, signal)));
+    const [summary, io] = await Promise.all(
+        [parameters, { ...parameters, preset: 'posix' }].map((asked) =>
+            getOf(trace, `traces/${id}/summary`, asked, signal),
+        ),
+    );
     return { summary, io: io.layers[0] };
 }
 
 function tooFew(runs, traces) {
-    if (traces.length < 2) return empty('Nothing to compare', h('p', {}, 'A comparison needs two traces.'), h('p', {}, h('a', { class: 'button primary', href: link({}, {}) }, 'All traces')));
-    return empty(runs.length === 0 ? 'Choose the runs to compare' : 'Choose another run', h('p', {}, 'The first one is the baseline that the others are compared to. Runs can be ticked in the ', h('a', { href: link({}, {}) }, 'list of traces'), ' too.'));
+    if (traces.length < 2)
+        return empty(
+            'Nothing to compare',
+            h('p', {}, 'A comparison needs two traces.'),
+            h('p', {}, h('a', { class: 'button primary', href: link({}, {}) }, 'All traces')),
+        );
+    return empty(
+        runs.length === 0 ? 'Choose the runs to compare' : 'Choose another run',
+        h(
+            'p',
+            {},
+            'The first one is the baseline that the others are compared to. Runs can be ticked in the ',
+            h('a', { href: link({}, {}) }, 'list of traces'),
+            ' too.',
+        ),
+    );
 }
 
 /** Of the layers that hold no other, the one whose time changed most. */
 function mostChanged(present, { columns, data }) {
-    const leaves = new Set(present.filter(({ name }) => !present.some(({ parent }) => parent === name)).map(({ name }) => name));
-    const name = columns.indexOf('name'), delta = columns.indexOf('time_delta');
-    const [row] = data.filter((one) => leaves.has(one[name])).sort((a, b) => Math.abs(b[delta] ?? 0) - Math.abs(a[delta] ?? 0));
+    const leaves = new Set(
+        present.filter(({ name }) => !present.some(({ parent }) => parent === name)).map(({ name }) => name),
+    );
+    const name = columns.indexOf('name'),
+        delta = columns.indexOf('time_delta');
+    const [row] = data
+        .filter((one) => leaves.has(one[name]))
+        .sort((a, b) => Math.abs(b[delta] ?? 0) - Math.abs(a[delta] ?? 0));
     return present.find((layer) => layer.name === row?.[name]) ?? present[0];
 }

@@ -1,4 +1,5 @@
-/* findings.js - why it is slow and what to do: what the rules found, by severity, and what they checked and found in order. */
+/* findings.js - why it is slow and what to do: what the rules found, by severity, and what they checked and found in
+ * order. */
 
 import { getOf, url } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -27,29 +28,79 @@ function findingsPicture(trace, bar) {
     let drawn = null;
 
     function update(place) {
-        const parameters = findingsQuery(place), path = `traces/${trace.id}/findings`;
+        const parameters = findingsQuery(place),
+            path = `traces/${trace.id}/findings`;
         const anew = reading.ask({
-            question: parameters, what: 'Checking the rules', path, height: 480,
+            question: parameters,
+            what: 'Checking the rules',
+            path,
+            height: 480,
             load: (signal) => getOf(trace, path, parameters, signal),
-            show: (answer) => { if (answer !== drawn) draw(answer, path, parameters); drawn = answer; },
-            fail: (problem) => { drawn = null; failedFilter(problem, bar, box); },
+            show: (answer) => {
+                if (answer !== drawn) draw(answer, path, parameters);
+                drawn = answer;
+            },
+            fail: (problem) => {
+                drawn = null;
+                failedFilter(problem, bar, box);
+            },
         });
         if (anew) bar.clear();
     }
 
     function draw(answer, path, parameters) {
-        const groups = SEVERITIES.map(([key, label]) => ({ key, label, findings: answer.findings.filter(({ severity }) => severity === key) })).filter(({ findings }) => findings.length > 0);
+        const groups = SEVERITIES.map(([key, label]) => ({
+            key,
+            label,
+            findings: answer.findings.filter(({ severity }) => severity === key),
+        })).filter(({ findings }) => findings.length > 0);
         const exports = copyMenu(path, parameters, null, [
-            { text: 'Save as Markdown', href: url(path, { ...parameters, format: 'markdown' }), download: `${trace.name}-findings.md` },
-            { text: 'Save the report as HTML', href: url(`traces/${trace.id}/report.html`, parameters), download: `${trace.name}-report.html` }]);
-        fill(box, h('p', { class: 'finding-counts' }, h('span', {}, countWords(answer.counts)), exports), groups.map(severityCard));
+            {
+                text: 'Save as Markdown',
+                href: url(path, { ...parameters, format: 'markdown' }),
+                download: `${trace.name}-findings.md`,
+            },
+            {
+                text: 'Save the report as HTML',
+                href: url(`traces/${trace.id}/report.html`, parameters),
+                download: `${trace.name}-report.html`,
+            },
+        ]);
+        fill(
+            box,
+            h('p', { class: 'finding-counts' }, h('span', {}, countWords(answer.counts)), exports),
+            groups.map(severityCard),
+        );
     }
 
     function severityCard({ key, label, findings }) {
-        const rows = h('div', {}, findings.map((finding) => findingRow(finding, finding.rule === here().rule, (rule) => { if (here().rule !== rule) go({ rule }, { replace: true }); })));
+        const rows = h(
+            'div',
+            {},
+            findings.map((finding) =>
+                findingRow(finding, finding.rule === here().rule, (rule) => {
+                    if (here().rule !== rule) go({ rule }, { replace: true });
+                }),
+            ),
+        );
         const folded = FOLDED.includes(key) && !findings.some(({ rule }) => rule === here().rule);
-        if (!FOLDED.includes(key)) return h('section', { class: 'card', 'aria-label': label }, h('header', { class: 'card-head' }, h('h2', {}, label), h('small', {}, String(findings.length))), rows);
-        return h('section', { class: 'card', 'aria-label': label }, h('details', { class: 'finding-group', open: !folded }, h('summary', {}, h('h2', {}, label), h('small', {}, String(findings.length))), rows));
+        if (!FOLDED.includes(key))
+            return h(
+                'section',
+                { class: 'card', 'aria-label': label },
+                h('header', { class: 'card-head' }, h('h2', {}, label), h('small', {}, String(findings.length))),
+                rows,
+            );
+        return h(
+            'section',
+            { class: 'card', 'aria-label': label },
+            h(
+                'details',
+                { class: 'finding-group', open: !folded },
+                h('summary', {}, h('h2', {}, label), h('small', {}, String(findings.length))),
+                rows,
+            ),
+        );
     }
 
     return { boxes: [box], update, close: reading.close };

@@ -10,7 +10,11 @@ import { go } from '../state.js';
 export const title = 'Flame graph';
 
 /** @type {[string, string][]} */
-const LABELS = [['name', 'Name'], ['layer', 'Layer'], ['category', 'Category']];
+const LABELS = [
+    ['name', 'Name'],
+    ['layer', 'Layer'],
+    ['category', 'Category'],
+];
 
 /**
  * @param {HTMLElement} host
@@ -21,14 +25,49 @@ export function open(host, place) {
 }
 
 function flamePicture(trace) {
-    const panel = callsPanel(trace), tools = h('div', { class: 'tl-bar' });
+    const panel = callsPanel(trace),
+        tools = h('div', { class: 'tl-bar' });
     const card = h('section', { class: 'card', 'aria-label': 'Calls' }, tools, panel.element);
 
     function update(place) {
-        const tab = CALL_TABS.some(([key]) => key === place.panel) ? place.panel : 'flame', label = LABELS.some(([key]) => key === place.label) ? place.label : 'name';
-        refill(tools, h('div', {}, segmented('What to show', CALL_TABS, tab, (key) => go({ panel: key === 'flame' ? null : key }))),
-            field('Merge by', h('select', { id: 'label', onchange: (event) => go({ label: event.target.value === 'name' ? null : event.target.value, root: null, name: null }) }, LABELS.map(([key, words]) => h('option', { value: key, selected: key === label }, words)))));
-        panel.update({ place, tab, parameters: { preset: place.preset ?? trace.preset?.name, filter: place.filter, from: place.from, to: place.to, lanes: place.lanes, label } });
+        const tab = CALL_TABS.some(([key]) => key === place.panel) ? place.panel : 'flame',
+            label = LABELS.some(([key]) => key === place.label) ? place.label : 'name';
+        refill(
+            tools,
+            h(
+                'div',
+                {},
+                segmented('What to show', CALL_TABS, tab, (key) => go({ panel: key === 'flame' ? null : key })),
+            ),
+            field(
+                'Merge by',
+                h(
+                    'select',
+                    {
+                        id: 'label',
+                        onchange: (event) =>
+                            go({
+                                label: event.target.value === 'name' ? null : event.target.value,
+                                root: null,
+                                name: null,
+                            }),
+                    },
+                    LABELS.map(([key, words]) => h('option', { value: key, selected: key === label }, words)),
+                ),
+            ),
+        );
+        panel.update({
+            place,
+            tab,
+            parameters: {
+                preset: place.preset ?? trace.preset?.name,
+                filter: place.filter,
+                from: place.from,
+                to: place.to,
+                lanes: place.lanes,
+                label,
+            },
+        });
     }
 
     return { boxes: [card], update, close: panel.close };

@@ -36,37 +36,73 @@ function flatPicture(trace, bar) {
     rows.element.hidden = true;
 
     function update(place, granularity) {
-        const parameters = questionOf(place), compatible = isCompatible(place);
+        const parameters = questionOf(place),
+            compatible = isCompatible(place);
         const anew = joining.ask({
-            question: [parameters, place.by], what: 'Joining the layers', path: `traces/${trace.id}/views/flat`, height: 200,
+            question: [parameters, place.by],
+            what: 'Joining the layers',
+            path: `traces/${trace.id}/views/flat`,
+            height: 200,
             load: (signal) => ask(parameters, place, compatible, granularity, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
-            fail: (problem) => { rows.element.hidden = true; failedFilter(problem, bar, top); },
+            fail: (problem) => {
+                rows.element.hidden = true;
+                failedFilter(problem, bar, top);
+            },
         });
         if (anew) bar.clear();
     }
 
     async function ask(parameters, place, compatible, granularity, signal) {
-        const [summary, preset] = await Promise.all([getOf(trace, `traces/${trace.id}/summary`, parameters, signal), getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
-        const views = viewsOf(preset, compatible), rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
-        const { columns } = await getOf(trace, `traces/${trace.id}/views/flat`, { ...parameters, ...binsOf(rowsBy, granularity), ...viewParameters(rowsBy, compatible), limit: 0 }, signal);
+        const [summary, preset] = await Promise.all([
+            getOf(trace, `traces/${trace.id}/summary`, parameters, signal),
+            getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
+        ]);
+        const views = viewsOf(preset, compatible),
+            rowsBy = views.find(({ by }) => by === place.by) ?? views[0];
+        const { columns } = await getOf(
+            trace,
+            `traces/${trace.id}/views/flat`,
+            { ...parameters, ...binsOf(rowsBy, granularity), ...viewParameters(rowsBy, compatible), limit: 0 },
+            signal,
+        );
         return { summary, preset, views, rowsBy, columns };
     }
 
     function draw(answer, place, parameters, granularity) {
         const tree = layerTree(answer.summary.layers, answer.preset);
-        const present = tree.filter((layer) => isPresent(answer.summary.layers.find(({ name }) => name === layer.name)));
-        const shown = place.layers === undefined ? new Set(present.map(({ name }) => name)) : new Set(place.layers.split(','));
+        const present = tree.filter((layer) =>
+            isPresent(answer.summary.layers.find(({ name }) => name === layer.name)),
+        );
+        const shown =
+            place.layers === undefined ? new Set(present.map(({ name }) => name)) : new Set(place.layers.split(','));
         const choose = (name, alone) => {
             const next = toggled(shown, name, alone);
             go({ layers: next.size === present.length ? null : [...next].join(',') || '-', sort: null });
         };
         top.replaceChildren(legend(present, shown, choose), scoreWords(isCompatible(place)));
         rows.element.hidden = false;
-        rows.update(flatRows({ ...answer, trace, place, parameters, granularity, layers: present.filter(({ name }) => shown.has(name)), all: tree }));
+        rows.update(
+            flatRows({
+                ...answer,
+                trace,
+                place,
+                parameters,
+                granularity,
+                layers: present.filter(({ name }) => shown.has(name)),
+                all: tree,
+            }),
+        );
     }
 
-    return { boxes: [top, rows.element], update, close() { joining.close(); rows.close(); } };
+    return {
+        boxes: [top, rows.element],
+        update,
+        close() {
+            joining.close();
+            rows.close();
+        },
+    };
 }
 
 function binsOf({ by }, granularity) {
@@ -75,7 +111,12 @@ function binsOf({ by }, granularity) {
 
 function scoreWords(compatible) {
     if (!compatible) return '';
-    return h('p', { class: 'scores' }, 'Scores: ', SCORES.map((words, score) => score > 0 && h('span', { class: 'scored', data: { score } }, words)));
+    return h(
+        'p',
+        { class: 'scores' },
+        'Scores: ',
+        SCORES.map((words, score) => score > 0 && h('span', { class: 'scored', data: { score } }, words)),
+    );
 }
 
 /**
@@ -94,25 +135,61 @@ function flatRows({ trace, place, parameters, granularity, layers, all, views, r
     const binned = Number(parameters.granularity ?? granularity);
     const longest = [...all].sort((a, b) => b.name.length - a.name.length);
     const table = columnTable(columns, longest, rowsBy.keys);
-    const metrics = [...new Set([...table.values()].flatMap((of) => [...of.keys()]))].filter((metric) => !metric.endsWith('_score'));
+    const metrics = [...new Set([...table.values()].flatMap((of) => [...of.keys()]))].filter(
+        (metric) => !metric.endsWith('_score'),
+    );
     const offered = metrics.map((name) => ({ name, ...labelled(name, {}, compatible) }));
     const usual = (compatible ? USUAL_COMPATIBLE : USUAL).filter((metric) => metrics.includes(metric));
     const wanted = place.columns ? place.columns.split(',').filter((metric) => metrics.includes(metric)) : usual;
-    const cells = layers.flatMap((layer) => wanted.filter((metric) => table.get(layer.name)?.has(metric)).map((metric) => ({ layer, metric, column: table.get(layer.name).get(metric), score: table.get(layer.name).get(`${metric}_score`) })));
+    const cells = layers.flatMap((layer) =>
+        wanted
+            .filter((metric) => table.get(layer.name)?.has(metric))
+            .map((metric) => ({
+                layer,
+                metric,
+                column: table.get(layer.name).get(metric),
+                score: table.get(layer.name).get(`${metric}_score`),
+            })),
+    );
     return {
         title: `All layers by ${rowsBy.label.toLowerCase()}`,
         note: rowsBy.by === 'time_range' ? `in bins of ${text(binned, 's')}` : null,
-        tools: segmented('Rows by', views.map(({ by, label }) => [by, label]), rowsBy.by, (by) => go({ by, sort: null })),
-        trace, path: `traces/${trace.id}/views/flat`,
+        tools: segmented(
+            'Rows by',
+            views.map(({ by, label }) => [by, label]),
+            rowsBy.by,
+            (by) => go({ by, sort: null }),
+        ),
+        trace,
+        path: `traces/${trace.id}/views/flat`,
         parameters: { ...parameters, ...binsOf(rowsBy, binned), ...viewParameters(rowsBy, compatible) },
-        keys: rowsBy.keys, offered, chosen: wanted, shown: cells.map(({ column }) => column), beside: cells.map(({ score }) => score).filter(Boolean), sort: place.sort,
+        keys: rowsBy.keys,
+        offered,
+        chosen: wanted,
+        shown: cells.map(({ column }) => column),
+        beside: cells.map(({ score }) => score).filter(Boolean),
+        sort: place.sort,
         columns: ({ units }) => [
-            { key: rowsBy.keys[0], label: rowsBy.head ?? rowsBy.label, class: 'head', cell: (record) => rowButton(rowsBy, record, binned) },
+            {
+                key: rowsBy.keys[0],
+                label: rowsBy.head ?? rowsBy.label,
+                class: 'head',
+                cell: (record) => rowButton(rowsBy, record, binned),
+            },
             ...otherKeys(rowsBy, trace),
             ...cells.map((cell) => cellColumn(cell, units, compatible)),
         ],
-        groups: () => [{ label: '', span: 1 + otherKeys(rowsBy, trace).length }, ...layers.map((layer) => ({ layer, span: cells.filter((cell) => cell.layer === layer).length })).filter(({ span }) => span > 0)
-            .map(({ layer, span }) => ({ label: h('span', { class: 'layer-group' }, swatch(layer), layer.name), span, title: layer.label }))],
+        groups: () => [
+            { label: '', span: 1 + otherKeys(rowsBy, trace).length },
+            ...layers
+                .map((layer) => ({ layer, span: cells.filter((cell) => cell.layer === layer).length }))
+                .filter(({ span }) => span > 0)
+                .map(({ layer, span }) => ({
+                    label: h('span', { class: 'layer-group' }, swatch(layer), layer.name),
+                    span,
+                    title: layer.label,
+                })),
+        ],
         file: `${trace.name}-flat-${rowsBy.by}`,
     };
 }
@@ -136,5 +213,11 @@ function labelled(metric, units, compatible) {
 
 function cellColumn({ layer, metric, column, score }, units, compatible) {
     const { label, title: meaning, unit } = labelled(metric, { [metric]: units[column] }, compatible);
-    return { key: column, label, title: `${layer.name}: ${meaning}`, unit, score: score && ((record) => record[score]) };
+    return {
+        key: column,
+        label,
+        title: `${layer.name}: ${meaning}`,
+        unit,
+        score: score && ((record) => record[score]),
+    };
 }

@@ -30,10 +30,18 @@ export function open(host, place) {
 
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */
 function summaryPicture(trace, bar) {
-    const figures = h('div', { class: 'tiles-box' }), layers = h('div', {}), ledger = h('div', { class: 'ledger' });
-    const series = seriesCard(), where = whereCard(), findings = findingsCard(), stragglers = stragglersCard();
+    const figures = h('div', { class: 'tiles-box' }),
+        layers = h('div', {}),
+        ledger = h('div', { class: 'ledger' });
+    const series = seriesCard(),
+        where = whereCard(),
+        findings = findingsCard(),
+        stragglers = stragglersCard();
     const summing = asking(layers);
-    const around = (shown) => { for (const box of [figures, where.element, findings.element, series.element, stragglers.element]) box.hidden = !shown; };
+    const around = (shown) => {
+        for (const box of [figures, where.element, findings.element, series.element, stragglers.element])
+            box.hidden = !shown;
+    };
     around(false);
     showLedger();
 
@@ -48,7 +56,10 @@ function summaryPicture(trace, bar) {
     function update(place, granularity) {
         const parameters = questionOf(place);
         const anew = summing.ask({
-            question: parameters, what: `Summing up ${grouped(trace.events)} events by layer`, path: `traces/${trace.id}/summary`, height: 480,
+            question: parameters,
+            what: `Summing up ${grouped(trace.events)} events by layer`,
+            path: `traces/${trace.id}/summary`,
+            height: 480,
             load: (signal) => ask(parameters, place, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
             fail: refuse,
@@ -64,12 +75,18 @@ function summaryPicture(trace, bar) {
 
     async function ask(parameters, place, signal) {
         const [summary, io, preset] = await Promise.all([
-            getOf(trace, `traces/${trace.id}/summary`, parameters, signal), isCompatible(place) ? null : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal), getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal)]);
+            getOf(trace, `traces/${trace.id}/summary`, parameters, signal),
+            isCompatible(place)
+                ? null
+                : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal),
+            getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
+        ]);
         return { summary, io: io?.layers[0], preset };
     }
 
     function draw({ summary, io, preset }, place, parameters, granularity) {
-        const compatible = isCompatible(place), span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
+        const compatible = isCompatible(place),
+            span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
         const present = new Set(summary.layers.filter(isPresent).map((layer) => layer.name));
         const chosen = new Set(place.layers?.split(',') ?? []);
@@ -82,34 +99,106 @@ function summaryPicture(trace, bar) {
         fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
-        if (present.size === 0 && (place.filter || place.from || place.to)) { fill(layers, nothingPasses(place)); series.element.hidden = true; return; }
-        fill(layers, h('section', { class: 'card', 'aria-label': 'Layers' },
-            h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('small', {}, leftOut(summary)), h('div', { class: 'card-tools' }, exports)),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }))));
+        if (present.size === 0 && (place.filter || place.from || place.to)) {
+            fill(layers, nothingPasses(place));
+            series.element.hidden = true;
+            return;
+        }
+        fill(
+            layers,
+            h(
+                'section',
+                { class: 'card', 'aria-label': 'Layers' },
+                h(
+                    'header',
+                    { class: 'card-head' },
+                    h('h2', {}, 'Layers'),
+                    h('small', {}, leftOut(summary)),
+                    h('div', { class: 'card-tools' }, exports),
+                ),
+                h(
+                    'div',
+                    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' },
+                    layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }),
+                ),
+            ),
+        );
         series.update({ trace, tree, present, parameters, place, granularity });
     }
 
-    return { boxes: [figures, where.element, findings.element, layers, series.element, stragglers.element, ledger], update, close() { summing.close(); series.close(); where.close(); findings.close(); stragglers.close(); } };
+    return {
+        boxes: [figures, where.element, findings.element, layers, series.element, stragglers.element, ledger],
+        update,
+        close() {
+            summing.close();
+            series.close();
+            where.close();
+            findings.close();
+            stragglers.close();
+        },
+    };
 }
 
 /** Instead of a table of dashes. */
 function nothingPasses({ filter, from, to }) {
-    return h('section', { class: 'card' }, empty('No events here', h('p', {}, 'No event of these layers in this time range passes the filter.'), h('p', { class: 'layer-head' },
-        filter && h('button', { class: 'button', onclick: () => go({ filter: null }) }, 'Clear the filter'), (from || to) && h('button', { class: 'button', onclick: () => go({ from: null, to: null }) }, 'Show the whole job'))));
+    return h(
+        'section',
+        { class: 'card' },
+        empty(
+            'No events here',
+            h('p', {}, 'No event of these layers in this time range passes the filter.'),
+            h(
+                'p',
+                { class: 'layer-head' },
+                filter && h('button', { class: 'button', onclick: () => go({ filter: null }) }, 'Clear the filter'),
+                (from || to) &&
+                    h(
+                        'button',
+                        { class: 'button', onclick: () => go({ from: null, to: null }) },
+                        'Show the whole job',
+                    ),
+            ),
+        ),
+    );
 }
 
 function figuresOf(trace, summary, io, span) {
-    const stream = (bandwidth) => bandwidth ? `${text(bandwidth, 'B/s')} per call` : null;
+    const stream = (bandwidth) => (bandwidth ? `${text(bandwidth, 'B/s')} per call` : null);
     return [
-        span < summary.job_time ? { label: 'Time range', number: span, unit: 's', note: `of ${text(summary.job_time, 's')}` }
-            : { label: 'Job time', number: summary.job_time, unit: 's', note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16), title: `From the first event, at ${moment(trace.start)}, to the end of the last` },
+        span < summary.job_time
+            ? { label: 'Time range', number: span, unit: 's', note: `of ${text(summary.job_time, 's')}` }
+            : {
+                  label: 'Job time',
+                  number: summary.job_time,
+                  unit: 's',
+                  note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16),
+                  title: `From the first event, at ${moment(trace.start)}, to the end of the last`,
+              },
         { label: 'Events', number: summary.events, note: trace.bytes ? `${text(trace.bytes, 'B')} of traces` : null },
         { label: 'Processes', number: summary.processes, note: plural(summary.threads, 'thread') },
         { label: 'Hosts', number: summary.hosts },
         { label: 'Files', number: summary.files },
-        { label: 'Read', number: io?.read_size, unit: 'B', note: stream(io?.read_bw), title: 'By POSIX and STDIO calls' },
-        { label: 'Written', number: io?.write_size, unit: 'B', note: stream(io?.write_bw), title: 'By POSIX and STDIO calls' },
-        { label: 'I/O share', number: io && io.busy / span, unit: 'share', note: span < summary.job_time ? 'of the time range' : 'of job time', title: 'Part of that time in which at least one POSIX or STDIO call was running, anywhere in the job' },
+        {
+            label: 'Read',
+            number: io?.read_size,
+            unit: 'B',
+            note: stream(io?.read_bw),
+            title: 'By POSIX and STDIO calls',
+        },
+        {
+            label: 'Written',
+            number: io?.write_size,
+            unit: 'B',
+            note: stream(io?.write_bw),
+            title: 'By POSIX and STDIO calls',
+        },
+        {
+            label: 'I/O share',
+            number: io && io.busy / span,
+            unit: 'share',
+            note: span < summary.job_time ? 'of the time range' : 'of job time',
+            title: 'Part of that time in which at least one POSIX or STDIO call was running, anywhere in the job',
+        },
     ];
 }
 

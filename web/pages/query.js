@@ -21,8 +21,13 @@ export function open(host, place) {
 }
 
 function queryPicture(trace, bar) {
-    const tools = () => [h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'), h('button', { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) }, 'Save')];
-    const card = questionCard({ trace, here, tools }), result = resultCard(), events = eventsCard();
+    const tools = () => [
+        h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'),
+        h('button', { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) }, 'Save'),
+    ];
+    const card = questionCard({ trace, here, tools }),
+        result = resultCard(),
+        events = eventsCard();
     /** @type {import('../parts/completion.js').Known[]} */
     let schema = [];
     let closed = false;
@@ -34,9 +39,22 @@ function queryPicture(trace, bar) {
         bar.clear();
         result.element.hidden = question.ask === 'events';
         events.element.hidden = question.ask !== 'events';
-        const around = { trace, place, question, fail: (problem) => fail(problem, question), done: () => rememberQuestion(place) };
+        const around = {
+            trace,
+            place,
+            question,
+            fail: (problem) => fail(problem, question),
+            done: () => rememberQuestion(place),
+        };
         if (question.ask !== 'events') {
-            result.update({ ...around, path: `traces/${trace.id}/query`, parameters: () => ({ ...askedWith(place, trace), q: question.ask === 'json' ? question.q : JSON.stringify(requestOf(question)) }) });
+            result.update({
+                ...around,
+                path: `traces/${trace.id}/query`,
+                parameters: () => ({
+                    ...askedWith(place, trace),
+                    q: question.ask === 'json' ? question.q : JSON.stringify(requestOf(question)),
+                }),
+            });
             return;
         }
         events.update({ ...around, parameters: askedWith(place, trace), schema });
@@ -57,5 +75,13 @@ function queryPicture(trace, bar) {
         return true;
     }
 
-    return { boxes: [card.element, result.element, events.element], update, close() { closed = true; result.close(); events.close(); } };
+    return {
+        boxes: [card.element, result.element, events.element],
+        update,
+        close() {
+            closed = true;
+            result.close();
+            events.close();
+        },
+    };
 }

@@ -36,22 +36,37 @@ function reportPicture(trace) {
 
     function update(place) {
         reading.ask({
-            question: 'report', what: 'Reading the ledger', height: 480,
+            question: 'report',
+            what: 'Reading the ledger',
+            height: 480,
             load: (signal) => getOf(trace, `traces/${trace.id}/report`, {}, signal),
             show: (report) => draw(report, place),
         });
     }
 
     function draw(report, place) {
-        fill(box, flowCard(report, trace), presetCard(report), linesCard('Malformed lines', report.malformed, report.totals.malformed),
-            linesCard('Repaired lines', report.repaired, report.totals.repaired), namesCard(report), doubtsCard(report), filesCard(report, place.sort));
+        fill(
+            box,
+            flowCard(report, trace),
+            presetCard(report),
+            linesCard('Malformed lines', report.malformed, report.totals.malformed),
+            linesCard('Repaired lines', report.repaired, report.totals.repaired),
+            namesCard(report),
+            doubtsCard(report),
+            filesCard(report, place.sort),
+        );
     }
 
     return { boxes: [box], update, close: reading.close };
 }
 
 function card(name, note, ...children) {
-    return h('section', { class: 'card', 'aria-label': name }, h('header', { class: 'card-head' }, h('h2', {}, name), note && h('small', {}, note)), children);
+    return h(
+        'section',
+        { class: 'card', 'aria-label': name },
+        h('header', { class: 'card-head' }, h('h2', {}, name), note && h('small', {}, note)),
+        children,
+    );
 }
 
 /** One bar as long as all lines, cut by kind, and the sum written out. */
@@ -65,19 +80,45 @@ function flowCard({ totals }, trace) {
     const row = ({ kind, words, color, bad = false }) => {
         const mark = h('span', { class: 'swatch' });
         setStyle(mark, { '--color': color });
-        return h('li', {}, mark, h('strong', { class: bad && totals[kind] > 0 ? 'bad-text' : null }, grouped(totals[kind])), h('span', { class: 'name' }, kind), h('span', { class: 'kind words' }, words));
+        return h(
+            'li',
+            {},
+            mark,
+            h('strong', { class: bad && totals[kind] > 0 ? 'bad-text' : null }, grouped(totals[kind])),
+            h('span', { class: 'name' }, kind),
+            h('span', { class: 'kind words' }, words),
+        );
     };
-    const section = card('Lines', `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}, ${text(totals.json_bytes, 'B')} of JSON`,
+    const section = card(
+        'Lines',
+        `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}, ${text(totals.json_bytes, 'B')} of JSON`,
         h('p', { class: 'answer' }, verdict(totals)),
-        h('div', { class: 'breakdown-bar', role: 'img', 'aria-label': kinds.map(({ kind }) => `${grouped(totals[kind])} ${kind}`).join(', ') }, kinds.filter(({ kind }) => totals[kind] > 0).map(segment)),
-        h('ul', { class: 'breakdown-legend counted' }, kinds.map(row)));
-    section.firstElementChild.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
+        h(
+            'div',
+            {
+                class: 'breakdown-bar',
+                role: 'img',
+                'aria-label': kinds.map(({ kind }) => `${grouped(totals[kind])} ${kind}`).join(', '),
+            },
+            kinds.filter(({ kind }) => totals[kind] > 0).map(segment),
+        ),
+        h('ul', { class: 'breakdown-legend counted' }, kinds.map(row)),
+    );
+    section.firstElementChild.append(
+        h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)),
+    );
     return section;
 }
 
 function verdict(totals) {
     const lines = [h('strong', {}, grouped(totals.lines)), ' lines were read'];
-    if (totals.malformed === 0) return [lines, '; none was lost', totals.repaired > 0 && `, ${grouped(totals.repaired)} had to be repaired`, '.'];
+    if (totals.malformed === 0)
+        return [
+            lines,
+            '; none was lost',
+            totals.repaired > 0 && `, ${grouped(totals.repaired)} had to be repaired`,
+            '.',
+        ];
     return [lines, '; ', h('strong', {}, grouped(totals.malformed)), ' could not be understood.'];
 }
 
@@ -87,10 +128,24 @@ function presetCard({ presets }) {
     const columns = [
         { key: 'name', label: 'Preset', class: 'head' },
         { key: 'kept', label: 'Kept', unit: 'count' },
-        { key: 'dropped_by_file', label: 'Dropped by file', unit: 'count', title: 'Events on files that say nothing about the job, such as /proc or Python packages' },
-        { key: 'dropped_by_function', label: 'Dropped by function', unit: 'count', title: 'Events of functions that only enclose others' },
+        {
+            key: 'dropped_by_file',
+            label: 'Dropped by file',
+            unit: 'count',
+            title: 'Events on files that say nothing about the job, such as /proc or Python packages',
+        },
+        {
+            key: 'dropped_by_function',
+            label: 'Dropped by function',
+            unit: 'count',
+            title: 'Events of functions that only enclose others',
+        },
     ];
-    return card('Filters of the presets', 'kept + dropped = events', h('div', { class: 'scroll' }, table({ columns, rows, caption: 'Filters of the presets', class: 'compact' })));
+    return card(
+        'Filters of the presets',
+        'kept + dropped = events',
+        h('div', { class: 'scroll' }, table({ columns, rows, caption: 'Filters of the presets', class: 'compact' })),
+    );
 }
 
 const LINE_COLUMNS = [
@@ -104,47 +159,138 @@ const LINE_COLUMNS = [
 function linesCard(name, rows, total) {
     if (total === 0) return null;
     const note = rows.length < total ? `the first ${grouped(rows.length)} of ${grouped(total)}` : null;
-    return card(name, note, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, table({ columns: LINE_COLUMNS, rows, caption: name })));
+    return card(
+        name,
+        note,
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
+            table({ columns: LINE_COLUMNS, rows, caption: name }),
+        ),
+    );
 }
 
 /** Names that stayed open: hashes without a definition, functions without a class. */
 function namesCard({ unresolved, unclassified }) {
     const { file_hashes: files, host_hashes: hosts } = unresolved;
     if (files + hosts + unclassified.length === 0) return null;
-    const columns = [{ key: 'func_name', label: 'Function', class: 'head name' }, { key: 'count', label: 'Calls', unit: 'count' }];
-    return card('Names', null,
-        files + hosts > 0 && h('p', { class: 'notice warn' }, 'Events use ',
-            [files > 0 && plural(files, 'file hash', 'file hashes'), hosts > 0 && plural(hosts, 'host hash', 'host hashes')].filter(Boolean).join(' and '),
-            ' that no line defines; their names are missing.'),
-        unclassified.length > 0 && [h('p', { class: 'hint' }, 'POSIX and STDIO functions that are neither reads, writes nor any other known class: their bytes are counted nowhere. config/functions.yaml says what each function is.'),
-            h('div', { class: 'scroll' }, table({ columns, rows: unclassified, caption: 'Functions without a class', class: 'compact' }))]);
+    const columns = [
+        { key: 'func_name', label: 'Function', class: 'head name' },
+        { key: 'count', label: 'Calls', unit: 'count' },
+    ];
+    return card(
+        'Names',
+        null,
+        files + hosts > 0 &&
+            h(
+                'p',
+                { class: 'notice warn' },
+                'Events use ',
+                [
+                    files > 0 && plural(files, 'file hash', 'file hashes'),
+                    hosts > 0 && plural(hosts, 'host hash', 'host hashes'),
+                ]
+                    .filter(Boolean)
+                    .join(' and '),
+                ' that no line defines; their names are missing.',
+            ),
+        unclassified.length > 0 && [
+            h(
+                'p',
+                { class: 'hint' },
+                'POSIX and STDIO functions that are neither reads, writes nor any other known class: their bytes are counted nowhere. config/functions.yaml says what each function is.',
+            ),
+            h(
+                'div',
+                { class: 'scroll' },
+                table({ columns, rows: unclassified, caption: 'Functions without a class', class: 'compact' }),
+            ),
+        ],
+    );
 }
 
 /** Hashes that files of the trace define differently, and sizes that cannot be. */
 function doubtsCard({ conflicting_hashes: hashes, ambiguous_events: events, conflicts, doubtful_sizes: sizes }) {
     if (hashes + sizes === 0) return null;
-    const rows = conflicts.flatMap(({ of, hash, definitions }) => definitions.map(({ text, file }) => ({ of, hash, text, file })));
-    const columns = [{ key: 'hash', label: 'Hash', class: 'head name' }, { key: 'of', label: 'Of' }, { key: 'text', label: 'Name' }, { key: 'file', label: 'Defined in' }];
-    return card('Doubtful', null,
-        sizes > 0 && h('p', { class: 'notice warn' }, `${plural(sizes, 'event has a size', 'events have a size')} past 2^53 bytes, which no file system transfers in one call.`),
-        hashes > 0 && [h('p', { class: 'hint' }, `${plural(hashes, 'hash stands', 'hashes stand')} for different names in different files of the trace; an event takes the name that its own file defines. `,
-            `${plural(events, 'event has', 'events have')} none there and take that of the first file.`),
-            h('div', { class: 'scroll' }, table({ columns, rows, caption: 'Hashes with several names', class: 'compact' }))]);
+    const rows = conflicts.flatMap(({ of, hash, definitions }) =>
+        definitions.map(({ text, file }) => ({ of, hash, text, file })),
+    );
+    const columns = [
+        { key: 'hash', label: 'Hash', class: 'head name' },
+        { key: 'of', label: 'Of' },
+        { key: 'text', label: 'Name' },
+        { key: 'file', label: 'Defined in' },
+    ];
+    return card(
+        'Doubtful',
+        null,
+        sizes > 0 &&
+            h(
+                'p',
+                { class: 'notice warn' },
+                `${plural(sizes, 'event has a size', 'events have a size')} past 2^53 bytes, which no file system transfers in one call.`,
+            ),
+        hashes > 0 && [
+            h(
+                'p',
+                { class: 'hint' },
+                `${plural(hashes, 'hash stands', 'hashes stand')} for different names in different files of the trace; an event takes the name that its own file defines. `,
+                `${plural(events, 'event has', 'events have')} none there and take that of the first file.`,
+            ),
+            h(
+                'div',
+                { class: 'scroll' },
+                table({ columns, rows, caption: 'Hashes with several names', class: 'compact' }),
+            ),
+        ],
+    );
 }
 
 const FILE_COLUMNS = [
     { key: 'path', label: 'File', class: 'head name' },
-    { key: 'state', label: 'State', cell: (file) => [h('span', { class: `badge ${{ complete: 'ready', truncated: 'stale', rejected: 'failed', vanished: 'failed', stale: 'stale' }[file.state]}` }, file.state), file.reason && h('p', { class: 'hint' }, file.reason)] },
+    {
+        key: 'state',
+        label: 'State',
+        cell: (file) => [
+            h(
+                'span',
+                {
+                    class: `badge ${{ complete: 'ready', truncated: 'stale', rejected: 'failed', vanished: 'failed', stale: 'stale' }[file.state]}`,
+                },
+                file.state,
+            ),
+            file.reason && h('p', { class: 'hint' }, file.reason),
+        ],
+    },
     { key: 'bytes', label: 'Size', unit: 'B' },
     { key: 'lines', label: 'Lines', unit: 'count' },
     { key: 'events', label: 'Events', unit: 'count' },
-    { key: 'malformed', label: 'Malformed', class: 'number', cell: (file) => h('span', { class: file.malformed > 0 ? 'bad-text' : 'quiet' }, value(file.malformed, 'count')) },
+    {
+        key: 'malformed',
+        label: 'Malformed',
+        class: 'number',
+        cell: (file) =>
+            h('span', { class: file.malformed > 0 ? 'bad-text' : 'quiet' }, value(file.malformed, 'count')),
+    },
 ];
 const MOST_FILES = 1000;
 
 function filesCard({ files }, sort) {
     const rows = sort ? sorted(files, FILE_COLUMNS, sort) : files;
     const note = files.length > MOST_FILES ? `the first ${grouped(MOST_FILES)} of ${grouped(files.length)}` : null;
-    return card('Files', note, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' },
-        table({ columns: FILE_COLUMNS, rows: rows.slice(0, MOST_FILES), caption: 'Files', sort, onSort: (next) => go({ sort: next }) })));
+    return card(
+        'Files',
+        note,
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' },
+            table({
+                columns: FILE_COLUMNS,
+                rows: rows.slice(0, MOST_FILES),
+                caption: 'Files',
+                sort,
+                onSort: (next) => go({ sort: next }),
+            }),
+        ),
+    );
 }

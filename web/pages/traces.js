@@ -28,8 +28,19 @@ const COLUMNS = [
     { key: 'start', label: 'Started', cell: (trace) => h('span', { class: 'when' }, moment(trace.start)) },
     { key: 'hosts', label: 'Hosts', unit: 'count' },
     { key: 'processes', label: 'Processes', unit: 'count' },
-    { key: 'problems', label: 'Problems', unit: 'count', title: 'Malformed lines; truncated, rejected, vanished and stale files', cell: problemsCell },
-    { key: 'preset', label: 'Preset', get: (trace) => trace.preset?.name, cell: (trace) => h('span', { title: trace.preset?.why }, trace.preset?.name ?? '\u2013') },
+    {
+        key: 'problems',
+        label: 'Problems',
+        unit: 'count',
+        title: 'Malformed lines; truncated, rejected, vanished and stale files',
+        cell: problemsCell,
+    },
+    {
+        key: 'preset',
+        label: 'Preset',
+        get: (trace) => trace.preset?.name,
+        cell: (trace) => h('span', { title: trace.preset?.why }, trace.preset?.name ?? '\u2013'),
+    },
 ];
 
 /**
@@ -38,12 +49,27 @@ const COLUMNS = [
  */
 export function open(host, place) {
     const list = h('div', { class: 'traces' });
-    const search = h('input', { id: 'filter', type: 'search', class: 'search', placeholder: 'Name, tag or path', 'aria-label': 'Filter traces', value: place.q ?? '',
-        oninput: () => go({ q: search.value }, { replace: true }) });
+    const search = h('input', {
+        id: 'filter',
+        type: 'search',
+        class: 'search',
+        placeholder: 'Name, tag or path',
+        'aria-label': 'Filter traces',
+        value: place.q ?? '',
+        oninput: () => go({ q: search.value }, { replace: true }),
+    });
     const tools = h('div', { class: 'card-tools' }, search);
     const watched = new Map();
     const fresh = new Set();
-    let traces = null, found = [], looked = null, editor = false, shown = '', now = place, dialog = null, timer = 0, closed = false;
+    let traces = null,
+        found = [],
+        looked = null,
+        editor = false,
+        shown = '',
+        now = place,
+        dialog = null,
+        timer = 0,
+        closed = false;
 
     fill(host, h('header', { class: 'page-head row' }, h('h1', {}, 'Traces'), tools), list);
     fill(list, waiting({ what: 'Reading the list of traces', height: 240 }));
@@ -109,16 +135,43 @@ export function open(host, place) {
         if (picture === shown || list.querySelector('[popover]:popover-open')) return;
         shown = picture;
         const ticked = tickedIn(now).filter((id) => traces.some((trace) => trace.id === id));
-        refill(tools, search, ticked.length > 0 && compareLink(ticked), editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'), copyMenu('traces', {}, null));
+        refill(
+            tools,
+            search,
+            ticked.length > 0 && compareLink(ticked),
+            editor && h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace'),
+            copyMenu('traces', {}, null),
+        );
         if (traces.length === 0) {
             fill(list, noTraces(editor), found.length > 0 && foundCard(found, addFound));
             return;
         }
-        const columns = editor ? [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }] : COLUMNS;
-        const rows = inOrder(traces.filter((trace) => matches(trace, now.q)), now.sort);
-        refill(list, h('div', { class: 'card flush scroll-x' }, table({
-            columns, rows, caption: 'Traces', sort: now.sort, onSort: (sort) => go({ sort }), class: 'cards', decorate,
-        }), rows.length === 0 && h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`)), found.length > 0 && foundCard(found, addFound));
+        const columns = editor
+            ? [...COLUMNS, { key: 'actions', label: '', class: 'actions', sortable: false, cell: actionsCell }]
+            : COLUMNS;
+        const rows = inOrder(
+            traces.filter((trace) => matches(trace, now.q)),
+            now.sort,
+        );
+        refill(
+            list,
+            h(
+                'div',
+                { class: 'card flush scroll-x' },
+                table({
+                    columns,
+                    rows,
+                    caption: 'Traces',
+                    sort: now.sort,
+                    onSort: (sort) => go({ sort }),
+                    class: 'cards',
+                    decorate,
+                }),
+                rows.length === 0 &&
+                    h('p', { class: 'hint padded' }, `No trace's name, tags or path contains \u201c${now.q}\u201d.`),
+            ),
+            found.length > 0 && foundCard(found, addFound),
+        );
     }
 
     function decorate(trace, element) {
@@ -150,11 +203,19 @@ export function open(host, place) {
     }
 
     function actionsCell(trace) {
-        return menu({ label: `Actions for ${trace.name}`, icon: 'more', items: [
-            { text: 'Refresh', icon: 'refresh', action: () => act(() => send('POST', `traces/${trace.id}/refresh`)) },
-            { text: 'Rename and tag', icon: 'edit', action: () => rename(trace) },
-            { text: 'Delete', icon: 'trash', danger: true, action: () => remove(trace) },
-        ] });
+        return menu({
+            label: `Actions for ${trace.name}`,
+            icon: 'more',
+            items: [
+                {
+                    text: 'Refresh',
+                    icon: 'refresh',
+                    action: () => act(() => send('POST', `traces/${trace.id}/refresh`)),
+                },
+                { text: 'Rename and tag', icon: 'edit', action: () => rename(trace) },
+                { text: 'Delete', icon: 'trash', danger: true, action: () => remove(trace) },
+            ],
+        });
     }
 
     async function act(action) {
@@ -163,18 +224,37 @@ export function open(host, place) {
     }
 
     async function rename(trace) {
-        const values = await asked({ title: 'Rename and tag', action: 'Save', fields: [
-            { name: 'name', label: 'Name', value: trace.name },
-            { name: 'tags', label: 'Tags', value: (trace.tags ?? []).join(', '), hint: 'Separated by commas' }] });
+        const values = await asked({
+            title: 'Rename and tag',
+            action: 'Save',
+            fields: [
+                { name: 'name', label: 'Name', value: trace.name },
+                { name: 'tags', label: 'Tags', value: (trace.tags ?? []).join(', '), hint: 'Separated by commas' },
+            ],
+        });
         if (!values) return;
-        const tags = values.tags.split(',').map((tag) => tag.trim()).filter(Boolean);
+        const tags = values.tags
+            .split(',')
+            .map((tag) => tag.trim())
+            .filter(Boolean);
         act(() => send('PATCH', `traces/${trace.id}`, { name: values.name.trim(), tags }));
     }
 
     async function remove(trace) {
-        const sure = await confirmed({ title: `Delete ${trace.name}?`, action: 'Delete', body: [
-            h('p', {}, 'Strata forgets this trace and frees ', h('strong', {}, text(trace.store_bytes, 'B')), ' of its store.'),
-            h('p', {}, 'The trace files themselves stay where they are: ', h('code', {}, trace.path))] });
+        const sure = await confirmed({
+            title: `Delete ${trace.name}?`,
+            action: 'Delete',
+            body: [
+                h(
+                    'p',
+                    {},
+                    'Strata forgets this trace and frees ',
+                    h('strong', {}, text(trace.store_bytes, 'B')),
+                    ' of its store.',
+                ),
+                h('p', {}, 'The trace files themselves stay where they are: ', h('code', {}, trace.path)),
+            ],
+        });
         if (sure) act(() => send('DELETE', `traces/${trace.id}`));
     }
 
@@ -193,8 +273,26 @@ export function open(host, place) {
 /** A trace is ticked to be compared. */
 function tick(trace) {
     const ticked = tickedIn(here());
-    const change = () => go({ pick: (ticked.includes(trace.id) ? ticked.filter((id) => id !== trace.id) : [...ticked, trace.id]).join(',') }, { replace: true });
-    return isReady(trace) && h('input', { type: 'checkbox', checked: ticked.includes(trace.id), 'aria-label': `Compare ${trace.name}`, title: 'Tick to compare', onchange: change });
+    const change = () =>
+        go(
+            {
+                pick: (ticked.includes(trace.id)
+                    ? ticked.filter((id) => id !== trace.id)
+                    : [...ticked, trace.id]
+                ).join(','),
+            },
+            { replace: true },
+        );
+    return (
+        isReady(trace) &&
+        h('input', {
+            type: 'checkbox',
+            checked: ticked.includes(trace.id),
+            'aria-label': `Compare ${trace.name}`,
+            title: 'Tick to compare',
+            onchange: change,
+        })
+    );
 }
 
 function tickedIn(place) {
@@ -202,13 +300,25 @@ function tickedIn(place) {
 }
 
 function compareLink(ids) {
-    return h('a', { class: `button${ids.length > 1 ? ' primary' : ''}`, href: link({ page: 'compare', traces: ids.join(',') }, {}) }, ids.length > 1 ? `Compare ${ids.length} runs` : 'Compare with\u2026');
+    return h(
+        'a',
+        {
+            class: `button${ids.length > 1 ? ' primary' : ''}`,
+            href: link({ page: 'compare', traces: ids.join(',') }, {}),
+        },
+        ids.length > 1 ? `Compare ${ids.length} runs` : 'Compare with\u2026',
+    );
 }
 
 function nameCell(trace) {
-    return h('div', { class: 'trace-name' }, tick(trace),
-        h('a', { href: link({ page: 'overview', trace: trace.id }, {}) }, trace.name), (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
-        h('div', { class: 'path', title: trace.path }, trace.path));
+    return h(
+        'div',
+        { class: 'trace-name' },
+        tick(trace),
+        h('a', { href: link({ page: 'overview', trace: trace.id }, {}) }, trace.name),
+        (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
+        h('div', { class: 'path', title: trace.path }, trace.path),
+    );
 }
 
 function problemsCell(trace) {
@@ -223,13 +333,34 @@ function inOrder(traces, sort) {
 
 function matches(trace, words) {
     if (!words) return true;
-    return [trace.name, trace.path, ...(trace.tags ?? [])].some((text) => text.toLowerCase().includes(words.toLowerCase()));
+    return [trace.name, trace.path, ...(trace.tags ?? [])].some((text) =>
+        text.toLowerCase().includes(words.toLowerCase()),
+    );
 }
 
 function noTraces(editor) {
     const curl = `curl ${curlToken()}-X POST ${location.origin}/api/v1/traces -H 'Content-Type: application/json' -d '{"path": "/path/to/run"}'`;
-    return empty('No traces yet',
+    return empty(
+        'No traces yet',
         h('p', {}, 'A trace is the folder of .pfw or .pfw.gz files that DFTracer or DLIO wrote during a run.'),
-        editor && [h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')), h('p', {}, 'or from a terminal')],
-        h('div', { class: 'snippet' }, h('code', {}, curl), h('button', { class: 'button small icon-only', 'aria-label': 'Copy', title: 'Copy', onclick: () => copyText(curl, 'the command') }, icon('copy'))));
+        editor && [
+            h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')),
+            h('p', {}, 'or from a terminal'),
+        ],
+        h(
+            'div',
+            { class: 'snippet' },
+            h('code', {}, curl),
+            h(
+                'button',
+                {
+                    class: 'button small icon-only',
+                    'aria-label': 'Copy',
+                    title: 'Copy',
+                    onclick: () => copyText(curl, 'the command'),
+                },
+                icon('copy'),
+            ),
+        ),
+    );
 }

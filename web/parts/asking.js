@@ -1,7 +1,9 @@
 /* asking.js - what a box shows is the answer to the latest question, and to no other.
  *
- * The same question again shows the answer that is here, or waits on, with whatever else of the place has changed.  Another
- * question drops that answer at once: none is ever drawn with the words and controls of a question it does not belong to,
+ * The same question again shows the answer that is here, or waits on, with whatever else of the place has changed.
+ * Another
+ * question drops that answer at once: none is ever drawn with the words and controls of a question it does not
+ * belong to,
  * however fast somebody clicks. */
 
 import { loading } from './notice.js';
@@ -19,7 +21,9 @@ import { loading } from './notice.js';
 
 /** @param {HTMLElement} box  where waiting and errors stand */
 export function asking(box) {
-    let work = null, asked = null, answer = null;
+    let work = null,
+        asked = null,
+        answer = null;
     /** @type {Asked} */
     let latest = null;
 
@@ -38,10 +42,22 @@ export function asking(box) {
         asked = question;
         answer = null;
         work = loading(box, {
-            what: view.what, path: view.path, height: view.height, load: view.load,
-            show: (value) => { answer = { value }; latest.show(value); },
-            fail: (problem) => { asked = null; latest.fail?.(problem); },
-            retry: () => { asked = null; ask(latest); },
+            what: view.what,
+            path: view.path,
+            height: view.height,
+            load: view.load,
+            show: (value) => {
+                answer = { value };
+                latest.show(value);
+            },
+            fail: (problem) => {
+                asked = null;
+                latest.fail?.(problem);
+            },
+            retry: () => {
+                asked = null;
+                ask(latest);
+            },
         });
         return true;
     }

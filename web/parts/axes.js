@@ -5,7 +5,14 @@ import { instant, text, tick } from '../format.js';
 import { resolved } from './palette.js';
 
 /** The room around a chart. */
-export const GRID = { left: 12, right: 20, top: 12, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' };
+export const GRID = {
+    left: 12,
+    right: 20,
+    top: 12,
+    bottom: 8,
+    outerBoundsMode: 'same',
+    outerBoundsContain: 'axisLabel',
+};
 
 export function axisText() {
     return { color: resolved('var(--ink-3)'), fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 };
@@ -16,8 +23,14 @@ const axisLine = () => ({ lineStyle: { color: resolved('var(--line-strong)') } }
 /** The job's time from @first to @last, in seconds. */
 export function timeAxis(first, last) {
     const step = 10 ** Math.floor(Math.log10((last - first) / 5));
-    return { type: 'value', min: first, max: last, axisLabel: { ...axisText(), formatter: (x) => instant(x, step), hideOverlap: true, showMaxLabel: false },
-        axisLine: axisLine(), splitLine: { show: false } };
+    return {
+        type: 'value',
+        min: first,
+        max: last,
+        axisLabel: { ...axisText(), formatter: (x) => instant(x, step), hideOverlap: true, showMaxLabel: false },
+        axisLine: axisLine(),
+        splitLine: { show: false },
+    };
 }
 
 /**
@@ -26,8 +39,15 @@ export function timeAxis(first, last) {
  * @param {Object} [more]
  */
 export function nameAxis(names, more = {}) {
-    return { type: 'category', data: names, axisLine: axisLine(), axisTick: { show: false }, splitLine: { show: false },
-        axisLabel: { ...axisText(), lineHeight: 14, hideOverlap: true, formatter: shortened }, ...more };
+    return {
+        type: 'category',
+        data: names,
+        axisLine: axisLine(),
+        axisTick: { show: false },
+        splitLine: { show: false },
+        axisLabel: { ...axisText(), lineHeight: 14, hideOverlap: true, formatter: shortened },
+        ...more,
+    };
 }
 
 /** Of a long name its end, which tells most. */
@@ -39,10 +59,14 @@ function shortened(name) {
  * A value axis; from 0, or logarithmic.
  * @param {string} unit
  * @param {number} highest  value to show
- * @param {{log?: boolean, lowest?: number}} [options]  lowest: the least value above 0, where a logarithmic axis begins
+ * @param {{log?: boolean, lowest?: number}} [options]  lowest: the least value above 0, where a logarithmic axis
+ *   begins
  */
 export function valueAxis(unit, highest, { log = false, lowest = 1 } = {}) {
-    const common = { axisLabel: { ...axisText(), formatter: (y) => tick(y, unit), hideOverlap: true }, splitLine: { lineStyle: { color: resolved('var(--line)') } } };
+    const common = {
+        axisLabel: { ...axisText(), formatter: (y) => tick(y, unit), hideOverlap: true },
+        splitLine: { lineStyle: { color: resolved('var(--line)') } },
+    };
     if (log) return { type: 'log', logBase: 10, min: 10 ** Math.floor(Math.log10(lowest)), ...common };
     return { type: 'value', min: 0, ...ticks(unit, highest), ...common };
 }
@@ -54,8 +78,11 @@ function ticks(unit, highest) {
     const scale = unit.startsWith('B') ? 1024 ** Math.max(0, Math.floor(Math.log(wanted) / Math.log(1024))) : 1;
     const power = 10 ** Math.floor(Math.log10(wanted / scale));
     const least = unit === 'count' ? 1 : 0;
-    const interval = Math.max(least, scale * power * [1, 2, 5, 10].find((factor) => scale * power * factor >= wanted * 0.999));
-    return { interval, max: interval * Math.ceil(highest / interval * 0.9999) };
+    const interval = Math.max(
+        least,
+        scale * power * [1, 2, 5, 10].find((factor) => scale * power * factor >= wanted * 0.999),
+    );
+    return { interval, max: interval * Math.ceil((highest / interval) * 0.9999) };
 }
 
 /**
@@ -63,8 +90,20 @@ function ticks(unit, highest) {
  * @param {(hits: any) => HTMLElement|null} content
  */
 export function tooltip(trigger, content) {
-    return { trigger, confine: true, transitionDuration: 0, borderWidth: 0, padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow: none',
-        axisPointer: { type: trigger === 'axis' ? 'shadow' : 'none', shadowStyle: { color: resolved('var(--selection)') } }, formatter: (hits) => content(hits) ?? '' };
+    return {
+        trigger,
+        confine: true,
+        transitionDuration: 0,
+        borderWidth: 0,
+        padding: 0,
+        backgroundColor: 'transparent',
+        extraCssText: 'box-shadow: none',
+        axisPointer: {
+            type: trigger === 'axis' ? 'shadow' : 'none',
+            shadowStyle: { color: resolved('var(--selection)') },
+        },
+        formatter: (hits) => content(hits) ?? '',
+    };
 }
 
 /**
@@ -73,16 +112,40 @@ export function tooltip(trigger, content) {
  * @param {any} [note]
  */
 export function tip(title, rows, note) {
-    return h('div', { class: 'chart-tip' }, h('p', {}, title),
-        h('table', {}, h('tbody', {}, rows.map(({ head, number, unit }) => h('tr', {}, h('th', {}, head), h('td', {}, text(number, unit)))))), note && h('p', {}, note));
+    return h(
+        'div',
+        { class: 'chart-tip' },
+        h('p', {}, title),
+        h(
+            'table',
+            {},
+            h(
+                'tbody',
+                {},
+                rows.map(({ head, number, unit }) => h('tr', {}, h('th', {}, head), h('td', {}, text(number, unit)))),
+            ),
+        ),
+        note && h('p', {}, note),
+    );
 }
 
 export function brushOption() {
-    return { toolbox: [], xAxisIndex: 0, throttleType: 'debounce', brushStyle: { color: resolved('var(--selection)'), borderColor: resolved('var(--accent)'), borderWidth: 1 } };
+    return {
+        toolbox: [],
+        xAxisIndex: 0,
+        throttleType: 'debounce',
+        brushStyle: { color: resolved('var(--selection)'), borderColor: resolved('var(--accent)'), borderWidth: 1 },
+    };
 }
 
 /** Stripes in a layer's colour, for the layers that have them. */
 export function decalOf(layer) {
     if (!layer.hatched) return { symbol: 'none' };
-    return { symbol: 'rect', color: resolved(`color-mix(in oklab, ${layer.color}, var(--paper) 50%)`), dashArrayX: [1, 0], dashArrayY: [1.5, 6], rotation: Math.PI / 4 };
+    return {
+        symbol: 'rect',
+        color: resolved(`color-mix(in oklab, ${layer.color}, var(--paper) 50%)`),
+        dashArrayX: [1, 0],
+        dashArrayY: [1.5, 6],
+        rotation: Math.PI / 4,
+    };
 }

@@ -28,11 +28,18 @@ export const bars = { option, table, height: (data) => (data.lying ? 48 + data.n
 /** @param {BarsData} data */
 function option(data) {
     const all = data.series.flatMap((one) => one.values).filter((x) => x > 0);
-    const highest = data.stacked ? Math.max(0, ...data.names.map((_, at) => data.series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0))) : all.reduce((a, b) => Math.max(a, b), 0);
-    const values = valueAxis(data.unit, highest, { log: data.log, lowest: all.reduce((a, b) => Math.min(a, b), highest || 1) });
+    const highest = data.stacked
+        ? Math.max(0, ...data.names.map((_, at) => data.series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0)))
+        : all.reduce((a, b) => Math.max(a, b), 0);
+    const values = valueAxis(data.unit, highest, {
+        log: data.log,
+        lowest: all.reduce((a, b) => Math.min(a, b), highest || 1),
+    });
     const names = nameAxis(data.ticks ?? data.names, { inverse: data.lying });
     return {
-        grid: { ...GRID, right: 24 }, xAxis: data.lying ? { ...values, position: 'top' } : names, yAxis: data.lying ? names : values,
+        grid: { ...GRID, right: 24 },
+        xAxis: data.lying ? { ...values, position: 'top' } : names,
+        yAxis: data.lying ? names : values,
         tooltip: tooltip('axis', (hits) => content(data, hits[0].dataIndex)),
         series: data.series.map((one) => seriesOption(one, data)),
     };
@@ -42,9 +49,22 @@ function seriesOption(one, data) {
     const color = resolved(one.color);
     const figures = !data.stacked && data.series.length === 1 && data.names.length <= 40;
     return {
-        name: one.name, type: 'bar', data: one.values.map((x) => (data.log && !(x > 0) ? null : x)), color, itemStyle: { color, decal: decalOf({ hatched: false, ...one }) }, stack: data.stacked ? 'all' : undefined,
-        barMaxWidth: data.lying ? 14 : 48, barCategoryGap: '25%', emphasis: { disabled: true }, cursor: data.onPick ? 'pointer' : 'default',
-        label: { show: figures, position: data.lying ? 'right' : 'top', ...axisText(), formatter: ({ value }) => (value > 0 ? text(value, data.unit) : '') },
+        name: one.name,
+        type: 'bar',
+        data: one.values.map((x) => (data.log && !(x > 0) ? null : x)),
+        color,
+        itemStyle: { color, decal: decalOf({ hatched: false, ...one }) },
+        stack: data.stacked ? 'all' : undefined,
+        barMaxWidth: data.lying ? 14 : 48,
+        barCategoryGap: '25%',
+        emphasis: { disabled: true },
+        cursor: data.onPick ? 'pointer' : 'default',
+        label: {
+            show: figures,
+            position: data.lying ? 'right' : 'top',
+            ...axisText(),
+            formatter: ({ value }) => (value > 0 ? text(value, data.unit) : ''),
+        },
         labelLayout: { hideOverlap: true },
     };
 }
@@ -56,13 +76,24 @@ function mark(color) {
 }
 
 function content(data, index) {
-    const rows = data.series.map((one) => ({ head: [mark(one.color), one.name], number: one.values[index] ?? null, unit: data.unit })).filter((row) => row.number !== null);
+    const rows = data.series
+        .map((one) => ({ head: [mark(one.color), one.name], number: one.values[index] ?? null, unit: data.unit }))
+        .filter((row) => row.number !== null);
     return tip(data.names[index], rows, data.onPick && 'click: show only this');
 }
 
 function table(data) {
-    return chartTable(data.label, data.names.map((_, index) => index), [
-        { key: 'name', label: data.head ?? 'Name', class: 'head', cell: (row) => data.names[row] },
-        ...data.series.map((one) => ({ key: one.name, label: one.name, unit: data.unit, get: (row) => one.values[row] })),
-    ]);
+    return chartTable(
+        data.label,
+        data.names.map((_, index) => index),
+        [
+            { key: 'name', label: data.head ?? 'Name', class: 'head', cell: (row) => data.names[row] },
+            ...data.series.map((one) => ({
+                key: one.name,
+                label: one.name,
+                unit: data.unit,
+                get: (row) => one.values[row],
+            })),
+        ],
+    );
 }

@@ -15,7 +15,8 @@ import { segmented } from './segmented.js';
  * @property {Object} parameters
  * @property {{path: string, parameters: Object}} [exported]  the call to export, where it is another one
  * @property {any} [besides]  what else the answer depends on
- * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path, parameters or besides changed
+ * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path, parameters or
+ *   besides changed
  * @property {(answer: any) => Object|null} draw  what the chart is given; null: there is nothing to show
  * @property {string} file  name of what is saved, without its ending
  * @property {any} [tools]  choices in the head
@@ -25,30 +26,69 @@ import { segmented } from './segmented.js';
  */
 
 /**
- * @param {{name: string, title: string, kind: import('./plot.js').Kind, height?: number}} options  name: in the URL's list of charts that are shown as tables
+ * @param {{name: string, title: string, kind: import('./plot.js').Kind, height?: number}} options  name: in the
+ *   URL's list of charts that are shown as tables
  */
 export function chartCard({ name, title, kind, height = 260 }) {
-    const head = h('div', { class: 'card-tools' }), note = h('small', {}), heading = h('h2', {}, title);
-    const above = h('div', { hidden: true }), box = h('div', { class: 'chart-box' });
+    const head = h('div', { class: 'card-tools' }),
+        note = h('small', {}),
+        heading = h('h2', {}, title);
+    const above = h('div', { hidden: true }),
+        box = h('div', { class: 'chart-box' });
     const picture = plot(kind);
-    const element = h('section', { class: 'card', 'aria-label': title }, h('header', { class: 'card-head' }, heading, note, head), above, box);
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': title },
+        h('header', { class: 'card-head' }, heading, note, head),
+        above,
+        box,
+    );
     const computing = asking(box);
 
     /** @param {ChartView} view */
     function update(view) {
         const asTable = tablesOf(here()).includes(name);
-        refill(head, view.tools,
-            segmented('Show as', [['chart', 'Chart'], ['table', 'Table']], asTable ? 'table' : 'chart', () => go({ as: toggleTable(name) })),
-            copyMenu(view.exported?.path ?? view.path, view.exported?.parameters ?? view.parameters, view.file, asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }]));
+        refill(
+            head,
+            view.tools,
+            segmented(
+                'Show as',
+                [
+                    ['chart', 'Chart'],
+                    ['table', 'Table'],
+                ],
+                asTable ? 'table' : 'chart',
+                () => go({ as: toggleTable(name) }),
+            ),
+            copyMenu(
+                view.exported?.path ?? view.path,
+                view.exported?.parameters ?? view.parameters,
+                view.file,
+                asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }],
+            ),
+        );
         above.hidden = !view.above;
         refill(above, view.above);
-        computing.ask({ question: [view.path, view.parameters, view.besides], what: view.what, path: view.path, height, load: view.load, show: (answer) => show(answer, view, asTable) });
+        computing.ask({
+            question: [view.path, view.parameters, view.besides],
+            what: view.what,
+            path: view.path,
+            height,
+            load: view.load,
+            show: (answer) => show(answer, view, asTable),
+        });
     }
 
     function show(answer, view, asTable) {
         const data = view.draw(answer);
         fill(note, typeof view.note === 'function' ? view.note(answer) : view.note);
-        if (!data) { fill(box, view.nothing ?? empty('No events here', h('p', {}, 'No event in this time range passes the filter.'))); return; }
+        if (!data) {
+            fill(
+                box,
+                view.nothing ?? empty('No events here', h('p', {}, 'No event in this time range passes the filter.')),
+            );
+            return;
+        }
         if (picture.element.parentElement !== box) fill(box, picture.element);
         picture.update(data, asTable);
     }
@@ -58,7 +98,14 @@ export function chartCard({ name, title, kind, height = 260 }) {
         if (address) h('a', { href: address, download: `${file}.png` }).click();
     }
 
-    return { element, update, close() { computing.close(); picture.close(); } };
+    return {
+        element,
+        update,
+        close() {
+            computing.close();
+            picture.close();
+        },
+    };
 }
 
 /** The charts that a place shows as tables. */
@@ -67,6 +114,7 @@ function tablesOf(place) {
 }
 
 function toggleTable(name) {
-    const now = tablesOf(here()), left = now.filter((one) => one !== name);
+    const now = tablesOf(here()),
+        left = now.filter((one) => one !== name);
     return (left.length < now.length ? left : [...now, name]).join(',');
 }

@@ -13,7 +13,7 @@ const SLIGHT = 0.01; /* changes of less than this share are neither */
 export function verdict(now, before, better) {
     if (better === 'neither' || now === null || before === null || now === before) return null;
     if (Math.abs(now - before) < SLIGHT * Math.abs(before)) return null;
-    return (now > before) === (better === 'higher') ? 'better' : 'worse';
+    return now > before === (better === 'higher') ? 'better' : 'worse';
 }
 
 /**
@@ -24,13 +24,21 @@ export function verdict(now, before, better) {
  * @param {{delta?: boolean}} [options]  delta: false leaves only the ratio
  */
 export function change(now, before, unit, better, { delta = true } = {}) {
-    if (now === undefined || now === null || before === undefined || before === null) return oneSided(now ?? null, before ?? null);
+    if (now === undefined || now === null || before === undefined || before === null)
+        return oneSided(now ?? null, before ?? null);
     if (now === before) return h('span', { class: 'change same', title: 'no change' }, '=');
-    const said = verdict(now, before, better), up = now > before;
+    const said = verdict(now, before, better),
+        up = now > before;
     const arrow = { worse: up ? '\u25b2' : '\u25bc', better: up ? '\u25b3' : '\u25bd' }[said] ?? '';
     const title = `${said ? `${said}: ` : ''}${UNITS[unit].full(now)}, baseline ${UNITS[unit].full(before)}`;
-    return h('span', { class: `change ${said ?? 'same'}`, title }, arrow && h('span', { class: 'change-arrow', 'aria-hidden': 'true' }, arrow), said && h('span', { class: 'visually-hidden' }, `${said} `),
-        delta && h('data', { value: now - before }, (up ? '+' : '\u2212') + text(Math.abs(now - before), unit)), before !== 0 && h('span', { class: 'change-ratio' }, ratio(now / before)));
+    return h(
+        'span',
+        { class: `change ${said ?? 'same'}`, title },
+        arrow && h('span', { class: 'change-arrow', 'aria-hidden': 'true' }, arrow),
+        said && h('span', { class: 'visually-hidden' }, `${said} `),
+        delta && h('data', { value: now - before }, (up ? '+' : '\u2212') + text(Math.abs(now - before), unit)),
+        before !== 0 && h('span', { class: 'change-ratio' }, ratio(now / before)),
+    );
 }
 
 function ratio(factor) {
@@ -39,10 +47,18 @@ function ratio(factor) {
 
 function oneSided(now, before) {
     if (now === null && before === null) return null;
-    return h('span', { class: 'change same', title: now === null ? 'only in the baseline' : 'not in the baseline' }, now === null ? 'gone' : 'new');
+    return h(
+        'span',
+        { class: 'change same', title: now === null ? 'only in the baseline' : 'not in the baseline' },
+        now === null ? 'gone' : 'new',
+    );
 }
 
 /** What the marks mean. */
 export function changeWords() {
-    return h('p', { class: 'hint compare-words' }, '\u25b2\u25bc worse, \u25b3\u25bd better than the baseline by 1\u202f% or more.');
+    return h(
+        'p',
+        { class: 'hint compare-words' },
+        '\u25b2\u25bc worse, \u25b3\u25bd better than the baseline by 1\u202f% or more.',
+    );
 }

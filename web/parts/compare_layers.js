@@ -9,18 +9,36 @@ import { isPresent, swatch } from './layers.js';
 import { segmented } from './segmented.js';
 import { table } from './table.js';
 
-/** @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better, title: string}[]} */
+/**
+ * @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better, title: string}[]}
+ */
 export const METRICS = [
     { key: 'time', label: 'Call time', unit: 's', better: 'lower', title: 'Sum of the durations of all events' },
     { key: 'busy', label: 'Wall time', unit: 's', better: 'lower', title: 'Length of the union of all events' },
-    { key: 'exposed_group_sum', label: 'Not overlapped', unit: 's', better: 'lower', title: 'Wall time during which the same rank was not computing, added up over ranks' },
+    {
+        key: 'exposed_group_sum',
+        label: 'Not overlapped',
+        unit: 's',
+        better: 'lower',
+        title: 'Wall time during which the same rank was not computing, added up over ranks',
+    },
     { key: 'size', label: 'Size', unit: 'B', better: 'neither', title: 'Bytes read and written' },
-    { key: 'bw_busy', label: 'Bandwidth', unit: 'B/s', better: 'higher', title: 'Size over busy time: what the job got while it was transferring' },
+    {
+        key: 'bw_busy',
+        label: 'Bandwidth',
+        unit: 'B/s',
+        better: 'higher',
+        title: 'Size over busy time: what the job got while it was transferring',
+    },
     { key: 'count', label: 'Events', unit: 'count', better: 'neither', title: 'Number of events' },
 ];
 
 /** What /compare is asked for. */
-export const LAYER_COLUMNS = ['name', 'trace', ...METRICS.flatMap(({ key }) => [key, `${key}_baseline`, `${key}_delta`, `${key}_ratio`])].join(',');
+export const LAYER_COLUMNS = [
+    'name',
+    'trace',
+    ...METRICS.flatMap(({ key }) => [key, `${key}_baseline`, `${key}_delta`, `${key}_ratio`]),
+].join(',');
 
 /**
  * @param {Object} view
@@ -37,21 +55,83 @@ export function compareLayers({ runs, answer, tree, parameters, place }) {
         if (!byLayer.has(row.name)) byLayer.set(row.name, []);
         byLayer.get(row.name)[index % runs.length] = row;
     }
-    const rows = tree.filter((layer) => byLayer.get(layer.name)?.some(isPresent)).map((layer) => ({ layer, of: byLayer.get(layer.name) }));
+    const rows = tree
+        .filter((layer) => byLayer.get(layer.name)?.some(isPresent))
+        .map((layer) => ({ layer, of: byLayer.get(layer.name) }));
     const others = runs.map((run, at) => ({ run, at })).slice(1);
     const metric = METRICS.find(({ key }) => key === place.layer_metric) ?? METRICS[0];
     /** @type {{label: any, title?: string, columns: import('./table.js').Column[]}[]} */
-    const groups = others.length === 1 ? METRICS.map((one) => ({ label: one.label, title: one.title, columns: pairColumns(one, others[0], runs[0]) }))
-        : [{ label: [runSwatch(runs[0]), ` ${runs[0].name}`], columns: [valueColumn(metric, { run: runs[0], at: 0 }, 'baseline')] }, ...others.map((other) => ({ label: [runSwatch(other.run), ` ${other.run.name}`], columns: pairColumns(metric, other, null) }))];
-    return h('section', { class: 'card', 'aria-label': 'Layers' }, h('header', { class: 'card-head' }, h('h2', {}, 'Layers'), h('div', { class: 'card-tools' },
-        others.length > 1 && segmented('Metric', METRICS.map(({ key, label, title }) => [key, label, title]), metric.key, (key) => go({ layer_metric: key })), copyMenu('compare', parameters, 'compare-layers'))),
-    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' }, table({ caption: 'Layers', class: 'layers compare', rows,
-        columns: [{ key: 'name', label: 'Layer', class: 'head', cell: nameCell }, ...groups.flatMap(({ columns }) => columns)],
-        groups: [{ label: '', span: 1 }, ...groups.map(({ label, title, columns }) => ({ label, title, span: columns.length }))] })), changeWords());
+    const groups =
+        others.length === 1
+            ? METRICS.map((one) => ({
+                  label: one.label,
+                  title: one.title,
+                  columns: pairColumns(one, others[0], runs[0]),
+              }))
+            : [
+                  {
+                      label: [runSwatch(runs[0]), ` ${runs[0].name}`],
+                      columns: [valueColumn(metric, { run: runs[0], at: 0 }, 'baseline')],
+                  },
+                  ...others.map((other) => ({
+                      label: [runSwatch(other.run), ` ${other.run.name}`],
+                      columns: pairColumns(metric, other, null),
+                  })),
+              ];
+    return h(
+        'section',
+        { class: 'card', 'aria-label': 'Layers' },
+        h(
+            'header',
+            { class: 'card-head' },
+            h('h2', {}, 'Layers'),
+            h(
+                'div',
+                { class: 'card-tools' },
+                others.length > 1 &&
+                    segmented(
+                        'Metric',
+                        METRICS.map(({ key, label, title }) => [key, label, title]),
+                        metric.key,
+                        (key) => go({ layer_metric: key }),
+                    ),
+                copyMenu('compare', parameters, 'compare-layers'),
+            ),
+        ),
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' },
+            table({
+                caption: 'Layers',
+                class: 'layers compare',
+                rows,
+                columns: [
+                    { key: 'name', label: 'Layer', class: 'head', cell: nameCell },
+                    ...groups.flatMap(({ columns }) => columns),
+                ],
+                groups: [
+                    { label: '', span: 1 },
+                    ...groups.map(({ label, title, columns }) => ({ label, title, span: columns.length })),
+                ],
+            }),
+        ),
+        changeWords(),
+    );
 }
 
 function nameCell({ layer }) {
-    return h('button', { type: 'button', class: 'layer-name', title: `${layer.label}: click to show it over time`, style: { '--depth': layer.depth }, onclick: () => go({ layer: layer.name }) }, swatch(layer), layer.name);
+    return h(
+        'button',
+        {
+            type: 'button',
+            class: 'layer-name',
+            title: `${layer.label}: click to show it over time`,
+            style: { '--depth': layer.depth },
+            onclick: () => go({ layer: layer.name }),
+        },
+        swatch(layer),
+        layer.name,
+    );
 }
 
 /** @returns {import('./table.js').Column} */
@@ -62,8 +142,16 @@ function valueColumn({ key, unit }, { run, at }, label) {
 /** @returns {import('./table.js').Column[]} */
 function pairColumns(metric, other, baseline) {
     const { key, unit, better } = metric;
-    return [{ key: `${key} change ${other.run.id}`, label: 'change', class: 'number', cell: ({ of }) => change(numberOf(of[other.at], key), numberOf(of[0], key), unit, better) }, valueColumn(metric, other, 'now'),
-        ...(baseline ? [valueColumn(metric, { run: baseline, at: 0 }, 'baseline')] : [])];
+    return [
+        {
+            key: `${key} change ${other.run.id}`,
+            label: 'change',
+            class: 'number',
+            cell: ({ of }) => change(numberOf(of[other.at], key), numberOf(of[0], key), unit, better),
+        },
+        valueColumn(metric, other, 'now'),
+        ...(baseline ? [valueColumn(metric, { run: baseline, at: 0 }, 'baseline')] : []),
+    ];
 }
 
 /** Layers that move no bytes have no size. */

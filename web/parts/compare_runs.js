@@ -4,7 +4,16 @@ import { h, icon, setStyle } from '../dom.js';
 import { moment, text } from '../format.js';
 import { go, link } from '../state.js';
 
-const COLORS = ['var(--layer-6)', 'var(--layer-2)', 'var(--layer-1)', 'var(--layer-3)', 'var(--layer-7)', 'var(--layer-4)', 'var(--layer-5)', 'var(--layer-11)'];
+const COLORS = [
+    'var(--layer-6)',
+    'var(--layer-2)',
+    'var(--layer-1)',
+    'var(--layer-3)',
+    'var(--layer-7)',
+    'var(--layer-4)',
+    'var(--layer-5)',
+    'var(--layer-11)',
+];
 
 /**
  * A trace that is compared.
@@ -23,12 +32,22 @@ const COLORS = ['var(--layer-6)', 'var(--layer-2)', 'var(--layer-1)', 'var(--lay
  * @returns {Run[]}
  */
 export function runsOf(place, traces) {
-    const ids = [...new Set((place.traces ?? '').split(','))].filter((id) => traces.some((trace) => trace.id === id && isReady(trace)));
+    const ids = [...new Set((place.traces ?? '').split(','))].filter((id) =>
+        traces.some((trace) => trace.id === id && isReady(trace)),
+    );
     const baseline = ids.includes(place.baseline) ? place.baseline : ids[0];
     const ordered = [baseline, ...ids.filter((id) => id !== baseline)].filter(Boolean);
     const found = ordered.map((id) => traces.find((trace) => trace.id === id));
-    return found.map((trace, at) => ({ trace, id: trace.id, color: COLORS[at % COLORS.length], baseline: at === 0,
-        name: found.filter(({ name }) => name === trace.name).length > 1 ? `${trace.name} (${trace.id.slice(0, 6)})` : trace.name }));
+    return found.map((trace, at) => ({
+        trace,
+        id: trace.id,
+        color: COLORS[at % COLORS.length],
+        baseline: at === 0,
+        name:
+            found.filter(({ name }) => name === trace.name).length > 1
+                ? `${trace.name} (${trace.id.slice(0, 6)})`
+                : trace.name,
+    }));
 }
 
 /** Whether there is anything to compare in a trace. */
@@ -47,16 +66,68 @@ export function runSwatch(run) {
  * @param {Object[]} traces
  */
 export function runsBar(runs, traces) {
-    const ids = runs.map(({ id }) => id), others = traces.filter((trace) => isReady(trace) && !ids.includes(trace.id));
-    return h('div', { class: 'runs', role: 'group', 'aria-label': 'Runs' }, runs.map((run) => runChip(run, ids)),
-        others.length > 0 && h('select', { 'aria-label': 'Add a run', onchange: (event) => go({ traces: [...ids, event.target.value].join(',') }) },
-            h('option', { value: '', selected: true }, runs.length === 0 ? 'Choose a run' : 'Add a run'), others.map((trace) => h('option', { value: trace.id }, `${trace.name} (${text(trace.job_time, 's')}, ${moment(trace.start)})`))));
+    const ids = runs.map(({ id }) => id),
+        others = traces.filter((trace) => isReady(trace) && !ids.includes(trace.id));
+    return h(
+        'div',
+        { class: 'runs', role: 'group', 'aria-label': 'Runs' },
+        runs.map((run) => runChip(run, ids)),
+        others.length > 0 &&
+            h(
+                'select',
+                {
+                    'aria-label': 'Add a run',
+                    onchange: (event) => go({ traces: [...ids, event.target.value].join(',') }),
+                },
+                h('option', { value: '', selected: true }, runs.length === 0 ? 'Choose a run' : 'Add a run'),
+                others.map((trace) =>
+                    h(
+                        'option',
+                        { value: trace.id },
+                        `${trace.name} (${text(trace.job_time, 's')}, ${moment(trace.start)})`,
+                    ),
+                ),
+            ),
+    );
 }
 
 function runChip(run, ids) {
     const { id, name, trace } = run;
-    return h('span', { class: 'run' }, runSwatch(run), h('a', { href: link({ page: 'overview', trace: id }, {}), title: `${trace.path}, started ${moment(trace.start)}` }, name),
-        run.baseline ? h('span', { class: 'badge' }, 'baseline')
-            : h('button', { type: 'button', class: 'button small', title: 'Compare the others to this run', onclick: () => go({ baseline: id }) }, 'Make baseline'),
-        h('button', { type: 'button', class: 'button small icon-only', 'aria-label': `Leave out ${name}`, title: 'Leave out', onclick: () => go({ traces: ids.filter((one) => one !== id).join(','), ...(run.baseline && { baseline: null }) }) }, icon('close')));
+    return h(
+        'span',
+        { class: 'run' },
+        runSwatch(run),
+        h(
+            'a',
+            {
+                href: link({ page: 'overview', trace: id }, {}),
+                title: `${trace.path}, started ${moment(trace.start)}`,
+            },
+            name,
+        ),
+        run.baseline
+            ? h('span', { class: 'badge' }, 'baseline')
+            : h(
+                  'button',
+                  {
+                      type: 'button',
+                      class: 'button small',
+                      title: 'Compare the others to this run',
+                      onclick: () => go({ baseline: id }),
+                  },
+                  'Make baseline',
+              ),
+        h(
+            'button',
+            {
+                type: 'button',
+                class: 'button small icon-only',
+                'aria-label': `Leave out ${name}`,
+                title: 'Leave out',
+                onclick: () =>
+                    go({ traces: ids.filter((one) => one !== id).join(','), ...(run.baseline && { baseline: null }) }),
+            },
+            icon('close'),
+        ),
+    );
 }

@@ -1,4 +1,5 @@
-/* completion.js - what could stand at the caret of an expression: columns, functions, methods, and the values of a column. */
+/* completion.js - what could stand at the caret of an expression: columns, functions, methods, and the values of a
+ * column. */
 
 import { get } from '../api.js';
 import { grouped, text } from '../format.js';
@@ -7,17 +8,37 @@ import { literal } from './narrow.js';
 const MOST = 12;
 
 /* query.md part 2: what takes the place of a value. */
-const FUNCTIONS = 'abs basename bin ceil coalesce cut dirname exp extract float floor greatest int least len log log2 log10 lower part replace round sqrt str strip upper where'.split(' ');
-export const AGGREGATES = 'argmax busy count first last max mean median min nunique quantile std sum unique var'.split(' ');
+const FUNCTIONS =
+    'abs basename bin ceil coalesce cut dirname exp extract float floor greatest int least len log log2 log10 lower part replace round sqrt str strip upper where'.split(
+        ' ',
+    );
+export const AGGREGATES = 'argmax busy count first last max mean median min nunique quantile std sum unique var'.split(
+    ' ',
+);
 const WORDS = ['and', 'or', 'not', 'in', 'true', 'false'];
 const METHODS = ['isin([', 'isna()', 'notna()', 'between(', 'fillna('];
-const TEXTS = ['contains("', 'startswith("', 'endswith("', 'match("', 'fullmatch("', 'extract("', 'replace("', 'count("', 'slice(', 'lower()', 'upper()', 'strip()', 'len()'];
+const TEXTS = [
+    'contains("',
+    'startswith("',
+    'endswith("',
+    'match("',
+    'fullmatch("',
+    'extract("',
+    'replace("',
+    'count("',
+    'slice(',
+    'lower()',
+    'upper()',
+    'strip()',
+    'len()',
+];
 
 /**
  * @typedef {{text: string, note?: string}} Candidate  text: what takes the place of what was typed
  * @typedef {{from: number, items: Candidate[]}} Candidates  from: where that begins
  * @typedef {{name: string, type: string, note: string}} Known
- * @typedef {{id: string, answers: string, seenWith?: string}} Asked  seenWith: the preset whose categories the events have
+ * @typedef {{id: string, answers: string, seenWith?: string}} Asked  seenWith: the preset whose categories the
+ *   events have
  */
 
 /** The columns of a trace, asked once while they stay the same. */
@@ -31,10 +52,23 @@ export function schemaOf(trace) {
     const key = `${trace.id} ${trace.answers}`;
     if (!schemas.has(key)) {
         schemas.clear();
-        schemas.set(key, get(`traces/${trace.id}/columns`).then(({ columns, data }) => {
-            const at = (row, name) => row[columns.indexOf(name)];
-            return data.map((row) => ({ name: at(row, 'name'), type: at(row, 'type'), note: noteOf(at(row, 'type'), at(row, 'unit'), at(row, 'missing_share')) }));
-        }, () => { schemas.clear(); return []; }));
+        schemas.set(
+            key,
+            get(`traces/${trace.id}/columns`).then(
+                ({ columns, data }) => {
+                    const at = (row, name) => row[columns.indexOf(name)];
+                    return data.map((row) => ({
+                        name: at(row, 'name'),
+                        type: at(row, 'type'),
+                        note: noteOf(at(row, 'type'), at(row, 'unit'), at(row, 'missing_share')),
+                    }));
+                },
+                () => {
+                    schemas.clear();
+                    return [];
+                },
+            ),
+        );
     }
     return schemas.get(key);
 }
@@ -44,7 +78,9 @@ function noteOf(type, unit, missing) {
 }
 
 const NAME = '(?:args\\.)?(?:[A-Za-z_]\\w*|`[^`]+`)';
-const COMPARED = new RegExp(`(${NAME})\\s*(?:[=!]=|(?:\\bnot\\s+)?\\bin\\s*[[(][^\\])]*|\\.isin\\s*\\(\\s*[[(]?[^\\])]*|\\.str\\.startswith\\()\\s*$`);
+const COMPARED = new RegExp(
+    `(${NAME})\\s*(?:[=!]=|(?:\\bnot\\s+)?\\bin\\s*[[(][^\\])]*|\\.isin\\s*\\(\\s*[[(]?[^\\])]*|\\.str\\.startswith\\()\\s*$`,
+);
 const OPEN_STRING = /^(?:[^"'`]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)*(["'])((?:\\.|(?!\1).)*)$/s;
 
 /**
@@ -69,7 +105,11 @@ export async function candidates(before, trace, { aggregates = false, names = []
 
 async function values(column, prefix, known, trace, signal) {
     if (!known.some((one) => one.name === column)) return [];
-    const answer = await get(`traces/${trace.id}/columns/${encodeURIComponent(column)}/values`, { prefix, limit: MOST, preset: trace.seenWith }, signal);
+    const answer = await get(
+        `traces/${trace.id}/columns/${encodeURIComponent(column)}/values`,
+        { prefix, limit: MOST, preset: trace.seenWith },
+        signal,
+    );
     return answer.data.map(([value, count]) => ({ text: literal(value), note: grouped(count) }));
 }
 
@@ -79,7 +119,13 @@ function words(before, known, aggregates, names) {
     const owner = member && before.slice(0, member.index);
     if (member && /[\w`)"'\]]$/.test(owner) && !/(^|\W)args$/.test(owner)) {
         const offered = member[1] ? TEXTS : ['str.', ...METHODS];
-        return { from: before.length - member[2].length, items: starting(offered.map((one) => ({ text: one })), member[2]) };
+        return {
+            from: before.length - member[2].length,
+            items: starting(
+                offered.map((one) => ({ text: one })),
+                member[2],
+            ),
+        };
     }
     const from = before.length - typed.length;
     const all = [
@@ -97,5 +143,8 @@ function starting(items, typed) {
     const lower = typed.toLowerCase();
     if (lower === '') return items.slice(0, MOST);
     const at = ({ text }) => text.toLowerCase().indexOf(lower);
-    return items.filter((item) => at(item) >= 0 && item.text !== typed).sort((a, b) => Math.min(at(a), 1) - Math.min(at(b), 1)).slice(0, MOST);
+    return items
+        .filter((item) => at(item) >= 0 && item.text !== typed)
+        .sort((a, b) => Math.min(at(a), 1) - Math.min(at(b), 1))
+        .slice(0, MOST);
 }

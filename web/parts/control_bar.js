@@ -1,4 +1,5 @@
-/* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, processes, time range, filter. */
+/* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, processes, time
+ * range, filter. */
 
 import { h, icon, refill } from '../dom.js';
 import { instant, range, text } from '../format.js';
@@ -11,8 +12,16 @@ import { niceGranularity } from './time.js';
 const STEPS = [0.1, 1, 10];
 
 const SEMANTICS = [
-    { key: 'exact', label: 'exact', words: 'Exact: every event counts once, each bin gets its part of it, and overlap comes from the intervals themselves.' },
-    { key: 'compatible', label: 'as DFAnalyzer', words: 'As DFAnalyzer: an event counts in the bin it starts in, and overlap comes from sums per bin.' },
+    {
+        key: 'exact',
+        label: 'exact',
+        words: 'Exact: every event counts once, each bin gets its part of it, and overlap comes from the intervals themselves.',
+    },
+    {
+        key: 'compatible',
+        label: 'as DFAnalyzer',
+        words: 'As DFAnalyzer: an event counts in the bin it starts in, and overlap comes from sums per bin.',
+    },
 ];
 
 /** Whether the place asks for the numbers of DFAnalyzer. */
@@ -22,8 +31,17 @@ export function isCompatible(place) {
 
 /** The parameters of layered calls that the place names. */
 export function questionOf(place) {
-    const numbers = isCompatible(place) ? { semantics: 'compatible', granularity: place.granularity ?? usualGranularity(place, 0) } : {};
-    return { preset: place.preset, filters: place.filters, filter: place.filter, from: place.from, to: place.to, ...numbers };
+    const numbers = isCompatible(place)
+        ? { semantics: 'compatible', granularity: place.granularity ?? usualGranularity(place, 0) }
+        : {};
+    return {
+        preset: place.preset,
+        filters: place.filters,
+        filter: place.filter,
+        from: place.from,
+        to: place.to,
+        ...numbers,
+    };
 }
 
 /**
@@ -42,29 +60,88 @@ export function controlBar({ without = [] } = {}) {
     let about = null;
     const controls = h('div', { class: 'controls' });
     const processes = processPicker(() => about.trace);
-    const filter = expressionBox({ id: 'filter', label: 'Filter', key: '/', placeholder: 'Filter events, such as cat == "posix" and size > 4096', onApply: (words) => go({ filter: words }),
-        trace: () => about && { id: about.trace.id, answers: about.trace.answers, seenWith: about.place.preset ?? about.trace.preset?.name } });
+    const filter = expressionBox({
+        id: 'filter',
+        label: 'Filter',
+        key: '/',
+        placeholder: 'Filter events, such as cat == "posix" and size > 4096',
+        onApply: (words) => go({ filter: words }),
+        trace: () =>
+            about && {
+                id: about.trace.id,
+                answers: about.trace.answers,
+                seenWith: about.place.preset ?? about.trace.preset?.name,
+            },
+    });
     const meaning = h('p', { class: 'meaning' });
-    const element = h('form', { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() }, controls, filter.element, meaning);
+    const element = h(
+        'form',
+        { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() },
+        controls,
+        filter.element,
+        meaning,
+    );
 
     /**
      * @param {{trace: Object, presets: {name: string}[], place: Object, granularity: number, span: number}} view
      */
     function update(view) {
-        const { trace, presets, place, granularity, span } = about = view;
+        const { trace, presets, place, granularity, span } = (about = view);
         const semantics = SEMANTICS.find(({ key }) => key === place.semantics) ?? SEMANTICS[0];
         const has = (control) => !without.includes(control);
         processes.update(place);
-        refill(controls,
-            field('Preset', h('select', { id: 'preset', onchange: (event) => go({ preset: event.target.value, layers: null, layer: null }) },
-                presets.map(({ name }) => h('option', { value: name === trace.preset?.name ? '' : name, selected: name === (place.preset ?? trace.preset?.name) }, name)))),
+        refill(
+            controls,
+            field(
+                'Preset',
+                h(
+                    'select',
+                    {
+                        id: 'preset',
+                        onchange: (event) => go({ preset: event.target.value, layers: null, layer: null }),
+                    },
+                    presets.map(({ name }) =>
+                        h(
+                            'option',
+                            {
+                                value: name === trace.preset?.name ? '' : name,
+                                selected: name === (place.preset ?? trace.preset?.name),
+                            },
+                            name,
+                        ),
+                    ),
+                ),
+            ),
             has('granularity') && field('Granularity', granularitySelect(place, granularity, span)),
-            has('filters') && field('Preset filters', h('select', { id: 'filters', title: "The preset's filters leave out files and functions that say nothing about the job", onchange: (event) => go({ filters: event.target.value }) },
-                h('option', { value: '', selected: place.filters !== 'off' }, 'on'), h('option', { value: 'off', selected: place.filters === 'off' }, 'off'))),
-            has('semantics') && h('div', { class: 'field' }, h('span', {}, 'Counting'),
-                segmented('Counting', SEMANTICS.map(({ key, label, words }) => [key, label, words]), semantics.key, (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }))),
+            has('filters') &&
+                field(
+                    'Preset filters',
+                    h(
+                        'select',
+                        {
+                            id: 'filters',
+                            title: "The preset's filters leave out files and functions that say nothing about the job",
+                            onchange: (event) => go({ filters: event.target.value }),
+                        },
+                        h('option', { value: '', selected: place.filters !== 'off' }, 'on'),
+                        h('option', { value: 'off', selected: place.filters === 'off' }, 'off'),
+                    ),
+                ),
+            has('semantics') &&
+                h(
+                    'div',
+                    { class: 'field' },
+                    h('span', {}, 'Counting'),
+                    segmented(
+                        'Counting',
+                        SEMANTICS.map(({ key, label, words }) => [key, label, words]),
+                        semantics.key,
+                        (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }),
+                    ),
+                ),
             h('div', { class: 'field' }, h('label', { for: 'processes' }, 'Processes'), processes.element),
-            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(place)));
+            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(place)),
+        );
         meaning.textContent = has('semantics') ? semantics.words : '';
         filter.update(place.filter ?? '');
     }
@@ -79,18 +156,39 @@ export function field(label, control) {
 function granularitySelect(place, granularity, span) {
     const usual = usualGranularity(place, span);
     const chosen = place.granularity ? granularity : null;
-    const steps = [...new Set([...STEPS.map((factor) => Number((usual * factor).toPrecision(3))), ...(chosen ? [chosen] : [])])].sort((a, b) => a - b);
-    return h('select', { id: 'granularity', title: 'Width of a time bin', onchange: (event) => go({ granularity: event.target.value }) },
+    const steps = [
+        ...new Set([...STEPS.map((factor) => Number((usual * factor).toPrecision(3))), ...(chosen ? [chosen] : [])]),
+    ].sort((a, b) => a - b);
+    return h(
+        'select',
+        {
+            id: 'granularity',
+            title: 'Width of a time bin',
+            onchange: (event) => go({ granularity: event.target.value }),
+        },
         h('option', { value: '', selected: chosen === null }, `auto (${text(usual, 's')})`),
-        steps.filter((step) => step >= 1e-6).map((step) => h('option', { value: step, selected: step === chosen }, text(step, 's'))));
+        steps
+            .filter((step) => step >= 1e-6)
+            .map((step) => h('option', { value: step, selected: step === chosen }, text(step, 's'))),
+    );
 }
 
 /** The time range that is shown, with a way back to the whole job. */
 export function rangeChip(place) {
-    if (place.from === undefined && place.to === undefined) return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
-    const from = Number(place.from ?? 0), to = Number(place.to ?? Infinity);
-    const words = to === Infinity ? `${instant(from, 1e-3)} \u2013 end` : range(from, to, 10 ** Math.floor(Math.log10((to - from) / 100)));
-    return h('button', { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange }, words, icon('close'));
+    if (place.from === undefined && place.to === undefined)
+        return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
+    const from = Number(place.from ?? 0),
+        to = Number(place.to ?? Infinity);
+    const words =
+        to === Infinity
+            ? `${instant(from, 1e-3)} \u2013 end`
+            : range(from, to, 10 ** Math.floor(Math.log10((to - from) / 100)));
+    return h(
+        'button',
+        { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange },
+        words,
+        icon('close'),
+    );
 }
 
 export function clearRange() {

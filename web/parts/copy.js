@@ -20,7 +20,8 @@ export async function copyText(text, what) {
     toast(`Copied ${what}`);
 }
 
-/* What is copied runs outside of the page, without its session: where a token is needed it is taken from the environment. */
+/* What is copied runs outside of the page, without its session: where a token is needed it is taken from the
+ * environment. */
 
 /** The option of curl that passes the token, and a blank; or nothing. */
 export function curlToken() {
@@ -53,13 +54,23 @@ function pandasPostOf(path, request) {
  */
 export function copyMenu(path, parameters, name, more = []) {
     /** @type {import('./menu.js').Item[]} */
-    const tabular = name === null ? [] : [
-        { text: 'Copy as pandas', action: () => copyText(pandasOf(path, parameters), 'as pandas') },
-        { text: 'Save as CSV', href: url(path, { ...parameters, format: 'csv' }), download: `${name}.csv` },
-    ];
-    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
-        { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') }, ...tabular, ...more,
-    ] });
+    const tabular =
+        name === null
+            ? []
+            : [
+                  { text: 'Copy as pandas', action: () => copyText(pandasOf(path, parameters), 'as pandas') },
+                  { text: 'Save as CSV', href: url(path, { ...parameters, format: 'csv' }), download: `${name}.csv` },
+              ];
+    return menu({
+        label: 'Copy or save',
+        text: 'Export',
+        icon: 'copy',
+        items: [
+            { text: 'Copy as curl', action: () => copyText(curlOf(path, parameters), 'as curl') },
+            ...tabular,
+            ...more,
+        ],
+    });
 }
 
 /**
@@ -69,12 +80,29 @@ export function copyMenu(path, parameters, name, more = []) {
  * @param {string} name  of the file that CSV is saved as
  */
 export function postMenu(path, body, name) {
-    const request = JSON.stringify(body), shell = request.replaceAll("'", "'\\''");
-    return menu({ label: 'Copy or save', text: 'Export', icon: 'copy', items: [
-        { text: 'Copy as curl', action: () => copyText(`curl ${curlToken()}-X POST '${url(path)}' -H 'Content-Type: application/json' -d '${shell}'`, 'as curl') },
-        { text: 'Copy as pandas', action: () => copyText(pandasPostOf(path, request), 'as pandas') },
-        { text: 'Save as CSV', action: () => attempt(async () => saveText(await sendForText(path, { format: 'csv' }, body), `${name}.csv`)) },
-    ] });
+    const request = JSON.stringify(body),
+        shell = request.replaceAll("'", "'\\''");
+    return menu({
+        label: 'Copy or save',
+        text: 'Export',
+        icon: 'copy',
+        items: [
+            {
+                text: 'Copy as curl',
+                action: () =>
+                    copyText(
+                        `curl ${curlToken()}-X POST '${url(path)}' -H 'Content-Type: application/json' -d '${shell}'`,
+                        'as curl',
+                    ),
+            },
+            { text: 'Copy as pandas', action: () => copyText(pandasPostOf(path, request), 'as pandas') },
+            {
+                text: 'Save as CSV',
+                action: () =>
+                    attempt(async () => saveText(await sendForText(path, { format: 'csv' }, body), `${name}.csv`)),
+            },
+        ],
+    });
 }
 
 /** Saves text that the page made itself. */

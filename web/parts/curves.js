@@ -1,4 +1,5 @@
-/* curves.js - a kind of chart: a curve for each series over names in their order, such as numbers of workers, with a band where each may lie
+/* curves.js - a kind of chart: a curve for each series over names in their order, such as numbers of workers, with a
+ * band where each may lie
  * and a mark where it bends. */
 
 import { h, setStyle } from '../dom.js';
@@ -28,9 +29,13 @@ export const curves = { option, table, height: () => 320 };
 
 /** @param {CurvesData} data */
 function option(data) {
-    const highest = data.series.flatMap(({ values, margins }) => values.map((value, at) => (value ?? 0) + (margins[at] ?? 0))).reduce((a, b) => Math.max(a, b), 0);
+    const highest = data.series
+        .flatMap(({ values, margins }) => values.map((value, at) => (value ?? 0) + (margins[at] ?? 0)))
+        .reduce((a, b) => Math.max(a, b), 0);
     return {
-        grid: { ...GRID, right: 24 }, xAxis: { ...nameAxis(data.names), boundaryGap: false }, yAxis: valueAxis(data.unit, highest),
+        grid: { ...GRID, right: 24 },
+        xAxis: { ...nameAxis(data.names), boundaryGap: false },
+        yAxis: valueAxis(data.unit, highest),
         tooltip: { ...tooltip('axis', (hits) => content(data, hits[0].dataIndex)), axisPointer: { type: 'line' } },
         series: data.series.flatMap((curve) => [...bandOf(curve), lineOf(curve)]),
     };
@@ -39,17 +44,46 @@ function option(data) {
 /** The room between the least and the most: a part that is not seen, and upon it one that is. */
 function bandOf(curve) {
     if (curve.margins.every((margin) => margin === null)) return [];
-    const common = { type: 'line', stack: curve.name, symbol: 'none', silent: true, lineStyle: { width: 0 }, emphasis: { disabled: true }, tooltip: { show: false } };
-    const least = curve.values.map((value, at) => (value === null ? null : Math.max(0, value - (curve.margins[at] ?? 0))));
-    const room = curve.values.map((value, at) => (value === null ? null : value + (curve.margins[at] ?? 0) - least[at]));
-    return [{ ...common, data: least }, { ...common, data: room, areaStyle: { color: resolved(curve.color), opacity: 0.18 } }];
+    const common = {
+        type: 'line',
+        stack: curve.name,
+        symbol: 'none',
+        silent: true,
+        lineStyle: { width: 0 },
+        emphasis: { disabled: true },
+        tooltip: { show: false },
+    };
+    const least = curve.values.map((value, at) =>
+        value === null ? null : Math.max(0, value - (curve.margins[at] ?? 0)),
+    );
+    const room = curve.values.map((value, at) =>
+        value === null ? null : value + (curve.margins[at] ?? 0) - least[at],
+    );
+    return [
+        { ...common, data: least },
+        { ...common, data: room, areaStyle: { color: resolved(curve.color), opacity: 0.18 } },
+    ];
 }
 
 function lineOf(curve) {
     const color = resolved(curve.color);
     return {
-        name: curve.name, type: 'line', color, lineStyle: { color, width: 2 }, symbol: 'circle', emphasis: { disabled: true }, cursor: 'default',
-        data: curve.values.map((value, at) => ({ value, symbolSize: at === curve.marked ? 13 : 5, itemStyle: { color: at === curve.marked ? resolved('var(--paper)') : color, borderColor: color, borderWidth: at === curve.marked ? 3 : 0 } })),
+        name: curve.name,
+        type: 'line',
+        color,
+        lineStyle: { color, width: 2 },
+        symbol: 'circle',
+        emphasis: { disabled: true },
+        cursor: 'default',
+        data: curve.values.map((value, at) => ({
+            value,
+            symbolSize: at === curve.marked ? 13 : 5,
+            itemStyle: {
+                color: at === curve.marked ? resolved('var(--paper)') : color,
+                borderColor: color,
+                borderWidth: at === curve.marked ? 3 : 0,
+            },
+        })),
     };
 }
 
@@ -60,20 +94,30 @@ function swatch(color) {
 }
 
 function content(data, index) {
-    const rows = data.series.flatMap((curve) => [
-        { head: [swatch(curve.color), curve.name], number: curve.values[index] ?? null, unit: data.unit },
-        { head: '\u00b1', number: curve.margins[index] ?? null, unit: data.unit },
-    ]).filter((row) => row.number !== null);
+    const rows = data.series
+        .flatMap((curve) => [
+            { head: [swatch(curve.color), curve.name], number: curve.values[index] ?? null, unit: data.unit },
+            { head: '\u00b1', number: curve.margins[index] ?? null, unit: data.unit },
+        ])
+        .filter((row) => row.number !== null);
     const marked = data.series.filter((curve) => curve.marked === index);
-    return tip(`${data.head}: ${data.names[index]}`, rows, marked.length > 0 && `${data.mark}: ${marked.map(({ name }) => name).join(', ')}`);
+    return tip(
+        `${data.head}: ${data.names[index]}`,
+        rows,
+        marked.length > 0 && `${data.mark}: ${marked.map(({ name }) => name).join(', ')}`,
+    );
 }
 
 function table(data) {
-    return chartTable(data.label, data.names.map((_, index) => index), [
-        { key: 'name', label: data.head, class: 'head', cell: (row) => data.names[row] },
-        ...data.series.flatMap((curve) => [
-            { key: curve.name, label: curve.name, unit: data.unit, get: (row) => curve.values[row] },
-            { key: `${curve.name} margin`, label: '\u00b1', unit: data.unit, get: (row) => curve.margins[row] },
-        ]),
-    ]);
+    return chartTable(
+        data.label,
+        data.names.map((_, index) => index),
+        [
+            { key: 'name', label: data.head, class: 'head', cell: (row) => data.names[row] },
+            ...data.series.flatMap((curve) => [
+                { key: curve.name, label: curve.name, unit: data.unit, get: (row) => curve.values[row] },
+                { key: `${curve.name} margin`, label: '\u00b1', unit: data.unit, get: (row) => curve.margins[row] },
+            ]),
+        ],
+    );
 }

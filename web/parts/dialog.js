@@ -8,13 +8,25 @@ import { h, icon } from '../dom.js';
  * @returns {HTMLDialogElement}
  */
 export function openDialog({ title, body, buttons = [], wide = false, onClose }) {
-    const cross = h('button', { class: 'button icon-only', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close'));
-    const dialog = h('dialog', { class: wide ? 'wide' : '', 'aria-label': title },
+    const cross = h(
+        'button',
+        { class: 'button icon-only', 'aria-label': 'Close', onclick: () => dialog.close() },
+        icon('close'),
+    );
+    const dialog = h(
+        'dialog',
+        { class: wide ? 'wide' : '', 'aria-label': title },
         h('header', {}, h('h2', {}, title), cross),
         h('div', { class: 'dialog-body' }, body),
-        buttons.length > 0 && h('footer', {}, buttons));
-    dialog.addEventListener('close', () => { dialog.remove(); onClose?.(); });
-    dialog.addEventListener('mousedown', (event) => { if (event.target === dialog) dialog.close(); });
+        buttons.length > 0 && h('footer', {}, buttons),
+    );
+    dialog.addEventListener('close', () => {
+        dialog.remove();
+        onClose?.();
+    });
+    dialog.addEventListener('mousedown', (event) => {
+        if (event.target === dialog) dialog.close();
+    });
     document.body.append(dialog);
     dialog.showModal();
     return dialog;
@@ -28,7 +40,10 @@ export function openDialog({ title, body, buttons = [], wide = false, onClose })
 export function confirmed({ title, body, action }) {
     return new Promise((resolve) => {
         let answer = false;
-        const end = (yes) => () => { answer = yes; dialog.close(); };
+        const end = (yes) => () => {
+            answer = yes;
+            dialog.close();
+        };
         const buttons = [
             h('button', { class: 'button', onclick: end(false), autofocus: true }, 'Cancel'),
             h('button', { class: 'button danger', onclick: end(true) }, action),
@@ -39,19 +54,34 @@ export function confirmed({ title, body, action }) {
 
 /**
  * A small form.
- * @param {{title: string, action: string, fields: {name: string, label: string, value: string, hint?: string}[]}} options
+ * @param {{title: string, action: string, fields: {name: string, label: string, value: string, hint?: string}[]}}
+ *   options
  * @returns {Promise<Object<string, string>|null>}  the values, or null when it was closed
  */
 export function asked({ title, action, fields }) {
     return new Promise((resolve) => {
         let answer = null;
-        const form = h('form', { class: 'fields', id: 'asked', onsubmit: (event) => {
-            event.preventDefault();
-            answer = Object.fromEntries(new FormData(event.target));
-            dialog.close();
-        } }, fields.map((field) => h('label', {}, h('span', {}, field.label),
-            h('input', { name: field.name, value: field.value, autocomplete: 'off', spellcheck: 'false' }),
-            field.hint && h('small', {}, field.hint))));
+        const form = h(
+            'form',
+            {
+                class: 'fields',
+                id: 'asked',
+                onsubmit: (event) => {
+                    event.preventDefault();
+                    answer = Object.fromEntries(new FormData(event.target));
+                    dialog.close();
+                },
+            },
+            fields.map((field) =>
+                h(
+                    'label',
+                    {},
+                    h('span', {}, field.label),
+                    h('input', { name: field.name, value: field.value, autocomplete: 'off', spellcheck: 'false' }),
+                    field.hint && h('small', {}, field.hint),
+                ),
+            ),
+        );
         const buttons = [
             h('button', { class: 'button', type: 'button', onclick: () => dialog.close() }, 'Cancel'),
             h('button', { class: 'button primary', type: 'submit', form: 'asked' }, action),

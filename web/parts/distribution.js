@@ -1,4 +1,5 @@
-/* distribution.js - how a layer's work is spread over processes: a box for each kind of call, or a bar for each process. */
+/* distribution.js - how a layer's work is spread over processes: a box for each kind of call, or a bar for each
+ * process. */
 
 import { getOf } from '../api.js';
 import { h } from '../dom.js';
@@ -19,7 +20,8 @@ const MEASURES = [
     { key: 'count', label: 'Events', unit: 'count' },
     { key: 'size', label: 'Bytes', unit: 'B' },
 ];
-const MOST = 10000, MOST_BARS = 64;
+const MOST = 10000,
+    MOST_BARS = 64;
 
 /**
  * @typedef {Object} LayerView  what the cards of a layer's page are drawn from
@@ -35,8 +37,15 @@ const MOST = 10000, MOST_BARS = 64;
  */
 
 export function distributionCard() {
-    const card = chartCard({ name: 'processes', title: 'Over processes', kind: { option: (data) => (data.boxes ? boxes : bars).option(data), table: (data) => (data.boxes ? boxes : bars).table(data),
-        height: (data) => (data.boxes ? 320 : bars.height(data)) } });
+    const card = chartCard({
+        name: 'processes',
+        title: 'Over processes',
+        kind: {
+            option: (data) => (data.boxes ? boxes : bars).option(data),
+            table: (data) => (data.boxes ? boxes : bars).table(data),
+            height: (data) => (data.boxes ? 320 : bars.height(data)),
+        },
+    });
 
     /** @param {LayerView} view */
     function update(view) {
@@ -45,28 +54,82 @@ export function distributionCard() {
         const suffix = compatible ? '_sum' : '';
         const kinds = [layer.name, ...view.metrics.map(({ name }) => name)];
         const columnOf = (kind, measure) => `${kind === layer.name ? '' : `${kind}_`}${measure}${suffix}`;
-        const offered = MEASURES.filter(({ key, exact }) => !(exact && compatible) && columns.includes(columnOf(layer.name, key)));
+        const offered = MEASURES.filter(
+            ({ key, exact }) => !(exact && compatible) && columns.includes(columnOf(layer.name, key)),
+        );
         const measure = offered.find(({ key }) => key === place.measure) ?? offered[0];
         const present = kinds.filter((kind) => columns.includes(columnOf(kind, measure.key)));
         const keys = compatible ? ['proc_name'] : ['host_name', 'pid'];
         const path = `traces/${trace.id}/views/layer`;
-        const asked = { ...parameters, layer: layer.name, by: compatible ? 'proc_name' : 'process', columns: [...keys, ...present.map((kind) => columnOf(kind, measure.key))].join(','), limit: MOST };
-        const each = place.spread === 'bars', axis = place.axis ?? (present.length > 1 ? 'log' : 'linear');
+        const asked = {
+            ...parameters,
+            layer: layer.name,
+            by: compatible ? 'proc_name' : 'process',
+            columns: [...keys, ...present.map((kind) => columnOf(kind, measure.key))].join(','),
+            limit: MOST,
+        };
+        const each = place.spread === 'bars',
+            axis = place.axis ?? (present.length > 1 ? 'log' : 'linear');
         const of = compatible ? 'threads' : 'processes';
         card.update({
-            what: `Spreading ${layer.name} over ${of}`, path, parameters: asked, load: (signal) => getOf(trace, path, asked, signal), file: `${trace.name}-${layer.name}-${of}`,
+            what: `Spreading ${layer.name} over ${of}`,
+            path,
+            parameters: asked,
+            load: (signal) => getOf(trace, path, asked, signal),
+            file: `${trace.name}-${layer.name}-${of}`,
             tools: [
                 h('label', { class: 'visually-hidden', for: 'measure' }, 'Measure'),
-                h('select', { id: 'measure', onchange: (event) => go({ measure: event.target.value }) }, offered.map(({ key, label }) => h('option', { value: key, selected: key === measure.key }, label))),
-                segmented('Spread', [['boxes', 'Boxes', 'Least, quartiles, most and mean over all'], ['bars', 'Bars', 'One by one, the most first']], each ? 'bars' : 'boxes', (key) => go({ spread: key === 'bars' ? 'bars' : null })),
-                !each && segmented('Axis', [['linear', 'Linear'], ['log', 'Log']], axis, (key) => go({ axis: key })),
+                h(
+                    'select',
+                    { id: 'measure', onchange: (event) => go({ measure: event.target.value }) },
+                    offered.map(({ key, label }) => h('option', { value: key, selected: key === measure.key }, label)),
+                ),
+                segmented(
+                    'Spread',
+                    [
+                        ['boxes', 'Boxes', 'Least, quartiles, most and mean over all'],
+                        ['bars', 'Bars', 'One by one, the most first'],
+                    ],
+                    each ? 'bars' : 'boxes',
+                    (key) => go({ spread: key === 'bars' ? 'bars' : null }),
+                ),
+                !each &&
+                    segmented(
+                        'Axis',
+                        [
+                            ['linear', 'Linear'],
+                            ['log', 'Log'],
+                        ],
+                        axis,
+                        (key) => go({ axis: key }),
+                    ),
             ],
             note: (answer) => noteOf(answer, each, of),
             draw: (answer) => {
-                const rows = recordsOf(answer), common = { unit: measure.unit, label: `${measure.label} of ${layer.name} over ${of}` };
+                const rows = recordsOf(answer),
+                    common = { unit: measure.unit, label: `${measure.label} of ${layer.name} over ${of}` };
                 if (rows.length === 0) return null;
-                if (each) return { ...common, ...barsOf(rows, columnOf(layer.name, measure.key), layer, compatible), lying: true, head: of };
-                return { ...common, log: axis === 'log', of, boxes: present.map((kind) => boxOf(kind, rows.map((row) => row[columnOf(kind, measure.key)]), layer)).filter(Boolean) };
+                if (each)
+                    return {
+                        ...common,
+                        ...barsOf(rows, columnOf(layer.name, measure.key), layer, compatible),
+                        lying: true,
+                        head: of,
+                    };
+                return {
+                    ...common,
+                    log: axis === 'log',
+                    of,
+                    boxes: present
+                        .map((kind) =>
+                            boxOf(
+                                kind,
+                                rows.map((row) => row[columnOf(kind, measure.key)]),
+                                layer,
+                            ),
+                        )
+                        .filter(Boolean),
+                };
             },
         });
     }
@@ -85,11 +148,19 @@ function boxOf(name, values, layer) {
 }
 
 function barsOf(rows, column, layer, compatible) {
-    const most = rows.filter((row) => row[column] !== null).sort((a, b) => b[column] - a[column]).slice(0, MOST_BARS);
+    const most = rows
+        .filter((row) => row[column] !== null)
+        .sort((a, b) => b[column] - a[column])
+        .slice(0, MOST_BARS);
     const hosts = new Set(rows.map((row) => row.host_name)).size;
     return {
-        names: most.map((row) => compatible ? row.proc_name : hosts > 1 ? `${row.host_name} ${row.pid}` : String(row.pid)),
-        series: [{ name: layer.name, color: layer.color, hatched: layer.hatched, values: most.map((row) => row[column]) }],
-        onPick: (index) => toggle(...(compatible ? [equals('proc_name', most[index].proc_name)] : processConditions(most[index]))),
+        names: most.map((row) =>
+            compatible ? row.proc_name : hosts > 1 ? `${row.host_name} ${row.pid}` : String(row.pid),
+        ),
+        series: [
+            { name: layer.name, color: layer.color, hatched: layer.hatched, values: most.map((row) => row[column]) },
+        ],
+        onPick: (index) =>
+            toggle(...(compatible ? [equals('proc_name', most[index].proc_name)] : processConditions(most[index]))),
     };
 }

@@ -1,4 +1,5 @@
-/* event_dialog.js - one event with everything that is known of it: its fields, its arguments, and the calls it happened in.
+/* event_dialog.js - one event with everything that is known of it: its fields, its arguments, and the calls it
+ * happened in.
  *
  * The place holds the condition that tells it from others, so that the event can be sent as a link. */
 
@@ -19,8 +20,25 @@ import { eventOnTimeline } from './timeline_links.js';
 export const IDENTITY = ['ts', 'dur', 'host_name', 'pid', 'tid', 'func_name', 'cat'];
 
 /* query.md part 1: of one event the same numbers in another unit, or made of others. */
-const REPEATED = new Set([...IDENTITY, 'te', 'time', 'time_start', 'time_end', 'proc_name', 'trace', 'count', 'file_name']);
-const PLACES = [['func_name', 'Function'], ['cat', 'Category'], ['host_name', 'Host'], ['pid', 'Process'], ['tid', 'Thread'], ['file_name', 'File']];
+const REPEATED = new Set([
+    ...IDENTITY,
+    'te',
+    'time',
+    'time_start',
+    'time_end',
+    'proc_name',
+    'trace',
+    'count',
+    'file_name',
+]);
+const PLACES = [
+    ['func_name', 'Function'],
+    ['cat', 'Category'],
+    ['host_name', 'Host'],
+    ['pid', 'Process'],
+    ['tid', 'Thread'],
+    ['file_name', 'File'],
+];
 const LABELS = { size: 'Size', offset: 'Offset', io_cat: 'Kind', image_id: 'Image', step: 'Step', epoch: 'Epoch' };
 const IO_KINDS = [null, 'read', 'write', 'metadata', 'process control', 'inter-process', 'other', 'sync'];
 const MOST_AROUND = 20;
@@ -40,48 +58,163 @@ export function eventAddress(event) {
  * @param {Object} place  whose `event` is the condition
  */
 export function eventDialog(trace, place) {
-    const box = h('div', { class: 'stack' }), buttons = h('div', { class: 'card-tools' });
-    const dialog = openDialog({ title: 'Event', wide: true, body: box, buttons: [buttons], onClose: () => { work.abort(); if (here().event === place.event && here().page === place.page) go({ event: null }, { replace: true }); } });
+    const box = h('div', { class: 'stack' }),
+        buttons = h('div', { class: 'card-tools' });
+    const dialog = openDialog({
+        title: 'Event',
+        wide: true,
+        body: box,
+        buttons: [buttons],
+        onClose: () => {
+            work.abort();
+            if (here().event === place.event && here().page === place.page) go({ event: null }, { replace: true });
+        },
+    });
     const around = { preset: place.preset ?? trace.preset?.name, filters: place.filters };
-    const work = loading(box, { what: 'Looking for the event', height: 320, load: ask, show, retry: () => { dialog.close(); go({ event: place.event }); } });
+    const work = loading(box, {
+        what: 'Looking for the event',
+        height: 320,
+        load: ask,
+        show,
+        retry: () => {
+            dialog.close();
+            go({ event: place.event });
+        },
+    });
 
     async function ask(signal) {
         const known = await schemaOf(trace);
         const columns = known.map(({ name }) => written(name)).join(',');
-        const answer = await get(`traces/${trace.id}/events`, { ...around, filter: place.event, columns, limit: 1 }, signal);
+        const answer = await get(
+            `traces/${trace.id}/events`,
+            { ...around, filter: place.event, columns, limit: 1 },
+            signal,
+        );
         const [event] = recordsOf(answer);
         if (!event) return { event: null };
-        const outside = [...['host_name', 'pid', 'tid'].map((name) => equals(name, event[name])), `ts <= ${event.ts}`, `te >= ${event.te}`, `dur > ${event.dur}`].join(' and ');
-        const enclosing = await get(`traces/${trace.id}/events`, { ...around, filter: outside, columns: [...IDENTITY, 'time_start', 'time'].join(','), order_by: '-dur', limit: MOST_AROUND }, signal);
+        const outside = [
+            ...['host_name', 'pid', 'tid'].map((name) => equals(name, event[name])),
+            `ts <= ${event.ts}`,
+            `te >= ${event.te}`,
+            `dur > ${event.dur}`,
+        ].join(' and ');
+        const enclosing = await get(
+            `traces/${trace.id}/events`,
+            {
+                ...around,
+                filter: outside,
+                columns: [...IDENTITY, 'time_start', 'time'].join(','),
+                order_by: '-dur',
+                limit: MOST_AROUND,
+            },
+            signal,
+        );
         return { event, units: answer.units, alike: answer.row_count, calls: recordsOf(enclosing) };
     }
 
     function show({ event, units, alike, calls }) {
-        if (!event) { fill(box, empty('No such event', h('p', {}, 'This trace has none that fits, or the preset\u2019s filters drop it.'))); return; }
+        if (!event) {
+            fill(
+                box,
+                empty(
+                    'No such event',
+                    h('p', {}, 'This trace has none that fits, or the preset\u2019s filters drop it.'),
+                ),
+            );
+            return;
+        }
         dialog.querySelector('h2').textContent = event.func_name;
         const rest = Object.keys(event).filter((name) => !REPEATED.has(name) && event[name] !== null);
-        const given = rest.filter((name) => name.startsWith('args.')), own = rest.filter((name) => !name.startsWith('args.') && name !== 'acc_pat');
-        fill(box, alike > 1 && h('p', { class: 'notice' }, `${alike} events are alike in function, thread and time; this is the first.`),
-            h('div', { class: 'pair narrow' }, facts('What and where', [
-                ...PLACES.filter(([name]) => event[name] !== null).map(([name, label]) => [label, pick(name, event[name])]),
-                ['From', at(event.time_start)], ['To', at(event.time_end)], ['Duration', value(event.time, 's')],
-                event.size > 0 && event.time > 0 && ['Bandwidth', value(event.size / event.time, 'B/s')],
-                ...own.map((name) => [LABELS[name] ?? name, name === 'io_cat' ? `${IO_KINDS[event[name]] ?? event[name]} (${event[name]})` : figure(event[name], units[name])])].filter(Boolean)),
-            given.length > 0 && facts('Arguments', given.map((name) => [name.slice(5), figure(event[name], units[name])]))), enclosed(calls));
-        fill(buttons, h('a', { class: 'button primary', href: eventOnTimeline(place.event) }, 'Show on the timeline'),
+        const given = rest.filter((name) => name.startsWith('args.')),
+            own = rest.filter((name) => !name.startsWith('args.') && name !== 'acc_pat');
+        fill(
+            box,
+            alike > 1 &&
+                h(
+                    'p',
+                    { class: 'notice' },
+                    `${alike} events are alike in function, thread and time; this is the first.`,
+                ),
+            h(
+                'div',
+                { class: 'pair narrow' },
+                facts(
+                    'What and where',
+                    [
+                        ...PLACES.filter(([name]) => event[name] !== null).map(([name, label]) => [
+                            label,
+                            pick(name, event[name]),
+                        ]),
+                        ['From', at(event.time_start)],
+                        ['To', at(event.time_end)],
+                        ['Duration', value(event.time, 's')],
+                        event.size > 0 && event.time > 0 && ['Bandwidth', value(event.size / event.time, 'B/s')],
+                        ...own.map((name) => [
+                            LABELS[name] ?? name,
+                            name === 'io_cat'
+                                ? `${IO_KINDS[event[name]] ?? event[name]} (${event[name]})`
+                                : figure(event[name], units[name]),
+                        ]),
+                    ].filter(Boolean),
+                ),
+                given.length > 0 &&
+                    facts(
+                        'Arguments',
+                        given.map((name) => [name.slice(5), figure(event[name], units[name])]),
+                    ),
+            ),
+            enclosed(calls),
+        );
+        fill(
+            buttons,
+            h('a', { class: 'button primary', href: eventOnTimeline(place.event) }, 'Show on the timeline'),
             h('button', { class: 'button', onclick: () => copyText(place.event, 'the filter') }, 'Copy as filter'),
-            h('button', { class: 'button', onclick: () => copyText(JSON.stringify(Object.fromEntries(Object.entries(event).filter(([, found]) => found !== null)), null, 2), 'as JSON') }, 'Copy as JSON'));
+            h(
+                'button',
+                {
+                    class: 'button',
+                    onclick: () =>
+                        copyText(
+                            JSON.stringify(
+                                Object.fromEntries(Object.entries(event).filter(([, found]) => found !== null)),
+                                null,
+                                2,
+                            ),
+                            'as JSON',
+                        ),
+                },
+                'Copy as JSON',
+            ),
+        );
     }
 
     return { close: () => dialog.close() };
 }
 
 function facts(title, rows) {
-    return h('section', {}, h('h3', {}, title), h('dl', { class: 'facts' }, rows.map(([label, content]) => [h('dt', {}, label), h('dd', {}, content)])));
+    return h(
+        'section',
+        {},
+        h('h3', {}, title),
+        h(
+            'dl',
+            { class: 'facts' },
+            rows.map(([label, content]) => [h('dt', {}, label), h('dd', {}, content)]),
+        ),
+    );
 }
 
 function pick(name, found) {
-    return h('button', { type: 'button', class: 'row-name name', title: 'Show only events that have this', onclick: () => toggleAlone(equals(name, found)) }, String(found));
+    return h(
+        'button',
+        {
+            type: 'button',
+            class: 'row-name name',
+            title: 'Show only events that have this',
+            onclick: () => toggleAlone(equals(name, found)),
+        },
+        String(found),
+    );
 }
 
 /** The filter changes as the dialog closes: one step for the back button. */
@@ -91,14 +224,37 @@ function toggleAlone(condition) {
 }
 
 function figure(found, unit) {
-    if (typeof found === 'number' && unit && unit !== 'us') return [value(found, unit), unit === 'B' && found >= 1024 ? h('span', { class: 'quiet' }, ` ${found}`) : null];
+    if (typeof found === 'number' && unit && unit !== 'us')
+        return [value(found, unit), unit === 'B' && found >= 1024 ? h('span', { class: 'quiet' }, ` ${found}`) : null];
     return h('span', { class: 'name' }, typeof found === 'object' ? JSON.stringify(found) : String(found));
 }
 
 /** The calls of its thread that were running all the while, the outermost first. */
 function enclosed(calls) {
     if (calls.length === 0) return null;
-    return h('section', {}, h('h3', {}, 'Call stack'), h('div', { class: 'scroll' }, table({ caption: 'Calls around it', rows: calls, class: 'plain', columns: [
-        { key: 'func_name', label: 'Function', class: 'head', cell: (call) => h('a', { href: eventAddress(call), class: 'name' }, call.func_name) },
-        { key: 'cat', label: 'Category' }, { key: 'time_start', label: 'From', class: 'number', cell: (call) => at(call.time_start) }, { key: 'time', label: 'Duration', class: 'number', cell: (call) => text(call.time, 's') }] })));
+    return h(
+        'section',
+        {},
+        h('h3', {}, 'Call stack'),
+        h(
+            'div',
+            { class: 'scroll' },
+            table({
+                caption: 'Calls around it',
+                rows: calls,
+                class: 'plain',
+                columns: [
+                    {
+                        key: 'func_name',
+                        label: 'Function',
+                        class: 'head',
+                        cell: (call) => h('a', { href: eventAddress(call), class: 'name' }, call.func_name),
+                    },
+                    { key: 'cat', label: 'Category' },
+                    { key: 'time_start', label: 'From', class: 'number', cell: (call) => at(call.time_start) },
+                    { key: 'time', label: 'Duration', class: 'number', cell: (call) => text(call.time, 's') },
+                ],
+            }),
+        ),
+    );
 }

@@ -1,4 +1,5 @@
-/* expression_box.js - where expressions are typed: completion, what was typed before, and the server's complaint under the
+/* expression_box.js - where expressions are typed: completion, what was typed before, and the server's complaint under
+ * the
  * character at fault. */
 
 import { fill, h } from '../dom.js';
@@ -17,20 +18,56 @@ const PAUSE_MS = 90;
  */
 
 /**
- * @param {{id: string, label: string, placeholder: string, trace: () => import('./completion.js').Asked|null, onApply: (words: string) => void,
+ * @param {{id: string, label: string, placeholder: string, trace: () => import('./completion.js').Asked|null,
+ *   onApply: (words: string) => void,
  *          history?: string, key?: string, aggregates?: boolean, names?: () => string[]}} options
  *   history: name of the list of what was applied; key: shown inside, focuses the box; names: derived columns
  * @returns {ExpressionBox}
  */
 export function expressionBox({ id, label, placeholder, trace, onApply, history = 'filter', key, aggregates, names }) {
-    const list = h('ul', { id: `${id}-list`, class: 'completion', role: 'listbox', 'aria-label': 'Completions', hidden: true });
+    const list = h('ul', {
+        id: `${id}-list`,
+        class: 'completion',
+        role: 'listbox',
+        'aria-label': 'Completions',
+        hidden: true,
+    });
     const complaint = h('p', { id: `${id}-problem`, class: 'filter-problem', role: 'alert' });
-    const input = h('input', { id, type: 'text', class: 'expression', placeholder, autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off',
-        role: 'combobox', 'aria-autocomplete': 'list', 'aria-expanded': 'false', 'aria-controls': list.id, 'aria-describedby': complaint.id,
-        oninput: () => suggest(), onkeydown: (event) => onKey(event), onblur: () => { close(); apply(); } });
-    const element = h('div', { class: 'filter' }, h('label', { class: 'visually-hidden', for: id }, label), input,
-        key && h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, key), list, complaint);
-    let applied = '', from = 0, items = [], chosen = -1, timer = 0, asking = null;
+    const input = h('input', {
+        id,
+        type: 'text',
+        class: 'expression',
+        placeholder,
+        autocomplete: 'off',
+        spellcheck: 'false',
+        autocapitalize: 'off',
+        role: 'combobox',
+        'aria-autocomplete': 'list',
+        'aria-expanded': 'false',
+        'aria-controls': list.id,
+        'aria-describedby': complaint.id,
+        oninput: () => suggest(),
+        onkeydown: (event) => onKey(event),
+        onblur: () => {
+            close();
+            apply();
+        },
+    });
+    const element = h(
+        'div',
+        { class: 'filter' },
+        h('label', { class: 'visually-hidden', for: id }, label),
+        input,
+        key && h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, key),
+        list,
+        complaint,
+    );
+    let applied = '',
+        from = 0,
+        items = [],
+        chosen = -1,
+        timer = 0,
+        asking = null;
 
     function apply() {
         const words = input.value.trim();
@@ -43,20 +80,52 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
     function suggest() {
         clearTimeout(timer);
         asking?.abort();
-        const before = input.value.slice(0, input.selectionStart), about = trace();
-        if (!about || /^\s*$/.test(before) || /[\w"'`)\]]\s+$/.test(before) && !/\b(and|or|not|in)\s+$/.test(before)) { close(); return; }
+        const before = input.value.slice(0, input.selectionStart),
+            about = trace();
+        if (
+            !about ||
+            /^\s*$/.test(before) ||
+            (/[\w"'`)\]]\s+$/.test(before) && !/\b(and|or|not|in)\s+$/.test(before))
+        ) {
+            close();
+            return;
+        }
         asking = new AbortController();
         const { signal } = asking;
-        timer = setTimeout(() => candidates(before, about, { aggregates, names: names?.() }, signal).then((found) => {
-            if (!signal.aborted && document.activeElement === input) offer(found);
-        }, () => close()), PAUSE_MS);
+        timer = setTimeout(
+            () =>
+                candidates(before, about, { aggregates, names: names?.() }, signal).then(
+                    (found) => {
+                        if (!signal.aborted && document.activeElement === input) offer(found);
+                    },
+                    () => close(),
+                ),
+            PAUSE_MS,
+        );
     }
 
     function offer(found) {
         ({ from, items } = found);
         chosen = -1;
-        fill(list, items.map((item, index) => h('li', { id: `${id}-${index}`, role: 'option', 'aria-selected': 'false',
-            onmousedown: (event) => { event.preventDefault(); take(index); } }, h('code', {}, item.text), item.note && h('small', {}, item.note))));
+        fill(
+            list,
+            items.map((item, index) =>
+                h(
+                    'li',
+                    {
+                        id: `${id}-${index}`,
+                        role: 'option',
+                        'aria-selected': 'false',
+                        onmousedown: (event) => {
+                            event.preventDefault();
+                            take(index);
+                        },
+                    },
+                    h('code', {}, item.text),
+                    item.note && h('small', {}, item.note),
+                ),
+            ),
+        );
         list.hidden = items.length === 0;
         input.setAttribute('aria-expanded', String(items.length > 0));
     }
@@ -93,10 +162,19 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
         if (event.key === 'Enter') {
             event.preventDefault();
             if (open && chosen >= 0) take(chosen);
-            else { close(); apply(); }
+            else {
+                close();
+                apply();
+            }
         } else if (event.key === 'Escape') {
-            if (open) { event.stopPropagation(); close(); }
-            else { event.stopPropagation(); input.value = applied; input.blur(); }
+            if (open) {
+                event.stopPropagation();
+                close();
+            } else {
+                event.stopPropagation();
+                input.value = applied;
+                input.blur();
+            }
         } else if (event.key === 'Tab' && open && chosen >= 0) {
             event.preventDefault();
             take(chosen);
@@ -109,7 +187,12 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
     }
 
     function recall() {
-        offer({ from: 0, items: remembered(history).filter((words) => words !== applied).map((words) => ({ text: words, note: 'used before' })) });
+        offer({
+            from: 0,
+            items: remembered(history)
+                .filter((words) => words !== applied)
+                .map((words) => ({ text: words, note: 'used before' })),
+        });
     }
 
     /**
@@ -118,10 +201,22 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
      */
     function mark({ message, position }) {
         input.setAttribute('aria-invalid', 'true');
-        const at = Number.isInteger(position) && h('span', { class: 'caret', 'aria-hidden': 'true' }, [...input.value].slice(0, position).map(() => '\u2007').join(''), '^');
+        const at =
+            Number.isInteger(position) &&
+            h(
+                'span',
+                { class: 'caret', 'aria-hidden': 'true' },
+                [...input.value]
+                    .slice(0, position)
+                    .map(() => '\u2007')
+                    .join(''),
+                '^',
+            );
         fill(complaint, at, h('span', {}, message));
         if (!at) return;
-        const follow = () => { at.style.setProperty('transform', `translateX(${-input.scrollLeft}px)`); };
+        const follow = () => {
+            at.style.setProperty('transform', `translateX(${-input.scrollLeft}px)`);
+        };
         input.onscroll = follow;
         follow();
     }
@@ -133,7 +228,10 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
     }
 
     return {
-        element, input, mark, clear,
+        element,
+        input,
+        mark,
+        clear,
         update(words) {
             if (document.activeElement === input && words === applied) return;
             applied = words;

@@ -1,4 +1,5 @@
-/* findings_list.js - findings as sentences, each with its value against the thresholds, what it costs, and its evidence. */
+/* findings_list.js - findings as sentences, each with its value against the thresholds, what it costs, and its
+ * evidence. */
 
 import { h } from '../dom.js';
 import { DASH, plural, text, value } from '../format.js';
@@ -6,14 +7,23 @@ import { pageLink } from '../state.js';
 import { table } from './table.js';
 
 /** The severities, worst first, and what stands above their findings. */
-export const SEVERITIES = [['critical', 'Critical'], ['warning', 'Warnings'], ['info', 'Notes'], ['ok', 'Passed'], ['na', 'Not applicable']];
+export const SEVERITIES = [
+    ['critical', 'Critical'],
+    ['warning', 'Warnings'],
+    ['info', 'Notes'],
+    ['ok', 'Passed'],
+    ['na', 'Not applicable'],
+];
 
 const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'passed', na: 'not applicable' };
 const UNIT_OF = { '%': 'share', n: 'count', x: 'number', s: 's', B: 'B', 'B/s': 'B/s' };
 
 /**
- * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string, direction: string, levels: Object<string, number>, stake: number|null,
- *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units: Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null, what_if?: Object|null}} Finding
+ * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string,
+ *   direction: string, levels: Object<string, number>, stake: number|null,
+ *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units:
+ *            Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null,
+ *            what_if?: Object|null}} Finding
  */
 
 /**
@@ -31,10 +41,31 @@ export function findingsQuery({ preset, filter, from, to }) {
  * @param {(rule: string) => void} onOpen
  */
 export function findingRow(finding, open, onOpen) {
-    const element = /** @type {HTMLDetailsElement} */ (h('details', { class: 'finding', open },
-        h('summary', {}, badge(finding.severity), h('span', { class: 'finding-words' }, h('strong', {}, finding.title), ' ', finding.text), stakeOf(finding)),
-        h('div', { class: 'finding-body' }, adviceOf(finding), h('p', { class: 'hint' }, thresholdsOf(finding)), evidenceOf(finding), h('p', { class: 'hint' }, `Source: ${finding.source}`), linkOf(finding))));
-    element.addEventListener('toggle', () => { if (element.open) onOpen(finding.rule); });
+    const element = /** @type {HTMLDetailsElement} */ (
+        h(
+            'details',
+            { class: 'finding', open },
+            h(
+                'summary',
+                {},
+                badge(finding.severity),
+                h('span', { class: 'finding-words' }, h('strong', {}, finding.title), ' ', finding.text),
+                stakeOf(finding),
+            ),
+            h(
+                'div',
+                { class: 'finding-body' },
+                adviceOf(finding),
+                h('p', { class: 'hint' }, thresholdsOf(finding)),
+                evidenceOf(finding),
+                h('p', { class: 'hint' }, `Source: ${finding.source}`),
+                linkOf(finding),
+            ),
+        )
+    );
+    element.addEventListener('toggle', () => {
+        if (element.open) onOpen(finding.rule);
+    });
     return element;
 }
 
@@ -46,52 +77,125 @@ export function badge(severity) {
 /** @param {Finding} finding */
 export function stakeOf({ severity, stake, stake_share: share }) {
     if (stake === null || severity === 'ok' || severity === 'na') return null;
-    return h('span', { class: 'finding-stake', title: 'Time that is at stake, summed over ranks' }, value(stake, 's'), share !== null && ` \u00b7 ${text(share, 'share')}`);
+    return h(
+        'span',
+        { class: 'finding-stake', title: 'Time that is at stake, summed over ranks' },
+        value(stake, 's'),
+        share !== null && ` \u00b7 ${text(share, 'share')}`,
+    );
 }
 
 function adviceOf({ advice, severity }) {
-    return advice.length > 0 && severity !== 'ok' && severity !== 'na' && h('ul', { class: 'finding-advice' }, advice.map((words) => h('li', {}, words)));
+    return (
+        advice.length > 0 &&
+        severity !== 'ok' &&
+        severity !== 'na' &&
+        h(
+            'ul',
+            { class: 'finding-advice' },
+            advice.map((words) => h('li', {}, words)),
+        )
+    );
 }
 
 /** The value against the thresholds, and where it would be in order. */
 function thresholdsOf({ value: found, unit, direction, levels }) {
-    const shown = (number) => number === null ? DASH : unit === 'x' ? `${text(number, 'number')} \u00d7` : text(number, UNIT_OF[unit] ?? 'number');
-    const limits = Object.entries(levels), way = direction === 'low' ? 'below' : 'from';
+    const shown = (number) =>
+        number === null
+            ? DASH
+            : unit === 'x'
+              ? `${text(number, 'number')} \u00d7`
+              : text(number, UNIT_OF[unit] ?? 'number');
+    const limits = Object.entries(levels),
+        way = direction === 'low' ? 'below' : 'from';
     if (limits.length === 0) return `Value: ${shown(found)}.`;
-    const mildest = limits.map(([, limit]) => limit).reduce((a, b) => (direction === 'low' ? Math.max(a, b) : Math.min(a, b)));
+    const mildest = limits
+        .map(([, limit]) => limit)
+        .reduce((a, b) => (direction === 'low' ? Math.max(a, b) : Math.min(a, b)));
     return `Value: ${shown(found)}; ${limits.map(([name, limit]) => `${WORDS[name] ?? name} ${way} ${shown(limit)}`).join(', ')}; in order ${direction === 'low' ? 'from' : 'below'} ${shown(mildest)}.`;
 }
 
 function evidenceOf({ evidence, title }) {
     if (!evidence || evidence.data.length === 0) return null;
-    const rows = evidence.data.map((row) => Object.fromEntries(evidence.columns.map((name, index) => [name, row[index]])));
+    const rows = evidence.data.map((row) =>
+        Object.fromEntries(evidence.columns.map((name, index) => [name, row[index]])),
+    );
     const columns = evidence.columns.map((name, index) => columnOf(name, index, evidence));
-    return [h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Evidence: ${title}` }, table({ columns, rows, caption: `Evidence: ${title}`, class: 'plain' })),
-        evidence.row_count > rows.length && h('p', { class: 'hint' }, `The first ${rows.length} of ${plural(evidence.row_count, 'row')}.`)];
+    return [
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Evidence: ${title}` },
+            table({ columns, rows, caption: `Evidence: ${title}`, class: 'plain' }),
+        ),
+        evidence.row_count > rows.length &&
+            h('p', { class: 'hint' }, `The first ${rows.length} of ${plural(evidence.row_count, 'row')}.`),
+    ];
 }
 
 /** @returns {import('./table.js').Column} */
 function columnOf(name, index, { units, data }) {
     const sample = data.find((row) => row[index] !== null)?.[index];
-    if (typeof sample !== 'number') return { key: name, label: name, class: index === 0 ? 'head' : null, cell: (row) => (row[name] === null ? DASH : String(row[name])) };
+    if (typeof sample !== 'number')
+        return {
+            key: name,
+            label: name,
+            class: index === 0 ? 'head' : null,
+            cell: (row) => (row[name] === null ? DASH : String(row[name])),
+        };
     if (units[name] in { s: 1, B: 1, 'B/s': 1, '1/s': 1 }) return { key: name, label: name, unit: units[name] };
-    return { key: name, label: name, unit: /(^|_)share$/.test(name) ? 'share' : 'number', cell: (row) => (row[name] === null ? DASH : Number.isInteger(row[name]) && index === 0 ? String(row[name]) : value(row[name], Number.isInteger(row[name]) ? 'count' : /(^|_)share$/.test(name) ? 'share' : 'number')) };
+    return {
+        key: name,
+        label: name,
+        unit: /(^|_)share$/.test(name) ? 'share' : 'number',
+        cell: (row) =>
+            row[name] === null
+                ? DASH
+                : Number.isInteger(row[name]) && index === 0
+                  ? String(row[name])
+                  : value(
+                        row[name],
+                        Number.isInteger(row[name]) ? 'count' : /(^|_)share$/.test(name) ? 'share' : 'number',
+                    ),
+    };
 }
 
-const OPEN = { report: 'Open the report', query: 'Open as a query', overlap: 'Open the causes', steps: 'Open the steps', overview: 'Open the stragglers', whatif: 'Simulate it', layer: 'Open the layer' };
+const OPEN = {
+    report: 'Open the report',
+    query: 'Open as a query',
+    overlap: 'Open the causes',
+    steps: 'Open the steps',
+    overview: 'Open the stragglers',
+    whatif: 'Simulate it',
+    layer: 'Open the layer',
+};
 
 /**
  * The page that shows the same figures, and what a remedy would gain, where there is such a page.
  * @param {Finding} finding
  */
 function linkOf({ link, what_if: scenario, severity }) {
-    const places = [link && link.page in OPEN && !(link.page === 'layer' && !link.layer) && !(link.page === 'overlap' && !link.attribution) && link, scenario && severity !== 'ok' && severity !== 'na' && { page: 'whatif', ...scenario }].filter(Boolean);
+    const places = [
+        link &&
+            link.page in OPEN &&
+            !(link.page === 'layer' && !link.layer) &&
+            !(link.page === 'overlap' && !link.attribution) &&
+            link,
+        scenario && severity !== 'ok' && severity !== 'na' && { page: 'whatif', ...scenario },
+    ].filter(Boolean);
     return places.length > 0 && h('p', { class: 'finding-links' }, places.map(placeLink));
 }
 
 function placeLink({ page, group_by: group, ...rest }) {
-    const change = page === 'query' ? { ...rest, ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }), ask: rest.ask === 'events' ? 'events' : null }
-        : page === 'whatif' ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value])) : rest;
+    const change =
+        page === 'query'
+            ? {
+                  ...rest,
+                  ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }),
+                  ask: rest.ask === 'events' ? 'events' : null,
+              }
+            : page === 'whatif'
+              ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value]))
+              : rest;
     return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[page]);
 }
 

@@ -1,4 +1,5 @@
-/* flame_layout.js - a tree of calls as frames over each other: where each is, and which one a place is in.  Nothing here draws. */
+/* flame_layout.js - a tree of calls as frames over each other: where each is, and which one a place is in.  Nothing
+ * here draws. */
 
 /**
  * @typedef {Object} CallNode
@@ -26,14 +27,29 @@ const OTHER = '\u2026';
  * @returns {CallNode} a root over all of them
  */
 export function callTree(records) {
-    const root = /** @type {CallNode} */ ({ node: -1, parent: null, kind: 'root', label: 'all', count: 0, total: 0, self: 0, children: [], above: null }), byNumber = new Map();
+    const root = /** @type {CallNode} */ ({
+            node: -1,
+            parent: null,
+            kind: 'root',
+            label: 'all',
+            count: 0,
+            total: 0,
+            self: 0,
+            children: [],
+            above: null,
+        }),
+        byNumber = new Map();
     for (const record of records) {
         record.children = [];
         byNumber.set(record.node, record);
         record.above = byNumber.get(record.parent) ?? root;
         record.above.children.push(record);
     }
-    for (const top of root.children) { root.total += top.total; root.count += top.count; root.width = (root.width ?? 0) + (top.width ?? top.total); }
+    for (const top of root.children) {
+        root.total += top.total;
+        root.count += top.count;
+        root.width = (root.width ?? 0) + (top.width ?? top.total);
+    }
     return root;
 }
 
@@ -58,12 +74,14 @@ export function nodeAt(root, path) {
  * @returns {Frame[]}
  */
 export function framesOf(root, least) {
-    const frames = [], leading = [];
+    const frames = [],
+        leading = [];
     for (let at = root.above; at; at = at.above) leading.unshift(at);
     for (const [depth, node] of leading.entries()) frames.push({ node, x: 0, width: 1, depth });
     const place = (node, x, width, depth) => {
         frames.push({ node, x, width, depth });
-        const sum = node.children.reduce((all, child) => all + widthOf(child), 0), scale = sum > 0 ? width / Math.max(sum, widthOf(node)) : 0;
+        const sum = node.children.reduce((all, child) => all + widthOf(child), 0),
+            scale = sum > 0 ? width / Math.max(sum, widthOf(node)) : 0;
         let at = x;
         for (const child of node.children) {
             const wide = widthOf(child) * scale;
@@ -89,10 +107,28 @@ export function frameAt(frames, x, depth) {
 export function mergedTrees(now, before) {
     const list = [];
     const merge = (one, other, parent) => {
-        const number = list.length, labels = new Set([...(one?.children ?? []), ...(other?.children ?? [])].map(({ label }) => label));
-        const its = one ?? other, total = one?.total ?? 0, old = other?.total ?? 0;
-        if (its.above !== null) list.push({ ...its, node: number, parent, count: one?.count ?? 0, total, self: one?.self ?? 0, before: old, width: Math.max(total, old) });
-        for (const label of labels) merge(one?.children.find((child) => child.label === label), other?.children.find((child) => child.label === label), its.above !== null ? number : null);
+        const number = list.length,
+            labels = new Set([...(one?.children ?? []), ...(other?.children ?? [])].map(({ label }) => label));
+        const its = one ?? other,
+            total = one?.total ?? 0,
+            old = other?.total ?? 0;
+        if (its.above !== null)
+            list.push({
+                ...its,
+                node: number,
+                parent,
+                count: one?.count ?? 0,
+                total,
+                self: one?.self ?? 0,
+                before: old,
+                width: Math.max(total, old),
+            });
+        for (const label of labels)
+            merge(
+                one?.children.find((child) => child.label === label),
+                other?.children.find((child) => child.label === label),
+                its.above !== null ? number : null,
+            );
     };
     merge(now, before, null);
     return list;

@@ -14,9 +14,27 @@ import { attempt, failure, waiting } from './notice.js';
 export function folderDialog({ onAdded, onClose }) {
     const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Folder' });
     const list = h('div', { class: 'folder-list' });
-    const input = h('input', { name: 'path', class: 'path-input', autofocus: true, 'aria-label': 'Path of a folder or file', placeholder: 'or type the path of a folder or file', autocomplete: 'off', spellcheck: 'false' });
-    const form = h('form', { class: 'path-form', onsubmit: (event) => { event.preventDefault(); addPath(input.value.trim()); } },
-        input, h('button', { class: 'button primary' }, 'Add'));
+    const input = h('input', {
+        name: 'path',
+        class: 'path-input',
+        autofocus: true,
+        'aria-label': 'Path of a folder or file',
+        placeholder: 'or type the path of a folder or file',
+        autocomplete: 'off',
+        spellcheck: 'false',
+    });
+    const form = h(
+        'form',
+        {
+            class: 'path-form',
+            onsubmit: (event) => {
+                event.preventDefault();
+                addPath(input.value.trim());
+            },
+        },
+        input,
+        h('button', { class: 'button primary' }, 'Add'),
+    );
     const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form], onClose });
     let shown = null;
 
@@ -40,7 +58,13 @@ export function folderDialog({ onAdded, onClose }) {
             fill(crumbs, crumbsOf(answer));
             fill(list, entriesOf(answer, addPath));
         } catch (problem) {
-            fill(list, failure(problem, () => { shown = null; show(place); }));
+            fill(
+                list,
+                failure(problem, () => {
+                    shown = null;
+                    show(place);
+                }),
+            );
         }
     }
     return { show, close: () => dialog.close() };
@@ -54,27 +78,63 @@ function toFolder(path) {
 function crumbsOf({ path, parent }) {
     if (!path) return h('span', {}, 'Folders that this server may read');
     return [
-        h('a', { class: 'button small icon-only', href: toFolder(parent ?? '/'), 'aria-label': 'Folder above', title: 'Folder above' }, icon('up')),
+        h(
+            'a',
+            {
+                class: 'button small icon-only',
+                href: toFolder(parent ?? '/'),
+                'aria-label': 'Folder above',
+                title: 'Folder above',
+            },
+            icon('up'),
+        ),
         h('span', { class: 'crumb-path' }, path),
     ];
 }
 
 function entriesOf(answer, addPath) {
     const entries = answer.entries;
-    if (entries.length === 0) return h('p', { class: 'hint' }, answer.path ? 'This folder is empty.' : 'This server may read no folder yet: start it with --root DIR, or with a trace folder as argument.');
+    if (entries.length === 0)
+        return h(
+            'p',
+            { class: 'hint' },
+            answer.path
+                ? 'This folder is empty.'
+                : 'This server may read no folder yet: start it with --root DIR, or with a trace folder as argument.',
+        );
     return [
-        h('ul', {}, entries.map((entry) => entryRow(entry, addPath))),
-        answer.truncated && h('p', { class: 'hint' }, 'There are more entries than are listed here; type the path below.'),
+        h(
+            'ul',
+            {},
+            entries.map((entry) => entryRow(entry, addPath)),
+        ),
+        answer.truncated &&
+            h('p', { class: 'hint' }, 'There are more entries than are listed here; type the path below.'),
     ];
 }
 
 function entryRow(entry, addPath) {
     const folder = entry.kind === 'folder';
-    const name = folder ? h('a', { href: toFolder(entry.path) }, entry.name) : h('span', { class: 'name' }, entry.name);
-    return h('li', { class: entry.candidate ? 'candidate' : '' }, icon(entry.candidate && folder ? 'trace' : folder ? 'folder' : 'file'), name,
-        h('span', { class: 'facts' }, !folder && text(entry.bytes, 'B'), entry.modified && h('span', { class: 'when' }, moment(entry.modified))),
-        entry.trace ? h('a', { class: 'button small', href: link({ page: 'overview', trace: entry.trace }, {}) }, 'Open')
-            : entry.candidate ? h('button', { class: 'button small primary', onclick: () => addPath(entry.path) }, icon('plus'), 'Add') : null);
+    const name = folder
+        ? h('a', { href: toFolder(entry.path) }, entry.name)
+        : h('span', { class: 'name' }, entry.name);
+    return h(
+        'li',
+        { class: entry.candidate ? 'candidate' : '' },
+        icon(entry.candidate && folder ? 'trace' : folder ? 'folder' : 'file'),
+        name,
+        h(
+            'span',
+            { class: 'facts' },
+            !folder && text(entry.bytes, 'B'),
+            entry.modified && h('span', { class: 'when' }, moment(entry.modified)),
+        ),
+        entry.trace
+            ? h('a', { class: 'button small', href: link({ page: 'overview', trace: entry.trace }, {}) }, 'Open')
+            : entry.candidate
+              ? h('button', { class: 'button small primary', onclick: () => addPath(entry.path) }, icon('plus'), 'Add')
+              : null,
+    );
 }
 
 /** Opens the dialog at the roots. */

@@ -1,18 +1,23 @@
-/* grid.js - a table of any length: the server sorts it and hands it out in pages, and only the rows in sight are elements.
+/* grid.js - a table of any length: the server sorts it and hands it out in pages, and only the rows in sight are
+ * elements.
  *
- * DESIGN.  All rows are equally high, so the row at a scroll position is a division; rows above and below those in sight are
- * two empty rows of the right height.  Pages are read in order, since each has the cursor of the next: whoever drags the bar
- * to the end waits for the pages between.  Widths are those of the first rows, so that columns do not move while scrolling. */
+ * DESIGN.  All rows are equally high, so the row at a scroll position is a division; rows above and below those in
+ * sight are
+ * two empty rows of the right height.  Pages are read in order, since each has the cursor of the next: whoever drags
+ * the bar
+ * to the end waits for the pages between.  Widths are those of the first rows, so that columns do not move while
+ * scrolling. */
 
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
 import { failure } from './notice.js';
 import { groupRow, headCell, rowElement } from './table.js';
 
-const ROW = 33;   /* px, as in parts.css */
+const ROW = 33; /* px, as in parts.css */
 const AHEAD = 12; /* rows above and below those in sight */
 const SAMPLE = 30;
-const FIRST = 500, NEXT = 10000;
+const FIRST = 500,
+    NEXT = 10000;
 
 /* By answer and columns, the widths they had: to lay out a wide table takes longer than all else. */
 const measured = new WeakMap();
@@ -30,17 +35,28 @@ const measured = new WeakMap();
 
 /**
  * Reads the first page.
- * @param {(page: {limit: number, cursor: string|undefined}) => Promise<{columns: string[], units: Object, data: any[][], row_count: number, next: string|null}>} load
+ * @param {(page: {limit: number, cursor: string|undefined}) => Promise<{columns: string[], units: Object, data:
+ *   any[][], row_count: number, next: string|null}>} load
  * @returns {Promise<Paged>}
  */
 export async function paged(load) {
     const answer = await load({ limit: FIRST, cursor: undefined });
-    let next = answer.next, reading = null;
-    const paged = { columns: answer.columns, units: answer.units ?? {}, rows: [...answer.data], count: answer.row_count, answer, until };
+    let next = answer.next,
+        reading = null;
+    const paged = {
+        columns: answer.columns,
+        units: answer.units ?? {},
+        rows: [...answer.data],
+        count: answer.row_count,
+        answer,
+        until,
+    };
 
     async function until(row) {
         if (row < paged.rows.length || !next) return false;
-        reading ??= readOn().finally(() => { reading = null; });
+        reading ??= readOn().finally(() => {
+            reading = null;
+        });
         await reading;
         await until(row);
         return true;
@@ -66,30 +82,54 @@ export async function paged(load) {
  */
 
 export function grid() {
-    const body = h('tbody', {}), head = h('thead', {}), widths = h('colgroup', {}), caption = h('caption', { class: 'visually-hidden' });
+    const body = h('tbody', {}),
+        head = h('thead', {}),
+        widths = h('colgroup', {}),
+        caption = h('caption', { class: 'visually-hidden' });
     const table = h('table', { class: 'table' }, caption, widths, head, body);
     const scroller = h('div', { class: 'grid', role: 'region', tabindex: -1 }, table);
     const words = h('p', { class: 'grid-words' });
     const element = h('div', {}, scroller, words);
     /** @type {GridView} */
     let view = null;
-    let active = 0, shown = '', frame = 0, closed = false;
+    let active = 0,
+        shown = '',
+        frame = 0,
+        closed = false;
 
-    scroller.addEventListener('scroll', () => { cancelAnimationFrame(frame); frame = requestAnimationFrame(draw); });
-    const resize = new ResizeObserver(() => { if (view) draw(); });
+    scroller.addEventListener('scroll', () => {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(draw);
+    });
+    const resize = new ResizeObserver(() => {
+        if (view) draw();
+    });
     resize.observe(scroller);
     body.addEventListener('keydown', walk);
 
     /** @param {GridView} next */
     function update(next) {
-        const sameRows = view?.source === next.source, sameColumns = sameRows && view.columns.map(({ key }) => key).join() === next.columns.map(({ key }) => key).join();
+        const sameRows = view?.source === next.source,
+            sameColumns =
+                sameRows && view.columns.map(({ key }) => key).join() === next.columns.map(({ key }) => key).join();
         view = next;
-        if (!sameRows) { active = 0; scroller.scrollTop = 0; }
+        if (!sameRows) {
+            active = 0;
+            scroller.scrollTop = 0;
+        }
         if (!sameColumns) scroller.scrollLeft = 0;
         caption.textContent = next.caption;
         scroller.setAttribute('aria-label', next.caption);
         table.setAttribute('aria-rowcount', String(next.source.count + 1));
-        fill(head, next.groups && groupRow(next.groups), h('tr', {}, next.columns.map((column) => headCell(column, next.sort, next.onSort))));
+        fill(
+            head,
+            next.groups && groupRow(next.groups),
+            h(
+                'tr',
+                {},
+                next.columns.map((column) => headCell(column, next.sort, next.onSort)),
+            ),
+        );
         scroller.style.setProperty('--rows', String(next.source.count));
         shown = '';
         if (!sameColumns) measure();
@@ -98,11 +138,15 @@ export function grid() {
 
     /** Holds the widths that the browser gives to the first rows, or gave them when they were shown before. */
     function measure() {
-        const shape = `${scroller.clientWidth} ${view.columns.map(({ key }) => key).join()}`, known = measured.get(view.source.answer) ?? {};
+        const shape = `${scroller.clientWidth} ${view.columns.map(({ key }) => key).join()}`,
+            known = measured.get(view.source.answer) ?? {};
         const cells = known[shape] ?? layOut();
         if (cells.every((width) => width === 0)) return; /* not in the page yet */
         measured.set(view.source.answer, Object.assign(known, { [shape]: cells }));
-        fill(widths, cells.map((width) => h('col', { style: { width: `${width}px` } })));
+        fill(
+            widths,
+            cells.map((width) => h('col', { style: { width: `${width}px` } })),
+        );
         scroller.style.setProperty('--pin-1', `${cells[0]}px`);
         scroller.style.setProperty('--pin-2', `${cells[0] + cells[1]}px`);
         table.style.setProperty('width', `${cells.reduce((sum, width) => sum + width, 0)}px`);
@@ -113,7 +157,10 @@ export function grid() {
         fill(widths);
         table.classList.remove('fixed');
         table.style.removeProperty('width');
-        fill(body, Array.from({ length: Math.min(view.source.rows.length, SAMPLE) }, (_, index) => rowAt(index)));
+        fill(
+            body,
+            Array.from({ length: Math.min(view.source.rows.length, SAMPLE) }, (_, index) => rowAt(index)),
+        );
         return [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
     }
 
@@ -121,7 +168,10 @@ export function grid() {
         if (closed || !view) return;
         if (!table.classList.contains('fixed') && scroller.clientWidth > 0) measure();
         const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - AHEAD);
-        const last = Math.min(view.source.count, Math.ceil((scroller.scrollTop + scroller.clientHeight) / ROW) + AHEAD);
+        const last = Math.min(
+            view.source.count,
+            Math.ceil((scroller.scrollTop + scroller.clientHeight) / ROW) + AHEAD,
+        );
         const picture = `${first} ${last} ${view.source.rows.length}`;
         if (picture === shown) return;
         shown = picture;
@@ -135,7 +185,12 @@ export function grid() {
 
     function rowAt(index) {
         const values = view.source.rows[index];
-        if (!values) return h('tr', { 'aria-rowindex': index + 2 }, view.columns.map((_, at) => h('td', { class: 'quiet' }, at === 0 ? '\u2026' : '')));
+        if (!values)
+            return h(
+                'tr',
+                { 'aria-rowindex': index + 2 },
+                view.columns.map((_, at) => h('td', { class: 'quiet' }, at === 0 ? '\u2026' : '')),
+            );
         const record = Object.fromEntries(view.source.columns.map((name, at) => [name, values[at]]));
         const row = rowElement(view.columns, record, view.decorate);
         row.setAttribute('aria-rowindex', String(index + 2));
@@ -144,15 +199,26 @@ export function grid() {
     }
 
     function space(rows) {
-        return rows > 0 && h('tr', { class: 'grid-space', 'aria-hidden': 'true' }, h('td', { colspan: view.columns.length, style: { height: `${rows * ROW}px` } }));
+        return (
+            rows > 0 &&
+            h(
+                'tr',
+                { class: 'grid-space', 'aria-hidden': 'true' },
+                h('td', { colspan: view.columns.length, style: { height: `${rows * ROW}px` } }),
+            )
+        );
     }
 
     async function readFor(last) {
         const { source } = view;
         try {
-            if (await source.until(Math.min(last, source.count) - 1) && source === view?.source) draw();
+            if ((await source.until(Math.min(last, source.count) - 1)) && source === view?.source) draw();
         } catch (problem) {
-            if (problem.name !== 'AbortError' && source === view?.source) fill(words, failure(problem, () => readFor(last)));
+            if (problem.name !== 'AbortError' && source === view?.source)
+                fill(
+                    words,
+                    failure(problem, () => readFor(last)),
+                );
         }
     }
 
@@ -162,17 +228,27 @@ export function grid() {
         words.textContent = `${grouped(count)} ${count === 1 ? 'row' : 'rows'}${left}`;
     }
 
-    /** Arrows, page keys, Home and End move between rows; Enter does what a click on the row's first link or button does. */
+    /**
+     * Arrows, page keys, Home and End move between rows; Enter does what a click on the row's first link or button
+     * does.
+     */
     function walk(event) {
         const row = /** @type {HTMLElement} */ (event.target);
         if (row.parentElement !== body) return;
         const page = Math.max(1, Math.floor(scroller.clientHeight / ROW) - 2);
-        const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+        const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[
+            event.key
+        ];
         if (by === undefined && event.key !== 'Enter') return;
-        event.preventDefault(); /* also of Enter, which would press what has the focus after the click, such as a dialog's cross */
-        if (event.key === 'Enter') { /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click(); return; }
+        /* also of Enter, which would press what has the focus after the click, such as a dialog's cross */
+        event.preventDefault();
+        if (event.key === 'Enter') {
+            /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
+            return;
+        }
         active = Math.max(0, Math.min(view.source.count - 1, Number(row.getAttribute('aria-rowindex')) - 2 + by));
-        const top = active * ROW, height = scroller.clientHeight - head.offsetHeight;
+        const top = active * ROW,
+            height = scroller.clientHeight - head.offsetHeight;
         if (top < scroller.scrollTop) scroller.scrollTop = top;
         else if (top + ROW > scroller.scrollTop + height) scroller.scrollTop = top + ROW - height;
         shown = '';
@@ -185,5 +261,13 @@ export function grid() {
         row?.focus({ preventScroll: true });
     }
 
-    return { element, update, close() { closed = true; cancelAnimationFrame(frame); resize.disconnect(); } };
+    return {
+        element,
+        update,
+        close() {
+            closed = true;
+            cancelAnimationFrame(frame);
+            resize.disconnect();
+        },
+    };
 }

@@ -20,5 +20,7 @@ export function remember(name, text) {
     const texts = [text, ...remembered(name).filter((other) => other !== text)].slice(0, MOST);
     try {
         localStorage.setItem(`history ${name}`, JSON.stringify(texts));
-    } catch { /* storage is off or full: this text is not kept */ }
+    } catch {
+        /* storage is off or full: this text is not kept */
+    }
 }

@@ -10,9 +10,17 @@ import { attempt } from './notice.js';
  * @param {{onEnd?: (job: Object) => void}} [options]
  */
 export function jobProgress(id, { onEnd } = {}) {
-    const track = h('div', { class: 'progress', role: 'progressbar', 'aria-label': 'Ingest', 'aria-valuemin': 0, 'aria-valuemax': 100 }, h('span', {}));
+    const track = h(
+        'div',
+        { class: 'progress', role: 'progressbar', 'aria-label': 'Ingest', 'aria-valuemin': 0, 'aria-valuemax': 100 },
+        h('span', {}),
+    );
     const words = h('span', { class: 'progress-words' }, 'waiting for the server');
-    const cancel = h('button', { class: 'button small', onclick: () => attempt(() => send('DELETE', `jobs/${id}`)) }, 'Cancel');
+    const cancel = h(
+        'button',
+        { class: 'button small', onclick: () => attempt(() => send('DELETE', `jobs/${id}`)) },
+        'Cancel',
+    );
     const stop = watchJob(id, (job) => {
         const percent = Math.round((job.progress ?? 0) * 100);
         setStyle(track, { '--done': job.progress ?? 0 });
@@ -32,7 +40,8 @@ function sentence(job, percent) {
     if (job.total_bytes) parts.push(`${text(job.bytes, 'B')} of ${text(job.total_bytes, 'B')}`);
     if (job.events) parts.push(`${grouped(job.events)} events`);
     if (job.rate) parts.push(`${rate(job.rate)} events/s`);
-    if (job.eta !== null && job.eta !== undefined && job.eta >= 0 && job.state === 'running') parts.push(`${left(job.eta)} left`);
+    if (job.eta !== null && job.eta !== undefined && job.eta >= 0 && job.state === 'running')
+        parts.push(`${left(job.eta)} left`);
     return parts.join(' \u00b7 ');
 }
 

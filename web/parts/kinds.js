@@ -11,11 +11,46 @@ import { bar, table } from './table.js';
  */
 export function kindsCard({ trace, parameters, layer, metrics, row }) {
     /** @type {Object[]} */
-    const all = metrics.map(({ name, condition }) => ({ name, condition, ...Object.fromEntries(['count', 'time', 'busy', 'size', 'bw'].map((key) => [key, row[`${name}_${key}`]])) }));
+    const all = metrics.map(({ name, condition }) => ({
+        name,
+        condition,
+        ...Object.fromEntries(['count', 'time', 'busy', 'size', 'bw'].map((key) => [key, row[`${name}_${key}`]])),
+    }));
     const rows = all.filter(({ count }) => count > 0).sort((a, b) => b.time - a.time);
     const columns = [
-        { key: 'name', label: 'Calls', class: 'head', cell: (kind) => h('button', { type: 'button', class: 'row-name name', title: `${kind.condition}\nClick: show only these`, onclick: () => toggle(`(${kind.condition})`) }, kind.name) },
-        { key: 'share', label: 'Share of time', class: 'bar-cell', cell: (kind) => h('span', { class: 'bar-with-figure' }, bar(kind.time / row.time, layer.color, 0, `${text(kind.time / row.time, 'share')} of the time of ${layer.name}`), h('span', { class: 'figure' }, text(kind.time / row.time, 'share'))) },
+        {
+            key: 'name',
+            label: 'Calls',
+            class: 'head',
+            cell: (kind) =>
+                h(
+                    'button',
+                    {
+                        type: 'button',
+                        class: 'row-name name',
+                        title: `${kind.condition}\nClick: show only these`,
+                        onclick: () => toggle(`(${kind.condition})`),
+                    },
+                    kind.name,
+                ),
+        },
+        {
+            key: 'share',
+            label: 'Share of time',
+            class: 'bar-cell',
+            cell: (kind) =>
+                h(
+                    'span',
+                    { class: 'bar-with-figure' },
+                    bar(
+                        kind.time / row.time,
+                        layer.color,
+                        0,
+                        `${text(kind.time / row.time, 'share')} of the time of ${layer.name}`,
+                    ),
+                    h('span', { class: 'figure' }, text(kind.time / row.time, 'share')),
+                ),
+        },
         { key: 'time', label: 'Call time', unit: 's', title: 'Sum of the durations' },
         { key: 'mean', label: 'Per call', unit: 's', get: (kind) => kind.time / kind.count },
         { key: 'busy', label: 'Wall time', unit: 's', title: 'Length of the union' },
@@ -23,8 +58,24 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
         { key: 'size', label: 'Size', unit: 'B', get: (kind) => kind.size || null },
         { key: 'bw', label: 'Per call', unit: 'B/s', title: 'Size over time' },
     ].filter((column) => !['size', 'bw'].includes(column.key) || rows.some((kind) => kind.size > 0));
-    return h('section', { class: 'card', 'aria-label': 'Kinds of calls' },
-        h('header', { class: 'card-head' }, h('h2', {}, 'Kinds of calls'), h('small', {}, 'an event may be of several kinds, or of none'),
-            h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`))),
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Kinds of calls' }, table({ columns, rows, caption: 'Kinds of calls', class: 'layers' })));
+    return h(
+        'section',
+        { class: 'card', 'aria-label': 'Kinds of calls' },
+        h(
+            'header',
+            { class: 'card-head' },
+            h('h2', {}, 'Kinds of calls'),
+            h('small', {}, 'an event may be of several kinds, or of none'),
+            h(
+                'div',
+                { class: 'card-tools' },
+                copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`),
+            ),
+        ),
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Kinds of calls' },
+            table({ columns, rows, caption: 'Kinds of calls', class: 'layers' }),
+        ),
+    );
 }

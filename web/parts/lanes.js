@@ -20,21 +20,37 @@ const LANE = 20; /* px */
  */
 
 /** @type {import('./plot.js').Kind} */
-export const lanes = { option, table, tip: tipOf, timeAt: (data, x) => x, placeOf: (data, time) => time, height: (data) => 48 + Math.max(2, data.lanes.length) * LANE };
+export const lanes = {
+    option,
+    table,
+    tip: tipOf,
+    timeAt: (data, x) => x,
+    placeOf: (data, time) => time,
+    height: (data) => 48 + Math.max(2, data.lanes.length) * LANE,
+};
 
 /** @param {LanesData} data */
 function option(data) {
     return {
-        grid: GRID, xAxis: timeAxis(data.first, data.last), yAxis: nameAxis(data.lanes, { inverse: true }),
+        grid: GRID,
+        xAxis: timeAxis(data.first, data.last),
+        yAxis: nameAxis(data.lanes, { inverse: true }),
         series: [painted([data.first, 0], (pen, ground) => paintIntervals(pen, ground, data))],
     };
 }
 
 /** Each at least a pixel wide. */
 function paintIntervals(pen, { height, x }, data) {
-    const lane = height / data.lanes.length, thick = Math.round(lane * 0.6);
+    const lane = height / data.lanes.length,
+        thick = Math.round(lane * 0.6);
     pen.fillStyle = resolved(data.color);
-    for (const [from, to, which] of data.intervals) pen.fillRect(Math.floor(x(from)), Math.round((which + 0.5) * lane - thick / 2), Math.max(1, Math.round(x(to) - x(from))), thick);
+    for (const [from, to, which] of data.intervals)
+        pen.fillRect(
+            Math.floor(x(from)),
+            Math.round((which + 0.5) * lane - thick / 2),
+            Math.max(1, Math.round(x(to) - x(from))),
+            thick,
+        );
 }
 
 const NEAR = 0.002; /* of the shown time: short intervals can be pointed at */
@@ -47,7 +63,10 @@ function tipOf(data, [time, lane]) {
     const apart = ([from, to, its]) => (its === lane ? Math.max(from - time, time - to, 0) : Infinity);
     const nearest = data.intervals.reduce((best, one) => (apart(one) < apart(best) ? one : best), data.intervals[0]);
     if (!(apart(nearest) <= (data.last - data.first) * NEAR)) return null;
-    return tip([data.lanes[lane], ', ', range(nearest[0], nearest[1])], [{ head: 'for', number: nearest[1] - nearest[0], unit: 's' }]);
+    return tip(
+        [data.lanes[lane], ', ', range(nearest[0], nearest[1])],
+        [{ head: 'for', number: nearest[1] - nearest[0], unit: 's' }],
+    );
 }
 
 function table(data) {

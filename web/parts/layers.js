@@ -1,4 +1,5 @@
-/* layers.js - how a preset's layers look everywhere: the colour that the preset gives, fitted to light and dark, and hatching
+/* layers.js - how a preset's layers look everywhere: the colour that the preset gives, fitted to light and dark, and
+ * hatching
  * for POSIX layers, so that print and colour-blind readers can tell them. */
 
 import { h, setStyle } from '../dom.js';
@@ -23,14 +24,16 @@ const HUES = 12;
  */
 export function layerTree(rows, preset) {
     const given = new Map((preset.layers ?? []).map((layer) => [layer.name, layer]));
-    return inTreeOrder(rows.map((row, index) => ({
-        name: row.name,
-        label: given.get(row.name)?.label ?? row.name,
-        parent: row.parent ?? given.get(row.name)?.parent ?? null,
-        color: fitted(given.get(row.name)?.color) ?? `var(--layer-${index % HUES + 1})`,
-        hatched: /posix|stdio/.test(row.name),
-        depth: 0,
-    })));
+    return inTreeOrder(
+        rows.map((row, index) => ({
+            name: row.name,
+            label: given.get(row.name)?.label ?? row.name,
+            parent: row.parent ?? given.get(row.name)?.parent ?? null,
+            color: fitted(given.get(row.name)?.color) ?? `var(--layer-${(index % HUES) + 1})`,
+            hatched: /posix|stdio/.test(row.name),
+            depth: 0,
+        })),
+    );
 }
 
 /** Lighter in the dark, in the same order of lightness; a little darker where it would be too pale on white. */
@@ -45,12 +48,15 @@ export function isPresent(row) {
 }
 
 /**
- * Which events are a layer's, as an expression: empty for all, undefined where nobody knows.  Layers that were made of categories
+ * Which events are a layer's, as an expression: empty for all, undefined where nobody knows.  Layers that were made
+ * of categories
  * have their names, with _ for every other sign, and what lies in them behind a dot (presets.md).
  */
 export function conditionOf(preset, name) {
     if (!preset.layers_from_categories) return preset.layers?.find((layer) => layer.name === name)?.condition;
-    return name === 'app' ? '' : `cat.str.match("${name.replace(/^app_cat$/, 'app').replaceAll('_', '[^a-z0-9]')}([.]|$)")`;
+    return name === 'app'
+        ? ''
+        : `cat.str.match("${name.replace(/^app_cat$/, 'app').replaceAll('_', '[^a-z0-9]')}([.]|$)")`;
 }
 
 /** From a root down to @name. */

@@ -12,9 +12,23 @@ const KINDS = ['events', 'metadata', 'counters', 'other', 'framing', 'blank', 'm
  */
 export function ledgerLine(totals, trace) {
     const named = KINDS.filter((kind) => totals[kind] > 0 || kind === 'events' || kind === 'malformed');
-    const part = (kind) => h('span', { class: kind === 'malformed' && totals.malformed > 0 ? 'bad-text' : null }, `${grouped(totals[kind])} ${kind}`);
-    return h('p', {}, h('span', {}, h('strong', {}, grouped(totals.lines)), ` lines in ${plural(totals.files, 'file')} = `,
-        named.map((kind, index) => [index > 0 && ' + ', part(kind)]),
-        totals.repaired > 0 && `; ${grouped(totals.repaired)} of them repaired`),
-    copyMenu(`traces/${trace.id}/report`, {}, null));
+    const part = (kind) =>
+        h(
+            'span',
+            { class: kind === 'malformed' && totals.malformed > 0 ? 'bad-text' : null },
+            `${grouped(totals[kind])} ${kind}`,
+        );
+    return h(
+        'p',
+        {},
+        h(
+            'span',
+            {},
+            h('strong', {}, grouped(totals.lines)),
+            ` lines in ${plural(totals.files, 'file')} = `,
+            named.map((kind, index) => [index > 0 && ' + ', part(kind)]),
+            totals.repaired > 0 && `; ${grouped(totals.repaired)} of them repaired`,
+        ),
+        copyMenu(`traces/${trace.id}/report`, {}, null),
+    );
 }

@@ -10,12 +10,27 @@ import { swatch } from './layers.js';
  * @param {string} [label]
  */
 export function legend(layers, shown, onToggle, label = 'Layers shown') {
-    return h('div', { class: 'legend', role: 'group', 'aria-label': label }, layers.map((layer) => {
-        const button = h('button', { type: 'button', class: 'legend-item', 'aria-pressed': String(shown.has(layer.name)), title: 'Click: show or hide. Alt-click: only this one.',
-            data: { layer: layer.name }, onclick: (event) => onToggle(layer.name, event.altKey) }, swatch(layer), layer.name);
-        setStyle(button, { '--color': layer.color });
-        return button;
-    }));
+    return h(
+        'div',
+        { class: 'legend', role: 'group', 'aria-label': label },
+        layers.map((layer) => {
+            const button = h(
+                'button',
+                {
+                    type: 'button',
+                    class: 'legend-item',
+                    'aria-pressed': String(shown.has(layer.name)),
+                    title: 'Click: show or hide. Alt-click: only this one.',
+                    data: { layer: layer.name },
+                    onclick: (event) => onToggle(layer.name, event.altKey),
+                },
+                swatch(layer),
+                layer.name,
+            );
+            setStyle(button, { '--color': layer.color });
+            return button;
+        }),
+    );
 }
 
 /** What is shown after a click: one more or one less, or this one alone. */

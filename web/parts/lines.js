@@ -28,16 +28,23 @@ export const lines = { option, table, tip, timeAt: (data, x) => x, placeOf: (dat
 
 /** @param {LinesData} data */
 function option(data) {
-    const first = data.times[0] ?? 0, last = (data.times[data.times.length - 1] ?? 0) + data.width;
+    const first = data.times[0] ?? 0,
+        last = (data.times[data.times.length - 1] ?? 0) + data.width;
     return {
-        grid: GRID, xAxis: timeAxis(first, last), yAxis: valueAxis(data.unit, highestOf(data)),
-        series: data.stacked ? [painted([first, 0], (pen, ground) => paintAreas(pen, ground, data))] : data.series.map((series) => lineOption(series, data)),
+        grid: GRID,
+        xAxis: timeAxis(first, last),
+        yAxis: valueAxis(data.unit, highestOf(data)),
+        series: data.stacked
+            ? [painted([first, 0], (pen, ground) => paintAreas(pen, ground, data))]
+            : data.series.map((series) => lineOption(series, data)),
     };
 }
 
 function highestOf(data) {
     const at = (index) => data.series.map((series) => series.values[index] ?? 0);
-    const heights = data.times.map((_, index) => data.stacked ? at(index).reduce((sum, part) => sum + part, 0) : Math.max(0, ...at(index)));
+    const heights = data.times.map((_, index) =>
+        data.stacked ? at(index).reduce((sum, part) => sum + part, 0) : Math.max(0, ...at(index)),
+    );
     return heights.reduce((a, b) => Math.max(a, b), 0);
 }
 
@@ -47,8 +54,17 @@ function lineOption(series, data) {
     if (points.length > 0) points.push([points[points.length - 1][0] + data.width, points[points.length - 1][1]]);
     const color = resolved(series.layer.color);
     return {
-        name: series.name, type: 'line', step: 'end', symbol: 'none', data: points, sampling: 'minmax', color, connectNulls: false, silent: true,
-        lineStyle: { color, width: 1.5, type: series.layer.hatched ? [4, 2] : 'solid' }, emphasis: { disabled: true },
+        name: series.name,
+        type: 'line',
+        step: 'end',
+        symbol: 'none',
+        data: points,
+        sampling: 'minmax',
+        color,
+        connectNulls: false,
+        silent: true,
+        lineStyle: { color, width: 1.5, type: series.layer.hatched ? [4, 2] : 'solid' },
+        emphasis: { disabled: true },
     };
 }
 
@@ -64,19 +80,33 @@ function paintAreas(pen, { width, x, y }, data) {
         const heights = heightsOf(series.values, data, x, width);
         pen.fillStyle = inkOf(pen, series.layer);
         for (let first = 0, next = 0; first < width; first = next) {
-            const bottom = Math.round(y(below[first])), top = Math.round(y(below[first] + heights[first]));
-            for (next = first; next < width && Math.round(y(below[next])) === bottom && Math.round(y(below[next] + heights[next])) === top; next++) below[next] += heights[next];
+            const bottom = Math.round(y(below[first])),
+                top = Math.round(y(below[first] + heights[first]));
+            for (
+                next = first;
+                next < width &&
+                Math.round(y(below[next])) === bottom &&
+                Math.round(y(below[next] + heights[next])) === top;
+                next++
+            )
+                below[next] += heights[next];
             pen.fillRect(first, top, next - first, bottom - top);
         }
     }
 }
 
-/** By column of pixels the mean of the bins in it: an area is as large as its bins, however narrow these are.  Bins that have columns of their own end with one. */
+/**
+ * By column of pixels the mean of the bins in it: an area is as large as its bins, however narrow these are.  Bins
+ * that have columns of their own end with one.
+ */
 function heightsOf(values, { times, width: bin }, x, width) {
-    const heights = new Float64Array(width), edge = x(times[0] + bin) - x(times[0]) >= 2 ? Math.round : (place) => place;
+    const heights = new Float64Array(width),
+        edge = x(times[0] + bin) - x(times[0]) >= 2 ? Math.round : (place) => place;
     for (let index = 0; index < times.length; index++) {
-        const from = Math.max(0, edge(x(times[index]))), to = Math.min(width, edge(x(times[index] + bin)));
-        for (let column = Math.floor(from); column < to; column++) heights[column] += (values[index] ?? 0) * (Math.min(to, column + 1) - Math.max(from, column));
+        const from = Math.max(0, edge(x(times[index]))),
+            to = Math.min(width, edge(x(times[index] + bin)));
+        for (let column = Math.floor(from); column < to; column++)
+            heights[column] += (values[index] ?? 0) * (Math.min(to, column + 1) - Math.max(from, column));
     }
     return heights;
 }
@@ -88,20 +118,50 @@ function heightsOf(values, { times, width: bin }, x, width) {
 function tip(data, [x]) {
     const index = data.times.findLastIndex((time) => time <= x);
     if (index < 0) return null;
-    const rows = data.series.map((series) => ({ series, number: series.values[index] ?? null })).filter((row) => row.number !== null);
+    const rows = data.series
+        .map((series) => ({ series, number: series.values[index] ?? null }))
+        .filter((row) => row.number !== null);
     if (data.stacked) rows.reverse();
     const total = rows.reduce((sum, row) => sum + row.number, 0);
-    return h('div', { class: 'chart-tip' },
+    return h(
+        'div',
+        { class: 'chart-tip' },
         h('p', {}, range(data.times[index], data.times[index] + data.width, data.width)),
         rows.length === 0 && h('p', {}, 'nothing'),
-        h('table', {}, h('tbody', {},
-            rows.map((row) => h('tr', {}, h('th', {}, swatch(row.series.layer), row.series.name), h('td', {}, text(row.number, data.unit)))),
-            data.stacked && rows.length > 1 && h('tr', { class: 'total' }, h('th', {}, 'together'), h('td', {}, text(total, data.unit))))));
+        h(
+            'table',
+            {},
+            h(
+                'tbody',
+                {},
+                rows.map((row) =>
+                    h(
+                        'tr',
+                        {},
+                        h('th', {}, swatch(row.series.layer), row.series.name),
+                        h('td', {}, text(row.number, data.unit)),
+                    ),
+                ),
+                data.stacked &&
+                    rows.length > 1 &&
+                    h('tr', { class: 'total' }, h('th', {}, 'together'), h('td', {}, text(total, data.unit))),
+            ),
+        ),
+    );
 }
 
 function table(data) {
-    return chartTable(data.label, data.times.map((_, index) => index), [
-        { key: 'time', label: 'From', class: 'head', cell: (row) => at(data.times[row], data.width) },
-        ...data.series.map((series) => ({ key: series.name, label: series.name, unit: data.unit, get: (row) => series.values[row] })),
-    ]);
+    return chartTable(
+        data.label,
+        data.times.map((_, index) => index),
+        [
+            { key: 'time', label: 'From', class: 'head', cell: (row) => at(data.times[row], data.width) },
+            ...data.series.map((series) => ({
+                key: series.name,
+                label: series.name,
+                unit: data.unit,
+                get: (row) => series.values[row],
+            })),
+        ],
+    );
 }

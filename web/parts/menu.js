@@ -4,17 +4,36 @@ import { h, icon } from '../dom.js';
 
 /**
  * @typedef {import('../dom.js').IconName} IconName
- * @typedef {{text: string, icon?: IconName, danger?: boolean, href?: string, download?: string, action?: () => void}} Item
+ * @typedef {{text: string, icon?: IconName, danger?: boolean, href?: string, download?: string, action?: () =>
+ *   void}} Item
  * @param {{label: string, icon?: IconName, text?: string, items: Item[]}} options
  */
 export function menu({ label, icon: sign, text, items }) {
-    const list = h('div', { class: 'menu', role: 'menu', popover: 'auto' }, items.map((item) => entry(item, close)));
-    const button = h('button', { class: 'button small' + (text ? '' : ' icon-only'), 'aria-label': text ? null : label, title: label,
-        'aria-haspopup': 'menu', 'aria-expanded': 'false', onclick: () => list.togglePopover() }, sign && icon(sign), text);
+    const list = h(
+        'div',
+        { class: 'menu', role: 'menu', popover: 'auto' },
+        items.map((item) => entry(item, close)),
+    );
+    const button = h(
+        'button',
+        {
+            class: 'button small' + (text ? '' : ' icon-only'),
+            'aria-label': text ? null : label,
+            title: label,
+            'aria-haspopup': 'menu',
+            'aria-expanded': 'false',
+            onclick: () => list.togglePopover(),
+        },
+        sign && icon(sign),
+        text,
+    );
     list.addEventListener('toggle', (event) => {
         const open = event.newState === 'open';
         button.setAttribute('aria-expanded', String(open));
-        if (open) { placeBelow(list, button); /** @type {HTMLElement} */ (list.firstElementChild).focus(); }
+        if (open) {
+            placeBelow(list, button);
+            /** @type {HTMLElement} */ (list.firstElementChild).focus();
+        }
     });
     list.addEventListener('keydown', (event) => move(event, list));
 
@@ -27,8 +46,20 @@ export function menu({ label, icon: sign, text, items }) {
 
 function entry(item, close) {
     const content = [item.icon && icon(item.icon), item.text];
-    if (item.href) return h('a', { role: 'menuitem', href: item.href, download: item.download, onclick: close }, content);
-    return h('button', { role: 'menuitem', class: item.danger ? 'danger' : '', onclick: () => { close(); item.action(); } }, content);
+    if (item.href)
+        return h('a', { role: 'menuitem', href: item.href, download: item.download, onclick: close }, content);
+    return h(
+        'button',
+        {
+            role: 'menuitem',
+            class: item.danger ? 'danger' : '',
+            onclick: () => {
+                close();
+                item.action();
+            },
+        },
+        content,
+    );
 }
 
 /** Below the button, right edges aligned, kept inside the window. */

@@ -1,11 +1,14 @@
-/* narrow.js - the filter as a list of conditions joined by `and`: a click on a process, file or bin adds one or takes it away. */
+/* narrow.js - the filter as a list of conditions joined by `and`: a click on a process, file or bin adds one or takes
+ * it away. */
 
 import { go, here } from '../state.js';
 
 /** A value as the expression language writes it. */
 export function literal(value) {
     if (typeof value !== 'string') return String(value);
-    const escaped = value.replace(/["\\]/g, '\\$&').replace(/[\u0000-\u001f]/g, (sign) => '\\u' + sign.charCodeAt(0).toString(16).padStart(4, '0'));
+    const escaped = value
+        .replace(/["\\]/g, '\\$&')
+        .replace(/[\u0000-\u001f]/g, (sign) => '\\u' + sign.charCodeAt(0).toString(16).padStart(4, '0'));
     return `"${escaped}"`;
 }
 
@@ -22,7 +25,8 @@ export const TOKEN = /[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*'|`[^`]*`|\w+|
  */
 export function conjuncts(filter) {
     const parts = [];
-    let depth = 0, start = 0;
+    let depth = 0,
+        start = 0;
     for (const { 0: token, index } of filter.matchAll(TOKEN)) {
         if (token === '(' || token === '[') depth++;
         else if (token === ')' || token === ']') depth--;
@@ -44,13 +48,15 @@ export function narrowed(filter, ...conditions) {
 
 /** @param {string} filter  without those of its conditions that satisfy @goes */
 export function widened(filter, goes) {
-    const parts = conjuncts(filter), left = parts.filter((part) => !goes(part));
+    const parts = conjuncts(filter),
+        left = parts.filter((part) => !goes(part));
     return left.length === parts.length ? filter : left.join(' and ');
 }
 
 /** Filters the page by conditions too, or, where it is by all of them, no longer. */
 export function toggle(...conditions) {
-    const filter = here().filter ?? '', parts = conjuncts(filter);
+    const filter = here().filter ?? '',
+        parts = conjuncts(filter);
     const all = conditions.every((condition) => parts.includes(condition));
     go({ filter: all ? widened(filter, (part) => conditions.includes(part)) : narrowed(filter, ...conditions) });
 }

@@ -1,4 +1,5 @@
-/* notice.js - what stands where there is nothing to show yet, or no more: waiting, empty, error; and short-lived toasts. */
+/* notice.js - what stands where there is nothing to show yet, or no more: waiting, empty, error; and short-lived
+ * toasts. */
 
 import { fill, h } from '../dom.js';
 import { go } from '../state.js';
@@ -18,9 +19,17 @@ export function waiting({ height = 120, ...work }) {
  * @param {() => void} [retry]
  */
 export function failure(problem, retry) {
-    return h('div', { class: 'notice bad', role: 'alert' },
-        h('p', {}, problem.title && problem.title !== problem.message && h('strong', {}, problem.title, '. '), problem.message),
-        retry && h('button', { class: 'button small', onclick: retry }, 'Try again'));
+    return h(
+        'div',
+        { class: 'notice bad', role: 'alert' },
+        h(
+            'p',
+            {},
+            problem.title && problem.title !== problem.message && h('strong', {}, problem.title, '. '),
+            problem.message,
+        ),
+        retry && h('button', { class: 'button small', onclick: retry }, 'Try again'),
+    );
 }
 
 /**
@@ -67,15 +76,24 @@ export async function attempt(action) {
 export function failedFilter(problem, bar, box) {
     if (problem.parameter !== 'filter') return;
     bar.mark(problem);
-    fill(box, h('div', { class: 'notice' }, h('p', {}, 'The filter cannot be understood; the mark under it shows where.'),
-        h('button', { class: 'button small', onclick: () => go({ filter: null }) }, 'Clear the filter')));
+    fill(
+        box,
+        h(
+            'div',
+            { class: 'notice' },
+            h('p', {}, 'The filter cannot be understood; the mark under it shows where.'),
+            h('button', { class: 'button small', onclick: () => go({ filter: null }) }, 'Clear the filter'),
+        ),
+    );
 }
 
 /**
- * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then, dimmed,
+ * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then,
+ * dimmed,
  * so that nothing jumps.
  * @param {HTMLElement} box
- * @param {{what: string, path?: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer: any) => any,
+ * @param {{what: string, path?: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer:
+ *   any) => any,
  *          fail?: (problem: Error) => void, retry: () => void}} work
  * @returns {AbortController}
  */
@@ -83,18 +101,36 @@ export function loading(box, { what, path, height, load, show, fail, retry }) {
     const control = new AbortController();
     const cancel = () => {
         control.abort();
-        fill(box, h('div', { class: 'notice' }, h('p', {}, 'Cancelled.'), h('button', { class: 'button small', onclick: retry }, 'Compute again')));
+        fill(
+            box,
+            h(
+                'div',
+                { class: 'notice' },
+                h('p', {}, 'Cancelled.'),
+                h('button', { class: 'button small', onclick: retry }, 'Compute again'),
+            ),
+        );
     };
     let words = null;
-    if (box.childElementCount === 0 || box.querySelector(':scope > .notice')) fill(box, waiting({ what, path, height, onCancel: cancel }));
-    else box.append(words = h('div', { class: 'over' }, working({ what, path, onCancel: cancel })));
+    if (box.childElementCount === 0 || box.querySelector(':scope > .notice'))
+        fill(box, waiting({ what, path, height, onCancel: cancel }));
+    else box.append((words = h('div', { class: 'over' }, working({ what, path, onCancel: cancel }))));
     box.classList.add('outdated');
-    load(control.signal).then(
-        (answer) => { if (!control.signal.aborted) show(answer); },
-        (problem) => { if (!control.signal.aborted) { fill(box, failure(problem, retry)); fail?.(problem); } },
-    ).finally(() => {
-        words?.remove();
-        if (!control.signal.aborted) box.classList.remove('outdated');
-    });
+    load(control.signal)
+        .then(
+            (answer) => {
+                if (!control.signal.aborted) show(answer);
+            },
+            (problem) => {
+                if (!control.signal.aborted) {
+                    fill(box, failure(problem, retry));
+                    fail?.(problem);
+                }
+            },
+        )
+        .finally(() => {
+            words?.remove();
+            if (!control.signal.aborted) box.classList.remove('outdated');
+        });
     return control;
 }

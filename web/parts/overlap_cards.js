@@ -19,30 +19,65 @@ import { columnOf, recordsOf, table } from './table.js';
 import { showRange } from './time.js';
 import { laneOf, timelineLink } from './timeline_links.js';
 
-const MOST_UNITS = 64, MOST_INTERVALS = 20000, LONGEST = 10, FILL = 3;
+const MOST_UNITS = 64,
+    MOST_INTERVALS = 20000,
+    LONGEST = 10,
+    FILL = 3;
 const HIDDEN = { name: 'overlapped', color: 'var(--layer-5)' };
 
 /** The two parts of a set's time: those that the place shows, and a legend that shows and hides them. */
 function partsOf({ hidden, behind }, place) {
-    const parts = [{ key: 'exposed', name: 'not overlapped', color: hidden.color, hatched: hidden.hatched }, { key: 'hidden', name: `overlapped with ${behind.name}`, color: HIDDEN.color, hatched: false }];
-    const away = (place.hide ?? '').split(','), shown = parts.filter(({ key }) => !away.includes(key));
-    const choose = (name, alone) => { const next = toggled(new Set(shown.map((part) => part.name)), name, alone); go({ hide: parts.filter((part) => !next.has(part.name)).map(({ key }) => key).join(',') }); };
-    return { shown, above: legend(/** @type {any} */ (parts), new Set(shown.map(({ name }) => name)), choose, 'Parts shown') };
+    const parts = [
+        { key: 'exposed', name: 'not overlapped', color: hidden.color, hatched: hidden.hatched },
+        { key: 'hidden', name: `overlapped with ${behind.name}`, color: HIDDEN.color, hatched: false },
+    ];
+    const away = (place.hide ?? '').split(','),
+        shown = parts.filter(({ key }) => !away.includes(key));
+    const choose = (name, alone) => {
+        const next = toggled(new Set(shown.map((part) => part.name)), name, alone);
+        go({
+            hide: parts
+                .filter((part) => !next.has(part.name))
+                .map(({ key }) => key)
+                .join(','),
+        });
+    };
+    return {
+        shown,
+        above: legend(/** @type {any} */ (parts), new Set(shown.map(({ name }) => name)), choose, 'Parts shown'),
+    };
 }
 
 /** Exposed and hidden time of each unit, the most exposed first. */
 export function unitsCard() {
     const card = chartCard({ name: 'units', title: 'By rank', kind: bars });
     function update({ trace, place, question, answer, path }) {
-        const { hidden: set, behind, scope } = question, { shown, above } = partsOf(question, place);
+        const { hidden: set, behind, scope } = question,
+            { shown, above } = partsOf(question, place);
         const names = pairColumns(answer.per_scope.columns, set.name, behind.name);
         const rows = recordsOf(answer.per_scope).sort((a, b) => b[names.exposed] - a[names.exposed]);
-        const hosts = new Set(rows.map((row) => row.host_name)).size, most = rows.slice(0, MOST_UNITS);
+        const hosts = new Set(rows.map((row) => row.host_name)).size,
+            most = rows.slice(0, MOST_UNITS);
         card.update({
-            what: 'Reading the ranks', path, parameters: { ...question.parameters, limit: rows.length || 1 }, file: `${trace.name}-overlap`, load: async () => answer, above,
+            what: 'Reading the ranks',
+            path,
+            parameters: { ...question.parameters, limit: rows.length || 1 },
+            file: `${trace.name}-overlap`,
+            load: async () => answer,
+            above,
             note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} longest of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
-            draw: () => rows.length === 0 ? null : { names: most.map((row) => unitName(row, hosts)), lying: true, stacked: true, unit: 's', head: scope.label, label: `${set.name} not overlapped and overlapped, by ${scope.one}`,
-                series: shown.map((part) => ({ ...part, values: most.map((row) => row[names[part.key]]) })) },
+            draw: () =>
+                rows.length === 0
+                    ? null
+                    : {
+                          names: most.map((row) => unitName(row, hosts)),
+                          lying: true,
+                          stacked: true,
+                          unit: 's',
+                          head: scope.label,
+                          label: `${set.name} not overlapped and overlapped, by ${scope.one}`,
+                          series: shown.map((part) => ({ ...part, values: most.map((row) => row[names[part.key]]) })),
+                      },
         });
     }
     return { element: card.element, update, close: card.close };
@@ -52,13 +87,32 @@ export function unitsCard() {
 export function hidingSeries() {
     const card = chartCard({ name: 'hiding', title: 'Over time', kind: lines });
     function update({ trace, place, question, answer, path, granularity }) {
-        const { hidden: set, behind } = question, { shown, above } = partsOf(question, place);
+        const { hidden: set, behind } = question,
+            { shown, above } = partsOf(question, place);
         const names = pairColumns(answer.series.columns, set.name, behind.name);
         card.update({
-            what: 'Reading the bins', path, parameters: question.parameters, file: `${trace.name}-overlap-series`, load: async () => answer, above,
+            what: 'Reading the bins',
+            path,
+            parameters: question.parameters,
+            file: `${trace.name}-overlap-series`,
+            load: async () => answer,
+            above,
             note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${question.scope.many}; drag to choose a time range`,
-            draw: () => answer.series.data.length === 0 ? null : { times: columnOf(answer.series, 'time_start'), width: granularity, unit: 's', stacked: true, label: `${set.name} not overlapped and overlapped over time`,
-                series: shown.map((part) => ({ name: part.name, layer: { ...set, color: part.color, hatched: part.hatched }, values: columnOf(answer.series, names[part.key]) })) },
+            draw: () =>
+                answer.series.data.length === 0
+                    ? null
+                    : {
+                          times: columnOf(answer.series, 'time_start'),
+                          width: granularity,
+                          unit: 's',
+                          stacked: true,
+                          label: `${set.name} not overlapped and overlapped over time`,
+                          series: shown.map((part) => ({
+                              name: part.name,
+                              layer: { ...set, color: part.color, hatched: part.hatched },
+                              values: columnOf(answer.series, names[part.key]),
+                          })),
+                      },
         });
     }
     return { element: card.element, update, close: card.close };
@@ -68,15 +122,33 @@ export function hidingSeries() {
 export function lanesCard() {
     const card = chartCard({ name: 'lanes', title: 'Intervals', kind: lanes, height: 200 });
     function update({ trace, place, question, span }) {
-        const { hidden: set, behind } = question, choices = [
-            ['exposed', `${set.name} not overlapped`, `${set.name} and not ${behind.name}`, set.color], ['hidden', 'overlapped', `${set.name} and ${behind.name}`, HIDDEN.color],
-            ['behind', behind.name, behind.name, behind.color], ['idle', 'none of the sets', 'idle', 'var(--line-strong)']];
+        const { hidden: set, behind } = question,
+            choices = [
+                ['exposed', `${set.name} not overlapped`, `${set.name} and not ${behind.name}`, set.color],
+                ['hidden', 'overlapped', `${set.name} and ${behind.name}`, HIDDEN.color],
+                ['behind', behind.name, behind.name, behind.color],
+                ['idle', 'none of the sets', 'idle', 'var(--line-strong)'],
+            ];
         const [key, , where, color] = choices.find(([one]) => one === place.lanes) ?? choices[0];
-        const path = `traces/${trace.id}/overlap/intervals`, { granularity: _, ...common } = question.parameters, parameters = { ...common, where, order_by: '-time', limit: MOST_INTERVALS };
+        const path = `traces/${trace.id}/overlap/intervals`,
+            { granularity: _, ...common } = question.parameters,
+            parameters = { ...common, where, order_by: '-time', limit: MOST_INTERVALS };
         card.update({
-            what: 'Cutting the time of every rank', path, parameters, file: `${trace.name}-${key}`, load: (signal) => getOf(trace, path, parameters, signal),
-            tools: segmented('Intervals of', choices.map(([one, words]) => [one, words]), key, (one) => go({ lanes: one === 'exposed' ? null : one })),
-            note: (answer) => answer.row_count > answer.data.length ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}` : `${grouped(answer.row_count)} in all`,
+            what: 'Cutting the time of every rank',
+            path,
+            parameters,
+            file: `${trace.name}-${key}`,
+            load: (signal) => getOf(trace, path, parameters, signal),
+            tools: segmented(
+                'Intervals of',
+                choices.map(([one, words]) => [one, words]),
+                key,
+                (one) => go({ lanes: one === 'exposed' ? null : one }),
+            ),
+            note: (answer) =>
+                answer.row_count > answer.data.length
+                    ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}`
+                    : `${grouped(answer.row_count)} in all`,
             draw: (answer) => lanesOf(recordsOf(answer), span, color, where, question.scope.key),
         });
     }
@@ -85,42 +157,140 @@ export function lanesCard() {
 
 /** Lanes in the order of their names, which are few: only these are compared as texts. */
 function lanesOf(rows, [first, last], color, label, scope) {
-    const hosts = new Set(rows.map((row) => row.host_name)).size, named = rows.map((row) => unitName(row, hosts));
-    const names = [...new Set(named)].sort(new Intl.Collator(undefined, { numeric: true }).compare).slice(0, MOST_UNITS), places = new Map(names.map((name, lane) => [name, lane]));
-    const intervals = rows.map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, places.get(named[at])])).filter(([, , lane]) => lane !== undefined);
-    return rows.length === 0 ? null : { first, last, lanes: names, intervals: intervals.sort((a, b) => a[2] - b[2] || a[0] - b[0]), color, label,
-        address: ([time, lane]) => { const at = rows.findIndex((row, index) => named[index] === names[lane] && row.start <= time && row.end >= time); return at < 0 ? null : timelineLink({ from: rows[at].start, to: rows[at].end, lane: laneOf(scope, rows[at]) }); } };
+    const hosts = new Set(rows.map((row) => row.host_name)).size,
+        named = rows.map((row) => unitName(row, hosts));
+    const names = [...new Set(named)]
+            .sort(new Intl.Collator(undefined, { numeric: true }).compare)
+            .slice(0, MOST_UNITS),
+        places = new Map(names.map((name, lane) => [name, lane]));
+    const intervals = rows
+        .map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, places.get(named[at])]))
+        .filter(([, , lane]) => lane !== undefined);
+    return rows.length === 0
+        ? null
+        : {
+              first,
+              last,
+              lanes: names,
+              intervals: intervals.sort((a, b) => a[2] - b[2] || a[0] - b[0]),
+              color,
+              label,
+              address: ([time, lane]) => {
+                  const at = rows.findIndex(
+                      (row, index) => named[index] === names[lane] && row.start <= time && row.end >= time,
+                  );
+                  return at < 0
+                      ? null
+                      : timelineLink({ from: rows[at].start, to: rows[at].end, lane: laneOf(scope, rows[at]) });
+              },
+          };
 }
 
 /** Where a rank waited for longest, and for what. */
 export function longestCard() {
-    const tools = h('div', { class: 'card-tools' }), note = h('small', {}), box = h('div', {});
-    const element = h('section', { class: 'card', 'aria-label': 'Longest exposed' }, h('header', { class: 'card-head' }, h('h2', {}, 'Longest exposed'), note, tools), box);
+    const tools = h('div', { class: 'card-tools' }),
+        note = h('small', {}),
+        box = h('div', {});
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'Longest exposed' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Longest exposed'), note, tools),
+        box,
+    );
     const looking = asking(box);
 
     function update({ trace, question }) {
-        const { hidden: set, behind, scope, parameters: { granularity: _, ...common } } = question;
-        const path = `traces/${trace.id}/overlap/intervals`, parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
+        const {
+            hidden: set,
+            behind,
+            scope,
+            parameters: { granularity: _, ...common },
+        } = question;
+        const path = `traces/${trace.id}/overlap/intervals`,
+            parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
         fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
-        looking.ask({ question: parameters, what: 'Looking for the longest intervals', path, height: 200, load: (signal) => getOf(trace, path, parameters, signal), show: (answer) => show(answer, scope) });
+        looking.ask({
+            question: parameters,
+            what: 'Looking for the longest intervals',
+            path,
+            height: 200,
+            load: (signal) => getOf(trace, path, parameters, signal),
+            show: (answer) => show(answer, scope),
+        });
     }
 
     function show(answer, scope) {
-        const rows = recordsOf(answer), hosts = new Set(rows.map((row) => row.host_name)).size;
-        if (rows.length === 0) { fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.'))); return; }
+        const rows = recordsOf(answer),
+            hosts = new Set(rows.map((row) => row.host_name)).size;
+        if (rows.length === 0) {
+            fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.')));
+            return;
+        }
         const columns = [
-            { key: 'start', label: 'From', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name', title: 'Show this interval', onclick: () => showRange(row.start, row.end) }, instant(row.start)) },
-            { key: 'time', label: 'For', unit: 's' }, { key: 'unit', label: 'Where', cell: (row) => h('a', { href: timelineLink({ from: row.start, to: row.end, lane: laneOf(scope.key, row) }), title: 'Show on the timeline' }, unitName(row, hosts)) },
-            { key: 'events', label: 'Filled by', cell: (row) => h('ul', { class: 'plain-list' }, row.events.map(eventLine)) },
+            {
+                key: 'start',
+                label: 'From',
+                class: 'head',
+                cell: (row) =>
+                    h(
+                        'button',
+                        {
+                            type: 'button',
+                            class: 'row-name',
+                            title: 'Show this interval',
+                            onclick: () => showRange(row.start, row.end),
+                        },
+                        instant(row.start),
+                    ),
+            },
+            { key: 'time', label: 'For', unit: 's' },
+            {
+                key: 'unit',
+                label: 'Where',
+                cell: (row) =>
+                    h(
+                        'a',
+                        {
+                            href: timelineLink({ from: row.start, to: row.end, lane: laneOf(scope.key, row) }),
+                            title: 'Show on the timeline',
+                        },
+                        unitName(row, hosts),
+                    ),
+            },
+            {
+                key: 'events',
+                label: 'Filled by',
+                cell: (row) => h('ul', { class: 'plain-list' }, row.events.map(eventLine)),
+            },
         ];
-        fill(box, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' }, table({ columns, rows, caption: 'Longest exposed intervals' })));
+        fill(
+            box,
+            h(
+                'div',
+                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' },
+                table({ columns, rows, caption: 'Longest exposed intervals' }),
+            ),
+        );
     }
     return { element, update, close: looking.close };
 }
 
 function eventLine(event) {
-    const { time_start: from, time } = event, address = eventAddress({ ...event, ts: Math.round(from * 1e6), dur: Math.round(time * 1e6) });
-    return h('li', {}, h('a', { class: 'name', href: address, title: 'Everything about this event' }, event.func_name), ' ', h('span', { class: 'quiet' }, event.cat), ' ', text(event.covered, 's'),
-        event.size ? [', ', text(event.size, 'B')] : null, event.file_name && [' ', h('span', { class: 'path', title: event.file_name }, event.file_name.replace(/^.*\//, ''))]);
+    const { time_start: from, time } = event,
+        address = eventAddress({ ...event, ts: Math.round(from * 1e6), dur: Math.round(time * 1e6) });
+    return h(
+        'li',
+        {},
+        h('a', { class: 'name', href: address, title: 'Everything about this event' }, event.func_name),
+        ' ',
+        h('span', { class: 'quiet' }, event.cat),
+        ' ',
+        text(event.covered, 's'),
+        event.size ? [', ', text(event.size, 'B')] : null,
+        event.file_name && [
+            ' ',
+            h('span', { class: 'path', title: event.file_name }, event.file_name.replace(/^.*\//, '')),
+        ],
+    );
 }

@@ -19,17 +19,28 @@ import { resolved } from './palette.js';
  * @param {(pen: CanvasRenderingContext2D, ground: Ground) => void} paint
  */
 export function painted(corner, paint) {
-    return { type: 'custom', zlevel: 0, silent: true, clip: true, data: [corner], renderItem: ({ coordSys }, api) => picture(coordSys, api, paint) };
+    return {
+        type: 'custom',
+        zlevel: 0,
+        silent: true,
+        clip: true,
+        data: [corner],
+        renderItem: ({ coordSys }, api) => picture(coordSys, api, paint),
+    };
 }
 
 function picture({ x: left, y: top, width, height }, api, paint) {
-    const ratio = window.devicePixelRatio, canvas = document.createElement('canvas');
+    const ratio = window.devicePixelRatio,
+        canvas = document.createElement('canvas');
     canvas.width = Math.max(1, Math.round(width * ratio));
     canvas.height = Math.max(1, Math.round(height * ratio));
-    const [x0, y0] = api.coord([0, 0]), [x1, y1] = api.coord([1, 1]);
+    const [x0, y0] = api.coord([0, 0]),
+        [x1, y1] = api.coord([1, 1]);
     paint(canvas.getContext('2d'), {
-        width: canvas.width, height: canvas.height,
-        x: (value) => (x0 - left + (x1 - x0) * value) * ratio, y: (value) => (y0 - top + (y1 - y0) * value) * ratio,
+        width: canvas.width,
+        height: canvas.height,
+        x: (value) => (x0 - left + (x1 - x0) * value) * ratio,
+        y: (value) => (y0 - top + (y1 - y0) * value) * ratio,
     });
     return { type: 'image', style: { image: canvas, x: left, y: top, width, height } };
 }

@@ -20,19 +20,28 @@ export function resolved(color) {
     return `rgba(${red},${green},${blue},${alpha / 255})`;
 }
 
-/** Calls back when light turns dark or dark light, by the switch, by the system, or for printing, which is always light. */
+/**
+ * Calls back when light turns dark or dark light, by the switch, by the system, or for printing, which is always
+ * light.
+ */
 export function onTheme(changed) {
     const media = matchMedia('(prefers-color-scheme: dark)');
     const print = matchMedia('print');
     for (const one of [media, print]) one.addEventListener('change', changed);
     const observer = new MutationObserver(changed);
     observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
-    return () => { for (const one of [media, print]) one.removeEventListener('change', changed); observer.disconnect(); };
+    return () => {
+        for (const one of [media, print]) one.removeEventListener('change', changed);
+        observer.disconnect();
+    };
 }
 
 export function isDark() {
-    return getComputedStyle(document.documentElement).colorScheme === 'dark'
-        || (getComputedStyle(document.documentElement).colorScheme === 'light dark' && matchMedia('(prefers-color-scheme: dark)').matches);
+    return (
+        getComputedStyle(document.documentElement).colorScheme === 'dark' ||
+        (getComputedStyle(document.documentElement).colorScheme === 'light dark' &&
+            matchMedia('(prefers-color-scheme: dark)').matches)
+    );
 }
 
 /** The switch: the other one than now; back to the system's choice when that is the same. */
@@ -44,5 +53,7 @@ export function switchTheme() {
     try {
         if (wanted === system) localStorage.removeItem('theme');
         else localStorage.setItem('theme', wanted);
-    } catch { /* storage is off: the choice lasts until reload */ }
+    } catch {
+        /* storage is off: the choice lasts until reload */
+    }
 }

@@ -1,9 +1,12 @@
 /* plot.js - a chart in a box, by ECharts; its numbers as a table for whoever prefers or needs one.
  *
- * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  Where data says the `address` of a place, a
+ * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  Where data says the `address` of a
+ * place, a
  * click goes there.  ECharts is loaded when the first chart is
- * shown.  Tooltips are elements, not HTML text, and all styles go through the object model: the Content-Security-Policy
- * forbids the rest.  Charts over the job's time share their hover line, and a drag over one sets the page's time range. */
+ * shown.  Tooltips are elements, not HTML text, and all styles go through the object model: the
+ * Content-Security-Policy
+ * forbids the rest.  Charts over the job's time share their hover line, and a drag over one sets the page's time
+ * range. */
 
 import { fill, h } from '../dom.js';
 import { brushOption } from './axes.js';
@@ -16,8 +19,10 @@ import { onHover, showRange, tellHover } from './time.js';
  * @property {(data: any) => Object} option  of ECharts
  * @property {(data: any) => HTMLElement} table  the same numbers
  * @property {(data: any) => number} [height]  in pixels; the stylesheet's when left out
- * @property {(data: any, at: number[]) => HTMLElement|null} [tip]  what is at a place of the axes; where ECharts' own tooltip would draw everything anew
- * @property {(data: any, x: number) => number} [timeAt]  seconds at a place of the x axis: the chart is over the job's time
+ * @property {(data: any, at: number[]) => HTMLElement|null} [tip]  what is at a place of the axes; where ECharts'
+ *   own tooltip would draw everything anew
+ * @property {(data: any, x: number) => number} [timeAt]  seconds at a place of the x axis: the chart is over the
+ *   job's time
  * @property {(data: any, time: number) => number} [placeOf]  the reverse
  * @property {boolean} [binned]  places are bins, counted from 0
  */
@@ -30,9 +35,17 @@ function loadLibrary() {
 
 let turn = Promise.resolve();
 
-/** Figures and tables are on screen before charts are drawn, and these one by one: a click meanwhile waits for one chart at most. */
+/**
+ * Figures and tables are on screen before charts are drawn, and these one by one: a click meanwhile waits for one
+ * chart at most.
+ */
 function myTurn() {
-    turn = turn.then(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
+    turn = turn.then(
+        () =>
+            new Promise((resolve) => {
+                requestAnimationFrame(() => setTimeout(resolve));
+            }),
+    );
     return turn;
 }
 
@@ -42,13 +55,21 @@ function myTurn() {
  */
 export function plot(kind) {
     const canvas = h('div', { class: 'chart-canvas' });
-    const line = h('div', { class: 'hover-line', hidden: true }), bubble = h('div', { class: 'chart-bubble', hidden: true });
+    const line = h('div', { class: 'hover-line', hidden: true }),
+        bubble = h('div', { class: 'chart-bubble', hidden: true });
     const box = h('div', { class: 'chart' });
-    let drawing = null, data = null, asTable = false, closed = false;
+    let drawing = null,
+        data = null,
+        asTable = false,
+        closed = false;
 
-    const resize = new ResizeObserver(() => { if (drawing?.getWidth() !== canvas.clientWidth) drawing?.resize(); });
+    const resize = new ResizeObserver(() => {
+        if (drawing?.getWidth() !== canvas.clientWidth) drawing?.resize();
+    });
     resize.observe(box);
-    const forgetTheme = onTheme(() => { if (data) draw(); });
+    const forgetTheme = onTheme(() => {
+        if (data) draw();
+    });
     const forgetHover = kind.timeAt ? onHover(showHover) : () => {};
 
     async function draw() {
@@ -58,7 +79,16 @@ export function plot(kind) {
         if (asTable || echarts.missing) {
             drawing?.dispose();
             drawing = null;
-            fill(box, echarts.missing && h('p', { class: 'notice' }, 'This server was built without its chart library; here are the numbers.'), kind.table(data));
+            fill(
+                box,
+                echarts.missing &&
+                    h(
+                        'p',
+                        { class: 'notice' },
+                        'This server was built without its chart library; here are the numbers.',
+                    ),
+                kind.table(data),
+            );
             return;
         }
         if (!drawing) {
@@ -70,8 +100,22 @@ export function plot(kind) {
         }
         canvas.setAttribute('role', 'img');
         canvas.setAttribute('aria-label', `${data.label}. The same numbers are available as a table.`);
-        drawing.setOption({ animation: false, darkMode: isDark(), toolbox: { show: false }, ...(kind.timeAt && { brush: brushOption() }), ...kind.option(data) }, { notMerge: true });
-        if (kind.timeAt) drawing.dispatchAction({ type: 'takeGlobalCursor', key: 'brush', brushOption: { brushType: 'lineX', brushMode: 'single' } });
+        drawing.setOption(
+            {
+                animation: false,
+                darkMode: isDark(),
+                toolbox: { show: false },
+                ...(kind.timeAt && { brush: brushOption() }),
+                ...kind.option(data),
+            },
+            { notMerge: true },
+        );
+        if (kind.timeAt)
+            drawing.dispatchAction({
+                type: 'takeGlobalCursor',
+                key: 'brush',
+                brushOption: { brushType: 'lineX', brushMode: 'single' },
+            });
     }
 
     /** The room that the chart will take, before it can be drawn, so that nothing jumps. */
@@ -98,7 +142,10 @@ export function plot(kind) {
             const to = made.containPixel('grid', [x, y]) && data.address?.(made.convertFromPixel('grid', [x, y]));
             if (to) visit(to);
         });
-        made.getZr().on('globalout', () => { tellHover(null); showTip(null, 0, 0); });
+        made.getZr().on('globalout', () => {
+            tellHover(null);
+            showTip(null, 0, 0);
+        });
         return made;
     }
 
@@ -108,7 +155,10 @@ export function plot(kind) {
         if (!words) return;
         fill(bubble, words);
         const left = x + 16 + bubble.offsetWidth < box.clientWidth ? x + 16 : x - 16 - bubble.offsetWidth;
-        bubble.style.setProperty('transform', `translate(${Math.max(0, left)}px, ${Math.max(0, Math.min(y + 16, box.clientHeight - bubble.offsetHeight))}px)`);
+        bubble.style.setProperty(
+            'transform',
+            `translate(${Math.max(0, left)}px, ${Math.max(0, Math.min(y + 16, box.clientHeight - bubble.offsetHeight))}px)`,
+        );
     }
 
     /** Where the pointer is over any chart of the page: an element, since to draw it anew would draw all. */

@@ -1,4 +1,5 @@
-/* processes.js - which hosts and processes the events come from: a list to choose from, each choice a condition of the filter. */
+/* processes.js - which hosts and processes the events come from: a list to choose from, each choice a condition of the
+ * filter. */
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -22,8 +23,12 @@ const CHOSEN = /^(?:host_name|pid|tid)(?: == (.+)|\.isna\(\))$/;
 
 /** What the filter says about hosts and processes, in words; null: nothing. */
 function chosenWords(filter) {
-    const found = conjuncts(filter).map((part) => CHOSEN.exec(part)).filter(Boolean);
-    return found.length === 0 ? null : found.map(([part, value]) => value?.replace(/^"|"$/g, '') ?? part).join(' \u00b7 ');
+    const found = conjuncts(filter)
+        .map((part) => CHOSEN.exec(part))
+        .filter(Boolean);
+    return found.length === 0
+        ? null
+        : found.map(([part, value]) => value?.replace(/^"|"$/g, '') ?? part).join(' \u00b7 ');
 }
 
 /**
@@ -31,10 +36,27 @@ function chosenWords(filter) {
  * @param {() => {id: string, processes: number, hosts: number}} trace
  */
 export function processPicker(trace) {
-    const search = h('input', { type: 'search', placeholder: 'Host or process', 'aria-label': 'Search hosts and processes', oninput: () => load() });
+    const search = h('input', {
+        type: 'search',
+        placeholder: 'Host or process',
+        'aria-label': 'Search hosts and processes',
+        oninput: () => load(),
+    });
     const list = h('div', { class: 'picker-list' });
-    const panel = h('div', { class: 'picker', popover: 'auto', role: 'dialog', 'aria-label': 'Hosts and processes' }, search, list);
-    const button = h('button', { id: 'processes', class: 'button', type: 'button', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', onclick: () => panel.togglePopover() });
+    const panel = h(
+        'div',
+        { class: 'picker', popover: 'auto', role: 'dialog', 'aria-label': 'Hosts and processes' },
+        search,
+        list,
+    );
+    const button = h('button', {
+        id: 'processes',
+        class: 'button',
+        type: 'button',
+        'aria-haspopup': 'dialog',
+        'aria-expanded': 'false',
+        onclick: () => panel.togglePopover(),
+    });
     let asking = null;
 
     panel.addEventListener('toggle', (event) => {
@@ -48,10 +70,16 @@ export function processPicker(trace) {
 
     async function load() {
         asking?.abort();
-        const control = asking = new AbortController();
+        const control = (asking = new AbortController());
         const words = search.value.trim();
-        const request = { group_by: 'host_name,pid', aggregate: 'events:count()', limit: MOST,
-            filter: words && `host_name.str.contains(${literal(words)}, regex=false, case=false) or str(pid).str.startswith(${literal(words)})` };
+        const request = {
+            group_by: 'host_name,pid',
+            aggregate: 'events:count()',
+            limit: MOST,
+            filter:
+                words &&
+                `host_name.str.contains(${literal(words)}, regex=false, case=false) or str(pid).str.startswith(${literal(words)})`,
+        };
         try {
             const answer = await get(`traces/${trace().id}/query`, request, control.signal);
             fill(list, entries(answer));
@@ -67,15 +95,29 @@ export function processPicker(trace) {
             data.length === 0 && h('p', { class: 'hint' }, 'None has such a name.'),
             [...hosts].map(([host, rows]) => [
                 entry(host ?? 'no host', null, [equals('host_name', host)], chosen, 'host'),
-                rows.map(([, pid, events]) => entry(String(pid), events, processConditions({ host_name: host, pid }), chosen, 'process')),
+                rows.map(([, pid, events]) =>
+                    entry(String(pid), events, processConditions({ host_name: host, pid }), chosen, 'process'),
+                ),
             ]),
             count > data.length && h('p', { class: 'hint' }, `${grouped(count - data.length)} more; search for them.`),
         ];
     }
 
     function entry(words, events, conditions, chosen, kind) {
-        return h('button', { type: 'button', class: `picker-entry ${kind}`, 'aria-pressed': String(conditions.every((one) => chosen.has(one))),
-            onclick: () => { panel.hidePopover(); toggle(...conditions); } }, h('span', { class: 'name' }, words), events !== null && h('small', {}, `${grouped(events)} events`));
+        return h(
+            'button',
+            {
+                type: 'button',
+                class: `picker-entry ${kind}`,
+                'aria-pressed': String(conditions.every((one) => chosen.has(one))),
+                onclick: () => {
+                    panel.hidePopover();
+                    toggle(...conditions);
+                },
+            },
+            h('span', { class: 'name' }, words),
+            events !== null && h('small', {}, `${grouped(events)} events`),
+        );
     }
 
     return {

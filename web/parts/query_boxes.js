@@ -8,11 +8,24 @@ import { MEMBERS, questionIn, requestOf } from './query_request.js';
 import { listed, nameOf } from './query_text.js';
 import { segmented } from './segmented.js';
 
-/** @type {{key: string, label: string, placeholder: string, asks: string[], aggregates?: boolean, results?: boolean}[]} */
+/**
+ * @type {{key: string, label: string, placeholder: string, asks: string[], aggregates?: boolean, results?: boolean}[]}
+ */
 const BOXES = [
-    { key: 'derive', label: 'Computed columns', placeholder: 'directory = dirname(file_name), mib = size / 1048576', asks: ['groups', 'events'] },
+    {
+        key: 'derive',
+        label: 'Computed columns',
+        placeholder: 'directory = dirname(file_name), mib = size / 1048576',
+        asks: ['groups', 'events'],
+    },
     { key: 'group', label: 'Group by', placeholder: 'func_name, second = bin(time_start, 1)', asks: ['groups'] },
-    { key: 'agg', label: 'Aggregates', placeholder: 'time = sum(time), calls = count(), p95 = quantile(time, 0.95)', asks: ['groups'], aggregates: true },
+    {
+        key: 'agg',
+        label: 'Aggregates',
+        placeholder: 'time = sum(time), calls = count(), p95 = quantile(time, 0.95)',
+        asks: ['groups'],
+        aggregates: true,
+    },
     { key: 'having', label: 'Having', placeholder: 'calls > 10', asks: ['groups'], results: true },
     { key: 'order', label: 'Order by', placeholder: '-time, calls', asks: ['groups', 'events'], results: true },
     { key: 'limit', label: 'First rows', placeholder: 'all', asks: ['groups'] },
@@ -31,21 +44,47 @@ export const NOTHING = Object.fromEntries([...MEMBERS, 'show', 'y', 'hide'].map(
  * @param {{trace: Object, here: () => Object, tools: () => any}} options
  */
 export function questionCard({ trace, here, tools }) {
-    let question = questionIn({}), about = {};
+    let question = questionIn({}),
+        about = {};
     const asked = () => ({ id: trace.id, answers: trace.answers, seenWith: about.preset ?? trace.preset?.name });
     /** @type {Map<string, Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>>} */
     const boxes = new Map(BOXES.map((box) => [box.key, boxOf(box)]));
     const json = jsonBox((words) => go({ q: words }));
     boxes.set('q', json);
-    const head = h('div', { class: 'card-tools' }), examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
-    const lines = new Map(BOXES.map((box) => [box.key, h('div', { class: `question-line ${box.key}` }, h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label), boxes.get(box.key).element)]));
+    const head = h('div', { class: 'card-tools' }),
+        examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
+    const lines = new Map(
+        BOXES.map((box) => [
+            box.key,
+            h(
+                'div',
+                { class: `question-line ${box.key}` },
+                h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label),
+                boxes.get(box.key).element,
+            ),
+        ]),
+    );
     const fields = h('div', { class: 'question' }, [...lines.values()], json.element);
-    const element = h('section', { class: 'card', 'aria-label': 'Query' }, h('header', { class: 'card-head' }, h('h2', {}, 'Query'), head), examples, fields);
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'Query' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Query'), head),
+        examples,
+        fields,
+    );
 
     /** @param {typeof BOXES[0]} box */
     function boxOf({ key, label, placeholder, aggregates, results }) {
-        return expressionBox({ id: `query-${key}`, label, placeholder, history: `query ${key}`, aggregates: aggregates ?? false, trace: asked,
-            names: () => [...(results ? resultNames(question) : []), ...listed(question.derive).map(nameOf)], onApply: (words) => apply(key, words) });
+        return expressionBox({
+            id: `query-${key}`,
+            label,
+            placeholder,
+            history: `query ${key}`,
+            aggregates: aggregates ?? false,
+            trace: asked,
+            names: () => [...(results ? resultNames(question) : []), ...listed(question.derive).map(nameOf)],
+            onApply: (words) => apply(key, words),
+        });
     }
 
     /** One box changed; an order by what is no longer there goes with it. */
@@ -53,7 +92,10 @@ export function questionCard({ trace, here, tools }) {
         const next = { ...questionIn(here()), [key]: words };
         if ((key === 'agg' || key === 'group') && next.order) {
             const there = resultNames(next);
-            next.order = listed(next.order).filter(({ expression }) => there.includes(expression.replace(/^-/, ''))).map(({ expression }) => expression).join(', ');
+            next.order = listed(next.order)
+                .filter(({ expression }) => there.includes(expression.replace(/^-/, '')))
+                .map(({ expression }) => expression)
+                .join(', ');
         }
         go({ ...next, ask: next.ask === 'groups' ? null : next.ask, y: null });
     }
@@ -66,7 +108,16 @@ export function questionCard({ trace, here, tools }) {
         about = place;
         question = questionIn(place);
         refill(head, segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change), tools());
-        refill(examples, examplesOf(granularity).map((one) => h('button', { type: 'button', class: 'example', onclick: () => go({ ...NOTHING, ...one.place }) }, one.name)));
+        refill(
+            examples,
+            examplesOf(granularity).map((one) =>
+                h(
+                    'button',
+                    { type: 'button', class: 'example', onclick: () => go({ ...NOTHING, ...one.place }) },
+                    one.name,
+                ),
+            ),
+        );
         for (const { key, asks } of BOXES) {
             lines.get(key).hidden = !asks.includes(question.ask);
             boxes.get(key).update(question[key]);
@@ -76,8 +127,11 @@ export function questionCard({ trace, here, tools }) {
     }
 
     return {
-        element, update,
-        clear() { for (const box of boxes.values()) box.clear(); },
+        element,
+        update,
+        clear() {
+            for (const box of boxes.values()) box.clear();
+        },
         /**
          * @param {ReturnType<typeof import('./query_request.js').faultOf>} fault
          * @returns {boolean} whether there is such a box
@@ -103,11 +157,37 @@ function resultNames({ group, agg }) {
 /** @returns {Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>} */
 function jsonBox(onApply) {
     let applied = '';
-    const apply = () => { if (area.value.trim() !== applied) onApply(area.value.trim()); };
+    const apply = () => {
+        if (area.value.trim() !== applied) onApply(area.value.trim());
+    };
     const complaint = h('p', { class: 'filter-problem', role: 'alert', id: 'query-json-problem' });
-    const area = h('textarea', { id: 'query-json', class: 'expression', rows: 10, spellcheck: 'false', autocomplete: 'off', 'aria-label': 'Request as JSON', 'aria-describedby': complaint.id,
-        onblur: apply, onkeydown: (event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); apply(); } } });
-    const element = h('div', { class: 'question-json' }, area, complaint, h('p', { class: 'hint' }, 'Ctrl+Enter asks. Members: derive, group_by, aggregate, describe, value_counts, histogram, columns, order_by, limit, then.'));
+    const area = h('textarea', {
+        id: 'query-json',
+        class: 'expression',
+        rows: 10,
+        spellcheck: 'false',
+        autocomplete: 'off',
+        'aria-label': 'Request as JSON',
+        'aria-describedby': complaint.id,
+        onblur: apply,
+        onkeydown: (event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+                event.preventDefault();
+                apply();
+            }
+        },
+    });
+    const element = h(
+        'div',
+        { class: 'question-json' },
+        area,
+        complaint,
+        h(
+            'p',
+            { class: 'hint' },
+            'Ctrl+Enter asks. Members: derive, group_by, aggregate, describe, value_counts, histogram, columns, order_by, limit, then.',
+        ),
+    );
     return {
         element,
         update(words) {
@@ -115,7 +195,13 @@ function jsonBox(onApply) {
             applied = words;
             area.value = words;
         },
-        mark({ message }) { area.setAttribute('aria-invalid', 'true'); complaint.textContent = message; },
-        clear() { area.removeAttribute('aria-invalid'); complaint.textContent = ''; },
+        mark({ message }) {
+            area.setAttribute('aria-invalid', 'true');
+            complaint.textContent = message;
+        },
+        clear() {
+            area.removeAttribute('aria-invalid');
+            complaint.textContent = '';
+        },
     };
 }

@@ -1,4 +1,5 @@
-/* query_columns.js - how the columns of any answer look: what is a key, a number or a text, and what a click on a key does. */
+/* query_columns.js - how the columns of any answer look: what is a key, a number or a text, and what a click on a key
+ * does. */
 
 import { h } from '../dom.js';
 import { at as moment, DASH, range, text, value } from '../format.js';
@@ -27,7 +28,12 @@ export function keysOf(question) {
     return listed(question.group).map((item) => {
         const [, column, width] = BIN.exec(item.expression) ?? [];
         const width_s = column ? Number(width) / (/^t[se]$/.test(column) ? 1e6 : 1) : null;
-        return { name: nameOf(item), expression: item.expression, width: width_s > 0 ? width_s : null, plain: !derived.some((name) => new RegExp(`\\b${name}\\b`).test(item.expression)) };
+        return {
+            name: nameOf(item),
+            expression: item.expression,
+            width: width_s > 0 ? width_s : null,
+            plain: !derived.some((name) => new RegExp(`\\b${name}\\b`).test(item.expression)),
+        };
     });
 }
 
@@ -56,31 +62,50 @@ export function columnsOf({ columns, units, rows }, question, numeric = new Set(
     const keys = new Map(keysOf(question).map((key) => [key.name, key]));
     return columns.map((name, at) => {
         const sample = rows.find((row) => row[at] !== null)?.[at];
-        const isNumber = typeof sample === 'number' || sample === undefined && (numeric.has(name) || name in units);
-        const column = keys.has(name) ? keyColumn(keys.get(name), isNumber, units[name]) : isNumber ? numberColumn(name, unitIn(name, units, question), question)
-            : { key: name, label: name, cell: (record) => words(record[name]) };
+        const isNumber = typeof sample === 'number' || (sample === undefined && (numeric.has(name) || name in units));
+        const column = keys.has(name)
+            ? keyColumn(keys.get(name), isNumber, units[name])
+            : isNumber
+              ? numberColumn(name, unitIn(name, units, question), question)
+              : { key: name, label: name, cell: (record) => words(record[name]) };
         return at === 0 ? { ...column, class: 'head' } : column;
     });
 }
 
 /** Counts and sums are grouped by thousands; identifiers, which events have, are not. */
 function numberColumn(name, unit, question) {
-    if (/^time_(start|end)$/.test(name)) return { key: name, label: name, class: 'number', cell: (record) => moment(record[name]) };
+    if (/^time_(start|end)$/.test(name))
+        return { key: name, label: name, class: 'number', cell: (record) => moment(record[name]) };
     if (unit === 'us') return { key: name, label: `${name}, \u00b5s`, unit: 'count' };
     if (unit) return { key: name, label: name, unit };
     const aggregate = question.ask === 'json' || listed(question.agg).some((item) => nameOf(item) === name);
     if (!aggregate) return { key: name, label: name, class: 'number', cell: (record) => words(record[name]) };
-    return { key: name, label: name, unit: 'number', cell: (record) => value(record[name], Number.isInteger(record[name]) ? 'count' : 'number') };
+    return {
+        key: name,
+        label: name,
+        unit: 'number',
+        cell: (record) => value(record[name], Number.isInteger(record[name]) ? 'count' : 'number'),
+    };
 }
 
 /** @param {Key} key */
 function keyColumn(key, numeric, unit) {
     const shown = (found) => keyText(key, found, unit);
-    const pick = (found) => (key.width ? showRange(found * key.width, (found + 1) * key.width) : toggle(equals(key.expression, found)));
+    const pick = (found) =>
+        key.width ? showRange(found * key.width, (found + 1) * key.width) : toggle(equals(key.expression, found));
     const cell = (record) => {
         const found = record[key.name];
-        if (found === null || !key.plain && !key.width) return words(found);
-        return h('button', { type: 'button', class: 'row-name name', title: `${shown(found)}\nClick: show only this`, onclick: () => pick(found) }, ended(shown(found)));
+        if (found === null || (!key.plain && !key.width)) return words(found);
+        return h(
+            'button',
+            {
+                type: 'button',
+                class: 'row-name name',
+                title: `${shown(found)}\nClick: show only this`,
+                onclick: () => pick(found),
+            },
+            ended(shown(found)),
+        );
     };
     return { key: key.name, label: key.name, cell, class: numeric && !key.width ? 'number' : null };
 }
@@ -95,7 +120,11 @@ export function keyText(key, found, unit) {
 function words(found) {
     if (found === null || found === undefined) return h('span', { class: 'missing', title: 'no value' }, DASH);
     const whole = Array.isArray(found) ? found.join(', ') : String(found);
-    return h('span', { class: typeof found === 'string' ? 'name path-words' : null, title: whole.length > 40 ? whole : null }, ended(whole));
+    return h(
+        'span',
+        { class: typeof found === 'string' ? 'name path-words' : null, title: whole.length > 40 ? whole : null },
+        ended(whole),
+    );
 }
 
 /** Of a long path the end, which tells most, is not cut. */

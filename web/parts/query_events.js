@@ -15,20 +15,42 @@ export function eventsCard() {
     const card = rowsCard({ onChoose: (names) => go({ columns: names?.map(written).join(', ') }) });
 
     /**
-     * @param {{trace: Object, question: import('./query_request.js').Question, parameters: Object, schema: import('./completion.js').Known[], fail: (problem: any) => boolean, done: () => void}} view
+     * @param {{trace: Object, question: import('./query_request.js').Question, parameters: Object, schema:
+     *   import('./completion.js').Known[], fail: (problem: any) => boolean, done: () => void}} view
      */
     function update({ trace, question, parameters, schema, fail, done }) {
-        const numeric = new Set(schema.filter(({ type }) => ['integer', 'number'].includes(type)).map(({ name }) => name));
+        const numeric = new Set(
+            schema.filter(({ type }) => ['integer', 'number'].includes(type)).map(({ name }) => name),
+        );
         const derived = listed(question.derive);
-        const offered = [...schema.map(({ name, note }) => ({ name, label: name, title: note })), ...derived.map((item) => ({ name: nameOf(item), label: nameOf(item), title: item.expression }))];
+        const offered = [
+            ...schema.map(({ name, note }) => ({ name, label: name, title: note })),
+            ...derived.map((item) => ({ name: nameOf(item), label: nameOf(item), title: item.expression })),
+        ];
         const wanted = listed(question.columns).map(({ expression }) => expression.replaceAll('`', ''));
         const chosen = wanted.length > 0 ? wanted : [...USUAL, ...derived.map(nameOf)];
         card.update({
-            title: 'Events', trace, path: `traces/${trace.id}/events`, file: `${trace.name}-events`,
+            title: 'Events',
+            trace,
+            path: `traces/${trace.id}/events`,
+            file: `${trace.name}-events`,
             parameters: { ...parameters, derive: derived.map((item) => `${nameOf(item)}:${item.expression}`) },
-            keys: [], offered, chosen, unseen: IDENTITY.filter((name) => !chosen.includes(name)), decorate: openOnClick, sort: question.order || undefined, onSort: (order) => go({ order }),
-            columns: (source) => opening(columnsOf(source, question, numeric).filter(({ key }) => chosen.includes(key) || !IDENTITY.includes(key))),
-            nothing: 'No event in this time range passes the filter.', fail, done,
+            keys: [],
+            offered,
+            chosen,
+            unseen: IDENTITY.filter((name) => !chosen.includes(name)),
+            decorate: openOnClick,
+            sort: question.order || undefined,
+            onSort: (order) => go({ order }),
+            columns: (source) =>
+                opening(
+                    columnsOf(source, question, numeric).filter(
+                        ({ key }) => chosen.includes(key) || !IDENTITY.includes(key),
+                    ),
+                ),
+            nothing: 'No event in this time range passes the filter.',
+            fail,
+            done,
         });
     }
     return { element: card.element, update, close: card.close };
@@ -37,8 +59,20 @@ export function eventsCard() {
 /** The first column opens the event: a link, so that keys and other windows can too. */
 function opening(columns) {
     const [first, ...others] = columns;
-    const words = (record) => first.cell?.(record) ?? (first.unit ? value(record[first.key], first.unit) : record[first.key]);
-    return [{ ...first, cell: (record) => h('a', { class: 'row-name', href: eventAddress(record), title: 'Everything about this event' }, words(record)) }, ...others];
+    const words = (record) =>
+        first.cell?.(record) ?? (first.unit ? value(record[first.key], first.unit) : record[first.key]);
+    return [
+        {
+            ...first,
+            cell: (record) =>
+                h(
+                    'a',
+                    { class: 'row-name', href: eventAddress(record), title: 'Everything about this event' },
+                    words(record),
+                ),
+        },
+        ...others,
+    ];
 }
 
 function openOnClick(record, row) {

@@ -1,4 +1,5 @@
-/* query_request.js - the question that a place holds, as the API is asked it, and the place of a request that was saved.
+/* query_request.js - the question that a place holds, as the API is asked it, and the place of a request that was
+ * saved.
  *
  * Stages act one after the other: groups, then what is kept of them, then the first rows in an order. */
 
@@ -7,12 +8,19 @@ import { questionOf } from './control_bar.js';
 import { lineOf, listed, nameOf } from './query_text.js';
 
 /** What is asked until somebody asks something. */
-export const USUAL = { group: 'func_name', agg: 'time = sum(time), calls = count(), mean = mean(time), longest = max(time), bytes = sum(size)', order: '-time' };
+export const USUAL = {
+    group: 'func_name',
+    agg: 'time = sum(time), calls = count(), mean = mean(time), longest = max(time), bytes = sum(size)',
+    order: '-time',
+};
 
 /** The members of the place that are the question. */
 export const MEMBERS = ['ask', 'derive', 'group', 'agg', 'having', 'order', 'limit', 'q', 'columns'];
 
-/** @typedef {{ask: 'groups'|'events'|'json', derive: string, group: string, agg: string, having: string, order: string, limit: string, q: string, columns: string}} Question */
+/**
+ * @typedef {{ask: 'groups'|'events'|'json', derive: string, group: string, agg: string, having: string, order: string,
+ * limit: string, q: string, columns: string}} Question
+ */
 
 /** @returns {Question} */
 export function questionIn(place) {
@@ -32,9 +40,13 @@ export function requestOf(question) {
         const columns = listed(question.columns).map(({ expression }) => expression);
         return { ...derive, ...(columns.length > 0 && { columns }), ...(order.length > 0 && { order_by: order }) };
     }
-    const group = listed(question.group).map(({ name, expression }) => (name === null ? expression : { [name]: expression }));
+    const group = listed(question.group).map(({ name, expression }) =>
+        name === null ? expression : { [name]: expression },
+    );
     /** @type {Object<string, any>[]} */
-    const stages = [{ ...derive, ...(group.length > 0 && { group_by: group }), ...named(question.agg, 'aggregate', false) }];
+    const stages = [
+        { ...derive, ...(group.length > 0 && { group_by: group }), ...named(question.agg, 'aggregate', false) },
+    ];
     if (question.having) stages.push({ filter: question.having });
     const last = stages[stages.length - 1];
     if (order.length > 0) last.order_by = order;
@@ -49,8 +61,12 @@ export function requestOf(question) {
 function named(words, member, strict) {
     const items = listed(words);
     for (const [index, item] of items.entries()) {
-        const detail = strict && item.name === null ? 'expected a name and = before the expression'
-            : items.slice(0, index).some((other) => nameOf(other) === nameOf(item)) ? `there are two of the name '${nameOf(item)}'` : null;
+        const detail =
+            strict && item.name === null
+                ? 'expected a name and = before the expression'
+                : items.slice(0, index).some((other) => nameOf(other) === nameOf(item))
+                  ? `there are two of the name '${nameOf(item)}'`
+                  : null;
         if (detail) throw new Problem({ status: 400, detail, parameter: `/${member}/#${index}` });
     }
     return items.length > 0 && { [member]: Object.fromEntries(items.map((item) => [nameOf(item), item.expression])) };
@@ -69,8 +85,13 @@ export function askedWith(place, trace) {
 /** The whole request as one object, as it is saved. */
 export function wholeRequest(place, trace) {
     const question = questionIn(place);
-    const around = Object.entries(askedWith(place, trace)).filter(([, value]) => value !== undefined).map(([key, value]) => [key, key === 'from' || key === 'to' ? Number(value) : value]);
-    return { ...Object.fromEntries(around), ...(question.ask === 'json' ? JSON.parse(question.q) : requestOf(question)) };
+    const around = Object.entries(askedWith(place, trace))
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => [key, key === 'from' || key === 'to' ? Number(value) : value]);
+    return {
+        ...Object.fromEntries(around),
+        ...(question.ask === 'json' ? JSON.parse(question.q) : requestOf(question)),
+    };
 }
 
 /**
@@ -98,7 +119,7 @@ function parsed(text) {
 
 function inBoxes(own) {
     try {
-        const boxes = own.columns || !own.group_by && !own.aggregate ? eventBoxes(own) : groupBoxes(own);
+        const boxes = own.columns || (!own.group_by && !own.aggregate) ? eventBoxes(own) : groupBoxes(own);
         return JSON.stringify(requestOf(questionIn(boxes))) === JSON.stringify(own) ? boxes : null;
     } catch {
         return null; /* members of other shapes */
@@ -106,16 +127,39 @@ function inBoxes(own) {
 }
 
 function eventBoxes({ derive = {}, columns = [], order_by: order = [] }) {
-    return { ask: 'events', derive: lineOf(Object.entries(derive)), columns: columns.join(', '), order: order.join(', ') };
+    return {
+        ask: 'events',
+        derive: lineOf(Object.entries(derive)),
+        columns: columns.join(', '),
+        order: order.join(', '),
+    };
 }
 
 function groupBoxes({ derive = {}, group_by: group = [], aggregate = {}, ...first }) {
-    const keep = first.then?.filter ? first.then : null, last = keep ?? first;
-    const keys = group.flatMap((key) => (typeof key === 'string' ? [/** @type {[string, string]} */ ([key, key])] : Object.entries(key)));
-    return { derive: lineOf(Object.entries(derive)), group: lineOf(keys), agg: lineOf(Object.entries(aggregate)), having: keep?.filter ?? '', order: (last.order_by ?? []).join(', '), limit: last.limit ? String(last.limit) : '' };
+    const keep = first.then?.filter ? first.then : null,
+        last = keep ?? first;
+    const keys = group.flatMap((key) =>
+        typeof key === 'string' ? [/** @type {[string, string]} */ ([key, key])] : Object.entries(key),
+    );
+    return {
+        derive: lineOf(Object.entries(derive)),
+        group: lineOf(keys),
+        agg: lineOf(Object.entries(aggregate)),
+        having: keep?.filter ?? '',
+        order: (last.order_by ?? []).join(', '),
+        limit: last.limit ? String(last.limit) : '',
+    };
 }
 
-const BOX_OF = { derive: 'derive', group_by: 'group', aggregate: 'agg', order_by: 'order', sort: 'order', limit: 'limit', columns: 'columns' };
+const BOX_OF = {
+    derive: 'derive',
+    group_by: 'group',
+    aggregate: 'agg',
+    order_by: 'order',
+    sort: 'order',
+    limit: 'limit',
+    columns: 'columns',
+};
 
 /**
  * Which box a problem is in, and where.
@@ -125,8 +169,17 @@ const BOX_OF = { derive: 'derive', group_by: 'group', aggregate: 'agg', order_by
  */
 export function faultOf(problem, question) {
     const { message, position, parameter = '' } = problem;
-    if (question.ask === 'json' && parameter !== 'filter') return { box: 'q', message: parameter && parameter !== 'q' ? `${parameter}${position === undefined ? '' : `, character ${position + 1}`}: ${message}` : message };
-    const [member, ...rest] = parameter.replace(/^(then\/)+/, (thens) => (parameter === 'then/filter' ? thens : '')).split('/');
+    if (question.ask === 'json' && parameter !== 'filter')
+        return {
+            box: 'q',
+            message:
+                parameter && parameter !== 'q'
+                    ? `${parameter}${position === undefined ? '' : `, character ${position + 1}`}: ${message}`
+                    : message,
+        };
+    const [member, ...rest] = parameter
+        .replace(/^(then\/)+/, (thens) => (parameter === 'then/filter' ? thens : ''))
+        .split('/');
     if (parameter === 'then/filter') return { box: 'having', message, position };
     const box = BOX_OF[member] ?? parameter;
     if (!(box in question) || box === 'limit') return { box, message };

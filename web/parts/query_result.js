@@ -26,51 +26,133 @@ import { stepsFold } from './query_steps.js';
  */
 
 export function resultCard() {
-    const note = h('small', {}), tools = h('div', { class: 'card-tools' }), above = h('div', { hidden: true }), box = h('div', {}), steps = h('div', {});
-    const element = h('section', { class: 'card', 'aria-label': 'Result' }, h('header', { class: 'card-head' }, h('h2', {}, 'Result'), note, tools), above, box, steps);
+    const note = h('small', {}),
+        tools = h('div', { class: 'card-tools' }),
+        above = h('div', { hidden: true }),
+        box = h('div', {}),
+        steps = h('div', {});
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'Result' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Result'), note, tools),
+        above,
+        box,
+        steps,
+    );
     const rows = grid();
-    let work = null, asked = null, source = null, picture = null, closed = false;
+    let work = null,
+        asked = null,
+        source = null,
+        picture = null,
+        closed = false;
 
     /** @param {ResultView} view */
     function update(view) {
-        const question = JSON.stringify([view.path, view.question, view.place.filter, view.place.from, view.place.to, view.place.preset, view.place.filters]);
-        if (question === asked && source) { show(view); return; }
+        const question = JSON.stringify([
+            view.path,
+            view.question,
+            view.place.filter,
+            view.place.from,
+            view.place.to,
+            view.place.preset,
+            view.place.filters,
+        ]);
+        if (question === asked && source) {
+            show(view);
+            return;
+        }
         asked = question;
         source = null;
         work?.abort();
         work = loading(box, {
-            what: 'Answering the question', path: view.path, height: 320, load: (signal) => ask(view, signal),
-            show: (answer) => { source = answer; view.done(); show(view); },
-            fail: (problem) => { fill(tools); fill(note); fill(steps); above.hidden = true; if (view.fail(problem)) fill(box, h('p', { class: 'notice' }, 'The question cannot be understood; the mark in it shows where.')); },
-            retry: () => { asked = null; update(view); },
+            what: 'Answering the question',
+            path: view.path,
+            height: 320,
+            load: (signal) => ask(view, signal),
+            show: (answer) => {
+                source = answer;
+                view.done();
+                show(view);
+            },
+            fail: (problem) => {
+                fill(tools);
+                fill(note);
+                fill(steps);
+                above.hidden = true;
+                if (view.fail(problem))
+                    fill(
+                        box,
+                        h('p', { class: 'notice' }, 'The question cannot be understood; the mark in it shows where.'),
+                    );
+            },
+            retry: () => {
+                asked = null;
+                update(view);
+            },
         });
     }
 
     async function ask(view, signal) {
         const parameters = view.parameters();
-        return paged((page) => getOf(view.trace, view.path, { ...parameters, ...page, explain: page.cursor ? undefined : 'true' }, signal));
+        return paged((page) =>
+            getOf(
+                view.trace,
+                view.path,
+                { ...parameters, ...page, explain: page.cursor ? undefined : 'true' },
+                signal,
+            ),
+        );
     }
 
     function show(view) {
         const { question, place } = view;
-        const measures = drawable(source, question), chart = place.show === 'chart' && measures.length > 0;
+        const measures = drawable(source, question),
+            chart = place.show === 'chart' && measures.length > 0;
         const measure = measures.includes(place.y) ? place.y : measures[0];
-        refill(tools, chart && measureSelect(measures, measure), segmented('Show as', [['table', 'Table'], ['chart', 'Chart']], chart ? 'chart' : 'table', (key) => go({ show: key === 'chart' ? 'chart' : null }),
-            measures.length === 0 ? 'chart' : null, 'There is no number to draw'),
-        copyMenu(view.path, view.parameters(), `${view.trace.name}-query`, chart ? [{ text: 'Save as PNG', action: () => savePng(`${view.trace.name}-query`) }] : []));
+        refill(
+            tools,
+            chart && measureSelect(measures, measure),
+            segmented(
+                'Show as',
+                [
+                    ['table', 'Table'],
+                    ['chart', 'Chart'],
+                ],
+                chart ? 'chart' : 'table',
+                (key) => go({ show: key === 'chart' ? 'chart' : null }),
+                measures.length === 0 ? 'chart' : null,
+                'There is no number to draw',
+            ),
+            copyMenu(
+                view.path,
+                view.parameters(),
+                `${view.trace.name}-query`,
+                chart ? [{ text: 'Save as PNG', action: () => savePng(`${view.trace.name}-query`) }] : [],
+            ),
+        );
         refill(steps, stepsFold(source.answer.explain?.steps ?? [], source.count));
         above.hidden = !chart;
         fill(note);
-        if (source.count === 0) { above.hidden = true; fill(box, empty('No rows', h('p', {}, 'No event passes the filter, or no group what is kept.'))); return; }
+        if (source.count === 0) {
+            above.hidden = true;
+            fill(box, empty('No rows', h('p', {}, 'No event passes the filter, or no group what is kept.')));
+            return;
+        }
         if (chart) draw(view, measure);
         else drawRows(view);
     }
 
-    function drawRows({ question, place }) {
+    function drawRows({ question }) {
         if (rows.element.parentElement !== box) fill(box, rows.element);
         const sort = question.order.includes(',') ? undefined : question.order || undefined;
         const sortable = question.ask === 'groups';
-        rows.update({ columns: columnsOf(source, question), source, caption: 'Result', sort, onSort: sortable ? sortBy : undefined });
+        rows.update({
+            columns: columnsOf(source, question),
+            source,
+            caption: 'Result',
+            sort,
+            onSort: sortable ? sortBy : undefined,
+        });
     }
 
     /** Rows may still be those of the question before: what has been typed since stays. */
@@ -83,21 +165,60 @@ export function resultCard() {
         try {
             await mine.until(Math.min(mine.count, MOST_ROWS) - 1);
         } catch (problem) {
-            if (!closed && mine === source) fill(box, failure(problem, () => draw(view, measure)));
+            if (!closed && mine === source)
+                fill(
+                    box,
+                    failure(problem, () => draw(view, measure)),
+                );
             return;
         }
         if (closed || mine !== source) return;
         const { kind, data, note: words } = chartOf(mine, view.question, measure);
         fill(note, words);
         const series = data?.series?.length > 1 ? data.series.map(({ layer }) => layer) : [];
-        const hidden = new Set((view.place.hide ?? '').split('\n')), shown = new Set(series.map(({ name }) => name).filter((name) => !hidden.has(name)));
+        const hidden = new Set((view.place.hide ?? '').split('\n')),
+            shown = new Set(series.map(({ name }) => name).filter((name) => !hidden.has(name)));
         above.hidden = series.length === 0;
         if (series.length > 0) {
-            refill(above, legend(series, shown, (name, alone) => { const next = toggled(shown, name, alone); go({ hide: series.map((one) => one.name).filter((one) => !next.has(one)).join('\n') }); }, 'Series'));
+            refill(
+                above,
+                legend(
+                    series,
+                    shown,
+                    (name, alone) => {
+                        const next = toggled(shown, name, alone);
+                        go({
+                            hide: series
+                                .map((one) => one.name)
+                                .filter((one) => !next.has(one))
+                                .join('\n'),
+                        });
+                    },
+                    'Series',
+                ),
+            );
             data.series = data.series.filter(({ name }) => shown.has(name));
         }
-        if (!data) { fill(box, empty('Nothing to draw', h('p', {}, words ? 'There are more bins than a chart can show: wider ones, or a shorter time range, fit.' : 'No row has this number.'))); return; }
-        if (picture?.kind !== kind) { picture?.plot.close(); picture = { kind, plot: plot(kind) }; }
+        if (!data) {
+            fill(
+                box,
+                empty(
+                    'Nothing to draw',
+                    h(
+                        'p',
+                        {},
+                        words
+                            ? 'There are more bins than a chart can show: wider ones, or a shorter time range, fit.'
+                            : 'No row has this number.',
+                    ),
+                ),
+            );
+            return;
+        }
+        if (picture?.kind !== kind) {
+            picture?.plot.close();
+            picture = { kind, plot: plot(kind) };
+        }
         if (picture.plot.element.parentElement !== box) fill(box, picture.plot.element);
         picture.plot.update(data, false);
     }
@@ -107,7 +228,16 @@ export function resultCard() {
         if (address) h('a', { href: address, download: `${file}.png` }).click();
     }
 
-    return { element, update, close() { closed = true; work?.abort(); rows.close(); picture?.plot.close(); } };
+    return {
+        element,
+        update,
+        close() {
+            closed = true;
+            work?.abort();
+            rows.close();
+            picture?.plot.close();
+        },
+    };
 }
 
 /** A question that was not in the place, such as the usual one, must be there once part of it changes. */
@@ -116,6 +246,12 @@ function grouped({ derive, group, agg, having, limit }) {
 }
 
 function measureSelect(measures, measure) {
-    return [h('label', { class: 'visually-hidden', for: 'query-y' }, 'Column to draw'),
-        h('select', { id: 'query-y', onchange: (event) => go({ y: event.target.value }) }, measures.map((name) => h('option', { value: name, selected: name === measure }, name)))];
+    return [
+        h('label', { class: 'visually-hidden', for: 'query-y' }, 'Column to draw'),
+        h(
+            'select',
+            { id: 'query-y', onchange: (event) => go({ y: event.target.value }) },
+            measures.map((name) => h('option', { value: name, selected: name === measure }, name)),
+        ),
+    ];
 }

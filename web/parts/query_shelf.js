@@ -1,4 +1,5 @@
-/* query_shelf.js - questions to come back to: those saved on the server, for everybody, and those this browser asked before. */
+/* query_shelf.js - questions to come back to: those saved on the server, for everybody, and those this browser asked
+ * before. */
 
 import { get, send, session } from '../api.js';
 import { fill, h, icon } from '../dom.js';
@@ -21,7 +22,11 @@ export function rememberQuestion(place) {
 
 /** @param {() => Object} request  the present question whole */
 export async function saveQuestion(request) {
-    const values = await asked({ title: 'Save this question', action: 'Save', fields: [{ name: 'name', label: 'Name', value: '', hint: 'One that is there already is replaced' }] });
+    const values = await asked({
+        title: 'Save this question',
+        action: 'Save',
+        fields: [{ name: 'name', label: 'Name', value: '', hint: 'One that is there already is replaced' }],
+    });
     const name = values?.name.trim();
     if (!name) return;
     await attempt(async () => {
@@ -32,9 +37,17 @@ export async function saveQuestion(request) {
 
 /** Everything there is to come back to. */
 export function openShelf() {
-    const saved = h('div', {}), before = h('div', {});
-    const dialog = openDialog({ title: 'Queries', wide: true, body: [h('h3', {}, 'Saved on the server'), saved, h('h3', {}, 'Asked in this browser'), before] });
-    const take = (change) => { dialog.close(); go({ ...NOTHING, ...change }); };
+    const saved = h('div', {}),
+        before = h('div', {});
+    const dialog = openDialog({
+        title: 'Queries',
+        wide: true,
+        body: [h('h3', {}, 'Saved on the server'), saved, h('h3', {}, 'Asked in this browser'), before],
+    });
+    const take = (change) => {
+        dialog.close();
+        go({ ...NOTHING, ...change });
+    };
     fill(saved, waiting({ what: 'Reading the saved questions', height: 72 }));
     fill(before, historyList(take));
     list();
@@ -42,11 +55,31 @@ export function openShelf() {
     async function list() {
         try {
             const [{ queries }, { role }] = await Promise.all([get('queries'), session()]);
-            fill(saved, queries.length === 0 ? h('p', { class: 'hint' }, 'None yet. Save keeps the question that is asked now.')
-                : h('ul', { class: 'shelf' }, queries.map((query) => entry({
-                    title: query.name, words: query.text, note: moment(query.changed), action: () => take(placeOf(query.text)),
-                    remove: role !== 'viewer' && (async () => { await attempt(() => send('DELETE', `queries/${encodeURIComponent(query.name)}`)); list(); }),
-                }))));
+            fill(
+                saved,
+                queries.length === 0
+                    ? h('p', { class: 'hint' }, 'None yet. Save keeps the question that is asked now.')
+                    : h(
+                          'ul',
+                          { class: 'shelf' },
+                          queries.map((query) =>
+                              entry({
+                                  title: query.name,
+                                  words: query.text,
+                                  note: moment(query.changed),
+                                  action: () => take(placeOf(query.text)),
+                                  remove:
+                                      role !== 'viewer' &&
+                                      (async () => {
+                                          await attempt(() =>
+                                              send('DELETE', `queries/${encodeURIComponent(query.name)}`),
+                                          );
+                                          list();
+                                      }),
+                              }),
+                          ),
+                      ),
+            );
         } catch (problem) {
             fill(saved, failure(problem, list));
         }
@@ -56,19 +89,54 @@ export function openShelf() {
 function historyList(take) {
     const places = remembered(HISTORY).map((address) => Object.fromEntries(new URLSearchParams(address)));
     if (places.length === 0) return h('p', { class: 'hint' }, 'Nothing yet.');
-    return h('ul', { class: 'shelf' }, places.map((place) => entry({ title: '', words: wordsOf(place), action: () => take({ filter: null, ...place }) })));
+    return h(
+        'ul',
+        { class: 'shelf' },
+        places.map((place) =>
+            entry({ title: '', words: wordsOf(place), action: () => take({ filter: null, ...place }) }),
+        ),
+    );
 }
 
 function entry({ title, words, note = null, action, remove = null }) {
-    return h('li', {}, h('button', { type: 'button', class: 'shelf-open', onclick: action }, title && h('strong', {}, title), h('code', {}, words)), note && h('small', {}, note),
-        remove && h('button', { type: 'button', class: 'button small icon-only', 'aria-label': `Delete ${title}`, title: 'Delete', onclick: remove }, icon('trash')));
+    return h(
+        'li',
+        {},
+        h(
+            'button',
+            { type: 'button', class: 'shelf-open', onclick: action },
+            title && h('strong', {}, title),
+            h('code', {}, words),
+        ),
+        note && h('small', {}, note),
+        remove &&
+            h(
+                'button',
+                {
+                    type: 'button',
+                    class: 'button small icon-only',
+                    'aria-label': `Delete ${title}`,
+                    title: 'Delete',
+                    onclick: remove,
+                },
+                icon('trash'),
+            ),
+    );
 }
 
 /** A question in a line. */
 function wordsOf(place) {
     const { ask, derive, group, agg, having, order, limit, q, columns } = questionIn(place);
     if (ask === 'json') return q;
-    const parts = [ask === 'events' ? `events${columns && `: ${columns}`}` : [agg, group && `by ${group}`].filter(Boolean).join(' '), derive && `with ${derive}`,
-        place.filter && `where ${place.filter}`, having && `keep ${having}`, order && `order ${order}`, limit && `first ${limit}`];
+    const parts = [
+        ask === 'events'
+            ? `events${columns && `: ${columns}`}`
+            : [agg, group && `by ${group}`].filter(Boolean).join(' '),
+        derive && `with ${derive}`,
+        place.filter && `where ${place.filter}`,
+        having && `keep ${having}`,
+        order && `order ${order}`,
+        limit && `first ${limit}`,
+    ];
     return parts.filter(Boolean).join(' \u00b7 ');
 }

@@ -10,7 +10,12 @@ const COLUMNS = [
     { key: 'rows_in', label: 'Rows in', unit: 'count' },
     { key: 'rows_out', label: 'Rows out', unit: 'count' },
     { key: 'blocks_read', label: 'Blocks read', unit: 'count' },
-    { key: 'blocks_skipped', label: 'Skipped', unit: 'count', title: 'Blocks whose statistics say that no row can pass' },
+    {
+        key: 'blocks_skipped',
+        label: 'Skipped',
+        unit: 'count',
+        title: 'Blocks whose statistics say that no row can pass',
+    },
     { key: 'seconds', label: 'Time', unit: 's' },
     { key: 'memory', label: 'Memory', unit: 'B' },
     { key: 'spilled', label: 'Spilled', unit: 'B', title: 'Written to disk because the memory setting was reached' },
@@ -22,7 +27,18 @@ const COLUMNS = [
  */
 export function stepsFold(steps, rows) {
     const sum = (key) => steps.reduce((total, step) => total + step[key], 0);
-    return h('details', { class: 'steps', hidden: steps.length === 0 },
-        h('summary', {}, `${plural(rows, 'row')} in ${text(sum('seconds'), 's')}; ${plural(sum('blocks_read'), 'block')} read, ${sum('blocks_skipped')} skipped`),
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' }, table({ columns: COLUMNS, rows: steps, caption: 'Steps' })));
+    return h(
+        'details',
+        { class: 'steps', hidden: steps.length === 0 },
+        h(
+            'summary',
+            {},
+            `${plural(rows, 'row')} in ${text(sum('seconds'), 's')}; ${plural(sum('blocks_read'), 'block')} read, ${sum('blocks_skipped')} skipped`,
+        ),
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' },
+            table({ columns: COLUMNS, rows: steps, caption: 'Steps' }),
+        ),
+    );
 }

@@ -1,4 +1,5 @@
-/* query_text.js - a list of expressions in one line, "time = sum(time), count()", and where in it each of them begins. */
+/* query_text.js - a list of expressions in one line, "time = sum(time), count()", and where in it each of them begins.
+ * */
 
 import { TOKEN } from './narrow.js';
 
@@ -15,12 +16,18 @@ import { TOKEN } from './narrow.js';
  */
 export function listed(words) {
     const found = [];
-    let depth = 0, start = 0;
-    const take = (end) => { if (words.slice(start, end).trim()) found.push(itemOf(words, start, end)); };
+    let depth = 0,
+        start = 0;
+    const take = (end) => {
+        if (words.slice(start, end).trim()) found.push(itemOf(words, start, end));
+    };
     for (const { 0: token, index } of words.matchAll(TOKEN)) {
         if (token === '(' || token === '[') depth++;
         else if (token === ')' || token === ']') depth--;
-        else if (depth === 0 && token === ',') { take(index); start = index + 1; }
+        else if (depth === 0 && token === ',') {
+            take(index);
+            start = index + 1;
+        }
     }
     take(words.length);
     return found;
@@ -29,7 +36,11 @@ export function listed(words) {
 function itemOf(words, from, to) {
     const [lead, plain, quoted] = /^\s*(?:(?:([A-Za-z_]\w*)|`([^`]*)`)\s*=(?!=)\s*)?/.exec(words.slice(from, to));
     const start = from + lead.length;
-    return { name: plain ?? quoted ?? null, expression: words.slice(start, to).trim(), start: [...words.slice(0, start)].length };
+    return {
+        name: plain ?? quoted ?? null,
+        expression: words.slice(start, to).trim(),
+        start: [...words.slice(0, start)].length,
+    };
 }
 
 /** What an item is called in the answer. */
@@ -42,10 +53,18 @@ export function nameOf({ name, expression }) {
  * @param {[name: string, expression: string][]} pairs
  */
 export function lineOf(pairs) {
-    return pairs.map(([name, expression]) => (name === expression ? expression : `${/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``} = ${expression}`)).join(', ');
+    return pairs
+        .map(([name, expression]) =>
+            name === expression ? expression : `${/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``} = ${expression}`,
+        )
+        .join(', ');
 }
 
 /** A column as an expression names it. */
 export function written(name) {
-    return /^(args\.)?[A-Za-z_]\w*$/.test(name) ? name : name.startsWith('args.') ? `args.\`${name.slice(5)}\`` : `\`${name}\``;
+    return /^(args\.)?[A-Za-z_]\w*$/.test(name)
+        ? name
+        : name.startsWith('args.')
+          ? `args.\`${name.slice(5)}\``
+          : `\`${name}\``;
 }

@@ -27,7 +27,13 @@ const COMPATIBLE = [
     { by: 'file_name', label: 'File', keys: ['file_name'] },
 ];
 
-const LOGICAL = { host_name: 'Host', proc_id: 'Process', thread_id: 'Thread number', file_dir: 'Directory', file_pattern: 'Pattern' };
+const LOGICAL = {
+    host_name: 'Host',
+    proc_id: 'Process',
+    thread_id: 'Thread number',
+    file_dir: 'Directory',
+    file_pattern: 'Pattern',
+};
 
 /* What a logical view of exact tables is made of. */
 const EXPRESSIONS = { file_pattern: 'replace(file_name, "[0-9]+", "[0-9]")' };
@@ -44,7 +50,15 @@ const EXPRESSIONS = { file_pattern: 'replace(file_name, "[0-9]+", "[0-9]")' };
  */
 export function viewsOf(preset, compatible) {
     if (!compatible) return EXACT;
-    return [...COMPATIBLE, ...(preset.views ?? []).map(({ name, expression }) => ({ by: name, label: LOGICAL[name] ?? name, keys: [name], expression }))];
+    return [
+        ...COMPATIBLE,
+        ...(preset.views ?? []).map(({ name, expression }) => ({
+            by: name,
+            label: LOGICAL[name] ?? name,
+            keys: [name],
+            expression,
+        })),
+    ];
 }
 
 /**
@@ -78,14 +92,26 @@ export function pick(rowsBy, row, granularity) {
 
 /** The columns of what tells rows apart besides their names: of a single host nobody need read the name. */
 export function otherKeys({ keys }, { hosts }) {
-    return keys.slice(1).filter((key) => key !== 'host_name' || hosts > 1).map((key, at) => ({ key, label: key === 'pid' ? 'Process' : 'Host', class: `pin pin-${at + 1}` }));
+    return keys
+        .slice(1)
+        .filter((key) => key !== 'host_name' || hosts > 1)
+        .map((key, at) => ({ key, label: key === 'pid' ? 'Process' : 'Host', class: `pin pin-${at + 1}` }));
 }
 
 /** The name of a row, which filters by it. */
 export function rowButton(rowsBy, row, granularity) {
-    const words = rowName(rowsBy, row, granularity), cut = /^file_/.test(rowsBy.by) ? words.lastIndexOf('/') : -1;
-    return h('button', { type: 'button', class: 'row-name name', title: `${words}\nClick: show only this`, onclick: () => pick(rowsBy, row, granularity) },
-        cut < 0 ? words : [h('span', { class: 'path-dir' }, words.slice(0, cut)), h('span', {}, words.slice(cut))]);
+    const words = rowName(rowsBy, row, granularity),
+        cut = /^file_/.test(rowsBy.by) ? words.lastIndexOf('/') : -1;
+    return h(
+        'button',
+        {
+            type: 'button',
+            class: 'row-name name',
+            title: `${words}\nClick: show only this`,
+            onclick: () => pick(rowsBy, row, granularity),
+        },
+        cut < 0 ? words : [h('span', { class: 'path-dir' }, words.slice(0, cut)), h('span', {}, words.slice(cut))],
+    );
 }
 
 function conditionsOf({ by, keys, expression }, row) {

@@ -36,7 +36,10 @@ import { empty } from './notice.js';
 
 /** @param {{onChoose: (names: string[]|null) => void}} options */
 export function rowsCard({ onChoose }) {
-    const heading = h('h2', {}), note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
+    const heading = h('h2', {}),
+        note = h('small', {}),
+        tools = h('div', { class: 'card-tools' }),
+        box = h('div', {});
     const chooser = columnChooser({ label: 'Columns', onChoose });
     const rows = grid();
     const element = h('section', { class: 'card' }, h('header', { class: 'card-head' }, heading, note, tools), box);
@@ -44,28 +47,63 @@ export function rowsCard({ onChoose }) {
 
     /** @param {RowsView} view */
     function update(view) {
-        const parameters = { ...view.parameters, columns: [...view.keys, ...(view.shown ?? view.chosen), ...(view.beside ?? [])].join(','), sort: view.sort };
+        const parameters = {
+            ...view.parameters,
+            columns: [...view.keys, ...(view.shown ?? view.chosen), ...(view.beside ?? [])].join(','),
+            sort: view.sort,
+        };
         const wanted = { ...parameters, columns: [parameters.columns, ...(view.unseen ?? [])].join(',') };
         element.setAttribute('aria-label', view.title);
         fill(heading, view.title);
         fill(note, view.note);
         chooser.update(view.offered, view.chosen);
-        if (!tools.contains(chooser.element)) fill(tools, h('span', { class: 'card-tools' }), chooser.element, h('span', {}));
+        if (!tools.contains(chooser.element))
+            fill(tools, h('span', { class: 'card-tools' }), chooser.element, h('span', {}));
         refill(tools.firstElementChild, view.tools);
         refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
         computing.ask({
-            question: [view.path, wanted], what: `Computing the rows of ${view.title}`, path: view.path, height: 320,
+            question: [view.path, wanted],
+            what: `Computing the rows of ${view.title}`,
+            path: view.path,
+            height: 320,
             load: (signal) => paged((page) => getOf(view.trace, view.path, { ...wanted, ...page }, signal)),
-            show: (source) => { view.done?.(); show(source, view); },
+            show: (source) => {
+                view.done?.();
+                show(source, view);
+            },
             fail: view.fail,
         });
     }
 
     function show(source, view) {
-        if (source.count === 0) { fill(box, empty('No rows here', h('p', {}, view.nothing ?? 'No event of this layer in this time range passes the filter.'))); return; }
+        if (source.count === 0) {
+            fill(
+                box,
+                empty(
+                    'No rows here',
+                    h('p', {}, view.nothing ?? 'No event of this layer in this time range passes the filter.'),
+                ),
+            );
+            return;
+        }
         const columns = view.columns(source);
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        rows.update({ columns, source, caption: view.title, groups: view.groups?.(columns), sort: view.sort, onSort: view.onSort ?? ((sort) => go({ sort })), decorate: view.decorate });
+        rows.update({
+            columns,
+            source,
+            caption: view.title,
+            groups: view.groups?.(columns),
+            sort: view.sort,
+            onSort: view.onSort ?? ((sort) => go({ sort })),
+            decorate: view.decorate,
+        });
     }
-    return { element, update, close() { computing.close(); rows.close(); } };
+    return {
+        element,
+        update,
+        close() {
+            computing.close();
+            rows.close();
+        },
+    };
 }

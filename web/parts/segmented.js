@@ -11,7 +11,23 @@ import { h } from '../dom.js';
  * @param {string} [why]  it cannot
  */
 export function segmented(label, options, chosen, onChoose, disabled, why) {
-    return h('div', { class: 'segmented', role: 'group', 'aria-label': label }, options.map(([key, words, title]) =>
-        h('button', { type: 'button', 'aria-pressed': String(key === chosen), disabled: key === disabled, title: key === disabled ? why : title,
-            onclick: () => { if (key !== chosen) onChoose(key); } }, words)));
+    return h(
+        'div',
+        { class: 'segmented', role: 'group', 'aria-label': label },
+        options.map(([key, words, title]) =>
+            h(
+                'button',
+                {
+                    type: 'button',
+                    'aria-pressed': String(key === chosen),
+                    disabled: key === disabled,
+                    title: key === disabled ? why : title,
+                    onclick: () => {
+                        if (key !== chosen) onChoose(key);
+                    },
+                },
+                words,
+            ),
+        ),
+    );
 }

@@ -23,14 +23,16 @@ const METRICS = [
 ];
 
 /* Areas have no more bins than a screen has pixels; lines are thinned while they are drawn, by their extremes. */
-const MOST_AREAS = 1500, MOST_POINTS = 20000;
+const MOST_AREAS = 1500,
+    MOST_POINTS = 20000;
 
 /** The series card of a trace page. */
 export function seriesCard() {
     const card = chartCard({ name: 'series', title: 'Over time', kind: lines });
 
     /**
-     * @param {{trace: Object, tree: import('./layers.js').Layer[], present: Set<string>, parameters: Object, place: Object, granularity: number, usual?: string}} view
+     * @param {{trace: Object, tree: import('./layers.js').Layer[], present: Set<string>, parameters: Object, place:
+     *   Object, granularity: number, usual?: string}} view
      *   usual: the layer that is shown unless others are chosen
      */
     function update(view) {
@@ -40,14 +42,43 @@ export function seriesCard() {
         const column = isCompatible(place) ? metric.compatible : metric.key;
         const stacked = metric.adds && place.shape !== 'lines';
         const shown = shownLayers(view, stacked);
-        const alone = isCompatible(place) && shown.size === 1 ? [...shown][0] : undefined; /* all of them would take the join of their views */
-        const path = `traces/${trace.id}/timeseries`, parameters = { ...view.parameters, layer: alone, metrics: column, granularity, max_points: stacked ? MOST_AREAS : MOST_POINTS };
+        const alone =
+            isCompatible(place) && shown.size === 1
+                ? [...shown][0]
+                : undefined; /* all of them would take the join of their views */
+        const path = `traces/${trace.id}/timeseries`,
+            parameters = {
+                ...view.parameters,
+                layer: alone,
+                metrics: column,
+                granularity,
+                max_points: stacked ? MOST_AREAS : MOST_POINTS,
+            };
         card.update({
-            what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`, path, parameters, load: (signal) => getOf(trace, path, parameters, signal), file: `${trace.name}-${metric.key}`,
+            what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`,
+            path,
+            parameters,
+            load: (signal) => getOf(trace, path, parameters, signal),
+            file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),
-            above: legend(tree.filter((layer) => present.has(layer.name)), shown, (name, alone) => choose(name, alone, shown, view, stacked)),
-            note: (answer) => `in bins of ${text(answer.granularity ?? granularity, 's')}; drag to choose a time range`,
-            draw: (answer) => present.size === 0 ? null : dataOf(answer, tree.filter((layer) => shown.has(layer.name)), metric, (layer) => alone ? column : `${layer.name}_${column}`, stacked, granularity),
+            above: legend(
+                tree.filter((layer) => present.has(layer.name)),
+                shown,
+                (name, alone) => choose(name, alone, shown, view, stacked),
+            ),
+            note: (answer) =>
+                `in bins of ${text(answer.granularity ?? granularity, 's')}; drag to choose a time range`,
+            draw: (answer) =>
+                present.size === 0
+                    ? null
+                    : dataOf(
+                          answer,
+                          tree.filter((layer) => shown.has(layer.name)),
+                          metric,
+                          (layer) => (alone ? column : `${layer.name}_${column}`),
+                          stacked,
+                          granularity,
+                      ),
         });
     }
     return { element: card.element, update, close: card.close };
@@ -56,26 +87,56 @@ export function seriesCard() {
 function dataOf(answer, layers, metric, columnFor, stacked, granularity) {
     const times = columnOf(answer, 'time_start');
     if (!times?.length) return null;
-    const series = layers.map((layer) => ({ name: layer.name, layer, values: columnOf(answer, columnFor(layer)) ?? [] }));
-    return { times, width: answer.granularity ?? granularity, unit: metric.unit, stacked, series, label: `${metric.label} by layer over time` };
+    const series = layers.map((layer) => ({
+        name: layer.name,
+        layer,
+        values: columnOf(answer, columnFor(layer)) ?? [],
+    }));
+    return {
+        times,
+        width: answer.granularity ?? granularity,
+        unit: metric.unit,
+        stacked,
+        series,
+        label: `${metric.label} by layer over time`,
+    };
 }
 
 function tools(offered, metric, stacked) {
     return [
         h('label', { class: 'visually-hidden', for: 'metric' }, 'Metric'),
-        h('select', { id: 'metric', onchange: (event) => go({ metric: event.target.value }) },
-            offered.map((one) => h('option', { value: one.key, selected: one === metric }, one.label))),
-        segmented('Shape', [['stacked', 'Stacked'], ['lines', 'Lines']], stacked ? 'stacked' : 'lines', (shape) => go({ shape, layers: null }),
-            metric.adds ? null : 'stacked', 'This metric does not add up over layers'),
+        h(
+            'select',
+            { id: 'metric', onchange: (event) => go({ metric: event.target.value }) },
+            offered.map((one) => h('option', { value: one.key, selected: one === metric }, one.label)),
+        ),
+        segmented(
+            'Shape',
+            [
+                ['stacked', 'Stacked'],
+                ['lines', 'Lines'],
+            ],
+            stacked ? 'stacked' : 'lines',
+            (shape) => go({ shape, layers: null }),
+            metric.adds ? null : 'stacked',
+            'This metric does not add up over layers',
+        ),
     ];
 }
 
-/** The URL's choice; else for lines every layer with events, stacked only those that hold no other: parents contain their children's time. */
+/**
+ * The URL's choice; else for lines every layer with events, stacked only those that hold no other: parents contain
+ * their children's time.
+ */
 function shownLayers({ place, tree, present, usual = null }, stacked) {
     if (place.layers !== undefined) return new Set(place.layers.split(',').filter((name) => present.has(name)));
     if (usual) return new Set([usual]);
     const holdsAnother = (layer) => tree.some((other) => other.parent === layer.name && present.has(other.name));
-    return new Set(tree.filter((layer) => present.has(layer.name) && !(stacked && holdsAnother(layer))).map((layer) => layer.name));
+    return new Set(
+        tree
+            .filter((layer) => present.has(layer.name) && !(stacked && holdsAnother(layer)))
+            .map((layer) => layer.name),
+    );
 }
 
 function choose(name, alone, shown, view, stacked) {

@@ -1,4 +1,5 @@
-/* stragglers_card.js - ranks, processes, hosts or files beside each other: how far each is from the median, slowest first. */
+/* stragglers_card.js - ranks, processes, hosts or files beside each other: how far each is from the median, slowest
+ * first. */
 
 import { postOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
@@ -11,38 +12,138 @@ import { unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
 import { recordsOf, table } from './table.js';
 
-const MOST = 10, FAR = 3.5;
+const MOST = 10,
+    FAR = 3.5;
 
 /* What is compared: the same as the rules of findings ask. */
 const KINDS = {
-    rank: { label: 'Ranks', one: 'rank', unit: 's', words: 'stall', ask: { by: 'rank', measure: 'busy', of: 'stall' }, needs: 'stall' },
-    process: { label: 'Processes', one: 'process', unit: 's', words: 'time in reads', ask: { by: 'process', measure: 'busy', of: 'io_cat == 1' } },
-    host: { label: 'Hosts', one: 'host', unit: 'B/s', words: 'bandwidth of reads', ask: { by: 'host', measure: 'bw', of: 'io_cat == 1 and size > 0' } },
-    file: { label: 'Files', one: 'file', unit: 'B/s', words: 'bandwidth of reads of at least 1 MiB', ask: { by: 'file', measure: 'bw', of: 'io_cat == 1 and size > 0', least: 1048576 } },
+    rank: {
+        label: 'Ranks',
+        one: 'rank',
+        unit: 's',
+        words: 'stall',
+        ask: { by: 'rank', measure: 'busy', of: 'stall' },
+        needs: 'stall',
+    },
+    process: {
+        label: 'Processes',
+        one: 'process',
+        unit: 's',
+        words: 'time in reads',
+        ask: { by: 'process', measure: 'busy', of: 'io_cat == 1' },
+    },
+    host: {
+        label: 'Hosts',
+        one: 'host',
+        unit: 'B/s',
+        words: 'bandwidth of reads',
+        ask: { by: 'host', measure: 'bw', of: 'io_cat == 1 and size > 0' },
+    },
+    file: {
+        label: 'Files',
+        one: 'file',
+        unit: 'B/s',
+        words: 'bandwidth of reads of at least 1 MiB',
+        ask: { by: 'file', measure: 'bw', of: 'io_cat == 1 and size > 0', least: 1048576 },
+    },
 };
 
 export function stragglersCard() {
-    const note = h('small', {}), tools = h('div', { class: 'card-tools' }), box = h('div', {});
-    const element = h('section', { class: 'card', 'aria-label': 'Stragglers' }, h('header', { class: 'card-head' }, h('h2', {}, 'Stragglers'), note, tools), box);
+    const note = h('small', {}),
+        tools = h('div', { class: 'card-tools' }),
+        box = h('div', {});
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'Stragglers' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Stragglers'), note, tools),
+        box,
+    );
     const reading = asking(box);
 
     function update({ trace, place, preset }) {
-        const offered = Object.entries(KINDS).filter(([, { needs }]) => !needs || preset.attribution.some(({ name }) => name === needs));
+        const offered = Object.entries(KINDS).filter(
+            ([, { needs }]) => !needs || preset.attribution.some(({ name }) => name === needs),
+        );
         const [key, kind] = offered.find(([name]) => name === place.stragglers) ?? offered[0];
-        const { filters: _, ...common } = stallQuestion(place, trace), path = `traces/${trace.id}/stragglers`, question = { ...common, ...kind.ask, limit: MOST };
-        refill(tools, segmented('Compare', offered.map(([name, { label }]) => [name, label]), key, (name) => go({ stragglers: name === offered[0][0] ? null : name })));
-        reading.ask({ question: [trace.answers, question], what: 'Comparing', path, height: 120, load: (signal) => postOf(trace, path, question, signal), show: (answer) => draw(answer, kind) });
+        const { filters: _, ...common } = stallQuestion(place, trace),
+            path = `traces/${trace.id}/stragglers`,
+            question = { ...common, ...kind.ask, limit: MOST };
+        refill(
+            tools,
+            segmented(
+                'Compare',
+                offered.map(([name, { label }]) => [name, label]),
+                key,
+                (name) => go({ stragglers: name === offered[0][0] ? null : name }),
+            ),
+        );
+        reading.ask({
+            question: [trace.answers, question],
+            what: 'Comparing',
+            path,
+            height: 120,
+            load: (signal) => postOf(trace, path, question, signal),
+            show: (answer) => draw(answer, kind),
+        });
     }
 
     function draw(answer, { one, unit, words }) {
-        const { median, members, slow } = answer, rows = recordsOf(answer.rows), hosts = new Set(rows.map((row) => row.host_name)).size;
+        const { median, members, slow } = answer,
+            rows = recordsOf(answer.rows),
+            hosts = new Set(rows.map((row) => row.host_name)).size;
         fill(note, words);
-        if (median === null || rows.length === 0) { fill(box, empty('Too few to compare', h('p', {}, members === 0 ? 'No such event is here.' : 'A median needs three at least.'))); return; }
-        const nameOf = (row) => (row.file_name ? h('span', { class: 'path', title: row.file_name }, row.file_name.replace(/^.*\//, '')) : unitName(row, hosts));
-        fill(box, h('p', { class: 'median' }, slow > 0 ? [h('strong', {}, grouped(slow)), ` of ${grouped(members)} ${slow === 1 ? 'is' : 'are'} far slower than the others; the median is `] : `None of ${grouped(members)} is far slower than the others; the median is `, h('data', { value: median }, text(median, unit)), '.'),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Slowest members' }, table({ caption: 'Stragglers', rows, decorate: (row, line) => { if (row.slow) line.classList.add('chosen'); }, columns: [
-                { key: 'name', label: one[0].toUpperCase() + one.slice(1), class: 'head', cell: nameOf }, { key: 'value', label: words[0].toUpperCase() + words.slice(1), unit },
-                { key: 'ratio', label: 'Of the median', unit: 'number', get: (row) => (median > 0 ? row.value / median : null) }, { key: 'z', label: 'Robust z', unit: 'number', title: `Beyond ${FAR}: far from the others` }, { key: 'epochs', label: 'Slow in epochs', unit: 'count' }] })));
+        if (median === null || rows.length === 0) {
+            fill(
+                box,
+                empty(
+                    'Too few to compare',
+                    h('p', {}, members === 0 ? 'No such event is here.' : 'A median needs three at least.'),
+                ),
+            );
+            return;
+        }
+        const nameOf = (row) =>
+            row.file_name
+                ? h('span', { class: 'path', title: row.file_name }, row.file_name.replace(/^.*\//, ''))
+                : unitName(row, hosts);
+        fill(
+            box,
+            h(
+                'p',
+                { class: 'median' },
+                slow > 0
+                    ? [
+                          h('strong', {}, grouped(slow)),
+                          ` of ${grouped(members)} ${slow === 1 ? 'is' : 'are'} far slower than the others; the median is `,
+                      ]
+                    : `None of ${grouped(members)} is far slower than the others; the median is `,
+                h('data', { value: median }, text(median, unit)),
+                '.',
+            ),
+            h(
+                'div',
+                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Slowest members' },
+                table({
+                    caption: 'Stragglers',
+                    rows,
+                    decorate: (row, line) => {
+                        if (row.slow) line.classList.add('chosen');
+                    },
+                    columns: [
+                        { key: 'name', label: one[0].toUpperCase() + one.slice(1), class: 'head', cell: nameOf },
+                        { key: 'value', label: words[0].toUpperCase() + words.slice(1), unit },
+                        {
+                            key: 'ratio',
+                            label: 'Of the median',
+                            unit: 'number',
+                            get: (row) => (median > 0 ? row.value / median : null),
+                        },
+                        { key: 'z', label: 'Robust z', unit: 'number', title: `Beyond ${FAR}: far from the others` },
+                        { key: 'epochs', label: 'Slow in epochs', unit: 'count' },
+                    ],
+                }),
+            ),
+        );
     }
 
     return { element, update, close: reading.close };

@@ -29,28 +29,74 @@ import { value } from '../format.js';
  * @param {string} [options.class]
  */
 export function table({ columns, rows, caption, groups, sort, onSort, decorate, class: name = '' }) {
-    const body = h('tbody', {}, rows.map((row) => rowElement(columns, row, decorate)));
+    const body = h(
+        'tbody',
+        {},
+        rows.map((row) => rowElement(columns, row, decorate)),
+    );
     body.addEventListener('keydown', (event) => walk(event, body));
     const first = body.querySelector('tr');
     if (first) first.tabIndex = 0;
-    return h('table', { class: `table ${name}` },
+    return h(
+        'table',
+        { class: `table ${name}` },
         h('caption', { class: 'visually-hidden' }, caption),
-        h('thead', {}, groups && groupRow(groups), h('tr', {}, columns.map((column) => headCell(column, sort, onSort)))),
-        body);
+        h(
+            'thead',
+            {},
+            groups && groupRow(groups),
+            h(
+                'tr',
+                {},
+                columns.map((column) => headCell(column, sort, onSort)),
+            ),
+        ),
+        body,
+    );
 }
 
 export function groupRow(groups) {
-    return h('tr', { class: 'groups' }, groups.map((group) =>
-        h('th', { colspan: group.span, scope: 'colgroup', title: group.title, class: group.label ? 'named' : '' }, group.label)));
+    return h(
+        'tr',
+        { class: 'groups' },
+        groups.map((group) =>
+            h(
+                'th',
+                { colspan: group.span, scope: 'colgroup', title: group.title, class: group.label ? 'named' : '' },
+                group.label,
+            ),
+        ),
+    );
 }
 
 export function headCell(column, sort, onSort) {
-    const up = sort === column.key, down = sort === '-' + column.key;
-    const attributes = { scope: 'col', title: column.title, class: classOf(column), 'aria-sort': up ? 'ascending' : down ? 'descending' : null };
+    const up = sort === column.key,
+        down = sort === '-' + column.key;
+    const attributes = {
+        scope: 'col',
+        title: column.title,
+        class: classOf(column),
+        'aria-sort': up ? 'ascending' : down ? 'descending' : null,
+    };
     if (!onSort || column.sortable === false) return h('th', attributes, column.label);
-    const next = column.unit || column.class === 'number' ? (down ? column.key : '-' + column.key) : (up ? '-' + column.key : column.key);
-    return h('th', attributes, h('button', { class: 'sort', onclick: () => onSort(next) }, column.label,
-        h('span', { class: 'arrow', 'aria-hidden': 'true' }, up ? '\u2191' : down ? '\u2193' : '')));
+    const next =
+        column.unit || column.class === 'number'
+            ? down
+                ? column.key
+                : '-' + column.key
+            : up
+              ? '-' + column.key
+              : column.key;
+    return h(
+        'th',
+        attributes,
+        h(
+            'button',
+            { class: 'sort', onclick: () => onSort(next) },
+            column.label,
+            h('span', { class: 'arrow', 'aria-hidden': 'true' }, up ? '\u2191' : down ? '\u2193' : ''),
+        ),
+    );
 }
 
 function classOf(column) {
@@ -62,11 +108,26 @@ function read(column, row) {
 }
 
 export function rowElement(columns, row, decorate) {
-    const element = h('tr', { tabindex: -1 }, columns.map((column) => {
-        const content = column.cell ? column.cell(row) : column.unit ? value(read(column, row), column.unit) : read(column, row);
-        return h(column.class === 'head' ? 'th' : 'td', { class: classOf(column), scope: column.class === 'head' ? 'row' : null,
-            data: { label: column.label, ...scoreOf(column, row) } }, content);
-    }));
+    const element = h(
+        'tr',
+        { tabindex: -1 },
+        columns.map((column) => {
+            const content = column.cell
+                ? column.cell(row)
+                : column.unit
+                  ? value(read(column, row), column.unit)
+                  : read(column, row);
+            return h(
+                column.class === 'head' ? 'th' : 'td',
+                {
+                    class: classOf(column),
+                    scope: column.class === 'head' ? 'row' : null,
+                    data: { label: column.label, ...scoreOf(column, row) },
+                },
+                content,
+            );
+        }),
+    );
     decorate?.(row, element);
     return element;
 }
@@ -102,9 +163,10 @@ export function sorted(rows, columns, sort) {
     const column = columns.find((one) => one.key === sort.replace(/^-/, ''));
     if (!column) return rows;
     const none = (x) => x === null || x === undefined;
-    const compare = (a, b) => typeof a === 'string' ? BY_NAME.compare(a, b) : a - b;
+    const compare = (a, b) => (typeof a === 'string' ? BY_NAME.compare(a, b) : a - b);
     return [...rows].sort((left, right) => {
-        const a = read(column, left), b = read(column, right);
+        const a = read(column, left),
+            b = read(column, right);
         if (none(a) || none(b)) return Number(none(a)) - Number(none(b));
         return down ? compare(b, a) : compare(a, b);
     });
@@ -130,9 +192,13 @@ const CHART_ROWS = 1000;
  * @param {Column[]} columns
  */
 export function chartTable(label, rows, columns) {
-    return h('div', { class: 'chart-table', tabindex: 0, role: 'region', 'aria-label': label },
+    return h(
+        'div',
+        { class: 'chart-table', tabindex: 0, role: 'region', 'aria-label': label },
         table({ columns, rows: rows.slice(0, CHART_ROWS), caption: label }),
-        rows.length > CHART_ROWS && h('p', { class: 'hint padded' }, `The first ${CHART_ROWS} of ${rows.length}; the CSV has them all.`));
+        rows.length > CHART_ROWS &&
+            h('p', { class: 'hint padded' }, `The first ${CHART_ROWS} of ${rows.length}; the CSV has them all.`),
+    );
 }
 
 /**
@@ -144,7 +210,12 @@ export function chartTable(label, rows, columns) {
  */
 export function bar(share, color, hidden, title) {
     if (share === null || share === undefined) return null;
-    const element = h('span', { class: 'bar', title, role: 'img', 'aria-label': title }, h('span', { class: 'bar-shown' }), h('span', { class: 'bar-hidden' }));
+    const element = h(
+        'span',
+        { class: 'bar', title, role: 'img', 'aria-label': title },
+        h('span', { class: 'bar-shown' }),
+        h('span', { class: 'bar-hidden' }),
+    );
     setStyle(element, { '--share': share, '--hidden': hidden || 0, '--color': color });
     return element;
 }

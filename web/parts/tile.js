@@ -7,9 +7,12 @@ import { value } from '../format.js';
  * @param {{label: string, number?: number|null, unit?: string, note?: any, title?: string}} figure
  */
 export function tile({ label, number, unit = 'count', note, title }) {
-    return h('div', { class: 'tile', title },
+    return h(
+        'div',
+        { class: 'tile', title },
         h('dt', {}, label),
-        h('dd', {}, h('span', { class: 'figure' }, value(number, unit)), note && h('small', {}, note)));
+        h('dd', {}, h('span', { class: 'figure' }, value(number, unit)), note && h('small', {}, note)),
+    );
 }
 
 /** Tiles in a row that wraps. */

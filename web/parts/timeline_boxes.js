@@ -64,30 +64,54 @@ function numbersOf(texts, words, colors) {
  * @returns {BoxTile}
  */
 export function tileOfEvents(answer, { chunk, r, index }, texts) {
-    const starts = [], base = chunk.lanes.map(() => -1), places = new Map(chunk.lanes.map(({ id }, at) => [id, at]));
+    const starts = [],
+        base = chunk.lanes.map(() => -1),
+        places = new Map(chunk.lanes.map(({ id }, at) => [id, at]));
     let rows = 0;
     for (const { id, rows: count } of answer.lanes) {
         starts.push(rows);
         base[places.get(id)] = rows;
         rows += count;
     }
-    const names = numbersOf(texts, answer.names, answer.name_colors), categories = numbersOf(texts, answer.categories, answer.category_colors);
+    const names = numbersOf(texts, answer.names, answer.name_colors),
+        categories = numbersOf(texts, answer.categories, answer.category_colors);
     const groups = [answer.events, answer.blocks].map((columns) => groupOf(columns, starts, rows, names, categories));
-    return { weight: 100 + groups[0].start.length + groups[1].start.length, from: CELLS * r * index, to: CELLS * r * (index + 1), r, base, groups };
+    return {
+        weight: 100 + groups[0].start.length + groups[1].start.length,
+        from: CELLS * r * index,
+        to: CELLS * r * (index + 1),
+        r,
+        base,
+        groups,
+    };
 }
 
 function groupOf(columns, starts, rows, names, categories) {
-    const count = columns.start.length, offsets = new Int32Array(rows + 1);
+    const count = columns.start.length,
+        offsets = new Int32Array(rows + 1);
     for (let at = 0; at < count; at++) offsets[starts[columns.lane[at]] + columns.row[at] + 1]++;
     for (let row = 0; row < rows; row++) offsets[row + 1] += offsets[row];
-    const start = Float64Array.from(columns.start), end = start.map((from, at) => from + columns.dur[at]);
+    const start = Float64Array.from(columns.start),
+        end = start.map((from, at) => from + columns.dur[at]);
     const of = (numbers) => (one) => (one < 0 ? -1 : numbers[one]);
-    return { offsets, start, end, name: Int32Array.from(columns.name, of(names)), category: Int32Array.from(columns.category, of(categories)), layer: Int16Array.from(columns.layer), nth: columns.nth, at: columns.at, count: columns.count, covered: columns.covered };
+    return {
+        offsets,
+        start,
+        end,
+        name: Int32Array.from(columns.name, of(names)),
+        category: Int32Array.from(columns.category, of(categories)),
+        layer: Int16Array.from(columns.layer),
+        nth: columns.nth,
+        at: columns.at,
+        count: columns.count,
+        covered: columns.covered,
+    };
 }
 
 /** The first box of a row that ends after @time, or where the row ends. */
 export function firstAfter({ offsets, end }, row, time) {
-    let low = offsets[row], high = offsets[row + 1];
+    let low = offsets[row],
+        high = offsets[row + 1];
     while (low < high) {
         const middle = (low + high) >> 1;
         if (end[middle] > time) high = middle;
@@ -103,10 +127,12 @@ export function firstAfter({ offsets, end }, row, time) {
  * @returns {Box|null}
  */
 export function boxAt(tile, lane, row, time, reach) {
-    let best = null, least = reach;
+    let best = null,
+        least = reach;
     if (tile.base[lane.at] < 0) return null;
     for (const group of tile.groups) {
-        const its = tile.base[lane.at] + row, from = firstAfter(group, its, time - reach);
+        const its = tile.base[lane.at] + row,
+            from = firstAfter(group, its, time - reach);
         for (let at = from; at < group.offsets[its + 1] && group.start[at] <= time + reach; at++) {
             const apart = Math.max(group.start[at] - time, time - group.end[at], 0);
             if (apart > least || (best && apart === least)) continue;
@@ -119,8 +145,21 @@ export function boxAt(tile, lane, row, time, reach) {
 
 /** @returns {Box} */
 function boxOf(group, at, lane, row) {
-    const start = group.start[at], end = group.end[at];
-    return { lane, row, start, end, name: group.name[at], category: group.category[at], layer: group.layer[at], count: group.count?.[at] ?? 1, covered: group.covered?.[at] ?? end - start, at: group.at?.[at] ?? start, nth: group.nth[at] };
+    const start = group.start[at],
+        end = group.end[at];
+    return {
+        lane,
+        row,
+        start,
+        end,
+        name: group.name[at],
+        category: group.category[at],
+        layer: group.layer[at],
+        count: group.count?.[at] ?? 1,
+        covered: group.covered?.[at] ?? end - start,
+        at: group.at?.[at] ?? start,
+        nth: group.nth[at],
+    };
 }
 
 /** The id of the event that a box is, or of the longest one in it. */
@@ -130,19 +169,27 @@ export function eventOf({ lane, at, nth }, { origin, perSecond }) {
 
 /**
  * The boxes that are in sight, from above.
- * @param {{sight: {line: import('./timeline_tree.js').Line}[], view: import('./timeline_scale.js').Span, tilesOf: (line: import('./timeline_tree.js').Line) => {tile: BoxTile, from: number, to: number}[]}} stage
+ * @param {{sight: {line: import('./timeline_tree.js').Line}[], view: import('./timeline_scale.js').Span, tilesOf:
+ *   (line: import('./timeline_tree.js').Line) => {tile: BoxTile, from: number, to: number}[]}} stage
  * @param {number} most
  * @returns {Box[]}
  */
 export function boxesInSight(stage, most) {
-    const found = [], seen = new Set();
+    const found = [],
+        seen = new Set();
     for (const { line } of stage.sight) {
         for (let row = 0; row < line.rows; row++) {
             for (const { tile, from, to } of stage.tilesOf(line)) {
                 if (tile.base[line.lane.at] < 0) continue;
-                const its = tile.base[line.lane.at] + row, left = Math.max(from, stage.view.from), until = Math.min(to, stage.view.to);
+                const its = tile.base[line.lane.at] + row,
+                    left = Math.max(from, stage.view.from),
+                    until = Math.min(to, stage.view.to);
                 for (const group of tile.groups) {
-                    for (let at = firstAfter(group, its, left); at < group.offsets[its + 1] && group.start[at] < until && found.length < most; at++) {
+                    for (
+                        let at = firstAfter(group, its, left);
+                        at < group.offsets[its + 1] && group.start[at] < until && found.length < most;
+                        at++
+                    ) {
                         const key = `${line.lane.id} ${row} ${group.start[at]}`;
                         if (!seen.has(key)) found.push(boxOf(group, at, line.lane, row));
                         seen.add(key);

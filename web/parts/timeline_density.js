@@ -1,4 +1,5 @@
-/* timeline_density.js - what a folded lane shows: how many of its threads run what, cell by cell, as a small bitmap. */
+/* timeline_density.js - what a folded lane shows: how many of its threads run what, cell by cell, as a small bitmap.
+ * */
 
 import { CELLS } from './timeline_scale.js';
 
@@ -26,25 +27,47 @@ const MOST_BITMAPS = 60;
  * @returns {DensityTile}
  */
 export function tileOfDensity(answer, { chunk, r, index }) {
-    const { lane, label, cell, cells, time } = answer.cells, from = CELLS * r * index, shift = Math.round((answer.from - from) / r), count = Math.max(CELLS, Math.ceil((answer.to - from) / r));
-    const places = new Map(chunk.lanes.map(({ id }, at) => [id, at])), lists = chunk.lanes.map(() => []);
-    for (let at = 0; at < lane.length; at++) lists[places.get(answer.lanes[lane[at]].id)].push(label[at], cell[at] + shift, cells[at], time[at]);
-    return { weight: 100 + lane.length, from, to: from + count * r, r, cells: count, runs: lists.map((list) => Int32Array.from(list)), colors: answer.label_colors.map((color) => color + 1), labels: answer.labels };
+    const { lane, label, cell, cells, time } = answer.cells,
+        from = CELLS * r * index,
+        shift = Math.round((answer.from - from) / r),
+        count = Math.max(CELLS, Math.ceil((answer.to - from) / r));
+    const places = new Map(chunk.lanes.map(({ id }, at) => [id, at])),
+        lists = chunk.lanes.map(() => []);
+    for (let at = 0; at < lane.length; at++)
+        lists[places.get(answer.lanes[lane[at]].id)].push(label[at], cell[at] + shift, cells[at], time[at]);
+    return {
+        weight: 100 + lane.length,
+        from,
+        to: from + count * r,
+        r,
+        cells: count,
+        runs: lists.map((list) => Int32Array.from(list)),
+        colors: answer.label_colors.map((color) => color + 1),
+        labels: answer.labels,
+    };
 }
 
 /** The most ticks of a lane that any cell holds. */
 function highest(runs, cells) {
     const sums = new Float64Array(cells);
-    for (let at = 0; at < runs.length; at += 4) for (let cell = Math.max(0, runs[at + 1]), end = Math.min(cells, runs[at + 1] + runs[at + 2]); cell < end; cell++) sums[cell] += runs[at + 3];
+    for (let at = 0; at < runs.length; at += 4)
+        for (
+            let cell = Math.max(0, runs[at + 1]), end = Math.min(cells, runs[at + 1] + runs[at + 2]);
+            cell < end;
+            cell++
+        )
+            sums[cell] += runs[at + 3];
     return sums.reduce((most, one) => Math.max(most, one), 0);
 }
 
 export function densities() {
-    const bitmaps = new Set(), peaks = new Map();
+    const bitmaps = new Set(),
+        peaks = new Map();
 
     /** How many threads run at the busiest moment, as far as the coarsest tile tells: a line's full height. */
     function learn(tile, { lanes }) {
-        for (const [at, lane] of lanes.entries()) peaks.set(lane.id, Math.max(highest(tile.runs[at], tile.cells) / tile.r, 1e-9));
+        for (const [at, lane] of lanes.entries())
+            peaks.set(lane.id, Math.max(highest(tile.runs[at], tile.cells) / tile.r, 1e-9));
     }
 
     /**
@@ -56,11 +79,14 @@ export function densities() {
         bitmaps.delete(tile);
         bitmaps.add(tile);
         const full = lanes.map((lane) => peaks.get(lane.id) ?? lane.threads);
-        if (tile.bitmap && tile.painted === palette && full.every((one, at) => one === tile.peaks[at])) return tile.bitmap;
+        if (tile.bitmap && tile.painted === palette && full.every((one, at) => one === tile.peaks[at]))
+            return tile.bitmap;
         tile.bitmap ??= document.createElement('canvas');
         tile.bitmap.width = tile.cells;
         tile.bitmap.height = TALL * lanes.length;
-        const pen = tile.bitmap.getContext('2d'), image = pen.createImageData(tile.cells, TALL * lanes.length), pixels = new Uint32Array(image.data.buffer);
+        const pen = tile.bitmap.getContext('2d'),
+            image = pen.createImageData(tile.cells, TALL * lanes.length),
+            pixels = new Uint32Array(image.data.buffer);
         for (const at of lanes.keys()) paint(pixels, at * TALL, tile.runs[at], full[at] * tile.r, tile, palette);
         pen.putImageData(image, 0, 0);
         tile.painted = palette;
@@ -80,9 +106,15 @@ export function densities() {
 function paint(pixels, top, runs, full, { colors, cells }, palette) {
     const filled = new Float64Array(cells);
     for (let at = 0; at < runs.length; at += 4) {
-        const color = palette[runs[at] < 0 ? 0 : colors[runs[at]] ?? 0].pixels[0], share = runs[at + 3] / full * TALL;
-        for (let cell = Math.max(0, runs[at + 1]), end = Math.min(cells, runs[at + 1] + runs[at + 2]); cell < end; cell++) {
-            const low = Math.min(TALL, Math.round(filled[cell])), high = Math.min(TALL, Math.max(Math.round(filled[cell] += share), low === 0 ? 1 : low));
+        const color = palette[runs[at] < 0 ? 0 : (colors[runs[at]] ?? 0)].pixels[0],
+            share = (runs[at + 3] / full) * TALL;
+        for (
+            let cell = Math.max(0, runs[at + 1]), end = Math.min(cells, runs[at + 1] + runs[at + 2]);
+            cell < end;
+            cell++
+        ) {
+            const low = Math.min(TALL, Math.round(filled[cell])),
+                high = Math.min(TALL, Math.max(Math.round((filled[cell] += share)), low === 0 ? 1 : low));
             for (let y = low; y < high; y++) pixels[(top + TALL - 1 - y) * cells + cell] = color;
         }
     }

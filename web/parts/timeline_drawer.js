@@ -1,4 +1,5 @@
-/* timeline_drawer.js - below the lanes: what the selection holds, or else the view, in tabs; and the way from here to other pages. */
+/* timeline_drawer.js - below the lanes: what the selection holds, or else the view, in tabs; and the way from here to
+ * other pages. */
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
@@ -17,10 +18,20 @@ import { sorted } from './table.js';
 import { eventPanel, eventPath } from './timeline_event.js';
 import { laneCondition, opened } from './timeline_tree.js';
 
-const MOST = 10000, MOST_GAPS = 1000, EVENT_SORTS = new Set(['func_name', 'time', 'time_start', 'size', 'pid', 'tid', 'file_name']);
+const MOST = 10000,
+    MOST_GAPS = 1000,
+    EVENT_SORTS = new Set(['func_name', 'time', 'time_start', 'size', 'pid', 'tid', 'file_name']);
 
 /** @type {[string, string][]} */
-const TABS = [['event', 'Event'], ['names', 'By name'], ['layers', 'By layer'], ...CALL_TABS, ['gaps', 'Gaps'], ['events', 'Events'], ['table', 'In sight']];
+const TABS = [
+    ['event', 'Event'],
+    ['names', 'By name'],
+    ['layers', 'By layer'],
+    ...CALL_TABS,
+    ['gaps', 'Gaps'],
+    ['events', 'Events'],
+    ['table', 'In sight'],
+];
 
 /**
  * @typedef {Object} DrawerView
@@ -41,61 +52,273 @@ const TABS = [['event', 'Event'], ['names', 'By name'], ['layers', 'By layer'], 
 
 /** @param {Object} trace */
 export function timelineDrawer(trace) {
-    const heading = h('h2', {}), tools = h('div', { class: 'card-tools' }), summary = h('p', { class: 'tl-summary', role: 'status' }), box = h('div', { class: 'tl-panel' }), bar = h('div', { class: 'tl-tabs' });
-    const element = h('section', { class: 'card', 'aria-label': 'Selection' }, h('header', { class: 'card-head' }, heading, tools), summary, bar, box);
-    const panel = asking(box), counting = asking(summary), rows = grid(), calls = callsPanel(trace, { onFind: (label) => go({ find: `=${equals('func_name', label)}` }, { replace: true }) });
+    const heading = h('h2', {}),
+        tools = h('div', { class: 'card-tools' }),
+        summary = h('p', { class: 'tl-summary', role: 'status' }),
+        box = h('div', { class: 'tl-panel' }),
+        bar = h('div', { class: 'tl-tabs' });
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'Selection' },
+        h('header', { class: 'card-head' }, heading, tools),
+        summary,
+        bar,
+        box,
+    );
+    const panel = asking(box),
+        counting = asking(summary),
+        rows = grid(),
+        calls = callsPanel(trace, {
+            onFind: (label) => go({ find: `=${equals('func_name', label)}` }, { replace: true }),
+        });
     /** @type {DrawerView} */
     let view = null;
 
     /** @param {DrawerView} next */
     function update(next) {
         view = next;
-        const { place, event } = view, tab = tabOf(view);
-        refill(bar, segmented('What to show of it', TABS.filter(([key]) => key !== 'event' || event), tab, (key) => go({ panel: key, sort: null }, { replace: true })));
+        const { place, event } = view,
+            tab = tabOf(view);
+        refill(
+            bar,
+            segmented(
+                'What to show of it',
+                TABS.filter(([key]) => key !== 'event' || event),
+                tab,
+                (key) => go({ panel: key, sort: null }, { replace: true }),
+            ),
+        );
         fill(heading, view.isSelection ? 'Selection' : 'In view');
-        refill(tools, leads(view), view.isSelection && h('button', { type: 'button', class: 'button small', onclick: () => go({ from: null, to: null, lanes: null }) }, 'Clear'), tab === 'names' || tab === 'layers' ? copyMenu(`traces/${trace.id}/timeline/statistics`, { ...windowOf(view), label: labelOf(tab) }, `${trace.name}-${tab}`) : tab === 'gaps' ? copyMenu(`traces/${trace.id}/gaps`, windowOf(view), `${trace.name}-gaps`) : null);
-        const path = `traces/${trace.id}/timeline/statistics`, asked = windowOf(view);
+        refill(
+            tools,
+            leads(view),
+            view.isSelection &&
+                h(
+                    'button',
+                    {
+                        type: 'button',
+                        class: 'button small',
+                        onclick: () => go({ from: null, to: null, lanes: null }),
+                    },
+                    'Clear',
+                ),
+            tab === 'names' || tab === 'layers'
+                ? copyMenu(
+                      `traces/${trace.id}/timeline/statistics`,
+                      { ...windowOf(view), label: labelOf(tab) },
+                      `${trace.name}-${tab}`,
+                  )
+                : tab === 'gaps'
+                  ? copyMenu(`traces/${trace.id}/gaps`, windowOf(view), `${trace.name}-gaps`)
+                  : null,
+        );
+        const path = `traces/${trace.id}/timeline/statistics`,
+            asked = windowOf(view);
         if (tab === 'names') counting.close(); /* whose answer says it too */
-        else counting.ask({ question: asked, what: 'Counting', height: 20, load: (signal) => getOf(trace, path, { ...asked, label: 'name', limit: MOST }, signal), show: (answer) => fill(summary, words(view, answer)) });
-        ({ names: statistics, layers: statistics, gaps, events, table: inSight, event: one, flame: inside, tree: inside, sandwich: inside })[tab](place, tab);
+        else
+            counting.ask({
+                question: asked,
+                what: 'Counting',
+                height: 20,
+                load: (signal) => getOf(trace, path, { ...asked, label: 'name', limit: MOST }, signal),
+                show: (answer) => fill(summary, words(view, answer)),
+            });
+        ({
+            names: statistics,
+            layers: statistics,
+            gaps,
+            events,
+            table: inSight,
+            event: one,
+            flame: inside,
+            tree: inside,
+            sandwich: inside,
+        })[tab](place, tab);
     }
 
     function statistics(place, tab) {
-        const path = `traces/${trace.id}/timeline/statistics`, asked = { ...windowOf(view), label: labelOf(tab), limit: MOST };
-        panel.ask({ question: ['statistics', asked], what: 'Summing up', path, height: 200, load: (signal) => getOf(trace, path, asked, signal), show: (answer) => {
-            if (tab === 'names') { summary.classList.remove('outdated'); fill(summary, words(view, answer)); }
-            const layers = new Map(view.shown.layers.map((layer) => [layer.name, layer]));
-            const name = ({ label }) => h('button', { type: 'button', class: 'row-name name', title: 'Outline them on the timeline', onclick: () => go({ find: `=${conditionOf(tab, label)}` }) }, tab === 'layers' && layers.has(label) && [swatch(layers.get(label)), ' '], label ?? '(none)');
-            list(answer, [{ key: 'label', label: tab === 'layers' ? 'Layer' : 'Name', class: 'head', cell: name }, { key: 'count', label: 'Events', unit: 'count' }, { key: 'time', label: 'Call time (sum)', unit: 's' },
-                { key: 'self', label: 'Self time', unit: 's', title: 'Without the calls inside' }, { key: 'busy', label: 'Wall time (union)', unit: 's' }, { key: 'size', label: 'Size', unit: 'B' }, { key: 'min', label: 'Shortest', unit: 's' }, { key: 'max', label: 'Longest', unit: 's', cell: ({ label, max }) => h('button', { type: 'button', class: 'row-name', title: 'Go to the longest one', onclick: () => longest(conditionOf(tab, label), max) }, value(max, 's')) }], place.sort ?? '-time', tab === 'layers' ? 'Layers' : 'Names');
-        } });
+        const path = `traces/${trace.id}/timeline/statistics`,
+            asked = { ...windowOf(view), label: labelOf(tab), limit: MOST };
+        panel.ask({
+            question: ['statistics', asked],
+            what: 'Summing up',
+            path,
+            height: 200,
+            load: (signal) => getOf(trace, path, asked, signal),
+            show: (answer) => {
+                if (tab === 'names') {
+                    summary.classList.remove('outdated');
+                    fill(summary, words(view, answer));
+                }
+                const layers = new Map(view.shown.layers.map((layer) => [layer.name, layer]));
+                const name = ({ label }) =>
+                    h(
+                        'button',
+                        {
+                            type: 'button',
+                            class: 'row-name name',
+                            title: 'Outline them on the timeline',
+                            onclick: () => go({ find: `=${conditionOf(tab, label)}` }),
+                        },
+                        tab === 'layers' && layers.has(label) && [swatch(layers.get(label)), ' '],
+                        label ?? '(none)',
+                    );
+                list(
+                    answer,
+                    [
+                        { key: 'label', label: tab === 'layers' ? 'Layer' : 'Name', class: 'head', cell: name },
+                        { key: 'count', label: 'Events', unit: 'count' },
+                        { key: 'time', label: 'Call time (sum)', unit: 's' },
+                        { key: 'self', label: 'Self time', unit: 's', title: 'Without the calls inside' },
+                        { key: 'busy', label: 'Wall time (union)', unit: 's' },
+                        { key: 'size', label: 'Size', unit: 'B' },
+                        { key: 'min', label: 'Shortest', unit: 's' },
+                        {
+                            key: 'max',
+                            label: 'Longest',
+                            unit: 's',
+                            cell: ({ label, max }) =>
+                                h(
+                                    'button',
+                                    {
+                                        type: 'button',
+                                        class: 'row-name',
+                                        title: 'Go to the longest one',
+                                        onclick: () => longest(conditionOf(tab, label), max),
+                                    },
+                                    value(max, 's'),
+                                ),
+                        },
+                    ],
+                    place.sort ?? '-time',
+                    tab === 'layers' ? 'Layers' : 'Names',
+                );
+            },
+        });
     }
 
     const conditionOf = (tab, label) => (tab === 'layers' ? view.conditionOf(label) : equals('func_name', label));
 
     /** An event that lies in the window for so long. */
     function longest(condition, seconds) {
-        const { shown, from, to, lanes, isWhole } = view, { filter } = shown.parameters, least = Math.max(0, seconds - 0.4 / shown.perSecond);
-        view.onFind([condition, filter, `time >= ${least}`].filter(Boolean).map((one) => `(${one})`).join(' and '), { ...(isWhole ? {} : { from, to }), lanes: lanes.join(','), filters: shown.parameters.filters });
+        const { shown, from, to, lanes, isWhole } = view,
+            { filter } = shown.parameters,
+            least = Math.max(0, seconds - 0.4 / shown.perSecond);
+        view.onFind(
+            [condition, filter, `time >= ${least}`]
+                .filter(Boolean)
+                .map((one) => `(${one})`)
+                .join(' and '),
+            { ...(isWhole ? {} : { from, to }), lanes: lanes.join(','), filters: shown.parameters.filters },
+        );
     }
 
     function gaps(place) {
-        const path = `traces/${trace.id}/gaps`, asked = { ...windowOf(view), limit: MOST_GAPS };
-        panel.ask({ question: ['gaps', asked], what: 'Looking for gaps', path, height: 200, load: (signal) => getOf(trace, path, asked, signal), show: (answer) => {
-            const open = (row) => h('button', { type: 'button', class: 'row-name', title: 'Go to this gap', onclick: () => go({ from: row.start, to: row.end, lanes: row.lane, view: null, open: [...opened(view.shown.open, view.shown.tree, row.lane)].join(',') }) }, at(row.start));
-            const event = (id, name) => id && h('button', { type: 'button', class: 'row-name name', onclick: () => go({ event: id, panel: 'event' }) }, name ?? '(no name)');
-            list(answer, [{ key: 'start', label: 'From', class: 'head', cell: open }, { key: 'time', label: 'For', unit: 's' }, { key: 'lane', label: 'Where', cell: ({ lane }) => h('span', { class: 'name' }, laneWords(lane)) },
-                { key: 'before', label: 'After', cell: (row) => event(row.before, row.before_name) }, { key: 'after', label: 'Before', cell: (row) => event(row.after, row.after_name) }], place.sort ?? '-time', 'Gaps');
-        } });
+        const path = `traces/${trace.id}/gaps`,
+            asked = { ...windowOf(view), limit: MOST_GAPS };
+        panel.ask({
+            question: ['gaps', asked],
+            what: 'Looking for gaps',
+            path,
+            height: 200,
+            load: (signal) => getOf(trace, path, asked, signal),
+            show: (answer) => {
+                const open = (row) =>
+                    h(
+                        'button',
+                        {
+                            type: 'button',
+                            class: 'row-name',
+                            title: 'Go to this gap',
+                            onclick: () =>
+                                go({
+                                    from: row.start,
+                                    to: row.end,
+                                    lanes: row.lane,
+                                    view: null,
+                                    open: [...opened(view.shown.open, view.shown.tree, row.lane)].join(','),
+                                }),
+                        },
+                        at(row.start),
+                    );
+                const event = (id, name) =>
+                    id &&
+                    h(
+                        'button',
+                        { type: 'button', class: 'row-name name', onclick: () => go({ event: id, panel: 'event' }) },
+                        name ?? '(no name)',
+                    );
+                list(
+                    answer,
+                    [
+                        { key: 'start', label: 'From', class: 'head', cell: open },
+                        { key: 'time', label: 'For', unit: 's' },
+                        {
+                            key: 'lane',
+                            label: 'Where',
+                            cell: ({ lane }) => h('span', { class: 'name' }, laneWords(lane)),
+                        },
+                        { key: 'before', label: 'After', cell: (row) => event(row.before, row.before_name) },
+                        { key: 'after', label: 'Before', cell: (row) => event(row.after, row.after_name) },
+                    ],
+                    place.sort ?? '-time',
+                    'Gaps',
+                );
+            },
+        });
     }
 
     /** The picture as a table: for whoever cannot see it, or wants its numbers. */
     function inSight(place) {
-        const found = view.boxes(MOST_GAPS), columns = ['lane', 'name', 'layer', 'start', 'dur', 'count', 'event'];
-        panel.ask({ question: ['table', place.view, place.open, found.length, found[0]?.start], what: '', height: 100, load: async () => ({ columns, data: found.map((one) => { const told = view.described(one); return columns.map((name) => told[name]); }), row_count: found.length }), show: (answer) => {
-            list(answer, [{ key: 'name', label: 'Event', class: 'head', cell: (row) => h('button', { type: 'button', class: 'row-name name', onclick: () => go({ event: row.event, panel: 'event' }) }, row.name, row.count > 1 && ` \u00d7 ${grouped(row.count)}`) }, { key: 'layer', label: 'Layer' },
-                { key: 'start', label: 'From', class: 'number', cell: ({ start }) => at(start) }, { key: 'dur', label: 'Duration', unit: 's' }, { key: 'count', label: 'Events', unit: 'count' }, { key: 'lane', label: 'Lane', cell: ({ lane }) => h('span', { class: 'name' }, laneWords(lane)) }], place.sort ?? '', 'Events in sight');
-        } });
+        const found = view.boxes(MOST_GAPS),
+            columns = ['lane', 'name', 'layer', 'start', 'dur', 'count', 'event'];
+        panel.ask({
+            question: ['table', place.view, place.open, found.length, found[0]?.start],
+            what: '',
+            height: 100,
+            load: async () => ({
+                columns,
+                data: found.map((one) => {
+                    const told = view.described(one);
+                    return columns.map((name) => told[name]);
+                }),
+                row_count: found.length,
+            }),
+            show: (answer) => {
+                list(
+                    answer,
+                    [
+                        {
+                            key: 'name',
+                            label: 'Event',
+                            class: 'head',
+                            cell: (row) =>
+                                h(
+                                    'button',
+                                    {
+                                        type: 'button',
+                                        class: 'row-name name',
+                                        onclick: () => go({ event: row.event, panel: 'event' }),
+                                    },
+                                    row.name,
+                                    row.count > 1 && ` \u00d7 ${grouped(row.count)}`,
+                                ),
+                        },
+                        { key: 'layer', label: 'Layer' },
+                        { key: 'start', label: 'From', class: 'number', cell: ({ start }) => at(start) },
+                        { key: 'dur', label: 'Duration', unit: 's' },
+                        { key: 'count', label: 'Events', unit: 'count' },
+                        {
+                            key: 'lane',
+                            label: 'Lane',
+                            cell: ({ lane }) => h('span', { class: 'name' }, laneWords(lane)),
+                        },
+                    ],
+                    place.sort ?? '',
+                    'Events in sight',
+                );
+            },
+        });
     }
 
     /** Which call was inside which. */
@@ -108,28 +331,125 @@ export function timelineDrawer(trace) {
 
     /** The longest that touch the window, one by one. */
     function events(place) {
-        const path = `traces/${trace.id}/events`, { shown, from, to, isWhole } = view, { filter, preset, filters = 'off' } = shown.parameters;
-        const parts = [filter, ...(isWhole ? [] : [`time_start < ${to}`, `time_end > ${from}`]), lanesCondition(view)].filter(Boolean).map((one) => `(${one})`);
-        const asked = { preset, filters, filter: parts.join(' and '), columns: [...IDENTITY, 'time_start', 'time', 'size', 'file_name'].join(','), order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time', limit: MOST_GAPS };
-        panel.ask({ question: ['events', asked], what: 'Reading the events', path, height: 200, load: (signal) => getOf(trace, path, asked, signal), show: (answer) => {
-            const name = (row) => h('button', { type: 'button', class: 'row-name name', title: 'Go to this event', onclick: () => go({ event: eventCondition(row), panel: 'event' }) }, row.func_name ?? '(no name)');
-            list(answer, [{ key: 'func_name', label: 'Event', class: 'head', cell: name }, { key: 'time', label: 'Duration', unit: 's' }, { key: 'time_start', label: 'From', class: 'number', cell: (row) => at(row.time_start) }, { key: 'size', label: 'Size', unit: 'B' }, { key: 'pid', label: 'Process' }, { key: 'tid', label: 'Thread' }, { key: 'file_name', label: 'File' }], '', 'Longest events', asked.order_by);
-        } });
+        const path = `traces/${trace.id}/events`,
+            { shown, from, to, isWhole } = view,
+            { filter, preset, filters = 'off' } = shown.parameters;
+        const parts = [filter, ...(isWhole ? [] : [`time_start < ${to}`, `time_end > ${from}`]), lanesCondition(view)]
+            .filter(Boolean)
+            .map((one) => `(${one})`);
+        const asked = {
+            preset,
+            filters,
+            filter: parts.join(' and '),
+            columns: [...IDENTITY, 'time_start', 'time', 'size', 'file_name'].join(','),
+            order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time',
+            limit: MOST_GAPS,
+        };
+        panel.ask({
+            question: ['events', asked],
+            what: 'Reading the events',
+            path,
+            height: 200,
+            load: (signal) => getOf(trace, path, asked, signal),
+            show: (answer) => {
+                const name = (row) =>
+                    h(
+                        'button',
+                        {
+                            type: 'button',
+                            class: 'row-name name',
+                            title: 'Go to this event',
+                            onclick: () => go({ event: eventCondition(row), panel: 'event' }),
+                        },
+                        row.func_name ?? '(no name)',
+                    );
+                list(
+                    answer,
+                    [
+                        { key: 'func_name', label: 'Event', class: 'head', cell: name },
+                        { key: 'time', label: 'Duration', unit: 's' },
+                        { key: 'time_start', label: 'From', class: 'number', cell: (row) => at(row.time_start) },
+                        { key: 'size', label: 'Size', unit: 'B' },
+                        { key: 'pid', label: 'Process' },
+                        { key: 'tid', label: 'Thread' },
+                        { key: 'file_name', label: 'File' },
+                    ],
+                    '',
+                    'Longest events',
+                    asked.order_by,
+                );
+            },
+        });
     }
 
     function one() {
         const path = eventPath(trace, view.event);
-        panel.ask({ question: ['event', view.event], what: 'Looking for the event', path, height: 240, load: (signal) => getOf(trace, path, { preset: view.place.preset }, signal), show: (answer) => { fill(box, eventPanel(answer)); view.onEvent(answer); } });
+        panel.ask({
+            question: ['event', view.event],
+            what: 'Looking for the event',
+            path,
+            height: 240,
+            load: (signal) => getOf(trace, path, { preset: view.place.preset }, signal),
+            show: (answer) => {
+                fill(box, eventPanel(answer));
+                view.onEvent(answer);
+            },
+        });
     }
 
     function list(answer, columns, sort, caption, marked = sort) {
-        if (answer.data.length === 0) { fill(box, empty('Nothing here', h('p', {}, caption === 'Gaps' ? 'Nothing was idle here.' : 'No event touches this part of the timeline.'))); return; }
-        const names = answer.columns, ordered = sort ? sorted(answer.data, columns.map(({ key, label }) => ({ key, label, get: (row) => row[names.indexOf(key)] })), sort) : answer.data;
+        if (answer.data.length === 0) {
+            fill(
+                box,
+                empty(
+                    'Nothing here',
+                    h(
+                        'p',
+                        {},
+                        caption === 'Gaps' ? 'Nothing was idle here.' : 'No event touches this part of the timeline.',
+                    ),
+                ),
+            );
+            return;
+        }
+        const names = answer.columns,
+            ordered = sort
+                ? sorted(
+                      answer.data,
+                      columns.map(({ key, label }) => ({ key, label, get: (row) => row[names.indexOf(key)] })),
+                      sort,
+                  )
+                : answer.data;
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        rows.update({ columns, source: { columns: names, units: answer.units ?? {}, rows: ordered, count: ordered.length, answer, until: async () => false }, caption, sort: marked, onSort: (next) => go({ sort: next }, { replace: true }) });
+        rows.update({
+            columns,
+            source: {
+                columns: names,
+                units: answer.units ?? {},
+                rows: ordered,
+                count: ordered.length,
+                answer,
+                until: async () => false,
+            },
+            caption,
+            sort: marked,
+            onSort: (next) => go({ sort: next }, { replace: true }),
+        });
     }
 
-    return { element, update, get tab() { return view && tabOf(view); }, close() { panel.close(); counting.close(); rows.close(); calls.close(); } };
+    return {
+        element,
+        update,
+        get tab() {
+            return view && tabOf(view);
+        },
+        close() {
+            panel.close();
+            counting.close();
+            rows.close();
+            calls.close();
+        },
+    };
 }
 
 const labelOf = (tab) => (tab === 'layers' ? 'layer' : 'name');
@@ -151,17 +471,31 @@ export function windowOf({ shown, from, to, lanes, isWhole }) {
 /** A lane's id in words. */
 export function laneWords(id) {
     const [kind, ...parts] = id.split(':');
-    return kind === 'job' ? 'job' : [kind === 'r' && 'rank', ...parts.map((part) => (part === '~' ? 'no host' : decodeURIComponent(part)))].filter(Boolean).join(' ');
+    return kind === 'job'
+        ? 'job'
+        : [kind === 'r' && 'rank', ...parts.map((part) => (part === '~' ? 'no host' : decodeURIComponent(part)))]
+              .filter(Boolean)
+              .join(' ');
 }
 
 function words({ from, to, lanes }, { count, threads, self, busy, size }) {
-    return [`${range(from, to, 10 ** Math.floor(Math.log10(Math.max(to - from, 1e-9) / 100)))} (${text(to - from, 's')})${lanes.length > 0 ? `, ${lanes.length === 1 ? laneWords(lanes[0]) : plural(lanes.length, 'lane')}` : ''}: `,
-        h('strong', {}, plural(count, 'event')), ` of ${plural(threads, 'thread')}, something ran for `, h('strong', {}, text(busy, 's')), `, call time without calls inside ${text(self, 's')}`, size > 0 && `, ${text(size, 'B')} read and written`, '.'];
+    return [
+        `${range(from, to, 10 ** Math.floor(Math.log10(Math.max(to - from, 1e-9) / 100)))} (${text(to - from, 's')})${lanes.length > 0 ? `, ${lanes.length === 1 ? laneWords(lanes[0]) : plural(lanes.length, 'lane')}` : ''}: `,
+        h('strong', {}, plural(count, 'event')),
+        ` of ${plural(threads, 'thread')}, something ran for `,
+        h('strong', {}, text(busy, 's')),
+        `, call time without calls inside ${text(self, 's')}`,
+        size > 0 && `, ${text(size, 'B')} read and written`,
+        '.',
+    ];
 }
 
 /** @param {DrawerView} view */
 function lanesCondition({ shown, lanes }) {
-    const conditions = lanes.map((id) => shown.tree.lanes.get(id)).filter((lane) => lane && lane.level !== 'job').map((lane) => laneCondition(lane, equals));
+    const conditions = lanes
+        .map((id) => shown.tree.lanes.get(id))
+        .filter((lane) => lane && lane.level !== 'job')
+        .map((lane) => laneCondition(lane, equals));
     return conditions.length > 1 ? `(${conditions.map((one) => `(${one})`).join(' or ')})` : conditions[0];
 }
 
@@ -170,6 +504,28 @@ function lanesCondition({ shown, lanes }) {
  * @param {DrawerView} view
  */
 function leads(view) {
-    const { place, from, to } = view, where = lanesCondition(view), filter = where ? narrowed(place.filter ?? '', where) : place.filter, change = { from, to, filter };
-    return [{ page: 'flame', label: 'Flame graph', more: { filter: place.filter, lanes: view.lanes.join(','), panel: null } }, { page: 'layer', label: 'Layer' }, { page: 'query', label: 'Query', more: { ask: 'events', order: '-time' } }, { page: 'overlap', label: 'Overlap' }].map(({ page, label, more }) => h('a', { class: 'button small', href: pageLink(page, { ...change, ...more }), title: `This part of the job on the page ${label}` }, label));
+    const { place, from, to } = view,
+        where = lanesCondition(view),
+        filter = where ? narrowed(place.filter ?? '', where) : place.filter,
+        change = { from, to, filter };
+    return [
+        {
+            page: 'flame',
+            label: 'Flame graph',
+            more: { filter: place.filter, lanes: view.lanes.join(','), panel: null },
+        },
+        { page: 'layer', label: 'Layer' },
+        { page: 'query', label: 'Query', more: { ask: 'events', order: '-time' } },
+        { page: 'overlap', label: 'Overlap' },
+    ].map(({ page, label, more }) =>
+        h(
+            'a',
+            {
+                class: 'button small',
+                href: pageLink(page, { ...change, ...more }),
+                title: `This part of the job on the page ${label}`,
+            },
+            label,
+        ),
+    );
 }

@@ -19,16 +19,46 @@ export function wordsOfLine({ level, label, pid, tid, words }, fixed) {
 /**
  * @param {import('./timeline_tree.js').Line} line
  * @param {boolean} fixed
- * @param {{onFold: (id: string) => void, onPin: (id: string) => void, onHide: (id: string) => void, pinned?: string[]}} actions
+ * @param {{onFold: (id: string) => void, onPin: (id: string) => void, onHide: (id: string) => void, pinned?:
+ *   string[]}} actions
  */
 export function gutterLine({ lane, indent, height, foldable, open }, fixed, { onFold, onPin, onHide, pinned = [] }) {
-    const shown = wordsOfLine(lane, fixed), isPinned = fixed || pinned.includes(lane.id);
+    const shown = wordsOfLine(lane, fixed),
+        isPinned = fixed || pinned.includes(lane.id);
     const about = `${KINDS[lane.level]} ${lane.label}${lane.pid !== null && lane.level === 'thread' ? ` of process ${lane.pid}` : ''}: ${grouped(lane.events)} events, busy ${text(lane.busy, 's')}${lane.threads > 1 ? `, ${plural(lane.threads, 'thread')}` : ''}`;
-    const element = h('div', { class: `tl-name ${lane.level}`, title: about, data: { lane: lane.id } },
-        foldable && !fixed ? h('button', { type: 'button', class: 'tl-fold', 'aria-expanded': String(open), onclick: () => onFold(lane.id) }, icon('open'), h('span', {}, narrow(shown))) : h('span', { class: 'tl-plain' }, narrow(shown)),
-        h('span', { class: 'tl-tools' },
-            h('button', { type: 'button', 'aria-pressed': String(isPinned), 'aria-label': `Pin ${shown}`, title: isPinned ? 'Unpin' : 'Pin to the top', onclick: () => onPin(lane.id) }, icon(isPinned ? 'close' : 'up')),
-            !fixed && h('button', { type: 'button', 'aria-label': `Hide ${shown}`, title: 'Hide', onclick: () => onHide(lane.id) }, icon('close'))));
+    const element = h(
+        'div',
+        { class: `tl-name ${lane.level}`, title: about, data: { lane: lane.id } },
+        foldable && !fixed
+            ? h(
+                  'button',
+                  { type: 'button', class: 'tl-fold', 'aria-expanded': String(open), onclick: () => onFold(lane.id) },
+                  icon('open'),
+                  h('span', {}, narrow(shown)),
+              )
+            : h('span', { class: 'tl-plain' }, narrow(shown)),
+        h(
+            'span',
+            { class: 'tl-tools' },
+            h(
+                'button',
+                {
+                    type: 'button',
+                    'aria-pressed': String(isPinned),
+                    'aria-label': `Pin ${shown}`,
+                    title: isPinned ? 'Unpin' : 'Pin to the top',
+                    onclick: () => onPin(lane.id),
+                },
+                icon(isPinned ? 'close' : 'up'),
+            ),
+            !fixed &&
+                h(
+                    'button',
+                    { type: 'button', 'aria-label': `Hide ${shown}`, title: 'Hide', onclick: () => onHide(lane.id) },
+                    icon('close'),
+                ),
+        ),
+    );
     setStyle(element, { height: `${height}px`, '--indent': indent });
     return element;
 }

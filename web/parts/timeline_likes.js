@@ -1,4 +1,5 @@
-/* timeline_likes.js - what is like the event under the pointer stands out: by name at once, by file or step once the pointer rests. */
+/* timeline_likes.js - what is like the event under the pointer stands out: by name at once, by file or step once the
+ * pointer rests. */
 
 import { getOf } from '../api.js';
 import { equals } from './narrow.js';
@@ -13,10 +14,11 @@ const RESTS = 250; /* ms */
  * @param {(condition: string|null) => void} light  outlines what satisfies it
  */
 export function timelineLikes(trace, stage, light) {
-    let resting = 0, lit = null;
+    let resting = 0,
+        lit = null;
 
     function outline(condition) {
-        if (lit !== condition) light(lit = condition);
+        if (lit !== condition) light((lit = condition));
     }
 
     /**
@@ -27,12 +29,23 @@ export function timelineLikes(trace, stage, light) {
     function point(by, box, known) {
         clearTimeout(resting);
         stage.setOnly(by === 'name' && box ? stage.texts.words[box.name] : null);
-        if ((by !== 'file_name' && by !== 'step') || !box) { outline(null); return; }
+        if ((by !== 'file_name' && by !== 'step') || !box) {
+            outline(null);
+            return;
+        }
         resting = setTimeout(async () => {
-            const { columns } = await getOf(trace, eventPath(trace, eventOf(box, known)), {}).catch(() => ({ columns: {} }));
+            const { columns } = await getOf(trace, eventPath(trace, eventOf(box, known)), {}).catch(() => ({
+                columns: {},
+            }));
             outline(columns[by] === undefined || columns[by] === null ? null : equals(by, columns[by]));
         }, RESTS);
     }
 
-    return { point, get condition() { return lit; }, close: () => clearTimeout(resting) };
+    return {
+        point,
+        get condition() {
+            return lit;
+        },
+        close: () => clearTimeout(resting),
+    };
 }

@@ -6,7 +6,12 @@ const KINDS = { host: 'h', rank_group: 'r', process: 'p', thread: 't' };
 
 /** A text as a lane's id has it. */
 function encoded(words) {
-    return words === null || words === undefined ? '~' : encodeURIComponent(words).replace(/[!'()*~]/g, (sign) => '%' + sign.charCodeAt(0).toString(16).toUpperCase());
+    return words === null || words === undefined
+        ? '~'
+        : encodeURIComponent(words).replace(
+              /[!'()*~]/g,
+              (sign) => '%' + sign.charCodeAt(0).toString(16).toUpperCase(),
+          );
 }
 
 /**

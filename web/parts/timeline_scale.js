@@ -1,7 +1,9 @@
-/* timeline_scale.js - where a moment is on the screen: resolutions and tiles, zoom and pan, the ruler.  Times are ticks from the origin. */
+/* timeline_scale.js - where a moment is on the screen: resolutions and tiles, zoom and pan, the ruler.  Times are
+ * ticks from the origin. */
 
 export const CELLS = 512; /* of a tile */
-const LEAST = 4, RULER = 110;
+const LEAST = 4,
+    RULER = 110;
 
 /** @typedef {{from: number, to: number}} Span  in ticks */
 
@@ -26,7 +28,8 @@ export function wholeResolution(end) {
  * @returns {number[]}
  */
 export function tilesOf({ from, to }, r, end) {
-    const first = Math.max(0, Math.floor(from / (CELLS * r))), last = Math.min(Math.ceil(end / (CELLS * r)), Math.ceil(to / (CELLS * r))) - 1;
+    const first = Math.max(0, Math.floor(from / (CELLS * r))),
+        last = Math.min(Math.ceil(end / (CELLS * r)), Math.ceil(to / (CELLS * r))) - 1;
     return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
 }
 
@@ -40,7 +43,7 @@ function inside(from, length, end) {
 /** @param {Span} view  times @factor, with the moment @at where it is */
 export function zoomed({ from, to }, factor, at, end) {
     const length = Math.min(Math.max((to - from) * factor, LEAST), Math.max(end, LEAST));
-    return inside(at - (at - from) * length / (to - from), length, end);
+    return inside(at - ((at - from) * length) / (to - from), length, end);
 }
 
 /** @param {Span} view */
@@ -60,7 +63,8 @@ export function fitted({ from, to }, end, room = 0.1) {
  * @returns {{step: number, times: number[]}}
  */
 export function rulerOf({ from, to }, perSecond, width) {
-    const wanted = (to - from) / perSecond * RULER / Math.max(width, 1), power = 10 ** Math.floor(Math.log10(wanted));
+    const wanted = (((to - from) / perSecond) * RULER) / Math.max(width, 1),
+        power = 10 ** Math.floor(Math.log10(wanted));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= wanted * 0.999);
     const times = [];
     for (let at = Math.ceil(from / perSecond / step - 1e-9); at * step <= to / perSecond; at++) times.push(at * step);

@@ -3,7 +3,8 @@
 export const ROW = 18; /* px */
 export const LINE = 26;
 export const GAP = 8;
-const CHUNK = 16, MOST_ROWS = 3900; /* so that a tile stays within what the server draws at once */
+const CHUNK = 16,
+    MOST_ROWS = 3900; /* so that a tile stays within what the server draws at once */
 
 /**
  * @typedef {Object} Chunk  lanes that are asked for together
@@ -57,12 +58,17 @@ export function treeOf(records) {
 
 /** Threads are asked for with others of their rank, all else with what stands beside it. */
 function cut(lane) {
-    if (lane.level === 'rank_group') chunks(`${lane.id} threads`, lane.children.flatMap((process) => process.children));
+    if (lane.level === 'rank_group')
+        chunks(
+            `${lane.id} threads`,
+            lane.children.flatMap((process) => process.children),
+        );
     if (lane.level !== 'process') chunks(lane.id, lane.children);
 }
 
 function chunks(name, lanes) {
-    let chunk = null, rows = 0;
+    let chunk = null,
+        rows = 0;
     for (const lane of lanes) {
         if (!chunk || chunk.lanes.length === CHUNK || rows + lane.rows > MOST_ROWS) {
             chunk = { key: `${name} ${lane.id}`, lanes: [] };
@@ -82,9 +88,11 @@ export function below({ children }) {
 /** The rank that was busy for longest, and what it is in, open; with few hosts all of them. */
 export function usuallyOpen(tree, chosen = []) {
     if (chosen.length > 0 && chosen[0] !== 'job') return openedFor(tree, chosen);
-    const { root, lanes } = tree, open = new Set(root.children.length <= 4 ? root.children.map(({ id }) => id) : []);
+    const { root, lanes } = tree,
+        open = new Set(root.children.length <= 4 ? root.children.map(({ id }) => id) : []);
     let busiest = null;
-    for (const lane of lanes.values()) if (lane.level === 'rank_group' && !(lane.busy <= busiest?.busy)) busiest = lane;
+    for (const lane of lanes.values())
+        if (lane.level === 'rank_group' && !(lane.busy <= busiest?.busy)) busiest = lane;
     for (const lane of [busiest, ...(busiest?.children ?? [])]) if (lane) open.add(lane.id);
     if (busiest) open.add(busiest.parent);
     return open;
@@ -92,14 +100,20 @@ export function usuallyOpen(tree, chosen = []) {
 
 /** These lanes and all below them. */
 export function withBelow({ lanes }, ids) {
-    const found = new Set(), add = (lane) => { found.add(lane.id); lane.children.forEach(add); };
+    const found = new Set(),
+        add = (lane) => {
+            found.add(lane.id);
+            lane.children.forEach(add);
+        };
     for (const id of ids) if (lanes.has(id)) add(lanes.get(id));
     return found;
 }
 
 /** Of chosen lanes the first is open, and what it is in. */
 function openedFor(tree, chosen) {
-    const [id] = chosen, open = opened(new Set([id]), tree, id), { children } = tree.lanes.get(id);
+    const [id] = chosen,
+        open = opened(new Set([id]), tree, id),
+        { children } = tree.lanes.get(id);
     for (const child of children) if (child.level === 'process') open.add(child.id);
     return open;
 }
@@ -107,17 +121,20 @@ function openedFor(tree, chosen) {
 /** Opens what hides a lane. */
 export function opened(open, { lanes }, id) {
     const next = new Set(open);
-    for (let at = lanes.get(lanes.get(id)?.parent); at && at.level !== 'job'; at = lanes.get(at.parent)) next.add(at.id);
+    for (let at = lanes.get(lanes.get(id)?.parent); at && at.level !== 'job'; at = lanes.get(at.parent))
+        next.add(at.id);
     return next;
 }
 
 /**
  * @param {{root: Lane, lanes: Map<string, Lane>}} tree
- * @param {{open: Set<string>, hidden: Set<string>, sort: string, depth: number, named?: string}} options  named: only lanes whose name holds this, what they are in, and what is in them
+ * @param {{open: Set<string>, hidden: Set<string>, sort: string, depth: number, named?: string}} options  named:
+ *   only lanes whose name holds this, what they are in, and what is in them
  * @returns {{lines: Line[], height: number}}
  */
 export function linesOf({ root, lanes }, { open, hidden, sort, depth, named }) {
-    const lines = [], [kept, around] = named ? namedLanes(lanes, named) : [null, open];
+    const lines = [],
+        [kept, around] = named ? namedLanes(lanes, named) : [null, open];
     let top = 0;
     const visit = (lane, indent) => {
         if (hidden.has(lane.id) || (kept && !kept.has(lane.id))) return;
@@ -132,12 +149,20 @@ export function linesOf({ root, lanes }, { open, hidden, sort, depth, named }) {
 
 /** Lanes that are found by their name with all around and in them; and those around them alone. */
 function namedLanes(lanes, named) {
-    const words = named.toLowerCase(), kept = new Set(), around = new Set();
+    const words = named.toLowerCase(),
+        kept = new Set(),
+        around = new Set();
     for (const lane of lanes.values()) {
-        if (kept.has(lane.parent) && !around.has(lane.parent)) { kept.add(lane.id); continue; }
+        if (kept.has(lane.parent) && !around.has(lane.parent)) {
+            kept.add(lane.id);
+            continue;
+        }
         if (!lane.label.toLowerCase().includes(words)) continue;
         kept.add(lane.id);
-        for (let at = lanes.get(lane.parent); at; at = lanes.get(at.parent)) { kept.add(at.id); around.add(at.id); }
+        for (let at = lanes.get(lane.parent); at; at = lanes.get(at.parent)) {
+            kept.add(at.id);
+            around.add(at.id);
+        }
     }
     return [kept, around];
 }
@@ -145,12 +170,26 @@ function namedLanes(lanes, named) {
 /** @returns {Line} */
 export function lineOf(lane, indent, top, open, depth) {
     const rows = lane.level === 'thread' && lane.rows <= MOST_ROWS ? Math.max(1, Math.min(lane.rows, depth)) : 0;
-    return { lane, indent, top, rows, more: rows > 0 ? lane.rows - rows : 0, height: rows > 0 ? rows * ROW + GAP : LINE, foldable: lane.children.length > 0, open: open && lane.children.length > 0 };
+    return {
+        lane,
+        indent,
+        top,
+        rows,
+        more: rows > 0 ? lane.rows - rows : 0,
+        height: rows > 0 ? rows * ROW + GAP : LINE,
+        foldable: lane.children.length > 0,
+        open: open && lane.children.length > 0,
+    };
 }
 
 function inOrder(lanes, sort) {
-    const key = sort.replace(/^-/, ''), sign = sort.startsWith('-') ? -1 : 1;
-    return key === '' || key === 'name' ? (sign < 0 ? [...lanes].reverse() : lanes) : [...lanes].sort((a, b) => sign * (a[key] - b[key]));
+    const key = sort.replace(/^-/, ''),
+        sign = sort.startsWith('-') ? -1 : 1;
+    return key === '' || key === 'name'
+        ? sign < 0
+            ? [...lanes].reverse()
+            : lanes
+        : [...lanes].sort((a, b) => sign * (a[key] - b[key]));
 }
 
 /**
@@ -159,7 +198,8 @@ function inOrder(lanes, sort) {
  * @returns {number} its index; -1 above the first
  */
 export function lineAt(lines, y) {
-    let low = 0, high = lines.length;
+    let low = 0,
+        high = lines.length;
     while (low < high) {
         const middle = (low + high) >> 1;
         if (lines[middle].top <= y) low = middle + 1;
@@ -175,7 +215,8 @@ export function lineAt(lines, y) {
  */
 export function laneCondition({ level, host_name: host, pid, tid, children }, equals) {
     const parts = [equals('host_name', host)];
-    if (level === 'rank_group' && children.length > 1) parts.push(`pid.isin([${children.map((process) => process.pid).join(', ')}])`);
+    if (level === 'rank_group' && children.length > 1)
+        parts.push(`pid.isin([${children.map((process) => process.pid).join(', ')}])`);
     else if (level !== 'host') parts.push(equals('pid', pid));
     if (level === 'thread') parts.push(equals('tid', tid));
     return level === 'job' ? '' : parts.join(' and ');

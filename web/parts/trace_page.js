@@ -1,4 +1,5 @@
-/* trace_page.js - what all pages of one trace have in common: its head, the control bar, and what stands there while it is being read. */
+/* trace_page.js - what all pages of one trace have in common: its head, the control bar, and what stands there while
+ * it is being read. */
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -25,11 +26,19 @@ let last = null;
  * @param {HTMLElement} host
  * @param {Object} place
  * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
- * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean}} [options]  bar: false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows the event that the place names
+ * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean}} [options]  bar:
+ *   false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows the event that
+ *   the place names
  */
 export function tracePage(host, place, paint, { bar: hasBar = true, without = [], ownEvent = false } = {}) {
     const control = new AbortController();
-    let now = place, trace = null, presets = [], picture = null, bar = null, progress = null, event = null;
+    let now = place,
+        trace = null,
+        presets = [],
+        picture = null,
+        bar = null,
+        progress = null,
+        event = null;
     if (last?.trace.id === place.trace) open(last);
     else fill(host, waiting({ what: 'Opening the trace', height: 480 }));
     start();
@@ -37,11 +46,19 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     /** @param {boolean} [anew]  draws also what has not changed */
     async function start(anew = false) {
         try {
-            const [one, list] = await Promise.all([get(`traces/${place.trace}`, {}, control.signal), get('presets', {}, control.signal)]);
+            const [one, list] = await Promise.all([
+                get(`traces/${place.trace}`, {}, control.signal),
+                get('presets', {}, control.signal),
+            ]);
             const same = trace !== null && JSON.stringify([one, list.presets]) === JSON.stringify([trace, presets]);
             if (!same || anew) open({ trace: one, presets: list.presets });
         } catch (problem) {
-            if (problem.name !== 'AbortError') fill(host, failure(problem, () => start()), h('p', {}, h('a', { href: link({}, {}) }, 'All traces')));
+            if (problem.name !== 'AbortError')
+                fill(
+                    host,
+                    failure(problem, () => start()),
+                    h('p', {}, h('a', { href: link({}, {}) }, 'All traces')),
+                );
         }
     }
 
@@ -54,11 +71,22 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     }
 
     function showUnready() {
-        const words = trace.state === 'failed' ? 'Its ingest failed; the list of traces says why.' : 'Its events are still being read.';
+        const words =
+            trace.state === 'failed'
+                ? 'Its ingest failed; the list of traces says why.'
+                : 'Its events are still being read.';
         progress?.close();
         progress = trace.job ? jobProgress(trace.job, { onEnd: () => start() }) : null;
-        fill(host, headOf(trace), empty(`${trace.name} has nothing to show yet`, h('p', {}, words), progress?.element,
-            h('p', {}, h('a', { class: 'button', href: link({}, {}) }, 'All traces'))));
+        fill(
+            host,
+            headOf(trace),
+            empty(
+                `${trace.name} has nothing to show yet`,
+                h('p', {}, words),
+                progress?.element,
+                h('p', {}, h('a', { class: 'button', href: link({}, {}) }, 'All traces')),
+            ),
+        );
     }
 
     function show() {
@@ -93,17 +121,40 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         refresh: () => start(true),
         escape: () => (picture?.escape ?? clearRange)(),
         key: (pressed) => picture?.key?.(pressed) ?? false,
-        close() { control.abort(); showEvent(undefined); picture?.close(); progress?.close(); },
+        close() {
+            control.abort();
+            showEvent(undefined);
+            picture?.close();
+            progress?.close();
+        },
     };
 }
 
 function headOf(trace) {
-    return h('header', { class: 'page-head' },
-        h('div', { class: 'page-title' }, h('h1', {}, trace.name),
+    return h(
+        'header',
+        { class: 'page-head' },
+        h(
+            'div',
+            { class: 'page-title' },
+            h('h1', {}, trace.name),
             trace.state !== 'ready' && h('span', { class: `badge ${trace.state}` }, trace.state),
-            (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag))),
+            (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
+        ),
         h('p', { class: 'path' }, trace.path),
-        trace.preset && h('p', { class: 'why' }, 'Preset ', h('strong', {}, trace.preset.name), trace.preset.why && ` \u2013 ${trace.preset.why}`),
-        trace.state === 'stale' && h('p', { class: 'notice warn' }, 'The files changed since they were read. Refresh the trace in the list to see the new events.'));
+        trace.preset &&
+            h(
+                'p',
+                { class: 'why' },
+                'Preset ',
+                h('strong', {}, trace.preset.name),
+                trace.preset.why && ` \u2013 ${trace.preset.why}`,
+            ),
+        trace.state === 'stale' &&
+            h(
+                'p',
+                { class: 'notice warn' },
+                'The files changed since they were read. Refresh the trace in the list to see the new events.',
+            ),
+    );
 }
-

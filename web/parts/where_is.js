@@ -1,4 +1,5 @@
-/* where_is.js - where somebody who knows the field's notebooks and reports finds their tables and plots: each is a link. */
+/* where_is.js - where somebody who knows the field's notebooks and reports finds their tables and plots: each is a
+ * link. */
 
 import { h } from '../dom.js';
 import { here, link, pageLink } from '../state.js';
@@ -22,16 +23,38 @@ const TABLES = [
     ['Flame graph', 'Flame graph', 'flame', {}],
     ['Lines that were lost', 'Report', 'report', {}],
 ];
-const QUESTIONS = [['Report by function: time, count, mean, deviation', 'Statistics by function'], ['Quartiles of transfer sizes by function', 'Sizes by function'], ['Transfer size over time', 'Transfer size over time'],
-    ['Common access sizes', 'Transfer sizes'], ['Balance of processes', 'Balance of processes'], ['Raw events', 'Slowest calls']];
+const QUESTIONS = [
+    ['Report by function: time, count, mean, deviation', 'Statistics by function'],
+    ['Quartiles of transfer sizes by function', 'Sizes by function'],
+    ['Transfer size over time', 'Transfer size over time'],
+    ['Common access sizes', 'Transfer sizes'],
+    ['Balance of processes', 'Balance of processes'],
+    ['Raw events', 'Slowest calls'],
+];
 
 /** @param {() => void} onGo */
 export function whereIs(onGo) {
     const place = here();
-    if (!place.trace) return h('p', { class: 'hint' }, 'Open a trace, and here stands where to find each table and plot of the notebooks.');
-    const span = Number(place.to ?? SPAN) - Number(place.from ?? 0), asked = examples(usualGranularity(place, span));
-    const entries = [...TABLES.map(([what, where, page, change]) => ({ what, where, href: pageLink(page, change) })),
-        ...QUESTIONS.map(([what, name]) => ({ what, where: `Query, ${name}`, href: pageLink('query', asked.find((one) => one.name === name).place) })),
-        { what: 'Runs side by side', where: 'Compare', href: link({ page: 'compare', traces: place.trace }, {}) }];
-    return h('ul', { class: 'where-is', onclick: onGo }, entries.map(({ what, where, href }) => h('li', {}, h('a', { href }, what), h('small', {}, where))));
+    if (!place.trace)
+        return h(
+            'p',
+            { class: 'hint' },
+            'Open a trace, and here stands where to find each table and plot of the notebooks.',
+        );
+    const span = Number(place.to ?? SPAN) - Number(place.from ?? 0),
+        asked = examples(usualGranularity(place, span));
+    const entries = [
+        ...TABLES.map(([what, where, page, change]) => ({ what, where, href: pageLink(page, change) })),
+        ...QUESTIONS.map(([what, name]) => ({
+            what,
+            where: `Query, ${name}`,
+            href: pageLink('query', asked.find((one) => one.name === name).place),
+        })),
+        { what: 'Runs side by side', where: 'Compare', href: link({ page: 'compare', traces: place.trace }, {}) },
+    ];
+    return h(
+        'ul',
+        { class: 'where-is', onclick: onGo },
+        entries.map(({ what, where, href }) => h('li', {}, h('a', { href }, what), h('small', {}, where))),
+    );
 }
