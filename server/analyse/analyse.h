@@ -321,6 +321,7 @@ void sta_content_report_fini(struct sta_content_report *report);
 #include "analyse/facade/counters.h"
 #include "analyse/facade/dasf.h"
 #include "analyse/facade/findings.h"
+#include "analyse/facade/language.h"
 #include "analyse/facade/overlap.h"
 #include "analyse/facade/query.h"
 #include "analyse/facade/roles.h"

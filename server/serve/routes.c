@@ -201,6 +201,10 @@ const struct sta_route sta_routes[] = {
           sta_api_metric_explained),
      .reply = "metric", .summary = "One column of layered tables",
      .text = "What it is under each semantics, with or without the layer before its name."},
+    {CALL(GET, "/api/v1/language", "language", "queries", VIEWER, INLINE, sta_api_language),
+     .reply = "language", .summary = "The expression language",
+     .text = "Functions, aggregates and methods with signature, meaning, and an example with its result; "
+             "keywords and operators. What the parser knows, and no more."},
     {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary),
      .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
      .reply = "summary", .tabular = true, .summary = "Summary by layer",

@@ -93,6 +93,7 @@ int sta_api_metrics_explained(struct sta_call *, struct sta_reply *, struct sta_
 int sta_api_metric_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_put(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_preset_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_language(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_align_log(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_queries(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_saved(struct sta_call *, struct sta_reply *, struct sta_error *);

@@ -58,7 +58,7 @@ static const struct rule rules[STA_AGGREGATES] = {
 };
 
 static const char *const names[STA_AGGREGATES] = {
-#define X(id, name, arguments) name,
+#define X(id, name, arguments, ...) name,
     STA_AGGREGATE_LIST(X)
 #undef X
 };
@@ -66,7 +66,7 @@ static const char *const names[STA_AGGREGATES] = {
 unsigned sta_primitive_arguments(const struct sta_primitive *primitive)
 {
     static const uint8_t counts[STA_AGGREGATES] = {
-#define X(id, name, arguments) arguments,
+#define X(id, name, arguments, ...) arguments,
         STA_AGGREGATE_LIST(X)
 #undef X
     };

@@ -11,27 +11,37 @@
 
 #include "analyse/expression/expression.h"
 
-/* X(id, name, arguments) in the order of query.md */
+/* X(id, name, arguments, help): the help is that of sta_language_word; ROWS has that of COUNT */
 #define STA_AGGREGATE_LIST(X)                                                                                \
-    X(ROWS, "count", 0)                                                                                      \
-    X(COUNT, "count", 1)                                                                                     \
-    X(NUNIQUE, "nunique", 1)                                                                                 \
-    X(SUM, "sum", 1)                                                                                         \
-    X(MIN, "min", 1)                                                                                         \
-    X(MAX, "max", 1)                                                                                         \
-    X(FIRST, "first", 1)                                                                                     \
-    X(LAST, "last", 1)                                                                                       \
-    X(MEAN, "mean", 1)                                                                                       \
-    X(MEDIAN, "median", 1)                                                                                   \
-    X(STD, "std", 1)                                                                                         \
-    X(VAR, "var", 1)                                                                                         \
-    X(QUANTILE, "quantile", 1)                                                                               \
-    X(UNIQUE, "unique", 1)                                                                                   \
-    X(ARGMAX, "argmax", 2)                                                                                   \
-    X(BUSY, "busy", 2)
+    X(ROWS, "count", 0, NULL)                                                                                \
+    X(COUNT, "count", 1, "count([x])", "How many rows, or how many that have a value of x.", "count()", "4") \
+    X(NUNIQUE, "nunique", 1, "nunique(x)", "How many distinct values.", "nunique(size)", "2")                \
+    X(SUM, "sum", 1, "sum(x)", "The sum; of a condition, how many rows satisfy it.", "sum(size > 4096)",     \
+      "2")                                                                                                   \
+    X(MIN, "min", 1, "min(x)", "The smallest value.", "min(size)", "4096")                                   \
+    X(MAX, "max", 1, "max(x)", "The largest value.", "max(size)", "8192")                                    \
+    X(FIRST, "first", 1, "first(x)", "The value of the first row in event order that has one.",              \
+      "first(func_name)", "\"open\"")                                                                        \
+    X(LAST, "last", 1, "last(x)", "The value of the last row in event order that has one.",                  \
+      "last(func_name)", "\"read\"")                                                                         \
+    X(MEAN, "mean", 1, "mean(x)", "The arithmetic mean.", "mean(dur)", "25.0")                               \
+    X(MEDIAN, "median", 1, "median(x)",                                                                      \
+      "The value in the middle; of an even number of rows, the mean of both.", "median(dur)", "25.0")        \
+    X(STD, "std", 1, "std(x)", "The standard deviation, dividing by n - 1; missing of one value.",           \
+      "round(std(dur), 2)", "12.91")                                                                         \
+    X(VAR, "var", 1, "var(x)", "The variance, dividing by n - 1; missing of one value.",                     \
+      "round(var(dur), 2)", "166.67")                                                                        \
+    X(QUANTILE, "quantile", 1, "quantile(x, q)", "The quantile for q from 0 to 1, interpolated linearly.",   \
+      "quantile(dur, 0.9)", "37.0")                                                                          \
+    X(UNIQUE, "unique", 1, "unique(x)", "The sorted list of distinct values.", "unique(size)",               \
+      "[4096,8192]")                                                                                         \
+    X(ARGMAX, "argmax", 2, "argmax(x, y)", "x of the row whose y is largest, the first of equals.",          \
+      "argmax(size, dur)", "8192")                                                                           \
+    X(BUSY, "busy", 2, "busy()", "Seconds in which at least one of the events was running; of events only.", \
+      "busy()", "8e-05")
 
 enum sta_aggregate {
-#define X(id, name, arguments) STA_AGGREGATE_##id,
+#define X(id, name, arguments, ...) STA_AGGREGATE_##id,
     STA_AGGREGATE_LIST(X)
 #undef X
         STA_AGGREGATES

@@ -145,19 +145,47 @@ static struct sta_term method_between(struct sta_parser *parser, const struct st
 static const struct method {
     const char *name;
     unsigned least, most; /* arguments between the parentheses */
-    method_builder build;
+    method_builder build; /* NULL: its argument is a list, which parse_isin reads */
+    struct sta_help help;
 } methods[] = {
-    {"isna", 0, 0, method_isna},       {"isnull", 0, 0, method_isna},
-    {"notna", 0, 0, method_notna},     {"notnull", 0, 0, method_notna},
-    {"between", 2, 2, method_between}, {"fillna", 1, 1, sta_build_coalesce},
-    {"abs", 0, 0, sta_build_function}, {"round", 0, 1, sta_build_function},
+    {"isin",
+     1,
+     1,
+     NULL,
+     {"x.isin([a, ..])", "Whether x is one of the constants.", "\"read\".isin([\"read\", \"write\"])",
+      "true"}},
+    {"isna", 0, 0, method_isna, {"x.isna()", "Whether the value is missing.", "(1 / 0).isna()", "true"}},
+    {"isnull", 0, 0, method_isna, {"x.isnull()", "The same as isna.", "(1 / 0).isnull()", "true"}},
+    {"notna", 0, 0, method_notna, {"x.notna()", "Whether there is a value.", "(1 / 0).notna()", "false"}},
+    {"notnull", 0, 0, method_notna, {"x.notnull()", "The same as notna.", "(1 / 0).notnull()", "false"}},
+    {"between",
+     2,
+     2,
+     method_between,
+     {"x.between(a, b)", "Whether a <= x <= b.", "(5).between(1, 5)", "true"}},
+    {"fillna",
+     1,
+     1,
+     sta_build_coalesce,
+     {"x.fillna(value)", "x, or the value where x is missing; both of one type.", "(1 / 0).fillna(0)",
+      "0.0"}},
+    {"abs", 0, 0, sta_build_function, {"x.abs()", "The number without its sign.", "(-2).abs()", "2"}},
+    {"round", 0, 1, sta_build_function, {"x.round([n])", "As the function round.", "(2.5).round()", "2"}},
 };
+
+bool sta_method_word(size_t index, struct sta_language_word *word)
+{
+    if (index >= STA_COUNT_OF(methods))
+        return false;
+    *word = (struct sta_language_word){.name = methods[index].name, .help = methods[index].help};
+    return true;
+}
 
 static void fail_method(struct sta_parser *parser, const struct sta_callee *callee)
 {
-    const char *names[STA_COUNT_OF(methods) + 2] = {"isin", "str"};
+    const char *names[STA_COUNT_OF(methods) + 1] = {"str"};
     for (size_t i = 0; i < STA_COUNT_OF(methods); i++)
-        names[i + 2] = methods[i].name;
+        names[i + 1] = methods[i].name;
     sta_fail_unknown(&parser->builder, "method", callee->name, callee->position, names, STA_COUNT_OF(names));
 }
 

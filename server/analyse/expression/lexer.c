@@ -118,13 +118,53 @@ static size_t quoted_length(const char *at, const char *end)
     return close != NULL ? (size_t)(close + 1 - at) : 0;
 }
 
+/* Operators, those of two characters first; then what only separates, which has no help. */
+static const struct sign {
+    const char *name;
+    struct sta_help help;
+} signs[] = {
+    {"**",
+     {"a ** b", "a to the power of b, a number; binds tighter than a sign before it.", "2 ** 10", "1024.0"}},
+    {"//", {"a // b", "The quotient rounded down; missing where b is 0.", "7 // 2", "3"}},
+    {"==", {"a == b", "Whether both are equal; a missing value equals nothing.", "1 == 2", "false"}},
+    {"!=", {"a != b", "Whether both differ; true where one is missing.", "1 != 2", "true"}},
+    {"<=", {"a <= b", "Whether a is at most b.", "2 <= 2", "true"}},
+    {">=", {"a >= b", "Whether a is at least b.", "1 >= 2", "false"}},
+    {"<", {"a < b", "Whether a is less; a < b < c means a < b and b < c.", "1 < 2 < 3", "true"}},
+    {">", {"a > b", "Whether a is greater.", "1 > 2", "false"}},
+    {"+", {"a + b", "The sum; of texts, one behind the other.", "\"a\" + \"b\"", "\"ab\""}},
+    {"-", {"a - b", "The difference; before a number, its negative.", "5 - 7", "-2"}},
+    {"*", {"a * b", "The product.", "6 * 7", "42"}},
+    {"/", {"a / b", "The quotient, a number; missing where b is 0.", "7 / 2", "3.5"}},
+    {"%", {"a % b", "What remains of a // b, with the sign of b.", "7 % 4", "3"}},
+    {"~", {"~a", "Whether the condition does not hold; binds tightly.", "~(1 > 2)", "true"}},
+    {"&", {"a & b", "The same as and.", "1 < 2 & 2 < 3", "true"}},
+    {"|", {"a | b", "The same as or.", "1 > 2 | 2 < 3", "true"}},
+    {"(", {NULL}},
+    {")", {NULL}},
+    {"[", {NULL}},
+    {"]", {NULL}},
+    {",", {NULL}},
+    {".", {NULL}},
+    {"=", {NULL}},
+};
+
+bool sta_operator_word(size_t index, struct sta_language_word *word)
+{
+    if (index >= STA_COUNT_OF(signs) || signs[index].help.signature == NULL)
+        return false;
+    *word = (struct sta_language_word){.name = signs[index].name, .help = signs[index].help};
+    return true;
+}
+
 static size_t sign_length(const char *at, const char *end)
 {
-    static const char *const pairs[] = {"**", "//", "==", "!=", "<=", ">="};
-    for (size_t i = 0; i < STA_COUNT_OF(pairs); i++)
-        if (end - at >= 2 && memcmp(at, pairs[i], 2) == 0)
-            return 2;
-    return *at != '\0' && strchr("+-*/%<>()[],.=&|~", *at) != NULL;
+    for (size_t i = 0; i < STA_COUNT_OF(signs); i++) {
+        size_t length = strlen(signs[i].name);
+        if ((size_t)(end - at) >= length && memcmp(at, signs[i].name, length) == 0)
+            return length;
+    }
+    return 0;
 }
 
 static void add(struct lexer *lexer, enum sta_token_kind kind, size_t length, bool whole)

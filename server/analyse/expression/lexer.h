@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "analyse/facade/language.h"
 #include "common/error.h"
 
 enum sta_token_kind {
@@ -30,5 +31,8 @@ STA_MUSTCHECK int sta_lex(const char *text, size_t length, struct sta_token **to
 
 /** Characters that a STRING token stands for: at most its length of bytes are written.  Return: how many. */
 size_t sta_token_unescape(const struct sta_token *token, char *out);
+
+/** The operator at @index; false beyond the last. */
+bool sta_operator_word(size_t index, struct sta_language_word *word);
 
 #endif

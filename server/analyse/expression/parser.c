@@ -149,15 +149,43 @@ static struct sta_term parse_argument_column(struct sta_parser *parser, uint32_t
     return term;
 }
 
+/* Words that join values (the first four), then words that are values. */
+static const struct keyword {
+    const char *name;
+    struct sta_help help;
+} keywords[] = {
+    {"and", {"a and b", "Whether both conditions hold.", "1 < 2 and 2 < 3", "true"}},
+    {"or", {"a or b", "Whether one of the conditions holds.", "1 > 2 or 2 < 3", "true"}},
+    {"not",
+     {"not a", "Whether the condition does not hold; before in: whether the value is none of the list.",
+      "not 1 > 2", "true"}},
+    {"in",
+     {"x in [a, ..]", "Whether the value is one of the constants.", "\"read\" in [\"read\", \"write\"]",
+      "true"}},
+    {"true", {"true", "The condition that holds.", "true", "true"}},
+    {"True", {"True", "The same as true.", "True", "true"}},
+    {"false", {"false", "The condition that does not hold.", "false", "false"}},
+    {"False", {"False", "The same as false.", "False", "false"}},
+    {"null",
+     {"null", "A missing value; what is missing is found by isna(), not by ==.", "coalesce(null, 1)", "1"}},
+    {"None", {"None", "The same as null.", "coalesce(None, 1)", "1"}},
+};
+
+bool sta_keyword_word(size_t index, struct sta_language_word *word)
+{
+    if (index >= STA_COUNT_OF(keywords))
+        return false;
+    *word = (struct sta_language_word){.name = keywords[index].name, .help = keywords[index].help};
+    return true;
+}
+
 /* Words that are values or can't be one; false if the token is neither. */
 static bool parse_word(struct sta_parser *parser, const struct sta_token *token, struct sta_term *term)
 {
-    static const char *const words[] = {"and",  "or",    "not",   "in",   "true",
-                                        "True", "false", "False", "null", "None"};
     size_t word = 0;
-    while (word < STA_COUNT_OF(words) && !sta_text_is(sta_token_text(token), words[word]))
+    while (word < STA_COUNT_OF(keywords) && !sta_text_is(sta_token_text(token), keywords[word].name))
         word++;
-    if (word == STA_COUNT_OF(words))
+    if (word == STA_COUNT_OF(keywords))
         return false;
     if (word < 4) {
         parser->at = token;

@@ -6,6 +6,7 @@
 #include "analyse/expression/aggregates.h"
 #include "analyse/expression/build.h"
 #include "analyse/expression/lexer.h"
+#include "analyse/facade/language.h"
 
 struct sta_parser {
     struct sta_builder builder;
@@ -91,8 +92,33 @@ struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of,
 /** Calls the function of that name with these arguments. */
 struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count);
+
+/* ---- choices.c: functions whose result is one of their arguments */
+/** Fails unless all are numbers. */
+bool sta_check_numbers(struct sta_parser *parser, const struct sta_callee *callee,
+                       const struct sta_term *arguments, unsigned count);
+/** The same value under another position, no longer a bare column or a constant as written. */
+struct sta_term sta_renamed(struct sta_term term, uint32_t position);
 struct sta_term sta_build_coalesce(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_where(struct sta_parser *parser, const struct sta_callee *callee,
+                                const struct sta_term *arguments, unsigned count);
+/** @of_integers: STA_OP_LEAST_I or STA_OP_GREATEST_I. */
+struct sta_term sta_build_extreme(struct sta_parser *parser, enum sta_operation of_integers,
+                                  const struct sta_callee *callee, const struct sta_term *arguments,
+                                  unsigned count);
+
+/* ---- binning.c */
+struct sta_term sta_build_bin(struct sta_parser *parser, const struct sta_callee *callee,
+                              const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_cut(struct sta_parser *parser, const struct sta_callee *callee,
+                              const struct sta_term *arguments, unsigned count);
+
+/* ---- the tables behind sta_language_word(): the word at @index, false beyond the last */
+bool sta_function_word(size_t index, struct sta_language_word *word);
+bool sta_method_word(size_t index, struct sta_language_word *word);
+bool sta_text_method_word(size_t index, struct sta_language_word *word);
+bool sta_keyword_word(size_t index, struct sta_language_word *word);
 
 /* ---- aggregates.c */
 /** Whether an aggregate has this name. */

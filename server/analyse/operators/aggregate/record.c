@@ -9,7 +9,7 @@
 
 /* Arguments of each aggregate. */
 static const unsigned argument_counts[] = {
-#define X(id, name, arguments) [STA_AGGREGATE_##id] = arguments,
+#define X(id, name, arguments, ...) [STA_AGGREGATE_##id] = arguments,
     STA_AGGREGATE_LIST(X)
 #undef X
 };

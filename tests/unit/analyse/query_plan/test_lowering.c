@@ -42,7 +42,7 @@ static void check_columns(const char *json, const char *wanted)
 static char *primitives_text(const struct sta_plan_stage *stage)
 {
     static const char *const names[] = {
-#define X(id, name, arguments) name,
+#define X(id, name, arguments, ...) name,
         STA_AGGREGATE_LIST(X)
 #undef X
     };
