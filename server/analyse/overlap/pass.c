@@ -46,6 +46,8 @@ static void fill_nothing(struct sta_host_span *spans, size_t from, size_t to)
         spans[i] = nothing;
 }
 
+/* Afterwards @instants has a place for each set of every unit that @units has one for: what a worker counted
+ * is read for all of these, also for units that only others met. */
 static int grow_units(const struct pass *pass, struct worker *worker, size_t need, struct sta_error *err)
 {
     size_t units = worker->unit_capacity, instants = worker->instant_capacity;
@@ -54,7 +56,7 @@ static int grow_units(const struct pass *pass, struct worker *worker, size_t nee
         fill_nothing(worker->units, units, worker->unit_capacity);
     if (rc == 0)
         rc = STA_ACCOUNT_GROW(pass->account, worker->instants, worker->instant_capacity,
-                              need * pass->request->set_count, WHAT, err);
+                              worker->unit_capacity * pass->request->set_count, WHAT, err);
     if (rc == 0 && worker->instant_capacity > instants)
         memset(worker->instants + instants, 0,
                (worker->instant_capacity - instants) * sizeof *worker->instants);

@@ -400,6 +400,69 @@ Test(overlap, intervals_are_the_longest_stretches_in_which_a_condition_holds)
     free(scene);
 }
 
+/* ---- units that one worker meets late */
+
+#define SEGMENTS 32
+#define ROUNDS 12 /* events of a segment */
+#define EARLY_UNITS 20
+
+/* All but one segment share a few units; that one has others.  So the workers that do not read it have
+ * counted fewer units than there are in the end. */
+static void make_late_units(struct scene *scene)
+{
+    static char late[ROUNDS][8], early[EARLY_UNITS][8];
+    memset(scene, 0, sizeof *scene);
+    for (int i = 0; i < SEGMENTS * ROUNDS; i++) {
+        bool is_late = i % SEGMENTS == SEGMENTS - 1;
+        char *name = is_late ? late[i / SEGMENTS] : early[i % EARLY_UNITS];
+        snprintf(name, sizeof late[0], "%s%d", is_late ? "l" : "e", is_late ? i / SEGMENTS : i % EARLY_UNITS);
+        scene->events[scene->count++] = (struct made_event){
+            .source = "rank-0", .ts = i, .name = name, .cat = "ab", .host = "h", .pid = 1, .tid = 1};
+    }
+    made_trace_init(&scene->trace, scene->events, scene->count, 1, SEGMENTS);
+    scene->presets = load_built_in(NULL);
+}
+
+static void check_late_units(const struct sta_overlap_question *question)
+{
+    struct sta_overlap_answer answer;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_budget budget = {.workers = 3, .memory = 64 << 20};
+    cr_assert_eq(sta_overlap_run(question, &budget, &answer, &err), 0, "%s", err.text);
+    cr_assert_eq(answer.per_scope.rows, EARLY_UNITS + ROUNDS);
+    for (int s = 0; s < SETS; s++) {
+        char column[16];
+        int64_t events = 0;
+        snprintf(column, sizeof column, "%s_events", names[s]);
+        for (size_t row = 0; row < answer.per_scope.rows; row++)
+            events += cell(&answer.per_scope, column, row);
+        cr_assert_eq(events, SEGMENTS * ROUNDS, "%s: %ld events", names[s], (long)events);
+    }
+    sta_overlap_answer_fini(&answer);
+}
+
+/* Which worker reads which segment is a matter of luck, so it is tried often. */
+Test(overlap, units_that_only_one_worker_met_are_counted_once)
+{
+    struct scene *scene = sta_alloc(sizeof *scene);
+    struct sta_arena arena = {0};
+    make_late_units(scene);
+    struct sta_document *request = sta_document_create(&arena, STA_DOCUMENT_OBJECT);
+    struct sta_document *sets = sta_document_create(&arena, STA_DOCUMENT_OBJECT);
+    struct sta_document *scope = sta_document_create(&arena, STA_DOCUMENT_LIST);
+    sta_document_append(&arena, request, "sets", sets);
+    sta_document_append(&arena, request, "scope", scope);
+    for (int s = 0; s < SETS; s++)
+        add_text(&arena, sets, names[s], "cat == \"ab\"");
+    add_text(&arena, scope, NULL, "name");
+    struct sta_overlap_question question = question_of(scene, request);
+    for (int i = 0; i < 300; i++)
+        check_late_units(&question);
+    sta_arena_fini(&arena);
+    end_scene(scene);
+    free(scene);
+}
+
 /* ---- limits */
 
 Test(overlap, memory_that_does_not_suffice_is_said)
