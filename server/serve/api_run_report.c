@@ -1,5 +1,6 @@
 /* A run's report as one HTML file: for mail, tickets and papers.  No script, no external resource; colours
  * for light and dark, and for print. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,7 +308,8 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
     const double from =
         values[STA_PARAMETER_FROM].given ? STA_MAX(values[STA_PARAMETER_FROM].number, 0.0) : 0;
     const double to = values[STA_PARAMETER_TO].given ? STA_MIN(values[STA_PARAMETER_TO].number, end) : end;
-    const double width = (to - from) / COLUMNS;
+    const double width =
+        ceil((to - from) / COLUMNS * 1e6) / 1e6; /* rounded down, a last one would lie outside */
     struct sta_attribution_answer answer;
     if (to - from < 1e-3)
         return STA_OK;

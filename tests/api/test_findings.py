@@ -1,7 +1,6 @@
 """Findings: their forms, rules of one's own, previews and where mistakes are, two runs, the report in one file."""
 import csv
 import io
-import random
 import re
 
 import sys
@@ -20,7 +19,7 @@ def trace(scene, plant):
     made = scene.shared.__dict__.setdefault("planted", {})
     if plant not in made:
         folder = scene.shared.root / f"findings-{plant}"
-        planted.Job(plant, random.Random(plant), hosts=3, ranks=1, epochs=2, steps=4).write(folder)
+        planted.Job({plant} - {"none"}, plant, hosts=3, ranks=1, epochs=2, steps=4).write(folder)
         made[plant] = scene.shared.ingest(folder)["id"]
     return made[plant]
 
