@@ -18,6 +18,13 @@ from daemon import ENDLESS, Daemon, generate, wait_until  # noqa: E402, F401
 SANITIZERS = re.compile(r"ERROR: (Address|Leak|Undefined|Memory)\w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|Assertion .* failed")
 
 
+class Skipped(Exception):
+    """A test cannot run here: `Skipped(need, why)`; the need is a package, or one of those that tests/running.py excuses."""
+
+    def __init__(self, need, why):
+        super().__init__(f"needs {need}: {why}")
+
+
 # ---- traces
 
 

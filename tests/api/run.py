@@ -16,7 +16,7 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from harness import Scene  # noqa: E402
+from harness import Scene, Skipped  # noqa: E402
 
 SMOKE = r"test_basics|test_query\.|test_query_streams\.test_(a_long_answer|more_streams)|test_jobs\.|test_views\.|test_overlap\.test_(busy|exposure|series|intervals|the_longest)|test_limits\.test_(one_computation|clients_that_leave|a_full_queue)|test_lifecycle\.test_stop"
 
@@ -31,13 +31,16 @@ def tests(patterns):
 
 
 def attempt(label, function, *arguments):
-    """None, or what went wrong"""
+    """whether it passed; None: it was skipped"""
     start = time.monotonic()
     try:
         function(*arguments)
         took = time.monotonic() - start
         print(f"ok      {label}" + (f"  ({took:.1f} s)" if took > 2 else ""), flush=True)
         return True
+    except Skipped as why:
+        print(f"skipped {label}: {why}", flush=True)
+        return None
     except Exception:  # one test's failure is no other's
         print(f"FAILED  {label}\n{traceback.format_exc(limit=-3)}", flush=True)
         return False
@@ -48,14 +51,14 @@ def main():
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
-    passed = failed = 0
+    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="strata-api-") as scratch:
         scene = Scene(scratch)
 
         def run(label, function, *parameters):
-            nonlocal passed, failed
+            nonlocal passed, failed, skipped
             good = attempt(label, function, *parameters)
-            passed, failed = passed + good, failed + (not good)
+            passed, failed, skipped = passed + (good is True), failed + (good is False), skipped + (good is None)
 
         for label, function in tests([SMOKE] if arguments.smoke else arguments.patterns):
             run(label, function, scene)
@@ -65,7 +68,7 @@ def main():
                 failed += 1
                 print(f"FAILED  {label}, at its end: {error}", flush=True)
         run("the shared daemon ends well", scene.end)
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * (skipped > 0))
     return 1 if failed or not passed else 0
 
 

@@ -1,4 +1,4 @@
-/* strata: what the daemon says of a trace, without a daemon.
+/* strata check: the findings of a trace, without a daemon.
  *
  *     strata check TRACE_DIR [--fail-on critical|warning|info] [--preset NAME] [--goal SHARE] [--markdown]
  *
@@ -13,10 +13,11 @@
 #include "common/files.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "server/command/command.h"
 #include "server/library.h"
 #include "server/settings.h"
 
-#define FAULT 2
+#define FAULT STA_EXIT_REQUEST
 
 struct request {
     const char *trace, *preset;
@@ -74,9 +75,7 @@ static int read_option(struct request *request, const char *name, const char *va
 static int read_arguments(int argc, char **argv, struct request *request)
 {
     *request = (struct request){.fail_on = STA_SEVERITY_CRITICAL};
-    if (argc < 2 || strcmp(argv[1], "check") != 0)
-        return fail_usage("the first word must be check", "");
-    for (int i = 2; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--markdown") == 0) {
             request->markdown = true;
         } else if (strncmp(argv[i], "--", 2) == 0) {
@@ -273,7 +272,7 @@ static int run(struct check *check, const char *store)
     return code;
 }
 
-int main(int argc, char **argv)
+int sta_command_check(int argc, char **argv)
 {
     static struct check check;
     sta_log_configure(STA_LOG_ERROR, STA_LOG_TEXT);
