@@ -175,6 +175,30 @@ const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot
 size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot);
 const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot, size_t number);
 
+/* ---- compaction: the same rows in fewer segments, which do not overlap in time, encoded better */
+
+struct sta_compaction {
+    bool all;                    /* merge what the rule would leave, too */
+    struct sta_account *account; /* what it works with is charged to it; NULL: not counted */
+    /** Called some hundred times a second; may wait.  @rows of @total are merged.  A failure (STA_ECANCELLED)
+     * gives up. */
+    int (*step)(void *context, uint64_t rows, uint64_t total, struct sta_error *err);
+    void *context;
+};
+/** Whether the rule finds enough to merge: FORMAT.md "Compaction". */
+bool sta_snapshot_is_fragmented(const struct sta_snapshot *snapshot);
+/**
+ * sta_store_compact - publish a version of the same rows in other segments
+ * @base: the published version; who reads it goes on with it
+ * The values kept with the version are carried over, and its time of publication; the lane file is not.
+ * Return: 0, also when there was nothing to merge (then *merged is false); STA_EBUSY while another writes the
+ * trace, or when memory is short; STA_ELIMIT; STA_ECORRUPT (the segment is quarantined); STA_ENOSPC; what
+ * step returns.  On failure nothing has changed.  Context: any thread that may read files.
+ */
+STA_MUSTCHECK int sta_store_compact(struct sta_store *store, const char *trace, struct sta_snapshot *base,
+                                    const struct sta_compaction *compaction, bool *merged,
+                                    struct sta_error *err);
+
 /* ---- counter records: common/counters.h */
 
 /** Whether there are counter records, or would be once the trace is read again: see below. */

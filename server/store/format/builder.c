@@ -1,9 +1,7 @@
-/* builder.c - rows that waited, sorted and encoded as the bytes of one segment.
+/* builder.c - sorted rows, encoded as the bytes of one segment.
  *
- * DESIGN: the rows are numbered in the order of (source path, first line, place) and put in the order of
- * their times by a stable sort, so that equal times come out in the order that readers are promised.  What is
- * kept of the sort is each row's position; every column is then scattered once into a dense array and encoded
- * block by block.  Columns follow each other in the file, so that a scan of a few reads few pages. */
+ * DESIGN: whoever has the rows puts one column after the other into a dense array, which is encoded block by
+ * block.  Columns follow each other in the file, so that a scan of a few reads few pages. */
 #include "store/format/builder.h"
 
 #include <stdlib.h>
@@ -47,6 +45,7 @@ void sta_builder_destroy(struct sta_builder *builder)
     free(builder->validity);
     free(builder->chunks);
     free(builder->parts);
+    free(builder->keys);
     free(builder->flags);
     sta_buffer_fini(&builder->out);
     sta_buffer_fini(&builder->codes);
@@ -66,10 +65,10 @@ static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_e
     builder->kinds = sta_try_alloc_array(rows, sizeof *builder->kinds);
     builder->name.index = sta_try_alloc_array(rows, sizeof *builder->name.index);
     builder->thread.index = sta_try_alloc_array(rows, sizeof *builder->thread.index);
-    if (!sta_row_order_reserve(&builder->order, rows) || !builder->ts || !builder->values ||
-        !builder->kinds || !builder->name.index || !builder->thread.index) {
+    if (!builder->ts || !builder->values || !builder->kinds || !builder->name.index ||
+        !builder->thread.index) {
         free_rows(builder);
-        return sta_fail(err, STA_ENOMEM, "no memory to sort %u events", rows);
+        return sta_fail(err, STA_ENOMEM, "no memory to encode %u events", rows);
     }
     builder->row_capacity = rows;
     return STA_OK;
@@ -96,53 +95,6 @@ static struct sta_column_plans *plans_of(struct sta_builder *builder, uint32_t c
     STA_GROW(builder->plans, builder->plan_capacity, column + 1);
     memset(builder->plans + before, 0, (builder->plan_capacity - before) * sizeof *builder->plans);
     return &builder->plans[column];
-}
-
-/* ---- order */
-
-static int by_origin(const void *a, const void *b)
-{
-    const struct sta_pending *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
-    if (order != 0)
-        return order;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    if (x->first_line != y->first_line)
-        return x->first_line < y->first_line ? -1 : 1;
-    return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
-
-/* One chunk for each (source, first line); parts of one chunk follow each other. */
-static uint32_t chunk_of(struct sta_builder *builder, const struct sta_pending *pending)
-{
-    const struct sta_disk_chunk *last =
-        builder->chunk_count ? &builder->chunks[builder->chunk_count - 1] : NULL;
-    if (last == NULL || last->source != pending->source || last->first_line != pending->first_line) {
-        STA_GROW(builder->chunks, builder->chunk_capacity, builder->chunk_count + 1);
-        builder->chunks[builder->chunk_count++] =
-            (struct sta_disk_chunk){.source = pending->source, .first_line = pending->first_line};
-    }
-    return (uint32_t)builder->chunk_count - 1;
-}
-
-/* Microseconds and the nanoseconds on top (NULL: none) as ticks of the segment. */
-static void put_ticks(const struct sta_builder *builder, const int64_t *us, const uint16_t *ns,
-                      uint32_t count, int64_t *ticks)
-{
-    for (uint32_t i = 0; i < count; i++)
-        ticks[i] = us[i] * builder->ticks_per_us;
-    for (uint32_t i = 0; ns != NULL && i < count; i++)
-        ticks[i] += ns[i];
-}
-
-/* Sets every row's position in time order. */
-static void order_rows(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
-{
-    int64_t *keys = builder->order.keys;
-    for (size_t p = 0; p < count; keys += pending[p++].batch.count)
-        put_ticks(builder, pending[p].batch.ts, pending[p].batch.ts_ns, pending[p].batch.count, keys);
-    sta_row_order_sort(&builder->order, builder->rows);
 }
 
 /* ---- columns */
@@ -190,19 +142,6 @@ static void encode_column(struct sta_builder *builder, uint32_t column, const in
         encode_block(builder, column, b, values, kinds, made);
 }
 
-static void scatter_times(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
-{
-    const uint32_t *position = builder->order.position;
-    const int64_t unit = builder->ticks_per_us;
-    for (uint32_t row = 0; row < builder->rows; row++)
-        builder->ts[position[row]] = builder->order.keys[row];
-    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
-        const struct sta_batch batch = pending[p].batch;
-        for (uint32_t i = 0; i < batch.count; i++)
-            builder->values[position[i]] = batch.dur[i] * unit + (batch.dur_ns ? batch.dur_ns[i] : 0);
-    }
-}
-
 static struct sta_disk_block block_of(const int64_t *ts, const int64_t *dur, uint32_t rows)
 {
     struct sta_disk_block block = {
@@ -212,157 +151,95 @@ static struct sta_disk_block block_of(const int64_t *ts, const int64_t *dur, uin
     return block;
 }
 
-static void encode_times(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+/* The values of a column, and kinds of each. */
+static int put(struct sta_builder *builder, const struct sta_builder_rows *rows, uint32_t column,
+               struct sta_error *err)
 {
-    scatter_times(builder, pending, count);
+    const struct sta_builder_column to = {.values = column == STA_COLUMN_TS ? builder->ts : builder->values,
+                                          .kinds = builder->kinds,
+                                          .blocks = builder->validity};
+    return rows->put(rows->context, column, &to, err);
+}
+
+static int encode_times(struct sta_builder *builder, const struct sta_builder_rows *rows,
+                        struct sta_error *err)
+{
+    int status = put(builder, rows, STA_COLUMN_TS, err);
+    if (status == STA_OK)
+        status = put(builder, rows, STA_COLUMN_DUR, err);
+    if (status != STA_OK)
+        return status;
     for (uint32_t b = 0; b < builder->block_count; b++) {
         size_t at = (size_t)b * STA_BLOCK_ROWS;
         builder->blocks[b] = block_of(builder->ts + at, builder->values + at, rows_of_block(builder, b));
     }
     encode_column(builder, STA_COLUMN_DUR, builder->values, NULL, NULL);
     encode_column(builder, STA_COLUMN_TS, builder->ts, NULL, NULL);
+    return STA_OK;
 }
 
-/* The code columns of a batch. */
-static const struct {
-    enum sta_column_id column;
-    size_t offset;      /* of its array in struct sta_batch */
-    size_t made_offset; /* of its struct sta_key_column in struct sta_builder; 0: none */
-    bool used;          /* the segment tells which codes its events use */
-} code_columns[] = {
-    /* first those that others build on */
-    {STA_COLUMN_NAME, offsetof(struct sta_batch, name), offsetof(struct sta_builder, name), false},
-    {STA_COLUMN_THREAD, offsetof(struct sta_batch, thread), offsetof(struct sta_builder, thread), true},
-    {STA_COLUMN_CAT, offsetof(struct sta_batch, cat), 0, false},
-    {STA_COLUMN_FILE, offsetof(struct sta_batch, file), 0, true},
-};
-
-static const uint32_t *codes_of(const struct sta_batch *batch, size_t number)
+/* The codes that events use: a count, and the gaps between them. */
+static void put_used(struct sta_builder *builder, struct sta_buffer *used)
 {
-    return *(uint32_t *const *)((const char *)batch + code_columns[number].offset);
-}
-
-/* The codes of a column that events use.  Flags begin with that of no code, which is code -1. */
-static void put_used(struct sta_builder *builder, const struct sta_pending *pending, size_t count,
-                     size_t number, struct sta_buffer *used)
-{
-    uint32_t past = 0, before = 0, used_count = 0;
-    for (size_t p = 0; p < count; p++)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++)
-            past = STA_MAX(past, codes_of(&pending[p].batch, number)[i] + 1);
+    int64_t past = 0, before = 0;
+    uint32_t used_count = 0;
+    for (uint32_t i = 0; i < builder->rows; i++)
+        past = builder->kinds[i] != 0 ? STA_MAX(past, builder->values[i] + 1) : past;
     STA_GROW(builder->flags, builder->flag_capacity, (size_t)past + 1);
     uint8_t *flags = builder->flags;
     memset(flags, 0, (size_t)past + 1);
-    for (size_t p = 0; p < count; p++)
-        for (uint32_t i = 0; i < pending[p].batch.count; i++)
-            flags[codes_of(&pending[p].batch, number)[i] + 1] = 1;
-    for (uint32_t code = 0; code < past; code++)
-        used_count += flags[code + 1];
+    for (uint32_t i = 0; i < builder->rows; i++)
+        flags[builder->kinds[i] != 0 ? builder->values[i] : past] = 1;
+    for (int64_t code = 0; code < past; code++)
+        used_count += flags[code];
     sta_put_varint(used, used_count);
-    for (uint32_t code = 0; code < past; code++) {
-        if (!flags[code + 1])
+    for (int64_t code = 0; code < past; code++) {
+        if (!flags[code])
             continue;
-        sta_put_varint(used, code - before);
+        sta_put_varint(used, (uint64_t)(code - before));
         before = code;
     }
 }
 
-static void encode_codes(struct sta_builder *builder, const struct sta_pending *pending, size_t count,
-                         size_t number, struct sta_buffer *used)
+static int encode_codes(struct sta_builder *builder, const struct sta_builder_rows *rows, uint32_t column,
+                        struct sta_key_column *made, struct sta_buffer *used, struct sta_error *err)
 {
-    const uint32_t *position = builder->order.position;
-    int64_t *values = builder->values; /* in locals: a byte written may be anything's, to the compiler */
-    uint8_t *kinds = builder->kinds;
-    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
-        const uint32_t *codes = codes_of(&pending[p].batch, number);
-        const uint32_t rows = pending[p].batch.count;
-        for (uint32_t i = 0; i < rows; i++) {
-            values[position[i]] = codes[i];
-            kinds[position[i]] = codes[i] == STA_NO_CODE ? 0 : 1 + STA_VALUE_TEXT;
-        }
-    }
-    size_t made = code_columns[number].made_offset;
-    encode_column(builder, code_columns[number].column, values, kinds,
-                  made ? (struct sta_key_column *)((char *)builder + made) : NULL);
-    if (code_columns[number].used)
-        put_used(builder, pending, count, number, used);
-}
-
-static void encode_chunks(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
-{
-    const uint32_t *position = builder->order.position;
-    memset(builder->kinds, 1 + STA_VALUE_TEXT, builder->rows);
-    builder->chunk_count = 0;
-    for (size_t p = 0; p < count; position += pending[p++].batch.count) {
-        uint32_t chunk = chunk_of(builder, &pending[p]);
-        for (uint32_t i = 0; i < pending[p].batch.count; i++)
-            builder->values[position[i]] = chunk;
-    }
-    encode_column(builder, STA_COLUMN_CHUNK, builder->values, builder->kinds, NULL);
-}
-
-static void scatter_part(struct sta_builder *builder, const struct sta_args_part *part)
-{
-    const struct sta_args_column column = *part->column;
-    const uint32_t *position = builder->order.position + part->first_row;
-    int64_t *values = builder->values;
-    uint8_t *kinds = builder->kinds;
-    uint8_t *validity = builder->validity;
-    for (uint32_t i = 0; i < column.count; i++) {
-        uint32_t at = position[column.rows[i]];
-        enum sta_value_kind kind = column.kinds[i];
-        values[at] = kind == STA_VALUE_TEXT ? (int64_t)column.values[i].code : column.values[i].integer;
-        kinds[at] = (uint8_t)(1 + kind);
-        validity[at / STA_BLOCK_ROWS] = 1; /* no count: it would wait for itself */
-    }
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct sta_args_part *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
+    int status = put(builder, rows, column, err);
+    if (status != STA_OK)
+        return status;
+    encode_column(builder, column, builder->values, builder->kinds, made);
+    if (used != NULL)
+        put_used(builder, used);
+    return STA_OK;
 }
 
 /* Only blocks in which a key occurs are looked at, so that thousands of rare keys stay cheap. */
-static void encode_args(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+static int encode_args(struct sta_builder *builder, const struct sta_builder_rows *rows,
+                       struct sta_error *err)
 {
-    uint32_t first_row = 0;
-    builder->part_count = 0;
-    for (size_t p = 0; p < count; first_row += pending[p++].batch.count)
-        for (uint32_t a = 0; a < pending[p].batch.args_count; a++) {
-            const struct sta_args_column *column = &pending[p].batch.args[a];
-            if (column->count == 0)
-                continue;
-            STA_GROW(builder->parts, builder->part_capacity, builder->part_count + 1);
-            builder->parts[builder->part_count++] = (struct sta_args_part){column->key, first_row, column};
-        }
-    if (builder->part_count > 0)
-        qsort(builder->parts, builder->part_count, sizeof *builder->parts, by_key);
     memset(builder->kinds, 0, builder->rows);
-    for (size_t i = 0; i < builder->part_count;) {
-        uint32_t key = builder->parts[i].key;
+    for (size_t i = 0; i < rows->key_count; i++) {
+        uint32_t column = STA_COLUMN_ARGS + rows->keys[i];
         memset(builder->validity, 0, builder->block_count * sizeof *builder->validity);
-        for (; i < builder->part_count && builder->parts[i].key == key; i++)
-            scatter_part(builder, &builder->parts[i]);
+        int status = put(builder, rows, column, err);
+        if (status != STA_OK)
+            return status;
         for (uint32_t b = 0; b < builder->block_count; b++) {
             if (!builder->validity[b])
                 continue;
-            encode_block(builder, STA_COLUMN_ARGS + key, b, builder->values, builder->kinds, NULL);
+            encode_block(builder, column, b, builder->values, builder->kinds, NULL);
             memset(builder->kinds + (size_t)b * STA_BLOCK_ROWS, 0, rows_of_block(builder, b));
         }
     }
+    return STA_OK;
 }
 
 /* ---- all of it */
 
-static void begin(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+static void begin(struct sta_builder *builder, const struct sta_builder_rows *rows)
 {
-    builder->ticks_per_us = 1;
-    for (size_t p = 0; p < count; p++)
-        if (pending[p].batch.ts_ns != NULL)
-            builder->ticks_per_us = 1000;
+    builder->rows = rows->count;
+    builder->ticks_per_us = rows->ticks_per_us;
     builder->entry_count = 0;
     sta_buffer_clear(&builder->out);
     sta_buffer_clear(&builder->codes);
@@ -370,34 +247,39 @@ static void begin(struct sta_builder *builder, const struct sta_pending *pending
     sta_put(&builder->out, &(struct sta_disk_header){0}, sizeof(struct sta_disk_header));
 }
 
-int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, size_t count,
-                      const struct sta_buffer **segment, struct sta_error *err)
+/* Names and threads first, since others build on them.  The used files lie before the used threads. */
+static int encode_columns(struct sta_builder *builder, const struct sta_builder_rows *rows,
+                          struct sta_buffer *used_threads, struct sta_error *err)
+{
+    int status = encode_codes(builder, rows, STA_COLUMN_NAME, &builder->name, NULL, err);
+    if (status == STA_OK)
+        status = encode_codes(builder, rows, STA_COLUMN_THREAD, &builder->thread, used_threads, err);
+    if (status == STA_OK)
+        status = encode_codes(builder, rows, STA_COLUMN_CAT, NULL, NULL, err);
+    if (status == STA_OK)
+        status = encode_codes(builder, rows, STA_COLUMN_FILE, NULL, &builder->used, err);
+    if (status == STA_OK)
+        status = encode_times(builder, rows, err);
+    if (status == STA_OK)
+        status = encode_codes(builder, rows, STA_COLUMN_CHUNK, NULL, NULL, err);
+    return status == STA_OK ? encode_args(builder, rows, err) : status;
+}
+
+int sta_builder_encode(struct sta_builder *builder, const struct sta_builder_rows *rows,
+                       const struct sta_buffer **segment, struct sta_error *err)
 {
     struct sta_buffer used_threads = {0};
-    builder->rows = 0;
-    for (size_t p = 0; p < count; p++) {
-        builder->rows += pending[p].batch.count;
-        pending[p].arrival = p;
-    }
-    STA_ASSERT(builder->rows > 0);
-    int status = reserve_rows(builder, builder->rows, err);
+    STA_ASSERT(rows->count > 0);
+    int status = reserve_rows(builder, rows->count, err);
     if (status != STA_OK)
         return status;
+    begin(builder, rows);
     reserve_blocks(builder);
-    begin(builder, pending, count);
-    qsort(pending, count, sizeof *pending, by_origin);
-    order_rows(builder, pending, count);
-    for (size_t c = 0; c < STA_COUNT_OF(code_columns); c++)
-        encode_codes(builder, pending, count, c,
-                     code_columns[c].column == STA_COLUMN_FILE ? &builder->used : &used_threads);
-    encode_times(builder, pending, count);
-    encode_chunks(builder, pending, count);
-    encode_args(builder, pending, count);
+    status = encode_columns(builder, rows, &used_threads, err);
     sta_put(&builder->used, used_threads.data, used_threads.size);
-    bool done = sta_builder_put_directory(builder) && !used_threads.failed;
+    if (status == STA_OK && (used_threads.failed || !sta_builder_put_directory(builder, rows)))
+        status = sta_fail(err, STA_ENOMEM, "no memory to encode %u events", rows->count);
     sta_buffer_fini(&used_threads);
-    if (!done)
-        return sta_fail(err, STA_ENOMEM, "no memory to encode %u events", builder->rows);
     *segment = &builder->out;
-    return STA_OK;
+    return status;
 }

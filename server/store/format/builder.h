@@ -1,4 +1,4 @@
-/* builder.h - rows that waited, sorted and encoded as the bytes of one segment. */
+/* builder.h - rows as the bytes of one segment: batches that waited, which it sorts, or rows in order. */
 #ifndef STA_STORE_BUILDER_H
 #define STA_STORE_BUILDER_H
 
@@ -7,6 +7,7 @@
 #include "common/buffer.h"
 #include "common/error.h"
 #include "common/event.h"
+#include "store/disk.h"
 
 /* A batch and where it comes from. */
 struct sta_pending {
@@ -27,6 +28,29 @@ void sta_builder_destroy(struct sta_builder *builder);
  */
 STA_MUSTCHECK int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, size_t count,
                                     const struct sta_buffer **segment, struct sta_error *err);
+
+/* Where a column goes, by place of the row in the segment. */
+struct sta_builder_column {
+    int64_t *values;
+    uint8_t *kinds;  /* 0 (no value) or 1 + enum sta_value_kind; not of times */
+    uint8_t *blocks; /* of args keys: set where the block has a value */
+};
+
+/* Rows in the order in which they lie in the segment, a column at a time. */
+struct sta_builder_rows {
+    uint32_t count, ticks_per_us;
+    const struct sta_disk_chunk *chunks;
+    size_t chunk_count;
+    const uint32_t *keys; /* of args, ascending */
+    size_t key_count;
+    /** Puts the values of a column: of all rows, but of args keys (asked for in their order) only those that
+     * are there, since all others are without one already.  A failure ends the segment. */
+    int (*put)(void *context, uint32_t column, const struct sta_builder_column *to, struct sta_error *err);
+    void *context;
+};
+/** The same of sorted rows.  Return: 0, STA_ENOMEM, what put returns. */
+STA_MUSTCHECK int sta_builder_encode(struct sta_builder *builder, const struct sta_builder_rows *rows,
+                                     const struct sta_buffer **segment, struct sta_error *err);
 #define STA_BUILDER_ROW_BYTES 64 /* working memory for each row, at most */
 
 #endif

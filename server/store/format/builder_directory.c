@@ -12,7 +12,7 @@ static int by_block(const void *a, const void *b)
     return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
 }
 
-static void put_lists(struct sta_builder *builder)
+static void put_lists(struct sta_builder *builder, const struct sta_builder_rows *rows)
 {
     struct sta_buffer *out = &builder->out;
     qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
@@ -25,12 +25,12 @@ static void put_lists(struct sta_builder *builder)
     sta_put(out, builder->blocks, builder->block_count * sizeof *builder->blocks);
     for (size_t e = 0; e < builder->entry_count; e++)
         sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
-    sta_put(out, builder->chunks, builder->chunk_count * sizeof *builder->chunks);
+    sta_put(out, rows->chunks, rows->chunk_count * sizeof *rows->chunks);
     sta_put(out, builder->codes.data, builder->codes.size);
     sta_put(out, builder->used.data, builder->used.size);
 }
 
-static void put_header(struct sta_builder *builder, size_t directory_at)
+static void put_header(struct sta_builder *builder, const struct sta_builder_rows *rows, size_t directory_at)
 {
     struct sta_buffer *out = &builder->out;
     struct sta_disk_header header = {
@@ -43,7 +43,7 @@ static void put_header(struct sta_builder *builder, size_t directory_at)
         .block_count = builder->block_count,
         .entry_count = (uint32_t)builder->entry_count,
         .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
-        .chunk_count = (uint32_t)builder->chunk_count,
+        .chunk_count = (uint32_t)rows->chunk_count,
         .used_size = (uint32_t)builder->used.size,
         .ticks_per_us = builder->ticks_per_us,
         .directory_checksum = XXH3_64bits(out->data + directory_at, out->size - directory_at),
@@ -52,14 +52,14 @@ static void put_header(struct sta_builder *builder, size_t directory_at)
     memcpy(out->data, &header, sizeof header);
 }
 
-bool sta_builder_put_directory(struct sta_builder *builder)
+bool sta_builder_put_directory(struct sta_builder *builder, const struct sta_builder_rows *rows)
 {
     while (builder->out.size % 8 != 0 && !builder->out.failed)
         sta_put_char(&builder->out, 0);
     size_t directory_at = builder->out.size;
-    put_lists(builder);
+    put_lists(builder, rows);
     if (builder->out.failed || builder->codes.failed || builder->used.failed)
         return false;
-    put_header(builder, directory_at);
+    put_header(builder, rows, directory_at);
     return true;
 }

@@ -37,22 +37,26 @@ struct sta_builder {
     /* of the segment in work */
     uint32_t rows, row_capacity, block_count, block_capacity;
     uint32_t ticks_per_us;
-    struct sta_row_order order; /* row numbers to positions */
-    int64_t *ts, *values;       /* ts, and one other column, by position */
-    uint8_t *kinds;             /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
+    int64_t *ts, *values; /* ts, and one other column, by position */
+    uint8_t *kinds;       /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
     struct sta_key_column name, thread;
     struct sta_disk_block *blocks;
     uint8_t *validity; /* by block: whether it has values of the args key */
+    uint8_t *flags;    /* used codes */
+    size_t flag_capacity;
+
+    /* of the batches it is made from: builder_batches.c */
+    struct sta_row_order order; /* row numbers to positions */
     struct sta_disk_chunk *chunks;
     size_t chunk_count, chunk_capacity;
-    struct sta_args_part *parts;
+    struct sta_args_part *parts; /* by key */
     size_t part_count, part_capacity;
-    uint8_t *flags; /* used codes */
-    size_t flag_capacity;
+    uint32_t *keys;
+    size_t key_count, key_capacity;
 };
 
 /** Ends the file: behind the columns what finds them, and the header before them.  Return: false when memory
  * is short. */
-bool sta_builder_put_directory(struct sta_builder *builder);
+bool sta_builder_put_directory(struct sta_builder *builder, const struct sta_builder_rows *rows);
 
 #endif

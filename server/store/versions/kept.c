@@ -1,6 +1,10 @@
 /* kept.c - small named values beside a version of a trace, or beside the store. */
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "common/log.h"
 #include "common/memory.h"
 #include "store/format/contents_private.h"
 #include "store/format/envelope.h"
@@ -68,6 +72,31 @@ int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version,
     free(path);
     free(folder);
     return status;
+}
+
+/* A link, so that whoever reads the value meanwhile still finds it. */
+static void carry(const char *folder, const char *name, uint64_t to)
+{
+    const char *hash = strrchr(name, '-') + 1;
+    char *from = sta_path_join(folder, name),
+         *path = sta_sprintf("%s/kept-%016llx-%s", folder, (unsigned long long)to, hash);
+    if (link(from, path) != 0 && errno != EEXIST)
+        sta_log(STA_LOG_DEBUG, "A kept value cannot be carried over, and will be computed again", "file",
+                from, "cause", strerror(errno), NULL);
+    free(from);
+    free(path);
+}
+
+void sta_kept_carry(const char *folder, uint64_t from, uint64_t to)
+{
+    unsigned long long version;
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
+        if (sscanf(entry->d_name, "kept-%16llx-", &version) == 1 && version == from &&
+            strchr(entry->d_name, '.') == NULL)
+            carry(folder, entry->d_name, to);
+    if (entries != NULL)
+        closedir(entries);
 }
 
 /* Takes the value out of a kept file's content. */

@@ -79,7 +79,13 @@ STA_MUSTCHECK int sta_check_published(const char *folder, const char *trace, uin
  * aside.  Return: how many. */
 unsigned sta_folder_clean(const char *folder, const struct sta_manifest *manifest, bool aside);
 
+/** Gives the values kept with a version to another of the same rows, as far as the file system can.  Context:
+ * the trace is held.  kept.c */
+void sta_kept_carry(const char *folder, uint64_t from, uint64_t to);
+
 /* ---- snapshot */
+
+#define STA_NO_SOURCE UINT32_MAX /* of a chunk: its source has left, and so have its rows */
 
 struct sta_open_segment {
     struct sta_mapping mapping;

@@ -153,14 +153,12 @@ static bool may_be_in_place(const struct sta_writer *writer)
 static int write_manifest(struct sta_writer *writer, bool *published, struct sta_error *err)
 {
     struct sta_buffer content = {0};
-    int status = next_version(writer->last_version, &writer->manifest.version, err);
-    if (status != STA_OK)
-        return status;
     char *path = sta_manifest_file(writer->folder);
-    writer->manifest.published_us = now_us();
+    if (!writer->same_rows)
+        writer->manifest.published_us = now_us();
     writer->manifest.next_source = writer->next_source;
     sta_manifest_put(&content, &writer->manifest);
-    status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
+    int status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
     *published = status == STA_OK || may_be_in_place(writer);
     sta_buffer_fini(&content);
     free(path);
@@ -184,6 +182,10 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
     pthread_mutex_lock(&writer->known->files);
     int status = check_listed(writer, err);
     if (status == STA_OK)
+        status = next_version(writer->last_version, &writer->manifest.version, err);
+    if (status == STA_OK && writer->same_rows)
+        sta_kept_carry(writer->folder, writer->last_version, writer->manifest.version);
+    if (status == STA_OK)
         status = write_manifest(writer, published, err);
     if (*published) {
         pthread_mutex_lock(&store->lock);
@@ -202,9 +204,9 @@ int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
 {
     bool published = false;
     int status = seal_all(writer, err);
-    if (status == STA_OK)
+    if (status == STA_OK && !writer->same_rows)
         status = write_tables(writer, err);
-    if (status == STA_OK)
+    if (status == STA_OK && !writer->same_rows)
         status = write_sources(writer, err);
     if (status == STA_OK)
         status = sta_writer_sync_files(writer, err);

@@ -64,10 +64,12 @@ static void copy_sources(struct sta_writer *writer, const struct sta_snapshot *b
     writer->next_source = base->manifest.next_source;
 }
 
-static void note_segment(struct sta_writer *writer, struct sta_manifest_segment segment)
+void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment)
 {
+    pthread_mutex_lock(&writer->lock);
     STA_GROW(writer->manifest.segments, writer->segment_capacity, writer->manifest.segment_count + 1);
     writer->manifest.segments[writer->manifest.segment_count++] = segment;
+    pthread_mutex_unlock(&writer->lock);
 }
 
 static bool holds_dropped(const struct sta_open_segment *open, const bool *drop)
@@ -91,9 +93,6 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
 {
     if (!drops_any(base, drop))
         drop = NULL;
-    if (base->info.version != writer->last_version)
-        return sta_fail(err, STA_EBUSY, "trace %s has a newer version than the one to go on from",
-                        writer->id);
     int status = copy_tables(writer, base, drop, err);
     if (status != STA_OK)
         return status;
@@ -104,7 +103,7 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
         if (holds_dropped(&base->segments[s], drop))
             status = sta_writer_rewrite(writer, base, s, drop, err);
         else
-            note_segment(writer, base->segments[s].named);
+            sta_writer_name_segment(writer, base->segments[s].named);
         if (status == STA_OK && drop != NULL)
             status = sta_writer_note_kinds(writer, base, s, drop, err);
     }
@@ -161,25 +160,60 @@ static struct sta_writer *writer_create(struct sta_store *store, struct sta_know
     return writer;
 }
 
-int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base, const bool *drop,
-                     const struct sta_writer_options *options, struct sta_writer **writer,
-                     struct sta_error *err)
+/* Writer of the next version of a trace that nobody else writes.  @base: NULL, or the version it goes on
+ * from, which must be the published one. */
+static int open_writer(struct sta_store *store, const char *trace, const struct sta_snapshot *base,
+                       const struct sta_writer_options *options, struct sta_writer **writer,
+                       struct sta_error *err)
 {
     struct sta_known_trace *known;
     int status = claim(store, trace, &known, err);
     if (status != STA_OK)
         return status;
-    struct sta_writer *made = writer_create(store, known, trace, options);
+    *writer = writer_create(store, known, trace, options);
+    status = read_folder(*writer, err);
+    if (status == STA_OK && base != NULL && base->info.version != (*writer)->last_version)
+        status = sta_fail(err, STA_EBUSY, "trace %s has a newer version than the one to go on from", trace);
+    if (status != STA_OK)
+        sta_writer_abort(*writer);
+    return status;
+}
+
+int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base, const bool *drop,
+                     const struct sta_writer_options *options, struct sta_writer **writer,
+                     struct sta_error *err)
+{
+    struct sta_writer *made;
+    int status = open_writer(store, trace, base, options, &made, err);
+    if (status != STA_OK)
+        return sta_error_wrap(err, "cannot write trace %s", trace);
     if (base == NULL)
         made->tables = sta_tables_create();
-    status = read_folder(made, err);
-    if (status == STA_OK && base != NULL)
+    else
         status = go_on_from(made, base, drop, err);
     if (status != STA_OK) {
         sta_writer_abort(made);
         return sta_error_wrap(err, "cannot write trace %s", trace);
     }
     *writer = made;
+    return STA_OK;
+}
+
+int sta_writer_begin_same(struct sta_store *store, const char *trace, const struct sta_snapshot *base,
+                          const struct sta_writer_options *options, struct sta_writer **writer,
+                          struct sta_error *err)
+{
+    int status = open_writer(store, trace, base, options, writer, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_manifest *manifest = &(*writer)->manifest;
+    (*writer)->same_rows = true;
+    (*writer)->next_source = base->manifest.next_source;
+    manifest->published_us = base->manifest.published_us;
+    manifest->tables_file = base->manifest.tables_file;
+    manifest->sources_file = base->manifest.sources_file;
+    for (size_t i = 0; i < base->manifest.counters_count; i++)
+        sta_writer_note_counters(*writer, base->manifest.counters[i]);
     return STA_OK;
 }
 
@@ -325,11 +359,28 @@ static void count_tables(struct sta_writer *writer)
     writer->tables_counted = STA_MAX(bytes, writer->tables_counted);
 }
 
+int sta_writer_put_segment(struct sta_writer *writer, const struct sta_buffer *bytes, uint64_t rows,
+                           struct sta_error *err)
+{
+    struct sta_manifest_segment segment = {.size = bytes->size, .rows = rows};
+    struct sta_disk_header header;
+    int fd;
+    memcpy(&header, bytes->data, sizeof header);
+    segment.checksum = header.header_checksum;
+    char *path = sta_writer_new_file(writer, STA_FILE_SEGMENT, &segment.file);
+    int status = sta_file_create(path, bytes->data, bytes->size, &fd, err);
+    if (status != STA_OK) {
+        free(path);
+        return status;
+    }
+    sta_writer_name_segment(writer, segment);
+    return sta_writer_note_file(writer, path, fd, err);
+}
+
 int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
     const struct sta_buffer *bytes;
-    int fd;
     if (own->pending_count == 0)
         return STA_OK;
     if (own->builder == NULL)
@@ -337,22 +388,14 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     int status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
     if (status != STA_OK)
         return status;
-    struct sta_manifest_segment segment = {.size = bytes->size, .rows = own->pending_rows};
-    struct sta_disk_header header;
-    memcpy(&header, bytes->data, sizeof header);
-    segment.checksum = header.header_checksum;
-    char *path = sta_writer_new_file(writer, STA_FILE_SEGMENT, &segment.file);
-    status = sta_file_create(path, bytes->data, bytes->size, &fd, err);
-    if (status != STA_OK) {
-        free(path);
+    status = sta_writer_put_segment(writer, bytes, own->pending_rows, err);
+    if (status != STA_OK)
         return status;
-    }
     clear_pending(writer, own);
     pthread_mutex_lock(&writer->lock);
     count_tables(writer);
-    note_segment(writer, segment);
     pthread_mutex_unlock(&writer->lock);
-    return sta_writer_note_file(writer, path, fd, err);
+    return STA_OK;
 }
 
 /* ---- counters */

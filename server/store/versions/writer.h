@@ -34,8 +34,9 @@ struct sta_writer {
     struct sta_known_trace *known; /* stays while its `writing` is set */
     char id[STA_TRACE_ID_SIZE];
     char *folder;
-    uint64_t last_version; /* 0: none was published */
-    struct sta_tables *tables;
+    uint64_t last_version;     /* 0: none was published */
+    bool same_rows;            /* as that version has: its tables, sources and kept values stay */
+    struct sta_tables *tables; /* NULL: same_rows */
     size_t worker_memory;
     const _Atomic bool *cancel; /* NULL: never */
     unsigned worker_count;
@@ -53,6 +54,17 @@ struct sta_writer {
     size_t open_count; /* how many of them are open */
 };
 
+/** Begins a version of the same rows in other segments, which sta_writer_put_segment and
+ * sta_writer_name_segment name in their order.  Return: as sta_writer_begin. */
+STA_MUSTCHECK int sta_writer_begin_same(struct sta_store *store, const char *trace,
+                                        const struct sta_snapshot *base,
+                                        const struct sta_writer_options *options, struct sta_writer **writer,
+                                        struct sta_error *err);
+/** Writes a segment of the version to be. */
+STA_MUSTCHECK int sta_writer_put_segment(struct sta_writer *writer, const struct sta_buffer *bytes,
+                                         uint64_t rows, struct sta_error *err);
+/** A segment of the base is one of the version to be. */
+void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment);
 /** Names a file of the version to be; free() the path. */
 char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
 /** Takes over a file that was created, which is synced before the version is published, or removed if all

@@ -22,6 +22,7 @@ struct sample {
     char **paths; /* of the sources */
     uint32_t source_count;
     uint64_t random;
+    bool merged; /* its version was compacted: chunks of a source may have become one */
 };
 
 /* What kind of rows to make. */

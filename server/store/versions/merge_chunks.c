@@ -1,0 +1,117 @@
+/* merge_chunks.c - see merge_chunks.h. */
+#include "store/versions/merge_chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "common/account.h"
+#include "common/memory.h"
+
+#define WHAT "the chunks of segments that are merged"
+
+struct placed {
+    const char *path;
+    uint64_t first_line;
+    uint32_t segment, chunk, source;
+    bool merged;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
+    if (order == 0)
+        order = (x->first_line > y->first_line) - (x->first_line < y->first_line);
+    if (order == 0)
+        order = (x->segment > y->segment) - (x->segment < y->segment);
+    return order;
+}
+
+/* All chunks of the snapshot but those whose sources have left. */
+static size_t list_chunks(const struct sta_snapshot *snapshot, uint32_t first, uint32_t count,
+                          struct placed *placed)
+{
+    size_t total = 0;
+    for (uint32_t s = 0; s < snapshot->segment_count; s++) {
+        const struct sta_open_segment *open = &snapshot->segments[s];
+        for (uint32_t c = 0; c < open->segment.header.chunk_count; c++) {
+            const uint32_t source = open->chunks[c].source;
+            if (source == STA_NO_SOURCE)
+                continue;
+            if (placed != NULL)
+                placed[total] = (struct placed){.path = snapshot->sources[source]->source.path,
+                                                .first_line = open->chunks[c].first_line,
+                                                .segment = s,
+                                                .chunk = c,
+                                                .source = snapshot->sources[source]->id,
+                                                .merged = s >= first && s < first + count};
+            total++;
+        }
+    }
+    return total;
+}
+
+static void number_chunks(struct sta_merge_chunks *chunks, const struct placed *placed, size_t count,
+                          uint32_t first)
+{
+    bool open = false; /* the last item may take more */
+    uint32_t rank = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!placed[i].merged) {
+            open = false;
+            continue;
+        }
+        if (!open || chunks->items[chunks->count - 1].source != placed[i].source)
+            chunks->items[chunks->count++] =
+                (struct sta_disk_chunk){.source = placed[i].source, .first_line = placed[i].first_line};
+        open = true;
+        chunks->item_of[rank] = chunks->count - 1;
+        ((uint32_t *)chunks->of_segment[placed[i].segment - first])[placed[i].chunk] = rank++;
+    }
+}
+
+static int reserve(struct sta_merge_chunks *chunks, const struct sta_snapshot *snapshot, uint32_t first,
+                   uint32_t count, struct sta_account *account, struct sta_error *err)
+{
+    size_t total = 0;
+    for (uint32_t s = first; s < first + count; s++)
+        total += snapshot->segments[s].segment.header.chunk_count;
+    chunks->items = sta_account_calloc(account, total + 1, sizeof *chunks->items, WHAT, err);
+    chunks->ranks = sta_account_alloc(account, total + 1, sizeof *chunks->ranks, WHAT, err);
+    chunks->item_of = sta_account_alloc(account, total + 1, sizeof *chunks->item_of, WHAT, err);
+    chunks->of_segment = sta_account_calloc(account, (size_t)count + 1, sizeof(uint32_t *), WHAT, err);
+    if (!chunks->items || !chunks->ranks || !chunks->item_of || !chunks->of_segment)
+        return err->status;
+    memset(chunks->ranks, 0xff, total * sizeof *chunks->ranks);
+    size_t at = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        chunks->of_segment[s] = chunks->ranks + at;
+        at += snapshot->segments[first + s].segment.header.chunk_count;
+    }
+    return STA_OK;
+}
+
+int sta_merge_chunks_init(struct sta_merge_chunks *chunks, const struct sta_snapshot *snapshot,
+                          uint32_t first, uint32_t count, struct sta_account *account, struct sta_error *err)
+{
+    *chunks = (struct sta_merge_chunks){0};
+    int status = reserve(chunks, snapshot, first, count, account, err);
+    if (status != STA_OK)
+        return status;
+    const size_t total = list_chunks(snapshot, first, count, NULL);
+    struct placed *placed = sta_account_alloc(account, total + 1, sizeof *placed, WHAT, err);
+    if (placed == NULL)
+        return err->status;
+    list_chunks(snapshot, first, count, placed);
+    qsort(placed, total, sizeof *placed, by_place);
+    number_chunks(chunks, placed, total, first);
+    sta_account_free(account, placed);
+    return STA_OK;
+}
+
+void sta_merge_chunks_fini(struct sta_merge_chunks *chunks, struct sta_account *account)
+{
+    sta_account_free(account, chunks->items);
+    sta_account_free(account, chunks->ranks);
+    sta_account_free(account, chunks->item_of);
+    sta_account_free(account, chunks->of_segment);
+}
