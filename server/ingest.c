@@ -15,6 +15,7 @@
 
 #define WATCH_INTERVAL_NS UINT64_C(50000000)
 #define SMALL_FILE_BYTES (UINT64_C(64) << 20)  /* of a job that runs in the small slot, on disk */
+#define BYTES_PER_WORKER (UINT64_C(4) << 20)   /* of what is read of a followed trace: each makes a segment */
 #define SMALL_JSON_BYTES (UINT64_C(256) << 20) /* and decompressed: past that it is none */
 
 /* ---- running it */
@@ -24,6 +25,7 @@ struct run {
     struct sta_job *job;
     struct sta_decode_progress progress;
     const uint32_t *source_numbers; /* by file of the decode request */
+    _Atomic int64_t *latest_us;     /* by file of the decode request; NULL: not wanted */
     uint64_t total_bytes;
     bool small;             /* it runs in the small slot */
     _Atomic bool too_large; /* for that: told to stop */
@@ -32,9 +34,21 @@ struct run {
     uv_cond_t ended;
 };
 
+static void note_latest(_Atomic int64_t *latest_us, const struct sta_batch *batch)
+{
+    int64_t latest = INT64_MIN;
+    for (size_t i = 0; i < batch->count; i++)
+        latest = STA_MAX(latest, batch->ts[i]);
+    int64_t before = atomic_load(latest_us);
+    while (before < latest && !atomic_compare_exchange_weak(latest_us, &before, latest))
+        ;
+}
+
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
 {
     struct run *run = context;
+    if (run->latest_us != NULL)
+        note_latest(&run->latest_us[batch->source], batch);
     return sta_writer_add(run->writer, worker, run->source_numbers[batch->source], batch, err);
 }
 
@@ -98,8 +112,11 @@ static void add_sources(struct sta_writer *writer, const struct sta_ingest_plan 
         const struct sta_plan_item *item = &plan->items[i];
         if (!item->resume || !sta_writer_find_source(writer, item->path, &numbers[i]))
             numbers[i] = sta_writer_add_source(writer, item->path);
-        files[i] = (struct sta_decode_file){item->file, sta_writer_source(writer, numbers[i]), item->resume,
-                                            item->known};
+        files[i] = (struct sta_decode_file){.file = item->file,
+                                            .source = sta_writer_source(writer, numbers[i]),
+                                            .resume = item->resume,
+                                            .known = item->known,
+                                            .end = item->end};
     }
     for (size_t i = 0; i < plan->record_count; i++) {
         const struct sta_plan_record *record = &plan->records[i];
@@ -119,6 +136,33 @@ static int check_any_read(const struct sta_decode_file *files, size_t count, str
                     files[0].source->reason);
 }
 
+/* For who follows the trace: the time of the last event that was read of each file. */
+static _Atomic int64_t *begin_clocks(size_t count)
+{
+    _Atomic int64_t *latest_us = sta_alloc_array(count, sizeof *latest_us);
+    for (size_t i = 0; i < count; i++)
+        atomic_store(&latest_us[i], INT64_MIN);
+    return latest_us;
+}
+
+static void take_clocks(struct sta_ingest_found *found, const struct sta_ingest_plan *plan,
+                        const _Atomic int64_t *latest_us)
+{
+    found->clocks = sta_alloc_array(plan->count, sizeof *found->clocks);
+    found->clock_count = plan->count;
+    for (size_t i = 0; i < plan->count; i++)
+        found->clocks[i] = (struct sta_file_clock){sta_strdup(plan->items[i].path), latest_us[i]};
+}
+
+void sta_ingest_found_fini(struct sta_ingest_found *found)
+{
+    sta_listing_fini(&found->listing);
+    for (size_t i = 0; i < found->clock_count; i++)
+        free(found->clocks[i].path);
+    free(found->clocks);
+    *found = (struct sta_ingest_found){0};
+}
+
 static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer,
                       const struct sta_ingest_plan *plan, enum sta_trace_kind kind, bool first,
                       struct sta_job *job, struct sta_error *err)
@@ -129,6 +173,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     struct run run = {.writer = writer,
                       .job = job,
                       .source_numbers = numbers,
+                      .latest_us = ingest->found != NULL ? begin_clocks(plan->count) : NULL,
                       .total_bytes = plan->bytes,
                       .small = sta_job_in_small_slot(job)};
     struct sta_decode_request request = {
@@ -151,15 +196,21 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
         status = sta_job_leave_small_slot(job, err);
     if (status == STA_OK && first)
         status = check_any_read(files, plan->count, err);
+    if (status == STA_OK && ingest->found != NULL)
+        take_clocks(ingest->found, plan, run.latest_us);
+    free(run.latest_us);
     free(files);
     free(numbers);
     return status;
 }
 
-static int write_version(const struct sta_ingest *ingest, const struct sta_trace_entry *entry,
+static int write_version(const struct sta_ingest *all, const struct sta_trace_entry *entry,
                          struct sta_snapshot *base, const struct sta_ingest_plan *plan, struct sta_job *job,
                          struct sta_error *err)
 {
+    struct sta_ingest own = *all, *ingest = &own;
+    if (own.growth != NULL)
+        own.workers = (unsigned)STA_MIN(own.workers, 1 + plan->bytes / BYTES_PER_WORKER);
     struct sta_writer *writer;
     size_t memory = ingest->memory / (sta_job_in_small_slot(job) ? 8 : 2);
     struct sta_writer_options options = {.workers = ingest->workers,
@@ -178,7 +229,10 @@ static int write_version(const struct sta_ingest *ingest, const struct sta_trace
         return status;
     }
     sta_job_phase(job, "publishing");
-    return sta_writer_publish(writer, err);
+    status = sta_writer_publish(writer, err);
+    if (status == STA_OK && ingest->found != NULL)
+        ingest->found->published = true;
+    return status;
 }
 
 static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
@@ -281,22 +335,32 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
                           struct sta_error *err)
 {
     struct sta_ingest_plan plan;
+    if (listing->count == 0 && ingest->growth != NULL && base == NULL)
+        return STA_OK;
     if (listing->count == 0)
         return nothing_here(listing, entry->path, err);
     int status = recognise(ingest, entry, listing, err);
     if (status != STA_OK)
         return status;
-    status = sta_ingest_plan_make(&plan, ingest->roots, listing, entry->path, base, err);
+    status = sta_ingest_plan_make(&plan, ingest->roots, listing, entry->path, base, ingest->growth,
+                                  sta_job_cancel_flag(job), err);
     if (status == STA_OK && sta_job_in_small_slot(job) && plan.bytes > SMALL_FILE_BYTES)
         status = sta_job_leave_small_slot(job, err);
-    if (status == STA_OK && (base == NULL || sta_ingest_plan_differs(&plan)))
+    bool differs = sta_ingest_plan_differs(&plan);
+    if (status == STA_OK && (differs || (base == NULL && ingest->growth == NULL)))
         status = write_version(ingest, entry, base, &plan, job, err);
+    if (status == STA_OK && ingest->found != NULL)
+        ingest->found->rewritten += plan.rewritten;
     sta_ingest_plan_fini(&plan);
-    if (status == STA_OK)
-        sta_job_phase(job, "looking for a preset");
-    if (status == STA_OK)
-        status = choose_preset(ingest, entry, sta_job_cancel_flag(job), err);
-    return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
+    if (status != STA_OK || (ingest->growth != NULL && !differs))
+        return status;
+    sta_job_phase(job, "looking for a preset");
+    char *before = entry->preset != NULL ? sta_strdup(entry->preset) : NULL;
+    status = choose_preset(ingest, entry, sta_job_cancel_flag(job), err);
+    bool noted = ingest->growth != NULL && before != NULL && status == STA_OK && entry->failure == NULL &&
+                 strcmp(before, entry->preset) == 0; /* a write less for each step of a followed trace */
+    free(before);
+    return status == STA_OK && !noted ? note_outcome(ingest, entry, true, err) : status;
 }
 
 /* Stores of before sources were noted do not know whose definitions, or counter records, are whose. */
@@ -334,7 +398,10 @@ static int ingest_once(const struct sta_ingest *ingest, struct sta_trace_entry *
     if (status == STA_OK)
         status = ingest_listing(ingest, entry, &listing, base, job, err);
     sta_snapshot_release(base);
-    sta_listing_fini(&listing);
+    if (ingest->found != NULL)
+        ingest->found->listing = listing;
+    else
+        sta_listing_fini(&listing);
     return status;
 }
 
@@ -347,6 +414,8 @@ int sta_ingest_run(const struct sta_ingest *ingest, const char *trace, struct st
         return status;
     status = ingest_once(ingest, &entry, job, err);
     if (status == STA_EOUTDATED) {
+        if (ingest->found != NULL)
+            sta_ingest_found_fini(ingest->found);
         struct sta_ingest last = *ingest;
         last.accept_rewritten = true;
         sta_log(STA_LOG_WARNING, "Reads a trace once more, since a file changed", "trace", entry.path,

@@ -8,6 +8,22 @@
 #include "server/jobs.h"
 #include "store/store.h"
 
+/* When the last event of a file begins, of those read by a run. */
+struct sta_file_clock {
+    char *path;        /* inside the trace */
+    int64_t latest_us; /* Unix time; INT64_MIN: it has none */
+};
+
+/* What a run found and did, for who follows the trace. */
+struct sta_ingest_found {
+    struct sta_listing listing; /* empty when it could not be made */
+    bool published;             /* there is a new version */
+    size_t rewritten;           /* files that were read again, since they were not what they had been */
+    struct sta_file_clock *clocks;
+    size_t clock_count;
+};
+void sta_ingest_found_fini(struct sta_ingest_found *found);
+
 struct sta_ingest {
     struct sta_store *store;
     const struct sta_presets *presets;
@@ -18,6 +34,9 @@ struct sta_ingest {
     bool accept_rewritten; /* a file that is rewritten while it is read is taken as it comes, and marked stale
                             */
     struct sta_account *account; /* what the ingest holds is charged to it */
+    struct sta_growth *growth;   /* of a trace that is followed: of its files what is complete is read, and it
+                                    is no failure that there is nothing yet; NULL: all is read */
+    struct sta_ingest_found *found; /* filled in; NULL: not wanted */
 };
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or

@@ -15,8 +15,10 @@ struct planning {
     const char *trace_path;
     const struct sta_snapshot *base;
     const struct sta_dictionary
-        *index; /* paths of the base's sources: a path's code is the source's number */
-    bool *seen; /* by source of the base: it is there */
+        *index;                /* paths of the base's sources: a path's code is the source's number */
+    bool *seen;                /* by source of the base: it is there */
+    struct sta_growth *growth; /* NULL: files are read to their ends */
+    const _Atomic bool *cancel;
 };
 
 void sta_ingest_plan_fini(struct sta_ingest_plan *plan)
@@ -82,11 +84,29 @@ static int plan_known(struct planning *planning, struct sta_plan_item *item, uin
     *read = change == STA_SOURCE_GREW || change == STA_SOURCE_CHANGED;
     item->resume = change == STA_SOURCE_GREW;
     item->known = source->state != STA_SOURCE_REJECTED && source->state != STA_SOURCE_VANISHED;
-    if (status == STA_OK && change == STA_SOURCE_CHANGED)
-        drop(planning->plan, number);
-    if (item->resume)
-        item->bytes_to_read -= STA_MIN(source->size, item->bytes_to_read);
-    return status;
+    if (status != STA_OK || change != STA_SOURCE_CHANGED)
+        return status;
+    drop(planning->plan, number);
+    if (planning->growth != NULL) {
+        planning->plan->rewritten += item->known;
+        sta_growth_forget(planning->growth, item->path);
+    }
+    return STA_OK;
+}
+
+/* Of a file that is still written, what is complete is read.  *read: there is some that was not read yet. */
+static int plan_end(struct planning *planning, enum sta_trace_kind kind, const struct sta_source *resumed,
+                    struct sta_plan_item *item, bool *read, struct sta_error *err)
+{
+    uint64_t complete;
+    int status = sta_growth_look(planning->growth, planning->roots, item->path, item->file, kind, resumed,
+                                 planning->cancel, &complete, err);
+    if (status != STA_OK || complete == UINT64_MAX)
+        return status;
+    *read = complete > (resumed != NULL ? resumed->size : 0);
+    item->end = complete;
+    item->bytes_to_read = complete;
+    return STA_OK;
 }
 
 static int plan_file(struct planning *planning, const struct sta_listed_file *listed, struct sta_error *err)
@@ -99,6 +119,11 @@ static int plan_file(struct planning *planning, const struct sta_listed_file *li
     item.file = sta_listing_path(planning->listing, planning->trace_path, listed->path);
     if (number != STA_NO_CODE)
         status = plan_known(planning, &item, number, &read, err);
+    const struct sta_source *resumed = item.resume ? sta_snapshot_source(planning->base, number) : NULL;
+    if (status == STA_OK && read && planning->growth != NULL)
+        status = plan_end(planning, listed->kind, resumed, &item, &read, err);
+    if (resumed != NULL)
+        item.bytes_to_read -= STA_MIN(resumed->size, item.bytes_to_read);
     if (status != STA_OK || !read) {
         free(item.file);
         return status;
@@ -167,10 +192,11 @@ static int plan_all(struct planning *planning, struct sta_error *err)
 
 int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_roots *roots,
                          const struct sta_listing *listing, const char *trace_path,
-                         const struct sta_snapshot *base, struct sta_error *err)
+                         const struct sta_snapshot *base, struct sta_growth *growth,
+                         const _Atomic bool *cancel, struct sta_error *err)
 {
     struct sta_dictionary *index = index_sources(base);
-    struct planning planning = {plan, roots, listing, trace_path, base, index, NULL};
+    struct planning planning = {plan, roots, listing, trace_path, base, index, NULL, growth, cancel};
     planning.seen = sta_alloc_array(source_count(base), sizeof *planning.seen);
     *plan = (struct sta_ingest_plan){.items = sta_alloc_array(listing->count, sizeof *plan->items),
                                      .drop = sta_alloc_array(source_count(base), sizeof *plan->drop)};

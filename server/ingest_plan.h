@@ -13,6 +13,7 @@ struct sta_plan_item {
     bool resume;      /* from where it ended when it was read before */
     bool known;       /* it was read before */
     uint64_t bytes_to_read;
+    uint64_t end; /* of what is to be read, on disk; 0: the file's */
 };
 
 /* A source that is not read, but told of in the report. */
@@ -30,6 +31,7 @@ struct sta_ingest_plan {
     struct sta_plan_record *records;
     size_t record_count, record_capacity;
     uint64_t bytes;
+    size_t rewritten; /* files that are to be read again */
 };
 
 /**
@@ -37,12 +39,15 @@ struct sta_ingest_plan {
  * What is the same stays, what has grown is read on from where it ended, what changed or is new is read, what
  * vanished leaves and is recorded.  Gone is only what the system says is not there.
  * @base: NULL when there is no version yet
- * Return: 0; the failure when a file that was read before cannot be looked at now.  Release with
- * sta_ingest_plan_fini, also after a failure.
+ * @growth: of a trace that is followed: only what is complete of a file is read; NULL: all is
+ * @cancel: ends looking how far files are complete
+ * Return: 0; STA_ECANCELLED; the failure when a file that was read before cannot be looked at now.  Release
+ * with sta_ingest_plan_fini, also after a failure.
  */
 STA_MUSTCHECK int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_roots *roots,
                                        const struct sta_listing *listing, const char *trace_path,
-                                       const struct sta_snapshot *base, struct sta_error *err);
+                                       const struct sta_snapshot *base, struct sta_growth *growth,
+                                       const _Atomic bool *cancel, struct sta_error *err);
 void sta_ingest_plan_fini(struct sta_ingest_plan *plan);
 /** Whether a new version is needed. */
 bool sta_ingest_plan_differs(const struct sta_ingest_plan *plan);

@@ -57,7 +57,7 @@ static void forget_oldest(struct sta_jobs *jobs)
     unsigned ended = 0;
     for (struct sta_job **at = &jobs->newest; *at != NULL;) {
         struct sta_job *job = *at;
-        if (sta_job_state_ends(job->view.state) && ++ended > KEPT_JOBS) {
+        if (sta_job_state_ends(job->view.state) && (job->view.in_background || ++ended > KEPT_JOBS)) {
             *at = job->older;
             job_free(job);
         } else {
@@ -75,14 +75,19 @@ static struct sta_job *oldest_queued(struct sta_jobs *jobs, bool small)
     return found;
 }
 
+static enum sta_log_level level_of(const struct sta_job_view *view)
+{
+    return view->in_background ? STA_LOG_DEBUG : STA_LOG_INFO;
+}
+
 /* What a client asked for and failed is no failure of the daemon. */
 static void log_end(const struct sta_job_view *view, bool adopted)
 {
-    if (view->state == STA_JOB_FAILED && !adopted)
+    if (view->state == STA_JOB_FAILED && !adopted && !view->in_background)
         sta_log(STA_LOG_ERROR, "Job failed", "job", view->id, "kind", view->kind, "trace", view->trace,
                 "cause", view->error.text, NULL);
     else
-        sta_log(STA_LOG_INFO,
+        sta_log(level_of(view),
                 view->state == STA_JOB_DONE     ? "Job done"
                 : view->state == STA_JOB_FAILED ? "Job failed"
                                                 : "Job cancelled",
@@ -149,7 +154,7 @@ static void run_job(struct sta_job *job)
 {
     struct sta_jobs *jobs = job->jobs;
     struct sta_error err = STA_ERROR_INIT;
-    sta_log(STA_LOG_INFO, "Job started", "job", job->view.id, "kind", job->view.kind, "trace",
+    sta_log(level_of(&job->view), "Job started", "job", job->view.id, "kind", job->view.kind, "trace",
             job->view.trace, NULL);
     int status = job->request.run(job->request.context, job, &err);
     uv_mutex_lock(&jobs->lock);
@@ -269,8 +274,11 @@ static struct sta_job *job_create(struct sta_jobs *jobs, const struct sta_job_re
     job->jobs = jobs;
     job->request = *request;
     job->request.trace = request->trace ? sta_strdup(request->trace) : NULL;
-    job->view = (struct sta_job_view){
-        .kind = request->kind, .eta = -1, .queued_us = now_us(), .error = STA_ERROR_INIT};
+    job->view = (struct sta_job_view){.kind = request->kind,
+                                      .eta = -1,
+                                      .queued_us = now_us(),
+                                      .error = STA_ERROR_INIT,
+                                      .in_background = request->in_background};
     make_id(job->view.id);
     snprintf(job->view.trace, sizeof job->view.trace, "%s", request->trace ? request->trace : "");
     snprintf(job->view.note, sizeof job->view.note, "%s", request->note ? request->note : "");

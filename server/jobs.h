@@ -36,6 +36,7 @@ struct sta_job_view {
     int64_t queued_us, started_us, finished_us; /* Unix time; 0: not yet */
     struct sta_error error;                     /* of a failed job */
     char note[256];                             /* "resumed after a crash", "" */
+    bool in_background;                         /* see sta_job_request */
     uint64_t change;                            /* counts up with every change, for watching */
 };
 
@@ -54,7 +55,9 @@ struct sta_job_request {
     int (*run)(void *context, struct sta_job *job, struct sta_error *err); /* on a runner's thread */
     void (*release)(void *context); /* once, after the last run or when it never ran */
     void *context;
-    bool may_be_small; /* run may begin in the small slot, and knows sta_job_leave_small_slot */
+    bool may_be_small;  /* run may begin in the small slot, and knows sta_job_leave_small_slot */
+    bool in_background; /* one of many that nobody asked for: not logged at the level of what an operator
+                           wants to see, and forgotten once it has ended */
 };
 /** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
 STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request,

@@ -31,7 +31,13 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     uv_mutex_init(&library->changing);
     uv_mutex_init(&library->lock);
     uv_cond_init(&library->told);
+    library->follow = (struct sta_following){.interval_ns = options->follow_interval * UINT64_C(1000000000),
+                                             .poll_ns = options->follow_poll * UINT64_C(1000000000),
+                                             .quiet_ns = options->follow_quiet * UINT64_C(1000000000),
+                                             .polls = options->follow_polls,
+                                             .wake_fd = -1};
     sta_store_on_damage(library->store, on_damage, library);
+    sta_library_recall_live(library);
     sta_library_start_checker(library);
     return library;
 }
@@ -42,6 +48,7 @@ void sta_library_stop(struct sta_library *library)
     library->stopping = true;
     uv_cond_broadcast(&library->check_wanted);
     uv_mutex_unlock(&library->lock);
+    sta_live_wake(library);
 }
 
 /* Return: the snapshot (NULL: it had none), to be released without the lock, since the last one to let go
@@ -62,6 +69,7 @@ static void record_destroy(struct sta_trace_record *record)
 
 void sta_library_destroy(struct sta_library *library)
 {
+    sta_library_stop_following(library);
     sta_library_stop_checker(library);
     while (library->records != NULL) {
         struct sta_trace_record *record = library->records;
@@ -314,7 +322,7 @@ static void fill_view(struct sta_library *library, struct sta_trace_entry entry,
         if (borrow_snapshot(library, entry.id, &snapshot, &ignored) == STA_OK)
             sta_snapshot_release(snapshot);
     }
-    bool working = sta_jobs_of_trace(library->jobs, entry.id, &job);
+    bool working = sta_jobs_of_trace(library->jobs, entry.id, &job) && !job.in_background;
     uv_mutex_lock(&library->lock);
     const struct sta_trace_record *record = sta_library_trace_record(library, entry.id);
     *view = (struct sta_trace_view){
@@ -337,12 +345,16 @@ static void fill_view(struct sta_library *library, struct sta_trace_entry entry,
                  : record->published ? (record->stale || record->damaged ? STA_TRACE_STALE : STA_TRACE_READY)
                                      : STA_TRACE_FAILED,
     };
-    memcpy(view->job, job.id, sizeof view->job);
+    if (working)
+        memcpy(view->job, job.id, sizeof view->job);
+    sta_live_describe(library, view);
     uv_mutex_unlock(&library->lock);
 }
 
 void sta_trace_view_fini(struct sta_trace_view *view)
 {
+    free(view->live.slowest);
+    free(view->live.problem);
     sta_trace_entry_fini(&view->entry);
 }
 
@@ -363,7 +375,8 @@ int sta_library_describe(struct sta_library *library, const char *id, struct sta
     int status = sta_store_find(library->store, id, &entry, err);
     if (status != STA_OK)
         return status;
-    sta_library_check_stale(library, &entry);
+    if (!sta_library_is_live(library, id))
+        sta_library_check_stale(library, &entry);
     fill_view(library, entry, view);
     return STA_OK;
 }

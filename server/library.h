@@ -43,6 +43,10 @@ struct sta_library_options {
     size_t memory;
     uint64_t json_bytes_per_file; /* past which a file is truncated */
     struct sta_account *account;  /* of the daemon: what jobs hold is charged to it; borrowed */
+    /* Of live traces: seconds between versions at least, between looks where changes are not announced, and
+     * without growth after which following ends (0: never); polls: looks only, whatever is announced. */
+    uint64_t follow_interval, follow_poll, follow_quiet;
+    bool follow_polls;
 };
 
 struct sta_library *sta_library_create(const struct sta_library_options *options);
@@ -80,6 +84,19 @@ STA_MUSTCHECK int sta_library_delete_rule(struct sta_library *library, const cha
 enum sta_trace_state { STA_TRACE_INGESTING, STA_TRACE_READY, STA_TRACE_FAILED, STA_TRACE_STALE };
 const char *sta_trace_state_name(enum sta_trace_state state);
 
+/* What is known of a trace that is followed. */
+struct sta_live_view {
+    bool live;        /* it is; else nothing below holds */
+    bool announced;   /* changes of its files are announced by the system */
+    int64_t since_us; /* Unix time */
+    int64_t clock_us; /* when the last event begins of the file whose last event is earliest; INT64_MIN: none
+                         was read since the daemon started */
+    char *slowest;    /* path of that file inside the trace; NULL: none */
+    uint64_t behind;  /* bytes of the files that are not complete, or not read yet, at the last look */
+    uint64_t rewritten; /* files that were read again, since the daemon started */
+    char *problem;      /* why its last step failed; NULL: it did not */
+};
+
 /* A trace as the API tells it. */
 struct sta_trace_view {
     struct sta_trace_entry entry;
@@ -90,7 +107,8 @@ struct sta_trace_view {
     double job_time;  /* seconds */
     uint64_t hosts, processes, threads;
     int64_t ingested_us;
-    char job[STA_JOB_ID_SIZE]; /* its queued or running job, or "" */
+    char job[STA_JOB_ID_SIZE]; /* its queued or running job, or ""; steps of following are none */
+    struct sta_live_view live;
 };
 void sta_trace_view_fini(struct sta_trace_view *view);
 
@@ -103,11 +121,17 @@ struct sta_registration {
     char job[STA_JOB_ID_SIZE]; /* "" when nothing had to be done */
     bool created;              /* false: this path was registered before */
 };
-/** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  The same
- * path again, unchanged: the existing trace; changed: a refresh.  STA_EFORBIDDEN outside the roots, whether
- * or not it exists. */
+/** Registers a folder or file and starts its ingest.  @name: NULL takes the last part of the path.  @follow:
+ * from then on what is written to its files is read too.  The same path again, unchanged: the existing trace;
+ * changed: a refresh.  STA_EFORBIDDEN outside the roots, whether or not it exists. */
 STA_MUSTCHECK int sta_library_register(struct sta_library *library, const char *path, const char *name,
-                                       struct sta_registration *registration, struct sta_error *err);
+                                       bool follow, struct sta_registration *registration,
+                                       struct sta_error *err);
+/** Follows a trace: what is complete of its files is read as they grow, until they have not grown for a while
+ * or
+ * @follow is false; then what is left is read.  STA_ENOTFOUND. */
+STA_MUSTCHECK int sta_library_follow(struct sta_library *library, const char *id, bool follow,
+                                     struct sta_error *err);
 /** Queues a refresh, or names the job that the trace has already. */
 STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
                                       struct sta_error *err);
@@ -121,13 +145,16 @@ STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id
  * listener.  Returns when no call of the listener before is under way. */
 void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
                             void *context);
-/** At start: ingests again what a crash interrupted, or what was found damaged. */
+/** At start: ingests again what a crash interrupted, or what was found damaged, and goes on following live
+ * traces. */
 void sta_library_resume(struct sta_library *library);
 
 /** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay
  * open and shared between calls. */
 STA_MUSTCHECK int sta_library_snapshot(struct sta_library *library, const char *id,
                                        struct sta_snapshot **snapshot, struct sta_error *err);
+/** Whether the trace is followed. */
+bool sta_library_is_live(struct sta_library *library, const char *id);
 /** Whether sta_library_snapshot has nothing to open: then it reads no file. */
 bool sta_library_is_open(struct sta_library *library, const char *id);
 /** The preset chosen for a trace; copied to @name (64 bytes). */

@@ -9,6 +9,7 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "decode/decode.h"
+#include "server/follow.h"
 #include "server/ingest.h"
 #include "server/library_private.h"
 
@@ -63,12 +64,26 @@ static int end_of_removed(struct sta_library *library, const char *id, int statu
     return status;
 }
 
+/* @live: NULL: the trace is not followed */
+static void end_step(struct sta_library *library, struct sta_live *live, uint64_t started,
+                     struct sta_ingest_found *found, int status, const struct sta_error *err)
+{
+    if (live == NULL)
+        return;
+    sta_live_note(library, live, started, found, status, err);
+    sta_ingest_found_fini(found);
+    sta_live_release(library, live);
+}
+
 static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
 {
     struct ingest_task *task = context;
     struct sta_library *library = task->library;
     struct sta_presets *presets = sta_library_presets(library);
     struct sta_account account;
+    struct sta_live *live = sta_live_of(library, task->id);
+    struct sta_ingest_found found = {0};
+    uint64_t started = uv_hrtime();
     sta_account_init(&account, library->memory, "memory", library->account);
     struct sta_ingest ingest = {
         .store = library->store,
@@ -78,21 +93,30 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         .memory = library->memory,
         .account = &account,
         .json_bytes_per_file = library->json_bytes_per_file,
+        .growth = live != NULL ? sta_live_growth(live) : NULL,
+        .found = live != NULL ? &found : NULL,
     };
     int status = sta_ingest_run(&ingest, task->id, job, err);
     sta_account_close(&account);
     sta_presets_release(presets);
-    if (sta_job_leaves_small_slot(job))
+    if (sta_job_leaves_small_slot(job)) {
+        end_step(library, live, started, &found, STA_ECANCELLED, err);
         return status;
+    }
     status = end_of_removed(library, task->id, status, err);
+    if (live != NULL && !found.published) {
+        end_step(library, live, started, &found, status, err);
+        return status;
+    }
     sta_library_forget_version(library, task->id);
     uv_mutex_lock(&library->lock);
     bool stopping = library->stopping;
     uv_mutex_unlock(&library->lock);
     if (status == STA_OK)
         tell_published(library, task->id);
-    else if (!stopping)
+    else if (!stopping && live == NULL)
         note_failure(library, task->id, err);
+    end_step(library, live, started, &found, status, err);
     sta_memory_trim_grown(library->memory / 4);
     return status;
 }
@@ -110,8 +134,15 @@ static int start_ingest(struct sta_library *library, const char *id, const char 
                                       .run = run_ingest,
                                       .release = free,
                                       .context = task,
-                                      .may_be_small = true};
+                                      .may_be_small = true,
+                                      .in_background = strcmp(kind, "follow") == 0};
     return sta_jobs_submit(library->jobs, &request, job, err);
+}
+
+int sta_library_start_job(struct sta_library *library, const char *id, const char *kind,
+                          char job[STA_JOB_ID_SIZE], struct sta_error *err)
+{
+    return start_ingest(library, id, kind, NULL, job, err);
 }
 
 /* ---- register, refresh, remove */
@@ -147,13 +178,17 @@ void sta_library_start_rebuild(struct sta_library *library, const char *id)
 }
 
 /* Under `changing`. */
-static int start_first_ingest(struct sta_library *library, const struct sta_trace_entry *entry,
+static int start_first_ingest(struct sta_library *library, const struct sta_trace_entry *entry, bool follow,
                               struct sta_registration *registration, struct sta_error *err)
 {
     struct sta_error ignored = STA_ERROR_INIT;
     memcpy(registration->trace, entry->id, sizeof entry->id);
     registration->created = true;
-    int status = start_ingest(library, entry->id, "ingest", NULL, registration->job, err);
+    int status = follow ? sta_live_begin(library, entry->id, err) : STA_OK;
+    if (status == STA_OK)
+        status = start_ingest(library, entry->id, "ingest", NULL, registration->job, err);
+    if (status != STA_OK)
+        sta_live_forget(library, entry->id);
     if (status != STA_OK && sta_store_remove(library->store, entry->id, &ignored) != STA_OK)
         sta_log(STA_LOG_WARNING, "Cannot take back a registration", "path", entry->path, "cause",
                 ignored.text, NULL);
@@ -188,7 +223,7 @@ static int register_again(struct sta_library *library, const char *id, struct st
     return status;
 }
 
-static int register_resolved(struct sta_library *library, const char *path, const char *name,
+static int register_resolved(struct sta_library *library, const char *path, const char *name, bool follow,
                              struct sta_registration *registration, struct sta_error *err)
 {
     struct timespec now;
@@ -199,15 +234,18 @@ static int register_resolved(struct sta_library *library, const char *path, cons
     uv_mutex_lock(&library->changing);
     int status = sta_store_add(library->store, &entry, err);
     if (status == STA_OK)
-        status = start_first_ingest(library, &entry, registration, err);
+        status = start_first_ingest(library, &entry, follow, registration, err);
     uv_mutex_unlock(&library->changing);
-    if (status == STA_EEXISTS)
-        status = register_again(library, entry.id, registration, err);
+    if (status == STA_EEXISTS) {
+        status = follow ? sta_library_follow(library, entry.id, true, err) : STA_OK;
+        if (status == STA_OK || !follow)
+            status = register_again(library, entry.id, registration, err);
+    }
     sta_trace_entry_fini(&entry);
     return status;
 }
 
-int sta_library_register(struct sta_library *library, const char *path, const char *name,
+int sta_library_register(struct sta_library *library, const char *path, const char *name, bool follow,
                          struct sta_registration *registration, struct sta_error *err)
 {
     char *resolved;
@@ -220,9 +258,25 @@ int sta_library_register(struct sta_library *library, const char *path, const ch
         return status;
     close(fd);
     do /* again when the trace that has the path is removed meanwhile */
-        status = register_resolved(library, resolved, name, registration, err);
+        status = register_resolved(library, resolved, name, follow, registration, err);
     while (status == STA_ENOTFOUND && !registration->created);
     free(resolved);
+    return status;
+}
+
+int sta_library_follow(struct sta_library *library, const char *id, bool follow, struct sta_error *err)
+{
+    struct sta_trace_entry entry;
+    uv_mutex_lock(&library->changing);
+    int status = sta_store_find(library->store, id, &entry, err);
+    if (status == STA_OK) {
+        sta_trace_entry_fini(&entry);
+        if (follow)
+            status = sta_live_begin(library, id, err);
+        else
+            sta_live_end(library, id);
+    }
+    uv_mutex_unlock(&library->changing);
     return status;
 }
 
@@ -245,6 +299,8 @@ int sta_library_remove(struct sta_library *library, const char *id, struct sta_e
     struct sta_job_view job;
     uv_mutex_lock(&library->changing); /* a retired trace gets no further job */
     int status = sta_store_retire(library->store, id, err);
+    if (status == STA_OK)
+        sta_live_forget(library, id);
     uv_mutex_unlock(&library->changing);
     if (status != STA_OK)
         return status;
@@ -287,4 +343,5 @@ void sta_library_resume(struct sta_library *library)
         sta_trace_entry_fini(&entries[i]);
     }
     free(entries);
+    sta_follow_start(library);
 }

@@ -7,6 +7,7 @@
 #include "common/roots.h"
 #include "decode/decode.h"
 #include "server/library.h"
+#include "server/library_live.h"
 
 /* What looking at a trace's files found, and when to look again: see library_stale.c. */
 struct sta_stale_check {
@@ -37,6 +38,15 @@ struct sta_trace_record {
     struct sta_stale_check check;
 };
 
+/* How live traces are followed: see follow.c. */
+struct sta_following {
+    uint64_t interval_ns, poll_ns, quiet_ns; /* of the settings; quiet_ns 0: never ends by itself */
+    bool polls;                              /* even where changes are announced */
+    uv_thread_t thread;
+    bool runs;
+    int wake_fd; /* -1: the thread was not started */
+};
+
 struct sta_library {
     struct sta_store *store;
     struct sta_jobs *jobs;
@@ -57,6 +67,8 @@ struct sta_library {
     _Atomic bool stopping; /* also ends a look at files that is under way */
     uv_thread_t checker;   /* compares sources with files: see library_stale.c */
     bool has_checker;
+    struct sta_following follow;
+    struct sta_live *live; /* traces that are followed: see library_live.c */
     uv_cond_t check_wanted, check_done;
     void (*on_publish)(void *context, const char *trace);
     void *on_publish_context;
@@ -72,6 +84,10 @@ void sta_library_forget(struct sta_library *library, const char *id);
 void sta_library_forget_version(struct sta_library *library, const char *id);
 /** Starts the ingest that reads a damaged trace again, unless it has a job. */
 void sta_library_start_rebuild(struct sta_library *library, const char *id);
+/** Queues a job that reads what is new of a trace.  @kind: static.  Context: under `changing`, the trace has
+ * no job. */
+STA_MUSTCHECK int sta_library_start_job(struct sta_library *library, const char *id, const char *kind,
+                                        char job[STA_JOB_ID_SIZE], struct sta_error *err);
 /** Compares the sources with the files; true when something was added, changed or removed since the ingest.
  * Reads folders.  What cannot be looked at counts as unchanged. */
 bool sta_library_is_stale(struct sta_library *library, const struct sta_trace_entry *entry,

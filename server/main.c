@@ -237,6 +237,10 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .memory = settings->memory,
         .json_bytes_per_file = settings->json_bytes_per_file,
         .account = &daemon->memory,
+        .follow_interval = settings->follow_interval,
+        .follow_poll = settings->follow_poll,
+        .follow_quiet = settings->follow_quiet,
+        .follow_polls = strcmp(settings->follow_changes, "poll") == 0,
     };
     daemon->library = sta_library_create(&options);
     status = start_server(daemon, err);
@@ -251,7 +255,8 @@ static void register_traces(struct daemon *daemon)
     for (size_t i = roots->count; i < daemon->root_count; i++) {
         struct sta_registration registration;
         struct sta_error err = STA_ERROR_INIT;
-        if (sta_library_register(daemon->library, daemon->root_paths[i], NULL, &registration, &err) != STA_OK)
+        if (sta_library_register(daemon->library, daemon->root_paths[i], NULL, false, &registration, &err) !=
+            STA_OK)
             sta_log(STA_LOG_ERROR, "Cannot register a trace", "path", daemon->root_paths[i], "cause",
                     err.text, NULL);
     }

@@ -311,6 +311,9 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
         status = one_of(s->log_format, "auto, text, json", &given[STA_SETTING_log_format], "log_format", err);
     if (status == STA_OK)
         status = one_of(s->loopback, "own, anyone", &given[STA_SETTING_loopback], "loopback", err);
+    if (status == STA_OK)
+        status = one_of(s->follow_changes, "auto, poll", &given[STA_SETTING_follow_changes], "follow_changes",
+                        err);
 #define AT_LEAST(field, least)                                                                               \
     if (status == STA_OK)                                                                                    \
     status = at_least(s->field, least, &given[STA_SETTING_##field], #field, err)
@@ -323,6 +326,8 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
     AT_LEAST(running_jobs, 1);
     AT_LEAST(queued_jobs, 1);
     AT_LEAST(json_bytes_per_file, 1 << 20);
+    AT_LEAST(follow_interval, 1);
+    AT_LEAST(follow_poll, 1);
     AT_LEAST(running_queries, 1);
     AT_LEAST(queued_queries, 1);
     AT_LEAST(query_timeout, 1);

@@ -66,6 +66,14 @@
     X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \
     X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
       "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \
+    X(SECONDS, follow_interval, "1", "seconds between two versions of a live trace at least")                \
+    X(TEXT, follow_changes, "auto",                                                                          \
+      "how growth of live traces is noticed: auto, by inotify on local file systems and elsewhere by "       \
+      "looking; or poll, by looking alone")                                                                  \
+    X(SECONDS, follow_poll, "1",                                                                             \
+      "seconds between two looks at the files of a live trace whose changes are not announced")              \
+    X(SECONDS, follow_quiet, "1800",                                                                         \
+      "seconds without growth after which a trace is not live any more; 0: only on request")                 \
     X(COUNT, running_queries, "4", "questions worked on at the same time")                                   \
     X(COUNT, queued_queries, "200",                                                                          \
       "questions that may wait; past that clients are told to try again later")                              \

@@ -172,7 +172,7 @@ static void close_all(struct check *check)
 static int ingest(struct check *check, struct sta_error *err)
 {
     struct sta_registration registration;
-    int status = sta_library_register(check->library, check->request.trace, NULL, &registration, err);
+    int status = sta_library_register(check->library, check->request.trace, NULL, false, &registration, err);
     if (status != STA_OK)
         return status;
     snprintf(check->trace, sizeof check->trace, "%s", registration.trace);

@@ -70,7 +70,7 @@ static int open_file(struct decode_run *run, struct source_run *source, struct s
     int status = sta_roots_open(run->request->roots, file->file, O_RDONLY | O_NOCTTY | O_NONBLOCK, NULL,
                                 &source->fd, err);
     if (status == STA_OK)
-        status = sta_file_identify(source->fd, file->file, &source->identity, err);
+        status = sta_file_identify(source->fd, file->file, file->end, &source->identity, err);
     if (status == STA_OK && file->resume)
         status = sta_source_check_beginning(file->source, source->fd, file->file, err);
     if (status == STA_OK)
@@ -161,10 +161,10 @@ static void compare_with_opening(struct decode_run *run, struct source_run *sour
     struct sta_error err = STA_ERROR_INIT;
     bool rewritten;
     int status = sta_file_was_rewritten(source->fd, ledger->path, &source->identity, &rewritten, &err);
-    if (status == STA_OK && !rewritten)
-        status = sta_source_identify(ledger, source->fd, ledger->path, &source->identity, &err);
-    if (status == STA_OK && !rewritten)
+    if (status == STA_OK && !rewritten) {
+        sta_source_identify(ledger, &source->identity);
         return;
+    }
     if (status == STA_OK)
         status = sta_fail(&err, STA_EOUTDATED, "%s was rewritten while it was read", ledger->path);
     identify_part(source);

@@ -55,6 +55,7 @@ struct sta_listing {
     size_t folder_count, folder_capacity;
     size_t others; /* entries that are no candidates, for the message "nothing here is a trace" */
     bool single;   /* the trace is one file */
+    bool links;    /* there are symbolic links in its folders */
 };
 
 /**
@@ -85,6 +86,11 @@ const struct sta_unlisted *sta_listing_covers(const struct sta_listing *listing,
 bool sta_listing_names_changed(const struct sta_listed_folder *folders, size_t count, struct sta_roots *roots,
                                const char *trace_path);
 
+/** Whether the files of a listing may be others by now, or have another size or time.  Looks at files and
+ * folders without opening them. */
+bool sta_listing_is_outdated(const struct sta_listing *listing, struct sta_roots *roots,
+                             const char *trace_path);
+
 /** Whether a folder (not searched recursively) or regular file looks like a trace: for browsing.  What cannot
  * be looked at does not. */
 bool sta_looks_like_trace(struct sta_roots *roots, const char *path, bool folder);
@@ -110,6 +116,7 @@ struct sta_decode_file {
     struct sta_source *source; /* path set; when `resume`, as it was left by the earlier run */
     bool resume; /* read only what was not read then; counts, lines and notes go on from there */
     bool known;  /* it gave events before: when it cannot be read now the run fails, instead of losing them */
+    uint64_t end; /* bytes of the file on disk to read up to, when it has more; 0: all */
 };
 
 /* Live figures, for progress; read them at any time from any thread. */
@@ -175,6 +182,10 @@ struct sta_memory_decoder *sta_memory_decoder_create(struct sta_tables *tables, 
 void sta_memory_decoder_destroy(struct sta_memory_decoder *decoder);
 void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text, size_t size,
                             struct sta_source *source, struct sta_batch *batch);
+
+/* ---- files that are still written */
+
+#include "decode/growth.h"
 
 /* ---- logs of trainings */
 

@@ -11,11 +11,13 @@
 struct sta_file_identity {
     uint64_t size;
     int64_t mtime_ns;
-    uint64_t fingerprint; /* of both ends of its bytes */
+    uint64_t fingerprint;     /* of both ends of its bytes */
+    uint64_t end_fingerprint; /* of their end alone */
 };
 
-STA_MUSTCHECK int sta_file_identify(int fd, const char *path, struct sta_file_identity *identity,
-                                    struct sta_error *err);
+/** @end: the bytes behind that are not looked at; 0: all are */
+STA_MUSTCHECK int sta_file_identify(int fd, const char *path, uint64_t end,
+                                    struct sta_file_identity *identity, struct sta_error *err);
 /** Whether the bytes that the file had when it was identified are known to be others now.  Bytes that were
  * appended since do not count. */
 STA_MUSTCHECK int sta_file_was_rewritten(int fd, const char *path, const struct sta_file_identity *before,
@@ -24,8 +26,7 @@ STA_MUSTCHECK int sta_file_was_rewritten(int fd, const char *path, const struct 
 STA_MUSTCHECK int sta_source_check_beginning(const struct sta_source *source, int fd, const char *path,
                                              struct sta_error *err);
 /** Notes in a source what the file was that it was read from. */
-STA_MUSTCHECK int sta_source_identify(struct sta_source *source, int fd, const char *path,
-                                      const struct sta_file_identity *identity, struct sta_error *err);
+void sta_source_identify(struct sta_source *source, const struct sta_file_identity *identity);
 
 /** Adds an entry that is not read.  Both texts are copied. */
 void sta_listing_note(struct sta_listing *listing, const char *inside, const char *why, int status,

@@ -30,31 +30,33 @@ static ssize_t read_at(int fd, char *bytes, size_t size, uint64_t offset)
     return (ssize_t)got;
 }
 
-/* Goes on from *hash.  A failure to read says nothing about the content, so it has no hash. */
-static int hash_range(int fd, const char *path, uint64_t from, uint64_t to, uint64_t *hash,
+/* Hashes of a file's first @size bytes. */
+struct hashes {
+    uint64_t ends; /* of the first and the last END_BYTES */
+    uint64_t end;  /* of the last END_BYTES */
+};
+
+/* A failure to read says nothing about the content, so it has no hash. */
+static int read_block(int fd, const char *path, uint64_t from, uint64_t to, char *bytes, size_t *size,
                       struct sta_error *err)
 {
-    char *bytes = sta_alloc(END_BYTES);
     ssize_t got = read_at(fd, bytes, (size_t)STA_MIN(to - from, (uint64_t)END_BYTES), from);
-    int failure = errno;
-    if (got >= 0)
-        *hash = XXH3_64bits_withSeed(bytes, (size_t)got, *hash);
+    *size = got >= 0 ? (size_t)got : 0;
+    return got >= 0 ? STA_OK : sta_fail_file(err, errno, "cannot read %s", path);
+}
+
+static int hash_ends(int fd, const char *path, uint64_t size, struct hashes *hashes, struct sta_error *err)
+{
+    char *bytes = sta_alloc(END_BYTES);
+    size_t got;
+    int status = read_block(fd, path, 0, size, bytes, &got, err);
+    hashes->ends = XXH3_64bits_withSeed(bytes, got, size);
+    if (status == STA_OK)
+        status = read_block(fd, path, size > END_BYTES ? size - END_BYTES : 0, size, bytes, &got, err);
+    hashes->ends = XXH3_64bits_withSeed(bytes, got, hashes->ends);
+    hashes->end = XXH3_64bits_withSeed(bytes, got, 0);
     free(bytes);
-    return got >= 0 ? STA_OK : sta_fail_file(err, failure, "cannot read %s", path);
-}
-
-/* Of the last END_BYTES before @size. */
-static int hash_end(int fd, const char *path, uint64_t size, uint64_t *hash, struct sta_error *err)
-{
-    return hash_range(fd, path, size > END_BYTES ? size - END_BYTES : 0, size, hash, err);
-}
-
-/* Of both ends of the first @size bytes. */
-static int hash_ends(int fd, const char *path, uint64_t size, uint64_t *hash, struct sta_error *err)
-{
-    *hash = size;
-    int status = hash_range(fd, path, 0, size, hash, err);
-    return status == STA_OK ? hash_end(fd, path, size, hash, err) : status;
+    return status;
 }
 
 static int look_at(int fd, const char *path, struct sta_file_identity *identity, struct sta_error *err)
@@ -67,33 +69,42 @@ static int look_at(int fd, const char *path, struct sta_file_identity *identity,
     return STA_OK;
 }
 
-int sta_file_identify(int fd, const char *path, struct sta_file_identity *identity, struct sta_error *err)
+int sta_file_identify(int fd, const char *path, uint64_t end, struct sta_file_identity *identity,
+                      struct sta_error *err)
 {
+    struct hashes hashes = {0};
     int status = look_at(fd, path, identity, err);
-    return status == STA_OK ? hash_ends(fd, path, identity->size, &identity->fingerprint, err) : status;
+    if (status == STA_OK && end != 0)
+        identity->size = STA_MIN(identity->size, end);
+    if (status == STA_OK)
+        status = hash_ends(fd, path, identity->size, &hashes, err);
+    if (status != STA_OK)
+        return status;
+    identity->fingerprint = hashes.ends;
+    identity->end_fingerprint = hashes.end;
+    return STA_OK;
 }
 
 int sta_file_was_rewritten(int fd, const char *path, const struct sta_file_identity *before, bool *rewritten,
                            struct sta_error *err)
 {
-    struct sta_file_identity now;
+    struct sta_file_identity now = {0};
+    struct hashes hashes = {0};
     int status = look_at(fd, path, &now, err);
     if (status == STA_OK)
-        status = hash_ends(fd, path, before->size, &now.fingerprint, err);
-    *rewritten = status == STA_OK && (now.size < before->size || now.fingerprint != before->fingerprint ||
+        status = hash_ends(fd, path, before->size, &hashes, err);
+    *rewritten = status == STA_OK && (now.size < before->size || hashes.ends != before->fingerprint ||
                                       (now.size == before->size && now.mtime_ns != before->mtime_ns));
     return status;
 }
 
-int sta_source_identify(struct sta_source *source, int fd, const char *path,
-                        const struct sta_file_identity *identity, struct sta_error *err)
+void sta_source_identify(struct sta_source *source, const struct sta_file_identity *identity)
 {
     source->size = identity->size;
     source->counts.bytes = identity->size;
     source->mtime_ns = identity->mtime_ns;
     source->fingerprint = identity->fingerprint;
-    source->resume_fingerprint = 0;
-    return hash_end(fd, path, identity->size, &source->resume_fingerprint, err);
+    source->resume_fingerprint = identity->end_fingerprint;
 }
 
 /* ---- comparing later */
@@ -102,11 +113,10 @@ int sta_source_identify(struct sta_source *source, int fd, const char *path,
 static int begins_alike(const struct sta_source *source, int fd, const char *path, bool *alike,
                         struct sta_error *err)
 {
-    uint64_t ends = 0, end = 0;
-    int status = hash_ends(fd, path, source->size, &ends, err);
-    if (status == STA_OK)
-        status = hash_end(fd, path, source->size, &end, err);
-    *alike = ends == source->fingerprint && end == source->resume_fingerprint;
+    struct hashes hashes = {0};
+    int status = hash_ends(fd, path, source->size, &hashes, err);
+    *alike =
+        status == STA_OK && hashes.ends == source->fingerprint && hashes.end == source->resume_fingerprint;
     return status;
 }
 
@@ -123,7 +133,7 @@ int sta_source_check_beginning(const struct sta_source *source, int fd, const ch
 static int compare_content(const struct sta_source *source, int fd, const char *path,
                            enum sta_source_change *change, struct sta_error *err)
 {
-    struct sta_file_identity now;
+    struct sta_file_identity now = {0};
     bool alike = false;
     int status = look_at(fd, path, &now, err);
     *change = STA_SOURCE_CHANGED;
@@ -155,7 +165,7 @@ static int open_and_compare(const struct sta_source *source, struct sta_roots *r
 int sta_source_compare(const struct sta_source *source, struct sta_roots *roots, const char *file,
                        enum sta_source_change *change, struct sta_error *err)
 {
-    struct sta_file_identity now;
+    struct sta_file_identity now = {0};
     int fd;
     *change = STA_SOURCE_CHANGED;
     int status = sta_roots_open(roots, file, O_PATH, NULL, &fd, err);

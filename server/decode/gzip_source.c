@@ -115,9 +115,12 @@ struct gzip_source {
     struct inflater inflater;
     const unsigned char *at; /* input not yet inflated */
     size_t left;
-    bool at_end; /* of the file */
-    bool inside; /* a member has begun */
-    unsigned char input[INPUT_BYTES];
+    bool at_end;          /* of the file */
+    bool inside;          /* a member has begun */
+    bool ends_line;       /* the text so far ends with a line's end, or there is none */
+    uint64_t whole;       /* bytes of the file up to the end of the last member */
+    uint64_t whole_line;  /* the same of the last member that ends with a line */
+    unsigned char *input; /* INPUT_BYTES; NULL while paused */
 };
 
 static enum sta_bytes_state cut(struct gzip_source *source, const char *format, ...)
@@ -139,6 +142,8 @@ static bool refill(struct gzip_source *source)
     ssize_t n;
     if (source->left > 0 || source->at_end)
         return true;
+    if (source->input == NULL)
+        source->input = sta_alloc(INPUT_BYTES);
     do
         n = read(source->fd, source->input,
                  STA_MIN((uint64_t)INPUT_BYTES, source->base.file_size - source->base.consumed));
@@ -176,15 +181,21 @@ static enum sta_bytes_state inflate_some(struct gzip_source *source, struct wind
     if (source->at_end)
         return cut(source, "ends inside a gzip member, at byte %llu", position(source));
     size_t before = window->out_size + source->left;
+    const unsigned char *out = window->out;
     window->in = source->at;
     window->in_size = source->left;
     enum inflated result = step(&source->inflater, window);
     source->at = window->in;
     source->left = window->in_size;
+    if (window->out != out)
+        source->ends_line = window->out[-1] == '\n';
     if (result == INFLATED_BAD)
         return cut(source, "damaged gzip data before byte %llu", position(source));
     if (result == INFLATED_MEMBER) {
         source->inside = false;
+        source->whole = position(source);
+        if (source->ends_line)
+            source->whole_line = source->whole;
         inflater_next_member(&source->inflater);
     } else if (before == window->out_size + source->left && source->left > 0) {
         return cut(source, "gzip data makes no progress at byte %llu", position(source));
@@ -213,6 +224,7 @@ static void gzip_close(struct sta_byte_source *base)
 {
     struct gzip_source *source = (struct gzip_source *)base;
     inflater_fini(&source->inflater);
+    free(source->input);
     free(source);
 }
 
@@ -222,6 +234,31 @@ struct sta_byte_source *sta_gzip_source_create(int fd)
     source->base.read = gzip_read;
     source->base.close = gzip_close;
     source->fd = fd;
+    source->ends_line = true;
     inflater_init(&source->inflater);
     return &source->base;
+}
+
+uint64_t sta_gzip_source_whole(const struct sta_byte_source *base, bool lines)
+{
+    const struct gzip_source *source = (const struct gzip_source *)base;
+    return lines ? source->whole_line : source->whole;
+}
+
+bool sta_gzip_source_pause(struct sta_byte_source *base)
+{
+    struct gzip_source *source = (struct gzip_source *)base;
+    bool may_go_on = source->inside && source->at_end && source->left == 0 && !base->failed;
+    free(source->input);
+    source->input = NULL;
+    return may_go_on;
+}
+
+void sta_gzip_source_go_on(struct sta_byte_source *base, int fd, uint64_t file_size)
+{
+    struct gzip_source *source = (struct gzip_source *)base;
+    source->fd = fd;
+    source->at_end = false;
+    base->file_size = file_size;
+    (void)lseek(fd, (off_t)base->consumed, SEEK_SET);
 }

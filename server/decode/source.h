@@ -45,6 +45,14 @@ void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_va
 /* The fillings. */
 struct sta_byte_source *sta_plain_source_create(int fd);
 struct sta_byte_source *sta_gzip_source_create(int fd);
+/** Bytes of the file up to the end of the last member that was inflated whole; @lines: of the last one at
+ * whose end a line ends too.  0: there was none. */
+uint64_t sta_gzip_source_whole(const struct sta_byte_source *source, bool lines);
+/** After CUT: frees what is needed while reading alone.  Return: whether the file ended inside a member, so
+ * that sta_gzip_source_go_on can read what is added to it. */
+bool sta_gzip_source_pause(struct sta_byte_source *source);
+/** Reads on from @fd, the same file opened again, up to @file_size.  For a new source too. */
+void sta_gzip_source_go_on(struct sta_byte_source *source, int fd, uint64_t file_size);
 /** @bytes stay the caller's and must outlive the source. */
 struct sta_byte_source *sta_memory_source_create(const char *bytes, size_t size);
 

@@ -165,6 +165,7 @@ static int take_entry(struct walk *walk, int folder, const char *inside, const c
         sta_fail_file(&why, errno, "cannot look at %s", inside);
         return add_unlisted(walk, inside, has_trace_name(name), &why, err);
     }
+    walk->listing->links |= S_ISLNK(st.st_mode);
     if (S_ISLNK(st.st_mode))
         add_text(&walk->links, &walk->link_count, &walk->link_capacity, inside);
     else if (S_ISDIR(st.st_mode))
@@ -410,6 +411,27 @@ bool sta_listing_names_changed(const struct sta_listed_folder *folders, size_t c
         if (!changed) {
             changed = fstat(fd, &st) != 0 || (uint64_t)st.st_dev != folder->device ||
                       (uint64_t)st.st_ino != folder->inode || mtime_of(&st) != folder->mtime_ns;
+            close(fd);
+        }
+        free(path);
+    }
+    return changed;
+}
+
+bool sta_listing_is_outdated(const struct sta_listing *listing, struct sta_roots *roots,
+                             const char *trace_path)
+{
+    bool changed = sta_listing_names_changed(listing->folders, listing->folder_count, roots, trace_path);
+    for (size_t i = 0; i < listing->count && !changed; i++) {
+        const struct sta_listed_file *file = &listing->files[i];
+        struct sta_error ignored = STA_ERROR_INIT;
+        struct stat st;
+        char *path = sta_listing_path(listing, trace_path, file->path);
+        int fd;
+        changed = sta_roots_open(roots, path, LOOK, NULL, &fd, &ignored) != STA_OK;
+        if (!changed) {
+            changed =
+                fstat(fd, &st) != 0 || (uint64_t)st.st_size != file->size || mtime_of(&st) != file->mtime_ns;
             close(fd);
         }
         free(path);

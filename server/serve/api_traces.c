@@ -69,6 +69,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct 
         {"path", STA_MEMBER_TEXT, true, PATH_LENGTH, 0},
         {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
         {"format", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
+        {"follow", STA_MEMBER_BOOL, false, 0, 0},
     };
     struct sta_body body;
     struct sta_registration registration;
@@ -80,7 +81,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct 
     status = check_format(body.values[2].text, err);
     if (status == STA_OK) {
         status = sta_library_register(call->server->options.library, body.values[0].text, body.values[1].text,
-                                      &registration, err);
+                                      body.values[3].truth, &registration, err);
         if (status == STA_OK)
             status = put_accepted(call, reply, registration.trace, registration.job, err);
         else
@@ -95,6 +96,7 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_reply *reply, struct s
     static const struct sta_member members[] = {
         {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
         {"tags", STA_MEMBER_TEXTS, false, TAG_LENGTH, TAGS},
+        {"follow", STA_MEMBER_BOOL, false, 0, 0},
     };
     struct sta_body body;
     const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
@@ -103,6 +105,9 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_reply *reply, struct s
         return status;
     status = sta_library_rename(call->server->options.library, call->captures[0], body.values[0].text,
                                 body.values[1].texts, body.values[1].count, err);
+    if (status == STA_OK && body.values[2].given)
+        status =
+            sta_library_follow(call->server->options.library, call->captures[0], body.values[2].truth, err);
     sta_body_fini(&body);
     return status == STA_OK ? sta_put_trace_by_id(call->server, &reply->body, call->captures[0], err)
                             : status;

@@ -58,11 +58,24 @@ static int read_text(const struct sta_document *value, const struct sta_member *
     return fail_at(err, member->name, index);
 }
 
+static int read_truth(const struct sta_document *value, const struct sta_member *member,
+                      struct sta_body *body, size_t index, struct sta_error *err)
+{
+    body->values[index].given = true;
+    body->values[index].truth = value->truth;
+    if (value->type == STA_DOCUMENT_BOOL)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "%s must be true or false", member->name);
+    return fail_at(err, member->name, -1);
+}
+
 static int read_member(const struct sta_document *value, const struct sta_member *member,
                        struct sta_body *body, size_t index, struct sta_error *err)
 {
     if (member->type == STA_MEMBER_TEXT)
         return read_text(value, member, -1, &body->values[index].text, err);
+    if (member->type == STA_MEMBER_BOOL)
+        return read_truth(value, member, body, index, err);
     if (value->type != STA_DOCUMENT_LIST || value->count > member->most) {
         sta_fail(err, STA_EINPUT, "%s must be a list of at most %zu texts", member->name, member->most);
         return fail_at(err, member->name, -1);

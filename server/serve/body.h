@@ -9,7 +9,7 @@
 
 #define STA_BODY_MEMBERS 8
 
-enum sta_member_type { STA_MEMBER_TEXT, STA_MEMBER_TEXTS };
+enum sta_member_type { STA_MEMBER_TEXT, STA_MEMBER_TEXTS, STA_MEMBER_BOOL };
 
 struct sta_member {
     const char *name;
@@ -25,6 +25,7 @@ struct sta_body {
         const char *text;   /* TEXT; NULL: not given */
         const char **texts; /* TEXTS; NULL: not given */
         size_t count;
+        bool given, truth; /* BOOL */
     } values[STA_BODY_MEMBERS];
 };
 

@@ -132,12 +132,14 @@ const struct sta_route sta_routes[] = {
      .audit = "Registration of a trace", .body = "trace_create", .reply = "trace_accepted", .status = 202,
      .other_status = 200, .summary = "Register a trace",
      .text = "Registers a trace directory or file inside an allowed root and starts to ingest it. The same "
-             "path again, unchanged, answers 200 with the existing trace."},
+             "path again, unchanged, answers 200 with the existing trace. With \"follow\" the trace is live: "
+             "what is "
+             "written to its files is read as they grow."},
     {CALL(GET, "/api/v1/traces/{id}", "trace", "traces", VIEWER, IO_TASK, sta_api_trace), .reply = "trace",
      .summary = "One trace", .text = "Its state, figures and preset."},
     {CALL(PATCH, "/api/v1/traces/{id}", "change_trace", "traces", EDITOR, IO_TASK, sta_api_trace_patch),
      .audit = "Change of a trace", .body = "trace_patch", .reply = "trace",
-     .summary = "Rename or tag a trace", .text = "Members that are not given stay as they are."},
+     .summary = "Rename, tag or follow a trace", .text = "Members that are not given stay as they are."},
     {CALL(DELETE, "/api/v1/traces/{id}", "forget_trace", "traces", EDITOR, IO_TASK, sta_api_trace_delete),
      .audit = "Deletion of a trace", .status = 204, .summary = "Forget a trace",
      .text = "Stops its job and deletes what the store keeps of it, never the source."},

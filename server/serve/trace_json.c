@@ -55,6 +55,24 @@ static void put_answers(struct sta_server *server, struct sta_buffer *out, const
     sta_put_member_text(out, "answers", view->published ? digest : NULL);
 }
 
+static void put_live(struct sta_buffer *out, const struct sta_live_view *live)
+{
+    sta_put_member(out, "live");
+    if (!live->live) {
+        sta_put_text(out, "null");
+        return;
+    }
+    sta_put_char(out, '{');
+    sta_put_member_time(out, "since", live->since_us);
+    sta_put_member_text(out, "noticed_by", live->announced ? "inotify" : "polling");
+    put_time_or_null(out, "complete_until", live->slowest != NULL, live->clock_us);
+    sta_put_member_text(out, "slowest", live->slowest);
+    sta_put_member_uint(out, "bytes_behind", live->behind);
+    sta_put_member_uint(out, "rewritten", live->rewritten);
+    sta_put_member_text(out, "problem", live->problem);
+    sta_put_char(out, '}');
+}
+
 void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const struct sta_trace_view *view)
 {
     bool there = view->published;
@@ -87,6 +105,7 @@ void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const stru
     put_or_null(out, "problems", there, view->problems);
     sta_put_member_text(out, "failure", view->entry.failure);
     sta_put_member_text(out, "job", view->job[0] ? view->job : NULL);
+    put_live(out, &view->live);
     sta_put_char(out, '}');
 }
 

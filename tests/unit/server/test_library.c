@@ -123,7 +123,7 @@ static void register_path(struct scene *scene, const char *path)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_registration registration;
-    cr_assert_eq(sta_library_register(scene->library, path, NULL, &registration, &err), STA_OK, "%s",
+    cr_assert_eq(sta_library_register(scene->library, path, NULL, false, &registration, &err), STA_OK, "%s",
                  err.text);
 }
 

@@ -1,0 +1,192 @@
+"""Live traces: what is written while they are followed is asked while it is written, and equals a fresh ingest of the same bytes."""
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import random
+import shutil
+import time
+import zlib
+
+from harness import Scene, event, generate, small_trace, wait_until, write_trace  # noqa: F401
+
+T0 = 1_700_000_000_000_000
+SMALL = {"events": 6000, "ranks": 2, "epochs": 2, "files": 20, "faults": "all"}
+ANSWERS = ("summary?preset=generic", "summary", "views/flat?by=pid", "query?group_by=func_name&aggregate=n%3Acount()%2Ct%3Asum(time)%2Clast%3Amax(te)&order_by=func_name", "columns")
+
+
+def lines_of(count, start=0, pid=1):
+    return "".join(event("read", "POSIX", T0 + (start + i) * 1000, 400, pid, pid, ret=start + i) + "\n" for i in range(count)).encode()
+
+
+def follow(server, path, **more):
+    """registers a trace that is followed; gives its path in the API"""
+    trace, _ = server.register(path, follow=True, **more)
+    return f"/api/v1/traces/{trace['id']}"
+
+
+def wait_events(server, path, events, timeout=60):
+    wait_until(lambda: server.get(path)["events"] == events, timeout, f"{events} events (there are {server.get(path)['events']})")
+
+
+def wait_settled(server, path, timeout=60):
+    """until it is not live, and no job is left"""
+    def settled():
+        trace = server.get(path)
+        return trace["live"] is None and trace["state"] == "ready"
+    wait_until(settled, timeout, "the last step")
+
+
+def answers(server, path):
+    """what a trace answers, without what names the version or the time of the ingest"""
+    found = {}
+    for question in ANSWERS:
+        value = server.get(f"{path}/{question}")
+        if isinstance(value, dict):
+            for name in ("trace", "version", "preset"):
+                value.pop(name, None)
+        found[question] = value
+    report = server.get(f"{path}/report")
+    found["report"] = {name: report[name] for name in ("totals", "malformed", "repaired", "unresolved")}
+    return found
+
+
+def test_lines_are_read_as_they_are_written(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = root / "run"
+    folder.mkdir()
+    file = folder / "rank-0.pfw"
+    file.write_bytes(b"[\n" + lines_of(10) + lines_of(1, 10)[:-20])
+    path = follow(server, folder)
+    wait_events(server, path, 10)
+    trace = server.get(path)
+    assert trace["live"]["bytes_behind"] == len(lines_of(1, 10)) - 20, trace["live"]
+    assert trace["live"]["slowest"] == "rank-0.pfw" and trace["live"]["complete_until"] == "2023-11-14T22:13:20.009000Z", trace["live"]
+    assert trace["state"] == "ready" and trace["job"] is None and trace["problems"] == 0, trace
+    with open(file, "ab") as out:
+        out.write(lines_of(1, 10)[-20:] + lines_of(3, 11))
+        out.flush()
+        start = time.monotonic()
+        wait_events(server, path, 14)
+        print(f"        a line is asked for {time.monotonic() - start:.2f} s after it was written")
+    (folder / "rank-1.pfw").write_bytes(lines_of(5, pid=2))
+    wait_events(server, path, 19)
+    assert server.get(path)["live"]["bytes_behind"] == 0
+    assert server.get(path + "/report")["totals"]["malformed"] == 0
+    version = server.get(path)["version"]
+    time.sleep(2.5)
+    assert server.get(path)["version"] == version, "a version without anything new"
+    trace = server.call("PATCH", path, {"follow": False})
+    wait_settled(server, path)
+    assert server.get(path)["events"] == 19
+
+
+class Writer:
+    """writes the files of a trace as a job does, in slices of any size; what of each file is complete can be said at any time"""
+
+    def __init__(self, source, target, rng):
+        self.rng, self.target = rng, pathlib.Path(target)
+        self.target.mkdir(parents=True)
+        self.left = {}
+        for file in sorted(pathlib.Path(source).rglob("*.pfw*")):
+            data = file.read_bytes()
+            self.left[file.relative_to(source)] = members(gzip.decompress(data), rng) if file.suffix == ".gz" else data
+        self.offsets = dict.fromkeys(self.left, 0)
+
+    def ended(self):
+        return all(self.offsets[name] == len(data) for name, data in self.left.items())
+
+    def slice(self, most):
+        """writes on in one of the files"""
+        name = self.rng.choice([n for n, data in self.left.items() if self.offsets[n] < len(data)])
+        data, at = self.left[name], self.offsets[name]
+        size = self.rng.randint(1, most)
+        path = self.target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab") as out:
+            out.write(data[at:at + size])
+        self.offsets[name] = min(len(data), at + size)
+
+
+def members(text, rng):
+    """gzip data in members of whole lines"""
+    lines, packed = text.splitlines(keepends=True), b""
+    while lines:
+        count = rng.randint(1, 300)
+        packed += gzip.compress(b"".join(lines[:count]), 1)
+        lines = lines[count:]
+    return packed
+
+
+def complete_prefixes(source, target, report):
+    """copies what a report says that was read of each file"""
+    for file in report["files"]:
+        data = (source / file["path"]).read_bytes()[:file["bytes"]]
+        (target / file["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (target / file["path"]).write_bytes(data)
+
+
+def snapshot_of(server, path, tries=50):
+    """(version, report, answers) of one version: asked again when another is published meanwhile"""
+    for _ in range(tries):
+        version = server.get(path)["version"]
+        if version is None:
+            return None
+        report, found = server.get(path + "/report"), answers(server, path)
+        if server.get(path)["version"] == version:
+            return version, report, found
+    raise AssertionError("a version never stayed long enough to be asked")
+
+
+def check_equals_fresh(scene, other, root, folder, live):
+    version, report, found = live
+    prefix = root / f"prefix-{version}"
+    complete_prefixes(folder, prefix, report)
+    fresh = other.ingest(prefix)
+    wanted = answers(other, f"/api/v1/traces/{fresh['id']}")
+    for question, value in wanted.items():
+        assert found[question] == value, f"version {version}, {question}: {str(found[question])[:1500]}\nnot\n{str(value)[:1500]}"
+    other.call("DELETE", f"/api/v1/traces/{fresh['id']}")
+    shutil.rmtree(prefix)
+
+
+def follow_random(scene, make, seed, versions, most):
+    """writes a trace in slices while it is followed; every version that is asked equals a fresh ingest of the same bytes"""
+    rng = random.Random(seed)
+    root = scene.new("root")
+    make(root / "source")
+    folder = root / "run"
+    writer = Writer(root / "source", folder, rng)
+    server, other = scene.server([root]), scene.server([root])
+    path = follow(server, folder)
+    seen = set()
+    deadline = time.monotonic() + 120
+    while not writer.ended() and len(seen) < versions and time.monotonic() < deadline:
+        for _ in range(rng.randint(1, 30)):
+            if not writer.ended():
+                writer.slice(most)
+        time.sleep(rng.random() * 0.8)
+        live = snapshot_of(server, path)
+        if live is not None and live[0] not in seen:
+            seen.add(live[0])
+            check_equals_fresh(scene, other, root, folder, live)
+    while not writer.ended():
+        writer.slice(1 << 20)
+    server.call("PATCH", path, {"follow": False})
+    wait_settled(server, path)
+    live = snapshot_of(server, path)
+    for file in live[1]["files"]:
+        assert file["bytes"] == (folder / file["path"]).stat().st_size and file["state"] == "complete", file
+    check_equals_fresh(scene, other, root, folder, live)
+    print(f"        {len(seen)} versions of {sum(map(len, writer.left.values()))} bytes, seed {seed}")
+    assert len(seen) > 1
+
+
+def test_plain_files_in_slices(scene):
+    follow_random(scene, lambda to: generate(to, gzip="none", **SMALL), int(os.environ.get("LIVE_SEED", "1")), int(os.environ.get("LIVE_VERSIONS", "6")), 20_000)
+
+
+def test_gzip_files_in_slices(scene):
+    follow_random(scene, lambda to: generate(to, gzip="one", **SMALL), int(os.environ.get("LIVE_SEED", "2")), int(os.environ.get("LIVE_VERSIONS", "6")), 2_000)
