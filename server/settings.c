@@ -305,15 +305,15 @@ static int check_path(const char *path, bool folder, const struct sta_given *giv
 static int check(const struct sta_settings *s, const struct sta_given given[STA_SETTING_COUNT],
                  struct sta_error *err)
 {
-    int status =
-        one_of(s->log_level, "error, warning, info, debug", &given[STA_SETTING_log_level], "log_level", err);
-    if (status == STA_OK)
-        status = one_of(s->log_format, "auto, text, json", &given[STA_SETTING_log_format], "log_format", err);
-    if (status == STA_OK)
-        status = one_of(s->loopback, "own, anyone", &given[STA_SETTING_loopback], "loopback", err);
-    if (status == STA_OK)
-        status = one_of(s->follow_changes, "auto, poll", &given[STA_SETTING_follow_changes], "follow_changes",
-                        err);
+    int status = STA_OK;
+#define ONE_OF(field, allowed)                                                                               \
+    if (status == STA_OK)                                                                                    \
+    status = one_of(s->field, allowed, &given[STA_SETTING_##field], #field, err)
+    ONE_OF(log_level, "error, warning, info, debug");
+    ONE_OF(log_format, "auto, text, json");
+    ONE_OF(loopback, "own, anyone");
+    ONE_OF(follow_changes, "auto, poll");
+#undef ONE_OF
 #define AT_LEAST(field, least)                                                                               \
     if (status == STA_OK)                                                                                    \
     status = at_least(s->field, least, &given[STA_SETTING_##field], #field, err)

@@ -13,7 +13,7 @@ from harness import Scene, event, generate, small_trace, wait_until, write_trace
 
 T0 = 1_700_000_000_000_000
 SMALL = {"events": 6000, "ranks": 2, "epochs": 2, "files": 20, "faults": "all"}
-ANSWERS = ("summary?preset=generic", "summary", "views/flat?by=pid", "query?group_by=func_name&aggregate=n%3Acount()%2Ct%3Asum(time)%2Clast%3Amax(te)&order_by=func_name", "columns")
+ANSWERS = ("summary?preset=generic", "summary", "views/flat?by=process", "query?group_by=func_name&aggregate=n:count()&aggregate=t:sum(time)&aggregate=last:max(te)&order_by=func_name", "columns")
 
 
 def lines_of(count, start=0, pid=1):
@@ -140,16 +140,25 @@ def snapshot_of(server, path, tries=50):
     raise AssertionError("a version never stayed long enough to be asked")
 
 
+def difference(a, b):
+    """where two values differ first"""
+    if type(a) is type(b) and isinstance(a, dict) and a.keys() == b.keys():
+        return next(f"{key}: {difference(a[key], b[key])}" for key in a if a[key] != b[key])
+    if type(a) is type(b) and isinstance(a, list) and len(a) == len(b):
+        return next(f"{i}: {difference(x, y)}" for i, (x, y) in enumerate(zip(a, b)) if x != y)
+    return f"{str(a)[:500]}, not {str(b)[:500]}"
+
+
 def check_equals_fresh(scene, other, root, folder, live):
     version, report, found = live
-    prefix = root / f"prefix-{version}"
+    prefix = root / f"prefix-{version}" / folder.name
     complete_prefixes(folder, prefix, report)
     fresh = other.ingest(prefix)
     wanted = answers(other, f"/api/v1/traces/{fresh['id']}")
     for question, value in wanted.items():
-        assert found[question] == value, f"version {version}, {question}: {str(found[question])[:1500]}\nnot\n{str(value)[:1500]}"
+        assert found[question] == value, f"version {version}, {question}: {difference(found[question], value)}"
     other.call("DELETE", f"/api/v1/traces/{fresh['id']}")
-    shutil.rmtree(prefix)
+    shutil.rmtree(prefix.parent)
 
 
 def follow_random(scene, make, seed, versions, most):

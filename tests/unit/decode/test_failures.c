@@ -171,7 +171,7 @@ static int read_file(struct sta_source *source, const char *path, bool known)
     struct sta_error err = STA_ERROR_INIT;
     struct sta_decode_progress progress = {0};
     *source = (struct sta_source){.path = sta_strdup("a.pfw")};
-    struct sta_decode_file file = {path, source, false, known};
+    struct sta_decode_file file = {.file = path, .source = source, .known = known};
     struct sta_decode_request request = {.roots = whole_disk(),
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,

@@ -55,7 +55,7 @@ static struct totals run_file(const char *name, struct sta_source *source, bool 
     char *path = sta_path_join(folder, name);
     if (!resume)
         *source = (struct sta_source){.path = sta_strdup(name)};
-    struct sta_decode_file file = {path, source, resume, false};
+    struct sta_decode_file file = {.file = path, .source = source, .resume = resume};
     struct sta_decode_request request = {.roots = whole_disk(),
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,
@@ -194,7 +194,7 @@ Test(run, cancelling_stops, .init = make_folder, .fini = remove_folder)
     write_file("a.pfw", text.data, text.size, "w");
     char *path = sta_path_join(folder, "a.pfw");
     struct sta_source source = {.path = sta_strdup("a.pfw")};
-    struct sta_decode_file file = {path, &source, false, false};
+    struct sta_decode_file file = {.file = path, .source = &source};
     struct sta_decode_request request = {.roots = whole_disk(),
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,
@@ -230,7 +230,7 @@ Test(run, what_is_written_meanwhile_is_for_the_next_time, .init = make_folder, .
     bool appended = false;
     write_file("a.pfw", text.data, text.size, "w");
     char *path = sta_path_join(folder, "a.pfw");
-    struct sta_decode_file file = {path, &source, false, false};
+    struct sta_decode_file file = {.file = path, .source = &source};
     struct sta_decode_request request = {.roots = whole_disk(),
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,
@@ -359,7 +359,7 @@ static int run_changing(void (*change)(void), bool accept, struct sta_source *so
     snprintf(changed_path, sizeof changed_path, "%s/a.pfw", folder);
     *source = (struct sta_source){.path = sta_strdup("a.pfw")};
     change_file = change;
-    struct sta_decode_file file = {changed_path, source, false, false};
+    struct sta_decode_file file = {.file = changed_path, .source = source};
     struct sta_decode_request request = {.roots = whole_disk(),
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,
