@@ -2,6 +2,7 @@
 #include "common/account.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,14 @@ void sta_account_init(struct sta_account *account, size_t limit, const char *set
         atomic_fetch_add(&parent->children, 1);
 }
 
+void sta_account_init_part(struct sta_account *account, struct sta_account *parent)
+{
+    *account = (struct sta_account){.setting = parent != NULL ? parent->setting : "memory",
+                                    .limit = parent != NULL ? parent->limit : SIZE_MAX,
+                                    .is_part = true,
+                                    .parent = parent};
+}
+
 void sta_account_fini(struct sta_account *account)
 {
     STA_ASSERT(atomic_load(&account->used) == 0);
@@ -28,7 +37,7 @@ void sta_account_fini(struct sta_account *account)
 void sta_account_close(struct sta_account *account)
 {
     sta_account_release(account, atomic_load(&account->used));
-    if (account->parent != NULL)
+    if (account->parent != NULL && !account->is_part)
         atomic_fetch_sub(&account->parent->children, 1);
 }
 
@@ -154,9 +163,36 @@ void sta_account_release(struct sta_account *account, size_t bytes)
         subtract(at, bytes);
 }
 
+/* ---- sticky failures */
+
+enum { NO_FAILURE, NOTING, NOTED };
+
+/* The first one stays. */
+static void note_failure(struct sta_account *account, const struct sta_error *err)
+{
+    int before = NO_FAILURE;
+    if (!atomic_compare_exchange_strong(&account->failing, &before, NOTING))
+        return;
+    account->failure = *err;
+    atomic_store_explicit(&account->failing, NOTED, memory_order_release);
+}
+
+int sta_account_failure(const struct sta_account *account, struct sta_error *err)
+{
+    if (account == NULL || atomic_load_explicit(&account->failing, memory_order_relaxed) == NO_FAILURE)
+        return STA_OK;
+    while (atomic_load_explicit(&account->failing, memory_order_acquire) != NOTED)
+        sched_yield(); /* another thread copies the sentence */
+    *err = account->failure;
+    return err->status;
+}
+
 int sta_account_check(struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
 {
     for (struct sta_account *at = account; at != NULL; at = at->parent) {
+        int failed = sta_account_failure(at, err);
+        if (failed != STA_OK)
+            return failed;
         bool fine = fits(at, bytes) && process_fits(at, bytes, false);
         while (!fine && reclaim(at, bytes))
             fine = fits(at, bytes) && process_fits(at, bytes, true);
@@ -202,6 +238,24 @@ void *sta_account_calloc(struct sta_account *account, size_t count, size_t size,
 {
     void *memory = sta_account_alloc(account, count, size, what, err);
     return memory != NULL ? memset(memory, 0, count * size) : NULL;
+}
+
+void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (account == NULL)
+        return sta_alloc_array(count, size);
+    void *memory = sta_account_alloc(account, count, size, what, &err);
+    if (memory == NULL)
+        note_failure(account, &err);
+    return memory;
+}
+
+void *sta_account_alloc_small(struct sta_account *account, size_t count, size_t size)
+{
+    void *memory = sta_alloc_array(count, size);
+    sta_account_overdraw(account, malloc_usable_size(memory));
+    return memory;
 }
 
 void *sta_account_realloc(struct sta_account *account, void *old, size_t count, size_t size, const char *what,

@@ -4,10 +4,13 @@
  * (setting `memory`), a request has one below it (`query_memory`).  A charge that does not fit is a status,
  * never an abort: the caller spills, or refuses with a sentence that names the setting.
  *
- * There are two ways to count.  What may be large in one piece (an array by rows) is charged before it is
- * allocated, and the charge may be refused.  What grows in small steps deep inside a loop (a chunk of a
- * dictionary, a block of an arena) is overdrawn: counted at once, and refused by sta_account_check, which
- * the loop calls once per morsel.
+ * There are three ways to count.  What may be large in one piece (an array by rows) is charged before it is
+ * allocated, and the charge may be refused.  What grows deep inside a loop that has no place for a status (a
+ * dictionary, a map, a column of a table) is charged too, but the refusal is sticky: it is kept by the
+ * account, the container stays sound without what it asked for, and every sta_account_check fails from then
+ * on; loops call that once per morsel, and who owns the account calls sta_account_failure before a result is
+ * used.  What grows in small steps (a block of an arena) is overdrawn: counted at once, and refused by
+ * sta_account_check.
  *
  * Functions that allocate charge what the allocator really hands out (malloc_usable_size), so that a release
  * needs no size.  Everything here takes NULL for an account: then nothing is counted. */
@@ -25,7 +28,8 @@ struct sta_account {
     size_t limit;        /* bytes */
     struct sta_account *parent;
     _Atomic size_t used, peak; /* bytes */
-    _Atomic unsigned children; /* accounts below this one that are open */
+    bool is_part;              /* of what the parent holds: not one of its children */
+    _Atomic unsigned children; /* accounts below this one that are open, of requests and jobs */
     /** Called before a charge is refused: frees about @bytes of what can be made again, such as cached
      * columns. Return: whether anything was freed.  Context: the thread that charges; must not charge itself.
      */
@@ -35,11 +39,16 @@ struct sta_account {
      * allocator keeps).  Past limit and margin charges and checks are refused whatever is counted.  0: what
      * the process holds is not looked at. */
     size_t margin;
+    _Atomic int failing;      /* the sticky failure: 0 none, 1 being noted, 2 noted */
+    struct sta_error failure; /* once noted */
 };
 
 /** @parent: NULL for none; must outlive the account. */
 void sta_account_init(struct sta_account *account, size_t limit, const char *setting,
                       struct sta_account *parent);
+/** An account with the limit and setting of @parent, for what lives and fails together within it, such as the
+ * names of a trace: nobody who could be waited for.  NULL: none. */
+void sta_account_init_part(struct sta_account *account, struct sta_account *parent);
 /** Everything must have been released: a rest is a leak, and aborts. */
 void sta_account_fini(struct sta_account *account);
 /** Ends an account whose memory is freed, or counted elsewhere by now: a rest is released. */
@@ -59,7 +68,8 @@ bool sta_account_try_charge(struct sta_account *account, size_t bytes);
 void sta_account_overdraw(struct sta_account *account, size_t bytes);
 void sta_account_release(struct sta_account *account, size_t bytes);
 
-/** Whether @bytes more would fit, without counting them; 0: whether the account is overdrawn.  Reclaims.
+/** Whether @bytes more would fit, without counting them; 0: whether the account is overdrawn.  Reclaims.  A
+ * sticky failure of the account or of a parent comes first.
  * Return: as sta_account_charge.  Costs some nanoseconds when all is well. */
 STA_MUSTCHECK int sta_account_check(struct sta_account *account, size_t bytes, const char *what,
                                     struct sta_error *err);
@@ -78,6 +88,18 @@ void *sta_account_calloc(struct sta_account *account, size_t count, size_t size,
 void *sta_account_realloc(struct sta_account *account, void *old, size_t count, size_t size, const char *what,
                           struct sta_error *err);
 void sta_account_free(struct sta_account *account, void *memory); /* NULL allowed */
+
+/**
+ * sta_account_alloc_sticky - sta_account_alloc where no status can be returned
+ * Return: memory, not zeroed; NULL when it is refused: then the account's checks fail from now on.  A NULL
+ * account has no place for a failure, so that running out ends the process: only for what the program bounds.
+ * Context: any thread.  @account must be one that ends with the work, never the daemon's own.
+ */
+void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what);
+/** Zeroed memory of a few KiB that is overdrawn and cannot be refused: the first piece of a container. */
+void *sta_account_alloc_small(struct sta_account *account, size_t count, size_t size);
+/** The first sticky failure, of this account alone; 0: there was none. */
+STA_MUSTCHECK int sta_account_failure(const struct sta_account *account, struct sta_error *err);
 
 /* Grows an array (NULL at first) so that it can hold @need items: doubles.  @capacity: a size_t variable.
  * 0, or a status; then the array is as it was. */

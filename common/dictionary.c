@@ -8,19 +8,29 @@
  * writers only.
  *
  * Texts that were appended are not in the table: who looks one up first puts all of them there.  Most
- * dictionaries of a stored trace are only read by code, and never need it. */
+ * dictionaries of a stored trace are only read by code, and never need it.  When there is no memory for that
+ * table, looking up goes through all texts.
+ *
+ * The first chunk is part of the dictionary and the first texts cannot be refused unless they are long, so
+ * that code 0 can always be given: when a text cannot be kept, that is its code, and the account has the
+ * sticky failure. */
 #include "common/dictionary.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 #define FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts */
-#define CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
+#define FIRST_SLOTS 64  /* of the hash table */
+#define LEAST_TEXTS 256 /* bytes of the first block of texts, and of the largest */
+#define MOST_TEXTS 65536
+#define CHUNKS 29 /* 16 * (2^29 - 1) entries: past 32-bit codes */
 
 struct entry {
     uint64_t hash; /* 0: appended, not worked out yet */
@@ -33,30 +43,90 @@ struct table {
     _Atomic uint64_t slots[]; /* upper half of the hash, code + 1; 0: empty */
 };
 
+/* A block of texts, each with a zero behind it. */
+struct texts {
+    struct texts *older;
+    size_t size;
+    char bytes[];
+};
+
 struct sta_dictionary {
     _Atomic(struct table *) table;
     _Atomic(struct entry *) chunks[CHUNKS];
     _Atomic uint32_t count;
-    _Atomic size_t bytes;
     _Atomic bool appended; /* some texts are not in the table */
     pthread_mutex_t lock;  /* held to add */
-    struct sta_arena arena;
+    struct sta_account *account;
+    struct texts *texts;
+    size_t used;          /* bytes of the newest texts' block */
+    _Atomic size_t bytes; /* of memory held */
+    struct entry first[FIRST_CHUNK];
 };
 
-static struct table *table_create(size_t capacity, struct table *older)
+#define WHAT "texts"
+
+static size_t table_bytes(size_t capacity)
 {
-    struct table *table = sta_alloc(sizeof *table + capacity * sizeof *table->slots);
+    return sizeof(struct table) + capacity * sizeof(uint64_t);
+}
+
+/* Memory that is held until the end; NULL: the account has the sticky failure. */
+static void *take(struct sta_dictionary *dictionary, size_t size)
+{
+    void *memory = sta_account_alloc_sticky(dictionary->account, size, 1, WHAT);
+    if (memory != NULL)
+        atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(memory), memory_order_relaxed);
+    return memory;
+}
+
+/* The same of the first pieces, which cannot be refused. */
+static void *take_small(struct sta_dictionary *dictionary, size_t size)
+{
+    void *memory = sta_account_alloc_small(dictionary->account, 1, size);
+    atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(memory), memory_order_relaxed);
+    return memory;
+}
+
+/* The same, for a table without texts. */
+static struct table *take_table(struct sta_dictionary *dictionary, size_t capacity)
+{
+    struct table *table = take(dictionary, table_bytes(capacity));
+    if (table == NULL)
+        return NULL;
+    memset(table, 0, table_bytes(capacity));
     table->capacity = capacity;
-    table->older = older;
     return table;
+}
+
+static void give(struct sta_dictionary *dictionary, void *memory)
+{
+    sta_account_free(dictionary->account, memory);
+}
+
+struct sta_dictionary *sta_dictionary_create_in(struct sta_account *account)
+{
+    struct sta_dictionary *dictionary = sta_account_alloc_small(account, 1, sizeof *dictionary);
+    pthread_mutex_init(&dictionary->lock, NULL);
+    dictionary->account = account;
+    atomic_init(&dictionary->bytes, malloc_usable_size(dictionary));
+    struct table *table = take_small(dictionary, table_bytes(FIRST_SLOTS));
+    table->capacity = FIRST_SLOTS;
+    atomic_init(&dictionary->table, table);
+    atomic_init(&dictionary->chunks[0], dictionary->first);
+    return dictionary;
 }
 
 struct sta_dictionary *sta_dictionary_create(void)
 {
-    struct sta_dictionary *dictionary = sta_alloc(sizeof *dictionary);
-    pthread_mutex_init(&dictionary->lock, NULL);
-    atomic_init(&dictionary->table, table_create(64, NULL));
-    return dictionary;
+    return sta_dictionary_create_in(NULL);
+}
+
+void sta_dictionary_count_in(struct sta_dictionary *dictionary, struct sta_account *account)
+{
+    const size_t bytes = sta_dictionary_bytes(dictionary);
+    sta_account_overdraw(account, bytes);
+    sta_account_release(dictionary->account, bytes);
+    dictionary->account = account;
 }
 
 void sta_dictionary_destroy(struct sta_dictionary *dictionary)
@@ -66,14 +136,18 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
     struct table *table = atomic_load(&dictionary->table);
     while (table != NULL) {
         struct table *older = table->older;
-        free(table);
+        give(dictionary, table);
         table = older;
     }
-    for (unsigned i = 0; i < CHUNKS; i++)
-        free(atomic_load(&dictionary->chunks[i]));
+    for (unsigned i = 1; i < CHUNKS; i++)
+        give(dictionary, atomic_load(&dictionary->chunks[i]));
+    while (dictionary->texts != NULL) {
+        struct texts *older = dictionary->texts->older;
+        give(dictionary, dictionary->texts);
+        dictionary->texts = older;
+    }
     pthread_mutex_destroy(&dictionary->lock);
-    sta_arena_fini(&dictionary->arena);
-    free(dictionary);
+    give(dictionary, dictionary);
 }
 
 /* Chunk k begins at code FIRST_CHUNK * (2^k - 1). */
@@ -123,11 +197,10 @@ static uint64_t hash_of(const char *bytes, size_t length)
     return XXH3_64bits(bytes, length);
 }
 
-/* Under the lock. */
-static struct table *enlarge(struct sta_dictionary *dictionary, struct table *old, size_t capacity,
-                             uint32_t count)
+/* Under the lock.  @table: one without texts. */
+static void replace_table(struct sta_dictionary *dictionary, struct table *table, uint32_t count)
 {
-    struct table *table = table_create(capacity, old);
+    table->older = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
     for (uint32_t code = 0; code < count; code++) {
         struct entry *entry = entry_of(dictionary, code);
         if (entry->hash == 0)
@@ -138,82 +211,145 @@ static struct table *enlarge(struct sta_dictionary *dictionary, struct table *ol
         atomic_store_explicit(&table->slots[slot], slot_of(entry->hash, code), memory_order_relaxed);
     }
     atomic_store_explicit(&dictionary->table, table, memory_order_release);
-    return table;
 }
 
-static void put_appended(struct sta_dictionary *dictionary)
+/* Under the lock.  Return: whether the appended texts are in the table now.  No sticky failure: they can be
+ * found without it. */
+static bool put_appended(struct sta_dictionary *dictionary)
 {
-    pthread_mutex_lock(&dictionary->lock);
-    if (atomic_load_explicit(&dictionary->appended, memory_order_relaxed)) {
-        struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
-        uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
-        size_t capacity = table->capacity;
-        while (capacity < 2 * (size_t)count)
-            capacity *= 2;
-        enlarge(dictionary, table, capacity, count);
-        atomic_store_explicit(&dictionary->appended, false, memory_order_release);
-    }
-    pthread_mutex_unlock(&dictionary->lock);
+    struct sta_error ignored = STA_ERROR_INIT;
+    uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
+    size_t capacity = atomic_load_explicit(&dictionary->table, memory_order_relaxed)->capacity;
+    while (capacity < 2 * (size_t)count)
+        capacity *= 2;
+    struct table *table = sta_account_calloc(dictionary->account, table_bytes(capacity), 1, WHAT, &ignored);
+    if (table == NULL)
+        return false;
+    atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(table), memory_order_relaxed);
+    table->capacity = capacity;
+    replace_table(dictionary, table, count);
+    atomic_store_explicit(&dictionary->appended, false, memory_order_release);
+    return true;
 }
 
-/* The table with all texts that there are by now. */
+/* The table with all texts that there are by now; NULL: there is no memory for it. */
 static const struct table *table_of(const struct sta_dictionary *dictionary)
 {
-    if (atomic_load_explicit(&dictionary->appended, memory_order_acquire))
-        put_appended((struct sta_dictionary *)(uintptr_t)dictionary); /* what it says stays the same */
-    return atomic_load_explicit(&dictionary->table, memory_order_acquire);
+    bool complete = true;
+    if (atomic_load_explicit(&dictionary->appended, memory_order_acquire)) {
+        struct sta_dictionary *own =
+            (struct sta_dictionary *)(uintptr_t)dictionary; /* it says the same after */
+        pthread_mutex_lock(&own->lock);
+        complete = !atomic_load_explicit(&own->appended, memory_order_relaxed) || put_appended(own);
+        pthread_mutex_unlock(&own->lock);
+    }
+    return complete ? atomic_load_explicit(&dictionary->table, memory_order_acquire) : NULL;
+}
+
+static uint32_t find_without_table(const struct sta_dictionary *dictionary, const char *bytes, size_t length)
+{
+    const uint32_t count = sta_dictionary_count(dictionary);
+    for (uint32_t code = 0; code < count; code++) {
+        const struct sta_text text = entry_of(dictionary, code)->text;
+        if (text.length == length && memcmp(text.bytes, bytes, length) == 0)
+            return code;
+    }
+    return STA_NO_CODE;
 }
 
 static uint32_t find_hashed(const struct sta_dictionary *dictionary, uint64_t hash, const char *bytes,
                             size_t length)
 {
     uint32_t code;
-    probe(dictionary, table_of(dictionary), hash, bytes, length, &code);
+    const struct table *table = table_of(dictionary);
+    if (table == NULL)
+        return find_without_table(dictionary, bytes, length);
+    probe(dictionary, table, hash, bytes, length, &code);
     return code;
 }
 
-/* Under the lock. */
+/* Under the lock.  NULL: no memory. */
 static struct entry *new_entry(struct sta_dictionary *dictionary, uint32_t code)
 {
     uint32_t inside;
     unsigned chunk = chunk_of(code, &inside);
     struct entry *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_relaxed);
     if (entries == NULL) {
-        entries = sta_alloc_array((size_t)FIRST_CHUNK << chunk, sizeof *entries);
+        entries = take(dictionary, ((size_t)FIRST_CHUNK << chunk) * sizeof *entries);
         atomic_store_explicit(&dictionary->chunks[chunk], entries, memory_order_release);
     }
-    return entries + inside;
+    return entries != NULL ? entries + inside : NULL;
 }
 
-/* Under the lock. */
-static void fill_entry(struct sta_dictionary *dictionary, uint32_t code, uint64_t hash, const char *bytes,
+/* Under the lock.  Texts lie in blocks that are as large as all before, within bounds: most dictionaries have
+ * few.  NULL: no memory. */
+static const char *copy_text(struct sta_dictionary *dictionary, const char *bytes, size_t length)
+{
+    struct texts *block = dictionary->texts;
+    if (block == NULL || block->size - dictionary->used <= length) {
+        const size_t size = block == NULL ? LEAST_TEXTS : STA_MIN(block->size * 2, (size_t)MOST_TEXTS);
+        const bool small = block == NULL && length < LEAST_TEXTS;
+        struct texts *fresh = small ? take_small(dictionary, sizeof *fresh + LEAST_TEXTS)
+                                    : take(dictionary, sizeof *fresh + STA_MAX(size, length + 1));
+        if (fresh == NULL)
+            return NULL;
+        *fresh = (struct texts){.older = block, .size = STA_MAX(size, length + 1)};
+        dictionary->texts = block = fresh;
+        dictionary->used = 0;
+    }
+    char *copy = block->bytes + dictionary->used;
+    if (length > 0)
+        memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    dictionary->used += length + 1;
+    return copy;
+}
+
+/* Under the lock.  Return: false when there is no memory for it; then nothing has changed, but that code 0 is
+ * there, if need be as an empty text. */
+static bool fill_entry(struct sta_dictionary *dictionary, uint32_t code, uint64_t hash, const char *bytes,
                        size_t length)
 {
     struct entry *entry = new_entry(dictionary, code);
+    const char *copy = entry != NULL ? copy_text(dictionary, bytes, length) : NULL;
+    if (copy == NULL && code > 0)
+        return false;
     entry->hash = hash;
-    entry->text.bytes = sta_arena_copy(&dictionary->arena, bytes, length);
-    entry->text.length = (uint32_t)length;
+    entry->text = copy != NULL ? (struct sta_text){copy, (uint32_t)length} : (struct sta_text){"", 0};
     atomic_store_explicit(&dictionary->count, code + 1, memory_order_release);
-    atomic_fetch_add_explicit(&dictionary->bytes, length + 1, memory_order_relaxed);
+    return copy != NULL;
+}
+
+/* Under the lock.  The slot for a text that is not there, in a table with room for it; NULL: no memory. */
+static _Atomic uint64_t *new_slot(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
+                                  const char *bytes, size_t length)
+{
+    uint32_t none;
+    struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    if (((size_t)count + 1) * 2 > table->capacity) {
+        table = take_table(dictionary, table->capacity * 2);
+        if (table == NULL)
+            return NULL;
+        replace_table(dictionary, table, count);
+    }
+    return &table->slots[probe(dictionary, table, hash, bytes, length, &none)];
 }
 
 static uint32_t add(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes, size_t length)
 {
     uint32_t code;
     pthread_mutex_lock(&dictionary->lock);
-    struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
-    size_t slot = probe(dictionary, table, hash, bytes, length, &code);
+    probe(dictionary, atomic_load_explicit(&dictionary->table, memory_order_relaxed), hash, bytes, length,
+          &code);
     if (code == STA_NO_CODE) {
-        code = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
-        STA_ASSERT(code < STA_NO_CODE - 1);
-        if (((size_t)code + 1) * 2 > table->capacity) {
-            uint32_t none;
-            table = enlarge(dictionary, table, table->capacity * 2, code);
-            slot = probe(dictionary, table, hash, bytes, length, &none);
-        }
+        const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
+        STA_ASSERT(count < STA_NO_CODE - 1);
+        _Atomic uint64_t *slot = new_slot(dictionary, count, hash, bytes, length);
         /* Count before slot: who finds the code without the lock may ask for its text at once. */
-        fill_entry(dictionary, code, hash, bytes, length);
-        atomic_store_explicit(&table->slots[slot], slot_of(hash, code), memory_order_release);
+        bool kept = slot != NULL && fill_entry(dictionary, count, hash, bytes, length);
+        if (kept)
+            atomic_store_explicit(slot, slot_of(hash, count), memory_order_release);
+        code = kept ? count : 0;
     }
     pthread_mutex_unlock(&dictionary->lock);
     return code;
@@ -225,10 +361,10 @@ uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *by
     pthread_mutex_lock(&dictionary->lock);
     uint32_t code = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(code < STA_NO_CODE - 1);
-    fill_entry(dictionary, code, 0, bytes, length);
+    bool kept = fill_entry(dictionary, code, 0, bytes, length);
     atomic_store_explicit(&dictionary->appended, true, memory_order_release);
     pthread_mutex_unlock(&dictionary->lock);
-    return code;
+    return kept ? code : 0;
 }
 
 static uint32_t intern_hashed(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes,
@@ -278,7 +414,9 @@ void sta_dictionary_find_many(const struct sta_dictionary *dictionary, const str
                               size_t count, uint32_t *codes)
 {
     const struct table *table = table_of(dictionary);
-    for (size_t first = 0; first < count; first += TOGETHER)
+    for (size_t i = 0; table == NULL && i < count; i++)
+        codes[i] = find_without_table(dictionary, texts[i].bytes, texts[i].length);
+    for (size_t first = 0; table != NULL && first < count; first += TOGETHER)
         find_together(dictionary, table, texts + first, STA_MIN(count - first, (size_t)TOGETHER),
                       codes + first);
 }
@@ -296,11 +434,7 @@ uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary)
 
 size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary)
 {
-    size_t capacity = atomic_load_explicit(&dictionary->table, memory_order_acquire)->capacity;
-    uint32_t inside, count = sta_dictionary_count(dictionary);
-    size_t entries = count > 0 ? (size_t)FIRST_CHUNK * ((2u << chunk_of(count - 1, &inside)) - 1) : 0;
-    return sizeof *dictionary + atomic_load_explicit(&dictionary->bytes, memory_order_relaxed) +
-           capacity * 2 * sizeof(uint64_t) + entries * sizeof(struct entry);
+    return atomic_load_explicit(&dictionary->bytes, memory_order_relaxed);
 }
 
 int sta_text_order(struct sta_text a, struct sta_text b)
@@ -316,17 +450,24 @@ static int compare_by_text(const void *left, const void *right, void *context)
     return sta_text_order(a, b);
 }
 
-uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, uint32_t *count)
+uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, struct sta_account *account,
+                               uint32_t *count, struct sta_error *err)
 {
     *count = sta_dictionary_count(dictionary);
-    uint32_t *codes = sta_alloc_array(*count, sizeof *codes);
-    uint32_t *ranks = sta_alloc_array(*count, sizeof *ranks);
+    uint32_t *ranks = sta_account_alloc(account, *count, sizeof *ranks, "ranks of texts", err);
+    if (ranks == NULL)
+        return NULL;
+    uint32_t *codes = sta_account_alloc(account, *count, sizeof *codes, "ranks of texts", err);
+    if (codes == NULL) {
+        sta_account_free(account, ranks);
+        return NULL;
+    }
     for (uint32_t code = 0; code < *count; code++)
         codes[code] = code;
     qsort_r(codes, *count, sizeof *codes, compare_by_text, (void *)dictionary);
     for (uint32_t rank = 0; rank < *count; rank++)
         ranks[codes[rank]] = rank;
-    free(codes);
+    sta_account_free(account, codes);
     return ranks;
 }
 

@@ -12,8 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
+
 #define STA_NO_CODE UINT32_MAX /* a missing value, wherever codes are used */
 
+struct sta_account;
 struct sta_dictionary;
 
 struct sta_text {
@@ -25,7 +28,15 @@ struct sta_text {
  * code points. */
 int sta_text_order(struct sta_text a, struct sta_text b);
 
+/** One whose memory the program bounds: nothing is charged, and running out ends the process. */
 struct sta_dictionary *sta_dictionary_create(void);
+/** One that input sizes.  @account: is charged, and must outlive the dictionary or be replaced by
+ * sta_dictionary_count_in.  When it refuses, it has a sticky failure; texts that are new then get a code that
+ * is there, so that callers go on until they check. */
+struct sta_dictionary *sta_dictionary_create_in(struct sta_account *account);
+/** What the dictionary holds and will hold is counted in @account from now on, and no longer in the one
+ * before. Context: no other thread uses it. */
+void sta_dictionary_count_in(struct sta_dictionary *dictionary, struct sta_account *account);
 void sta_dictionary_destroy(struct sta_dictionary *dictionary); /* NULL allowed */
 uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length);
 /** The same of a text that is known not to be there, such as the next one of a stored dictionary: nothing is
@@ -40,8 +51,11 @@ void sta_dictionary_find_many(const struct sta_dictionary *dictionary, const str
 struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code);
 uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary);
 size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary); /* memory held */
-/** rank[code] = place of the text among all by byte (= code point) order; free() it. */
-uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, uint32_t *count);
+
+/** rank[code] = place of the text among all by byte (= code point) order; @account is charged, free it with
+ * sta_account_free.  Return: NULL with STA_ELIMIT, STA_EBUSY or STA_ENOMEM. */
+uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, struct sta_account *account,
+                               uint32_t *count, struct sta_error *err);
 
 /* A direct-mapped memory of recent texts for one thread. */
 #define STA_DICTIONARY_CACHE_SLOTS 1024

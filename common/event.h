@@ -80,10 +80,16 @@ struct sta_definition {
     uint64_t line;
 };
 
+struct sta_account;
 struct sta_tables;
 
-struct sta_tables *sta_tables_create(void);
+/** @account: what the tables hold is charged to it; NULL: to none.  Memory that is refused is a sticky
+ * failure of the tables, which stay sound: whoever fills them asks sta_tables_failure before they are used.
+ */
+struct sta_tables *sta_tables_create(struct sta_account *account);
 void sta_tables_destroy(struct sta_tables *tables);
+/** 0; STA_ELIMIT, STA_EBUSY or STA_ENOMEM when something could not be kept for want of memory. */
+int sta_tables_failure(const struct sta_tables *tables, struct sta_error *err);
 
 /* The dictionaries.  Owned by the tables. */
 struct sta_dictionary *sta_tables_names(const struct sta_tables *tables);
@@ -127,10 +133,11 @@ void sta_tables_each_definition(const struct sta_tables *tables, enum sta_defini
                                 void (*visit)(void *context, const char *key, size_t key_length,
                                               const struct sta_definition *definition),
                                 void *context);
-/** By code of the hash: 1 where sources differ in what they define it as; free() it. */
+/** By code of the hash: 1 where sources differ in what they define it as.  @account: charged; free it with
+ * sta_account_free.  NULL with STA_ELIMIT, STA_EBUSY or STA_ENOMEM. */
 uint8_t *sta_tables_conflicts(const struct sta_tables *tables, enum sta_definition_kind kind,
-                              uint32_t *count);
-size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held, roughly */
+                              struct sta_account *account, uint32_t *count, struct sta_error *err);
+size_t sta_tables_bytes(const struct sta_tables *tables); /* memory held */
 
 /* ---- a batch: the events of one chunk of one source, in line order */
 

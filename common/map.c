@@ -8,7 +8,7 @@
 #include "common/memory.h"
 
 #define EMPTY UINT64_MAX
-#define SLOT_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
+#define FIRST 64 /* slots; they cannot be refused, so that value 0 is there */
 
 void sta_map_init(struct sta_map *map)
 {
@@ -17,9 +17,8 @@ void sta_map_init(struct sta_map *map)
 
 void sta_map_fini(struct sta_map *map)
 {
-    sta_account_release(map->account, map->capacity * SLOT_BYTES);
-    free(map->keys);
-    free(map->values);
+    sta_account_free(map->account, map->keys);
+    sta_account_free(map->account, map->values);
     *map = (struct sta_map){.account = map->account};
 }
 
@@ -32,29 +31,45 @@ static size_t slot_of(const struct sta_map *map, uint64_t key)
     return slot;
 }
 
-static void enlarge(struct sta_map *map)
+static void *take(const struct sta_map *map, size_t size)
 {
-    struct sta_map old = *map;
-    map->capacity = old.capacity ? old.capacity * 2 : 64;
-    map->keys = sta_alloc_array(map->capacity, sizeof *map->keys);
-    map->values = sta_alloc_array(map->capacity, sizeof *map->values);
-    memset(map->keys, 0xff, map->capacity * sizeof *map->keys);
-    sta_account_overdraw(map->account, map->capacity * SLOT_BYTES);
+    return map->capacity == FIRST
+               ? sta_account_alloc_small(map->account, FIRST, size)
+               : sta_account_alloc_sticky(map->account, map->capacity, size, "a table of numbers");
+}
+
+/* Return: false when there is no memory for it; the map is as it was then. */
+static bool enlarge(struct sta_map *map)
+{
+    const struct sta_map old = *map;
+    struct sta_map new = {.account = old.account, .capacity = old.capacity ? old.capacity * 2 : FIRST};
+    new.keys = take(&new, sizeof *new.keys);
+    new.values = take(&new, sizeof *new.values);
+    if (new.keys == NULL || new.values == NULL) {
+        sta_map_fini(&new);
+        return false;
+    }
+    memset(new.keys, 0xff, new.capacity * sizeof *new.keys);
     for (size_t i = 0; i < old.capacity; i++) {
         if (old.keys[i] == EMPTY)
             continue;
-        size_t slot = slot_of(map, old.keys[i]);
-        map->keys[slot] = old.keys[i];
-        map->values[slot] = old.values[i];
+        size_t slot = slot_of(&new, old.keys[i]);
+        new.keys[slot] = old.keys[i];
+        new.values[slot] = old.values[i];
     }
-    sta_map_fini(&old);
+    new.count = old.count;
+    sta_map_fini(map);
+    *map = new;
+    return true;
 }
 
 uint32_t sta_map_intern(struct sta_map *map, uint64_t key, uint32_t fresh, bool *added)
 {
     STA_ASSERT(key != EMPTY);
-    if (map->count * 2 >= map->capacity)
-        enlarge(map);
+    uint32_t known;
+    *added = false;
+    if (map->count * 2 >= map->capacity && !enlarge(map))
+        return sta_map_find(map, key, &known) ? known : 0;
     size_t slot = slot_of(map, key);
     *added = map->keys[slot] == EMPTY;
     if (*added) {
@@ -80,5 +95,9 @@ void sta_map_put(struct sta_map *map, uint64_t key, uint32_t value)
 {
     bool added;
     sta_map_intern(map, key, value, &added);
-    map->values[slot_of(map, key)] = value;
+    if (map->capacity == 0)
+        return;
+    size_t slot = slot_of(map, key);
+    if (map->keys[slot] == key)
+        map->values[slot] = value;
 }

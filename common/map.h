@@ -14,12 +14,13 @@ struct sta_map {
     uint64_t *keys;
     uint32_t *values;
     size_t count, capacity;      /* capacity: 0 or a power of two */
-    struct sta_account *account; /* overdrawn; NULL: not counted.  Set after init */
+    struct sta_account *account; /* charged, with sticky failures; NULL: not counted.  Set after init */
 };
 
 void sta_map_init(struct sta_map *map);
 void sta_map_fini(struct sta_map *map);
-/** The value under @key, which is added as @fresh if it was not there; *@added says which. */
+/** The value under @key, which is added as @fresh if it was not there; *@added says which.  When there is no
+ * memory for more keys, the account has a sticky failure and the value is 0, as if the key were the first. */
 uint32_t sta_map_intern(struct sta_map *map, uint64_t key, uint32_t fresh, bool *added);
 bool sta_map_find(const struct sta_map *map, uint64_t key, uint32_t *value);
 void sta_map_put(struct sta_map *map, uint64_t key, uint32_t value);

@@ -3,11 +3,13 @@
  * Threads are a dictionary too, whose texts are the bytes of struct sta_thread.  Each source's definitions
  * are kept, so that those of a file that leaves the trace can leave with it.  One lock guards what is not a
  * dictionary: new keys and definitions. */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/event.h"
 #include "common/map.h"
 #include "common/memory.h"
@@ -23,8 +25,7 @@ struct definitions {
     struct item *items;
     size_t count, capacity;
     struct sta_map of_source; /* the item of (source, hash) */
-    uint32_t *first;          /* by hash: the item whose source has the least path */
-    size_t first_capacity;
+    uint32_t *first;          /* by hash, of which there are no more than items: that of the least path */
 };
 
 struct sta_tables {
@@ -34,18 +35,22 @@ struct sta_tables {
     pthread_mutex_t lock; /* new keys, definitions */
     struct definitions definitions[STA_DEFINITION_KINDS];
     struct sta_dictionary *sources;
+    struct sta_account account; /* of all that the tables hold */
 };
 
-struct sta_tables *sta_tables_create(void)
+struct sta_tables *sta_tables_create(struct sta_account *account)
 {
     struct sta_tables *tables = sta_alloc(sizeof *tables);
+    sta_account_init_part(&tables->account, account);
+    sta_account_overdraw(&tables->account, malloc_usable_size(tables));
     struct sta_dictionary **all[] = {&tables->names, &tables->cats,    &tables->file_refs, &tables->host_refs,
                                      &tables->keys,  &tables->threads, &tables->sources};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
-        *all[i] = sta_dictionary_create();
+        *all[i] = sta_dictionary_create_in(&tables->account);
     for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++) {
-        tables->definitions[kind].hashes = sta_dictionary_create();
-        tables->definitions[kind].texts = sta_dictionary_create();
+        tables->definitions[kind].hashes = sta_dictionary_create_in(&tables->account);
+        tables->definitions[kind].texts = sta_dictionary_create_in(&tables->account);
+        tables->definitions[kind].of_source.account = &tables->account;
     }
     pthread_mutex_init(&tables->lock, NULL);
     return tables;
@@ -65,11 +70,17 @@ void sta_tables_destroy(struct sta_tables *tables)
         sta_dictionary_destroy(tables->definitions[kind].hashes);
         sta_dictionary_destroy(tables->definitions[kind].texts);
         sta_map_fini(&tables->definitions[kind].of_source);
-        free(tables->definitions[kind].items);
-        free(tables->definitions[kind].first);
+        sta_account_free(&tables->account, tables->definitions[kind].items);
+        sta_account_free(&tables->account, tables->definitions[kind].first);
     }
     pthread_mutex_destroy(&tables->lock);
+    sta_account_close(&tables->account);
     free(tables);
+}
+
+int sta_tables_failure(const struct sta_tables *tables, struct sta_error *err)
+{
+    return sta_account_failure(&tables->account, err);
 }
 
 struct sta_dictionary *sta_tables_names(const struct sta_tables *tables)
@@ -117,8 +128,13 @@ uint32_t sta_tables_intern_key(struct sta_tables *tables, const char *key, size_
     code = sta_dictionary_find(tables->keys, key, length);
     if (code == STA_NO_CODE && next < STA_ARGS_KEYS_LIMIT) {
         /* The values must be there before another thread can see the key. */
-        atomic_store_explicit(&tables->values[next], sta_dictionary_create(), memory_order_release);
+        struct sta_dictionary *values = sta_dictionary_create_in(&tables->account);
+        atomic_store_explicit(&tables->values[next], values, memory_order_release);
         code = sta_dictionary_intern(tables->keys, key, length);
+        if (code != next) { /* there was no memory for the key */
+            atomic_store(&tables->values[next], NULL);
+            sta_dictionary_destroy(values);
+        }
     }
     pthread_mutex_unlock(&tables->lock);
     return code;
@@ -155,8 +171,10 @@ uint32_t sta_tables_intern_thread(struct sta_tables *tables, struct sta_thread t
 
 struct sta_thread sta_tables_thread(const struct sta_tables *tables, uint32_t code)
 {
-    struct sta_thread thread;
-    memcpy(&thread, sta_dictionary_text(tables->threads, code).bytes, sizeof thread);
+    struct sta_thread thread = {.pid = STA_NO_ID, .tid = STA_NO_ID, .host = STA_NO_CODE};
+    struct sta_text whole = sta_dictionary_text(tables->threads, code);
+    if (whole.length == sizeof thread) /* else there was no memory for it */
+        memcpy(&thread, whole.bytes, sizeof thread);
     return thread;
 }
 
@@ -197,7 +215,6 @@ static uint32_t find_item(struct definitions *all, uint32_t source, uint32_t has
     bool added;
     uint32_t number = sta_map_intern(&all->of_source, item_key(source, hash), (uint32_t)all->count, &added);
     if (added) {
-        STA_GROW(all->items, all->capacity, all->count + 1);
         all->items[all->count++] = (struct item){.hash = hash, .source = source, .line = UINT64_MAX};
     }
     return number;
@@ -207,19 +224,42 @@ static uint32_t find_item(struct definitions *all, uint32_t source, uint32_t has
 static void note_first(const struct sta_tables *tables, struct definitions *all, uint32_t number, bool only)
 {
     const struct item *item = &all->items[number];
-    STA_GROW(all->first, all->first_capacity, (size_t)item->hash + 1);
     uint32_t *first = &all->first[item->hash];
     if (only || strcmp(sta_dictionary_text(tables->sources, item->source).bytes,
                        sta_dictionary_text(tables->sources, all->items[*first].source).bytes) < 0)
         *first = number;
 }
 
-void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
-                       size_t key_length, const struct sta_definition *definition)
+/* Room for one definition more: twice the array, which cannot be said by a status in the middle of a line. */
+static bool reserve(struct sta_account *account, struct definitions *all)
 {
-    struct definitions *all = &tables->definitions[kind];
-    uint32_t source = sta_dictionary_intern(tables->sources, definition->path, strlen(definition->path));
-    pthread_mutex_lock(&tables->lock);
+    if (all->count < all->capacity)
+        return true;
+    const size_t capacity = all->capacity > 0 ? all->capacity * 2 : 16;
+    struct item *items = sta_account_alloc_sticky(account, capacity, sizeof *items, "definitions of hashes");
+    uint32_t *first = sta_account_alloc_sticky(account, capacity, sizeof *first, "definitions of hashes");
+    if (items == NULL || first == NULL) {
+        sta_account_free(account, items);
+        sta_account_free(account, first);
+        return false;
+    }
+    memset(first, 0, capacity * sizeof *first);
+    if (all->count > 0) {
+        memcpy(items, all->items, all->count * sizeof *items);
+        memcpy(first, all->first, all->capacity * sizeof *first);
+    }
+    sta_account_free(account, all->items);
+    sta_account_free(account, all->first);
+    all->items = items;
+    all->first = first;
+    all->capacity = capacity;
+    return true;
+}
+
+/* Under the lock, with room for one more. */
+static void define(const struct sta_tables *tables, struct definitions *all, uint32_t source, const char *key,
+                   size_t key_length, const struct sta_definition *definition)
+{
     uint32_t known = sta_dictionary_count(all->hashes);
     uint32_t hash = sta_dictionary_intern(all->hashes, key, key_length);
     uint32_t number = find_item(all, source, hash);
@@ -230,10 +270,21 @@ void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind,
                          ? STA_NO_CODE
                          : sta_dictionary_intern(all->texts, definition->text, definition->length);
     }
-    note_first(tables, all, number, hash >= known);
-    pthread_mutex_unlock(&tables->lock);
+    if (hash < all->count) /* else there was no memory for the item */
+        note_first(tables, all, number, hash >= known);
 }
 
+void sta_tables_define(struct sta_tables *tables, enum sta_definition_kind kind, const char *key,
+                       size_t key_length, const struct sta_definition *definition)
+{
+    struct definitions *all = &tables->definitions[kind];
+    uint32_t source = sta_dictionary_intern(tables->sources, definition->path, strlen(definition->path));
+    pthread_mutex_lock(&tables->lock);
+    struct sta_error ignored;
+    if (sta_tables_failure(tables, &ignored) == STA_OK && reserve(&tables->account, all))
+        define(tables, all, source, key, key_length, definition);
+    pthread_mutex_unlock(&tables->lock);
+}
 static struct sta_definition definition_of(const struct sta_tables *tables, const struct definitions *all,
                                            const struct item *item)
 {
@@ -281,14 +332,15 @@ void sta_tables_each_definition(const struct sta_tables *tables, enum sta_defini
     pthread_mutex_unlock(lock);
 }
 
-uint8_t *sta_tables_conflicts(const struct sta_tables *tables, enum sta_definition_kind kind, uint32_t *count)
+uint8_t *sta_tables_conflicts(const struct sta_tables *tables, enum sta_definition_kind kind,
+                              struct sta_account *account, uint32_t *count, struct sta_error *err)
 {
     const struct definitions *all = &tables->definitions[kind];
     pthread_mutex_t *lock = (pthread_mutex_t *)&tables->lock;
     pthread_mutex_lock(lock);
     *count = sta_dictionary_count(all->hashes);
-    uint8_t *differ = sta_alloc_array(*count, 1);
-    for (size_t i = 0; i < all->count; i++) {
+    uint8_t *differ = sta_account_calloc(account, *count, 1, "definitions of hashes", err);
+    for (size_t i = 0; differ != NULL && i < all->count; i++) {
         const struct item *item = &all->items[i];
         differ[item->hash] |= item->text != all->items[all->first[item->hash]].text;
     }
@@ -296,27 +348,7 @@ uint8_t *sta_tables_conflicts(const struct sta_tables *tables, enum sta_definiti
     return differ;
 }
 
-static size_t definitions_bytes(const struct definitions *all)
-{
-    return sta_dictionary_bytes(all->hashes) + sta_dictionary_bytes(all->texts) +
-           all->capacity * sizeof *all->items + all->first_capacity * sizeof *all->first +
-           all->of_source.capacity * (sizeof *all->of_source.keys + sizeof *all->of_source.values);
-}
-
 size_t sta_tables_bytes(const struct sta_tables *tables)
 {
-    struct sta_dictionary *all[] = {tables->names, tables->cats,    tables->file_refs, tables->host_refs,
-                                    tables->keys,  tables->threads, tables->sources};
-    size_t sum = sizeof *tables;
-    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
-        sum += sta_dictionary_bytes(all[i]);
-    pthread_mutex_t *lock = (pthread_mutex_t *)&tables->lock;
-    pthread_mutex_lock(lock);
-    for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++)
-        sum += definitions_bytes(&tables->definitions[kind]);
-    pthread_mutex_unlock(lock);
-    uint32_t keys = sta_dictionary_count(tables->keys);
-    for (uint32_t key = 0; key < keys; key++)
-        sum += sta_dictionary_bytes(sta_tables_values(tables, key));
-    return sum;
+    return atomic_load_explicit(&tables->account.used, memory_order_relaxed);
 }

@@ -250,10 +250,12 @@ static void add_outcome(struct source_run *source, struct sta_chunk_outcome *out
 static int hand_over(struct worker *worker, struct sta_error *err)
 {
     const struct sta_decode_request *request = worker->run->request;
-    int status = STA_OK;
-    if (worker->batch.count > 0)
+    int status = sta_tables_failure(request->tables, err);
+    if (status == STA_OK && worker->counters.failed)
+        status = sta_fail(err, STA_ENOMEM, "no memory for the counters of a chunk");
+    if (status == STA_OK && worker->batch.count > 0)
         status = request->batch(request->context, worker->number, &worker->batch, err);
-    if (status == STA_OK && worker->counters.size > 0 && !worker->counters.failed)
+    if (status == STA_OK && worker->counters.size > 0)
         status = request->counters(request->context, worker->number, worker->counters.data,
                                    worker->counters.size, err);
     sta_batch_clear(&worker->batch);

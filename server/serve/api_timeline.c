@@ -277,7 +277,7 @@ static int answer_stacks(const struct sta_timeline_query *query, const struct st
             output->reply->content_type = "text/plain; charset=utf-8";
             put_folded(&output->reply->body, &stacks);
         } else {
-            sta_put_speedscope(&output->reply->body, &stacks);
+            status = sta_put_speedscope(&output->reply->body, &stacks, err);
         }
         sta_timeline_stacks_fini(&stacks);
     }

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/account.h"
 #include "serve/reply.h"
 
 /* Frames: codes of a dictionary, and by code the place in the order. */
 struct frames {
     struct sta_dictionary *texts;
-    uint32_t *ranks;
+    uint32_t *ranks, *by_rank;
     uint32_t count;
 };
 
@@ -21,9 +21,10 @@ static size_t frame_length(const char *path, const char *end)
     return (size_t)((stop != NULL ? stop : end) - path);
 }
 
-static void collect_frames(const struct sta_timeline_stacks *stacks, struct frames *frames)
+static int collect_frames(const struct sta_timeline_stacks *stacks, struct frames *frames,
+                          struct sta_error *err)
 {
-    frames->texts = sta_dictionary_create();
+    *frames = (struct frames){.texts = sta_dictionary_create_in(stacks->account)};
     for (size_t i = 0; i < stacks->count; i++) {
         const char *at = stacks->items[i].path.bytes, *end = at + stacks->items[i].path.length;
         while (at <= end) {
@@ -32,12 +33,16 @@ static void collect_frames(const struct sta_timeline_stacks *stacks, struct fram
             at += length + 1;
         }
     }
-    frames->ranks = sta_dictionary_ranks(frames->texts, &frames->count);
+    frames->ranks = sta_dictionary_ranks(frames->texts, stacks->account, &frames->count, err);
+    if (frames->ranks != NULL)
+        frames->by_rank = sta_account_alloc(stacks->account, frames->count, sizeof *frames->by_rank,
+                                            "frames of the call tree", err);
+    return frames->by_rank != NULL ? sta_account_failure(stacks->account, err) : err->status;
 }
 
 static void put_frames(struct sta_buffer *out, const struct frames *frames)
 {
-    uint32_t *by_rank = sta_alloc_array((size_t)frames->count + 1, sizeof *by_rank);
+    uint32_t *by_rank = frames->by_rank;
     for (uint32_t code = 0; code < frames->count; code++)
         by_rank[frames->ranks[code]] = code;
     sta_put_text(out, "\"shared\":{\"frames\":[");
@@ -47,7 +52,6 @@ static void put_frames(struct sta_buffer *out, const struct frames *frames)
         sta_put_char(out, '}');
     }
     sta_put_text(out, "]}");
-    free(by_rank);
 }
 
 static void put_sample(struct sta_buffer *out, const struct frames *frames, struct sta_text path)
@@ -87,20 +91,30 @@ static void put_profile(struct sta_buffer *out, const struct sta_timeline_stacks
     sta_put_char(out, '}');
 }
 
-void sta_put_speedscope(struct sta_buffer *out, const struct sta_timeline_stacks *stacks)
+static void put_document(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
+                         const struct frames *frames)
 {
-    struct frames frames;
-    collect_frames(stacks, &frames);
     sta_put_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
-    put_frames(out, &frames);
+    put_frames(out, frames);
     sta_put_text(out, ",\"profiles\":[");
     for (size_t group = 0, first = 0, end = 0; group < stacks->group_count; group++, first = end) {
         while (end < stacks->count && stacks->items[end].group == group)
             end++;
         sta_put_text(out, group > 0 ? "," : "");
-        put_profile(out, stacks, &frames, group, first, end);
+        put_profile(out, stacks, frames, group, first, end);
     }
     sta_put_text(out, "]}");
-    free(frames.ranks);
+}
+
+int sta_put_speedscope(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
+                       struct sta_error *err)
+{
+    struct frames frames;
+    int status = collect_frames(stacks, &frames, err);
+    if (status == STA_OK)
+        put_document(out, stacks, &frames);
+    sta_account_free(stacks->account, frames.ranks);
+    sta_account_free(stacks->account, frames.by_rank);
     sta_dictionary_destroy(frames.texts);
+    return status;
 }

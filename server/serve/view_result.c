@@ -1,6 +1,8 @@
 /* Rows of views, kept apart from their pages. */
 #include "serve/views.h"
 
+#include "common/account.h"
+
 #define PIECE_ROWS 4096 /* that are written at a time */
 
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
@@ -21,6 +23,11 @@ static int base_result(struct sta_view *view, const struct sta_budget *budget, s
     if (claim == NULL)
         return status;
     status = view->kind->result(view, budget, result, err);
+    if (status == STA_OK && sta_account_failure(budget->account, err) != STA_OK) {
+        status = err->status;
+        sta_result_release(*result);
+        *result = NULL;
+    }
     if (status == STA_OK)
         sta_result_count_in(*result, view->server->options.account);
     sta_kept_results_settle(claim, *result);

@@ -224,6 +224,8 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
         status = view->kind->compute(view, &budget, reply, err);
     else
         status = sta_view_compute_page(view, &budget, reply, err);
+    if (status == STA_OK)
+        status = sta_account_failure(&view->account, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
     if (reply->body.failed)

@@ -250,6 +250,8 @@ struct sta_entities {
         file_count; /* distinct hosts (a missing host counts as one) and files that events use */
 };
 const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot);
+/** What the snapshot holds is charged to it; for parts (sta_account_init_part) of what is made of it. */
+struct sta_account *sta_snapshot_account(const struct sta_snapshot *snapshot);
 
 /* ---- columns */
 
@@ -293,8 +295,8 @@ const uint32_t *const *sta_snapshot_chunk_ranks(const struct sta_snapshot *snaps
 
 /** The parents of processes, by index of the entities, once somebody has found them; NULL: nobody yet. */
 const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot);
-/** Keeps them as long as the snapshot lives.  @parents: taken over, to be freed by free().  Return: those
- * that stay, which are of who came first. */
+/** Keeps them as long as the snapshot lives.  @parents: taken over, charged to the snapshot's account.
+ * Return: those that stay, which are of who came first. */
 const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents);
 
 enum sta_column_kind {

@@ -28,7 +28,7 @@ struct outcome {
 
 static void outcome_init(struct outcome *outcome, enum sta_decode_path path)
 {
-    *outcome = (struct outcome){.tables = sta_tables_create()};
+    *outcome = (struct outcome){.tables = sta_tables_create(NULL)};
     outcome->decoder = sta_memory_decoder_create(outcome->tables, STA_TRACE_EVENTS, path);
     sta_batch_init(&outcome->batch);
 }

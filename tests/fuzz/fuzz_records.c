@@ -20,7 +20,7 @@ static void make_anew(void)
         sta_tables_destroy(tables);
         sta_batch_fini(&batch);
     }
-    tables = sta_tables_create();
+    tables = sta_tables_create(NULL);
     decoder = sta_memory_decoder_create(tables, STA_TRACE_DASF, STA_DECODE_BOTH);
     sta_batch_init(&batch);
 }

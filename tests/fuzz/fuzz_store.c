@@ -37,7 +37,7 @@ static void intern_numbers(struct sta_dictionary *dictionary, uint32_t count)
 
 static void make_tables(void)
 {
-    tables = sta_tables_create();
+    tables = sta_tables_create(NULL);
     intern_numbers(sta_tables_names(tables), 20);
     intern_numbers(sta_tables_cats(tables), 3);
     intern_numbers(sta_tables_file_refs(tables), FILES);
@@ -317,7 +317,7 @@ static void try_contents(const char *bytes, size_t size, unsigned kind)
     size_t count;
     if (kind == STA_ENVELOPE_MANIFEST && sta_manifest_get(bytes, size, &manifest, &err) == STA_OK)
         sta_manifest_fini(&manifest);
-    if (kind == STA_ENVELOPE_TABLES && sta_tables_get(bytes, size, NULL, NULL, &read, &err) == STA_OK)
+    if (kind == STA_ENVELOPE_TABLES && sta_tables_get(bytes, size, NULL, NULL, NULL, &read, &err) == STA_OK)
         sta_tables_destroy(read);
     if (kind == STA_ENVELOPE_SOURCES && sta_sources_get(bytes, size, &sources, &count, &err) == STA_OK)
         sta_stored_sources_free(sources, count);

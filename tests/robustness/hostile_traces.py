@@ -1,6 +1,7 @@
-"""Traces that are small to send and large to hold: many events in one moment, many keys of args, many names. Standard library only.
+"""Traces that are small to send and large to hold: many events in one moment, many keys of args, names, processes or categories. Standard library
+only.
 
-  hostile_traces.py KIND COUNT FOLDER      KIND: one_moment, args_keys, names, processes
+  hostile_traces.py KIND COUNT FOLDER      KIND: one_moment, args_keys, names, processes, categories
 """
 import gzip
 import json
@@ -42,7 +43,12 @@ def processes(count):
     yield from members(lambda i: line(i, pid=i, tid=i, ts=1000000 + i), count)
 
 
-KINDS = {"one_moment": one_moment, "args_keys": args_keys, "names": names, "processes": processes}
+def categories(count):
+    """each event is of a category that no other one has"""
+    yield from members(lambda i: line(i, cat=f"category_{i}", ts=1000000 + i), count)
+
+
+KINDS = {"one_moment": one_moment, "args_keys": args_keys, "names": names, "processes": processes, "categories": categories}
 
 
 def write(folder, kind, count):

@@ -299,7 +299,7 @@ int sta_gather_run(struct sta_gather *gather, struct sta_hlm *hlm, const struct 
     gather->workers = sta_alloc_array(gather->worker_count, sizeof *gather->workers);
     for (unsigned w = 0; w < gather->worker_count; w++) {
         gather->workers[w] = sta_alloc(sizeof **gather->workers);
-        sta_combinations_init(&gather->workers[w]->combinations);
+        sta_combinations_init(&gather->workers[w]->combinations, gather->signatures.account);
     }
     struct sta_accumulator accumulator = {gather, take_rows};
     struct sta_scan scan = sta_question_scan(hlm->bound);

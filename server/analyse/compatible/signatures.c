@@ -8,7 +8,7 @@ void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bou
                          const struct sta_hlm_wish *wish, struct sta_account *account)
 {
     *signatures = (struct sta_signatures){
-        .bound = bound, .wish = wish, .account = account, .texts = sta_dictionary_create()};
+        .bound = bound, .wish = wish, .account = account, .texts = sta_dictionary_create_in(account)};
     uv_mutex_init(&signatures->lock);
 }
 
@@ -107,10 +107,10 @@ static uint8_t io_cat_of(const struct sta_signatures *signatures, struct sta_tex
 
 /* ---- combinations */
 
-void sta_combinations_init(struct sta_combinations *combinations)
+void sta_combinations_init(struct sta_combinations *combinations, struct sta_account *account)
 {
     *combinations = (struct sta_combinations){0};
-    sta_combos_init(&combinations->numbers);
+    sta_combos_init(&combinations->numbers, account);
 }
 
 void sta_combinations_fini(struct sta_combinations *combinations, struct sta_account *account)
@@ -134,9 +134,9 @@ int sta_combinations_add(struct sta_combinations *combinations, struct sta_signa
         fresh.shown = shows(signatures, class);
         rc = find(signatures, &signature, &fresh.signature, err);
     }
-    if (rc != 0)
-        return rc;
-    sta_combos_add(&combinations->numbers, name, cat, code, (uint32_t)combinations->count);
-    combinations->items[combinations->count++] = fresh;
-    return STA_OK;
+    if (rc == 0)
+        rc = sta_combos_add(&combinations->numbers, name, cat, code, (uint32_t)combinations->count, err);
+    if (rc == 0)
+        combinations->items[combinations->count++] = fresh;
+    return rc;
 }

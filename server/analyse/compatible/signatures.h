@@ -37,7 +37,8 @@ struct sta_combinations {
     struct sta_combination *items;
     size_t count, capacity;
 };
-void sta_combinations_init(struct sta_combinations *combinations);
+/** @account: charged; that of the signatures. */
+void sta_combinations_init(struct sta_combinations *combinations, struct sta_account *account);
 void sta_combinations_fini(struct sta_combinations *combinations, struct sta_account *account);
 /** Adds one that is new to the worker.  Context: any worker. */
 STA_MUSTCHECK int sta_combinations_add(struct sta_combinations *combinations,

@@ -237,18 +237,21 @@ int dasf_function_graph(struct dasf_asked *asked, struct sta_error *err)
                                   .names = sta_tables_names(sta_snapshot_tables(asked->dasf->snapshot))};
     struct sum *sums = NULL;
     size_t count = 0;
-    functions.rank = sta_dictionary_ranks(functions.names, &functions.count);
-    functions.of_rank = sta_alloc_array((size_t)functions.count + 1, sizeof *functions.of_rank);
-    for (uint32_t i = 0; i < functions.count; i++)
+    struct sta_account *account = asked->budget->account;
+    functions.rank = sta_dictionary_ranks(functions.names, account, &functions.count, err);
+    if (functions.rank != NULL)
+        functions.of_rank =
+            sta_account_alloc(account, functions.count, sizeof *functions.of_rank, "names of functions", err);
+    for (uint32_t i = 0; functions.of_rank != NULL && i < functions.count; i++)
         functions.of_rank[functions.rank[i]] = i;
-    int status = collect(&edges, is_edge, &functions, err);
+    int status = functions.of_rank != NULL ? collect(&edges, is_edge, &functions, err) : err->status;
     if (status == STA_OK)
         status = sums_of(&edges, &sums, &count, err);
     if (status == STA_OK)
         fill_functions(asked, &functions, sums, count);
-    sta_account_free(asked->budget->account, sums);
-    sta_account_free(asked->budget->account, edges.items);
-    free(functions.rank);
-    free(functions.of_rank);
+    sta_account_free(account, sums);
+    sta_account_free(account, edges.items);
+    sta_account_free(account, functions.rank);
+    sta_account_free(account, functions.of_rank);
     return status;
 }

@@ -130,25 +130,29 @@ static int compare_samples(const void *a, const void *b, void *context)
 static int sort_samples(struct sta_samples *samples, const struct sta_budget *budget, struct sta_error *err)
 {
     uint32_t count;
-    uint32_t *ranks = sta_dictionary_ranks(samples->names, &count);
+    uint32_t *ranks = sta_dictionary_ranks(samples->names, samples->account, &count, err);
+    if (ranks == NULL)
+        return err->status;
     int rc =
         sta_sort(budget, samples->items, samples->count, sizeof *samples->items, compare_samples, ranks, err);
-    free(ranks);
+    sta_account_free(samples->account, ranks);
     return rc;
 }
 
 int sta_samples_read(struct sta_samples *samples, const struct sta_snapshot *snapshot, int64_t from,
                      int64_t to, const struct sta_budget *budget, struct sta_error *err)
 {
-    *samples = (struct sta_samples){.account = budget->account, .names = sta_dictionary_create()};
+    *samples =
+        (struct sta_samples){.account = budget->account, .names = sta_dictionary_create_in(budget->account)};
     struct reading reading = {.samples = samples,
                               .snapshot = snapshot,
                               .budget = budget,
                               .from = from,
                               .to = to,
-                              .processes = sta_dictionary_create(),
-                              .record_names = sta_dictionary_create()};
+                              .processes = sta_dictionary_create_in(budget->account),
+                              .record_names = sta_dictionary_create_in(budget->account)};
     sta_map_init(&reading.counters);
+    reading.counters.account = budget->account;
     int rc = sta_snapshot_counters(snapshot, take_chunk, &reading, err);
     samples->process_count = sta_dictionary_count(reading.processes);
     if (rc == 0)

@@ -150,15 +150,17 @@ static int fail_counter(const struct sta_samples *samples, const char *counter, 
 {
     struct sta_buffer names;
     uint32_t count;
+    uint32_t *order = sta_dictionary_ranks(samples->names, samples->account, &count, err);
+    if (order == NULL)
+        return err->status;
     sta_buffer_init(&names);
-    uint32_t *order = sta_dictionary_ranks(samples->names, &count);
     for (uint32_t rank = 0, code; rank < STA_MIN(count, MOST_NAMES); rank++) {
         for (code = 0; order[code] != rank;)
             code++;
         const struct sta_text name = sta_dictionary_text(samples->names, code);
         sta_put_format(&names, "%s%.*s", rank > 0 ? ", " : "", (int)STA_MIN(name.length, 60), name.bytes);
     }
-    free(order);
+    sta_account_free(samples->account, order);
     sta_put_char(&names, '\0');
     sta_fail(err, STA_EINPUT, "The trace has no counter %.60s; %s%s", counter,
              count > 0 ? "it has: " : "it has none at all", names.failed ? "" : names.data);

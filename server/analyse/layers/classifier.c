@@ -17,7 +17,8 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     classifier->classes = classes;
     classifier->reader = reader;
     classifier->evaluator = sta_evaluator_create();
-    sta_combos_init(&classifier->combos);
+    sta_account_init_part(&classifier->account, sta_columns_account(classes->columns));
+    sta_combos_init(&classifier->combos, &classifier->account);
     classifier->new_names = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
     classifier->new_cats = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
     classifier->new_files = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
@@ -25,6 +26,7 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     classifier->new_io = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
     sta_map_init(&classifier->pattern_codes);
     sta_map_init(&classifier->varying_classes);
+    classifier->pattern_codes.account = classifier->varying_classes.account = &classifier->account;
     if (classes->varying_count > 0)
         classifier->patterns = sta_alloc_array(STA_BLOCK_ROWS, sizeof *classifier->patterns);
     return classifier;
@@ -38,8 +40,9 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
     sta_combos_fini(&classifier->combos);
     sta_map_fini(&classifier->pattern_codes);
     sta_map_fini(&classifier->varying_classes);
-    free(classifier->bases);
-    free(classifier->class_of_base);
+    sta_account_free(&classifier->account, classifier->bases);
+    sta_account_free(&classifier->account, classifier->class_of_base);
+    sta_account_close(&classifier->account);
     free(classifier->new_names);
     free(classifier->new_cats);
     free(classifier->new_files);
@@ -139,19 +142,25 @@ static uint32_t row_file_class(const struct sta_classifier *classifier, const st
                : sta_refiner_file_class(sta_columns_refiner(classifier->classes->columns), files->codes[row]);
 }
 
-static void add_base(struct sta_classifier *classifier, uint32_t name, uint32_t cat, uint32_t file_class)
+static int add_base(struct sta_classifier *classifier, uint32_t name, uint32_t cat, uint32_t file_class,
+                    struct sta_error *err)
 {
     const struct sta_columns *columns = classifier->classes->columns;
     uint32_t refined = sta_refiner_cat(sta_columns_refiner(columns), cat, file_class);
-    STA_GROW(classifier->bases, classifier->base_capacity, (size_t)classifier->base_count + 1);
+    int status = STA_ACCOUNT_GROW(&classifier->account, classifier->bases, classifier->base_capacity,
+                                  (size_t)classifier->base_count + 1, "functions and categories", err);
+    if (status == STA_OK)
+        status = sta_combos_add(&classifier->combos, name, cat, file_class, classifier->base_count, err);
+    if (status != STA_OK)
+        return status;
     bool dropped = classifier->classes->drop_files && (file_class & STA_FILE_CLASS_DROPPED) != 0;
-    classifier->bases[classifier->base_count] =
+    classifier->bases[classifier->base_count++] =
         (struct sta_class_base){.fate = dropped ? STA_FATE_FILE : STA_FATE_KEPT, .cat = refined};
-    sta_combos_add(&classifier->combos, name, cat, file_class, classifier->base_count++);
     uint32_t at = classifier->new_count++;
     classifier->new_names[at] = name;
     classifier->new_cats[at] = refined;
     classifier->new_io[at] = sta_columns_class_of(columns, name, cat);
+    return STA_OK;
 }
 
 static int run_drops(struct sta_classifier *classifier, struct sta_class_base *first, struct sta_error *err)
@@ -214,11 +223,12 @@ static int settle(struct sta_classifier *classifier, uint32_t first, struct sta_
         find_categories(classifier, &classifier->bases[first]);
     if (status != STA_OK || classifier->classes->varying_count > 0)
         return status;
-    STA_GROW(classifier->class_of_base, classifier->class_capacity, classifier->base_count);
-    for (uint32_t base = first; base < classifier->base_count; base++)
+    status = STA_ACCOUNT_GROW(&classifier->account, classifier->class_of_base, classifier->class_capacity,
+                              classifier->base_count, "functions and categories", err);
+    for (uint32_t base = first; status == STA_OK && base < classifier->base_count; base++)
         classifier->class_of_base[base] =
             sta_classes_intern(classifier->classes, &classifier->bases[base], 0);
-    return STA_OK;
+    return status;
 }
 
 static int add_pending(struct sta_classifier *classifier, uint32_t pending, const uint32_t *names,
@@ -226,14 +236,15 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
                        struct sta_error *err)
 {
     uint32_t first = classifier->base_count;
+    int status = STA_OK;
     classifier->new_count = 0;
-    for (uint32_t i = 0; i < pending; i++) {
+    for (uint32_t i = 0; i < pending && status == STA_OK; i++) {
         uint32_t row = classifier->pending[i], file_class = row_file_class(classifier, files, row);
         if (sta_combos_find(&classifier->combos, names[row], cats[row], file_class) == STA_NO_CODE)
-            add_base(classifier, names[row], cats[row], file_class);
+            status = add_base(classifier, names[row], cats[row], file_class, err);
         codes[row] = sta_combos_find(&classifier->combos, names[row], cats[row], file_class);
     }
-    return settle(classifier, first, err);
+    return status == STA_OK ? settle(classifier, first, err) : status;
 }
 
 /* ---- rows */
@@ -318,5 +329,6 @@ int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes, struc
     for (uint32_t row = 0; row < rows; row++)
         codes[row] = varying ? varying_class(classifier, codes[row], classifier->patterns[row])
                              : classifier->class_of_base[codes[row]];
-    return STA_OK;
+    int failed = sta_account_failure(&classifier->account, err);
+    return failed != STA_OK ? failed : sta_columns_failure(classifier->classes->columns, err);
 }

@@ -154,7 +154,7 @@ int sta_classes_create(const struct sta_columns *columns, const struct sta_prese
     fresh->columns = columns;
     fresh->preset = preset;
     fresh->texts = sta_dictionary_create();
-    fresh->seen = sta_dictionary_create();
+    fresh->seen = sta_dictionary_create_in(sta_columns_account(columns));
     fresh->drop_files = filters && preset->drop_file_count > 0;
     fresh->uses_files = fresh->drop_files || preset->refinement_count > 0;
     int status = STA_OK;

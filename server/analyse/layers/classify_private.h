@@ -8,6 +8,7 @@
 #include "analyse/layers/conditions.h"
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/refiner.h"
+#include "common/account.h"
 #include "common/map.h"
 
 #define STA_NO_CONDITION UINT32_MAX
@@ -56,7 +57,8 @@ struct sta_classifier {
     struct sta_classes *classes;
     struct sta_column_reader *reader;
     struct sta_evaluator *evaluator;
-    struct sta_combos combos; /* -> index of the base */
+    struct sta_account account; /* of what follows, within that of the columns */
+    struct sta_combos combos;   /* -> index of the base */
     struct sta_class_base *bases;
     uint32_t *class_of_base; /* when no condition varies */
     uint32_t base_count;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "common/account.h"
 #include "common/dictionary.h"
 
 struct sta_combo {
@@ -18,12 +19,16 @@ struct sta_combo {
 struct sta_combos {
     struct sta_combo *slots;
     uint32_t mask, count;
+    struct sta_account *account;
 };
 
-void sta_combos_init(struct sta_combos *combos);
+/** @account: the slots are charged to it; NULL: to none. */
+void sta_combos_init(struct sta_combos *combos, struct sta_account *account);
 void sta_combos_fini(struct sta_combos *combos);
-/** The combination must not be there yet. */
-void sta_combos_add(struct sta_combos *combos, uint32_t name, uint32_t cat, uint32_t file, uint32_t value);
+/** The combination must not be there yet.  Return: 0; STA_ELIMIT, STA_EBUSY or STA_ENOMEM when there is no
+ * memory for more: then it is not there. */
+STA_MUSTCHECK int sta_combos_add(struct sta_combos *combos, uint32_t name, uint32_t cat, uint32_t file,
+                                 uint32_t value, struct sta_error *err);
 
 static inline uint32_t sta_combos_slot(const struct sta_combos *combos, uint32_t name, uint32_t cat,
                                        uint32_t file)

@@ -345,8 +345,9 @@ int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *s
 {
     *report = (struct sta_content_report){.preset_count = sta_presets_count(presets)};
     report->presets = sta_alloc_array(report->preset_count, sizeof *report->presets);
-    sta_content_report_conflicts(sta_snapshot_tables(snapshot), report);
-    int status = fill_report(presets, snapshot, budget, report, err);
+    int status = sta_content_report_conflicts(sta_snapshot_tables(snapshot), budget->account, report, err);
+    if (status == STA_OK)
+        status = fill_report(presets, snapshot, budget, report, err);
     if (status != STA_OK) {
         sta_content_report_fini(report);
         return sta_error_wrap(err, "cannot report what the presets drop");

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
+
+#define WHAT "hashes that sources define differently"
 
 /* ---- which hashes are shown */
 
@@ -15,25 +18,26 @@ static int by_text(const void *a, const void *b)
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* All hashes in conflict, ascending; free() them. */
-static struct sta_text *conflicting(const struct sta_tables *tables, enum sta_definition_kind kind,
-                                    size_t *count)
+/* All hashes in conflict, ascending, into an array that is charged to @account. */
+static int find_conflicting(const struct sta_tables *tables, enum sta_definition_kind kind,
+                            struct sta_account *account, struct sta_text **found, size_t *count,
+                            struct sta_error *err)
 {
     uint32_t hashes;
-    uint8_t *differ = sta_tables_conflicts(tables, kind, &hashes);
-    struct sta_text *found = NULL;
+    uint8_t *differ = sta_tables_conflicts(tables, kind, account, &hashes, err);
     size_t capacity = 0;
-    *count = 0;
-    for (uint32_t hash = 0; hash < hashes; hash++) {
+    int status = differ != NULL ? STA_OK : err->status;
+    for (uint32_t hash = 0; status == STA_OK && hash < hashes; hash++) {
         if (!differ[hash])
             continue;
-        STA_GROW(found, capacity, *count + 1);
-        found[(*count)++] = sta_dictionary_text(sta_tables_hashes(tables, kind), hash);
+        status = STA_ACCOUNT_GROW(account, *found, capacity, *count + 1, WHAT, err);
+        if (status == STA_OK)
+            (*found)[(*count)++] = sta_dictionary_text(sta_tables_hashes(tables, kind), hash);
     }
-    free(differ);
+    sta_account_free(account, differ);
     if (*count > 0)
-        qsort(found, *count, sizeof *found, by_text);
-    return found;
+        qsort(*found, *count, sizeof **found, by_text);
+    return status;
 }
 
 /* ---- their definitions */
@@ -46,6 +50,9 @@ struct gathering {
         struct sta_definition as;
     } * found;
     size_t count, capacity;
+    struct sta_account *account;
+    int status;
+    struct sta_error *err;
 };
 
 static void gather(void *context, const char *key, size_t key_length, const struct sta_definition *definition)
@@ -55,8 +62,11 @@ static void gather(void *context, const char *key, size_t key_length, const stru
     for (size_t i = 0; i < gathering->shown_count; i++) {
         if (by_text(&gathering->shown[i], &hash) != 0)
             continue;
-        STA_GROW(gathering->found, gathering->capacity, gathering->count + 1);
-        gathering->found[gathering->count++] = (struct found){i, *definition};
+        if (gathering->status == STA_OK)
+            gathering->status = STA_ACCOUNT_GROW(gathering->account, gathering->found, gathering->capacity,
+                                                 gathering->count + 1, WHAT, gathering->err);
+        if (gathering->status == STA_OK)
+            gathering->found[gathering->count++] = (struct found){i, *definition};
     }
 }
 
@@ -87,38 +97,53 @@ static void add_definition(struct sta_hash_conflict *conflict, const struct sta_
     conflict->definitions[conflict->count++].file = sta_strdup(definition->path);
 }
 
-static void report_kind(const struct sta_tables *tables, enum sta_definition_kind kind,
-                        struct sta_content_report *report)
+/* The shown ones with their definitions. */
+static void report_found(const struct gathering *gathering, enum sta_definition_kind kind,
+                         struct sta_content_report *report)
 {
-    size_t count;
-    struct sta_text *hashes = conflicting(tables, kind, &count);
-    struct gathering gathering = {.shown = hashes,
-                                  .shown_count = STA_MIN(count, (size_t)STA_CONFLICTS_SHOWN)};
-    if (count > 0)
-        sta_tables_each_definition(tables, kind, gather, &gathering);
-    if (gathering.count > 0)
-        qsort(gathering.found, gathering.count, sizeof *gathering.found, by_hash_and_path);
+    if (gathering->count > 0)
+        qsort(gathering->found, gathering->count, sizeof *gathering->found, by_hash_and_path);
     struct sta_hash_conflict *conflicts = report->conflicts + report->conflict_count;
-    for (size_t i = 0; i < gathering.shown_count; i++) {
+    const struct sta_text *hashes = gathering->shown;
+    for (size_t i = 0; i < gathering->shown_count; i++) {
         conflicts[i] = (struct sta_hash_conflict){.of_host = kind == STA_DEFINES_HOST,
                                                   .hash = sta_strndup(hashes[i].bytes, hashes[i].length)};
         conflicts[i].definitions =
             sta_alloc_array(STA_CONFLICT_DEFINITIONS, sizeof *conflicts[i].definitions);
     }
-    for (size_t i = 0; i < gathering.count; i++)
-        add_definition(&conflicts[gathering.found[i].hash], &gathering.found[i].as);
-    report->conflicting_hashes += count;
-    report->conflict_count += gathering.shown_count;
-    free(gathering.found);
-    free(hashes);
+    for (size_t i = 0; i < gathering->count; i++)
+        add_definition(&conflicts[gathering->found[i].hash], &gathering->found[i].as);
+    report->conflict_count += gathering->shown_count;
 }
 
-void sta_content_report_conflicts(const struct sta_tables *tables, struct sta_content_report *report)
+static int report_kind(const struct sta_tables *tables, enum sta_definition_kind kind,
+                       struct sta_account *account, struct sta_content_report *report, struct sta_error *err)
+{
+    size_t count = 0;
+    struct sta_text *hashes = NULL;
+    struct gathering gathering = {.account = account, .err = err};
+    int status = find_conflicting(tables, kind, account, &hashes, &count, err);
+    gathering.shown = hashes;
+    gathering.shown_count = STA_MIN(count, (size_t)STA_CONFLICTS_SHOWN);
+    if (status == STA_OK && count > 0) {
+        sta_tables_each_definition(tables, kind, gather, &gathering);
+        status = gathering.status;
+    }
+    if (status == STA_OK)
+        report_found(&gathering, kind, report);
+    report->conflicting_hashes += count;
+    sta_account_free(account, gathering.found);
+    sta_account_free(account, hashes);
+    return status;
+}
+
+int sta_content_report_conflicts(const struct sta_tables *tables, struct sta_account *account,
+                                 struct sta_content_report *report, struct sta_error *err)
 {
     report->conflicts =
         sta_alloc_array((size_t)STA_DEFINITION_KINDS * STA_CONFLICTS_SHOWN, sizeof *report->conflicts);
-    report_kind(tables, STA_DEFINES_FILE, report);
-    report_kind(tables, STA_DEFINES_HOST, report);
+    int status = report_kind(tables, STA_DEFINES_FILE, account, report, err);
+    return status == STA_OK ? report_kind(tables, STA_DEFINES_HOST, account, report, err) : status;
 }
 
 void sta_content_report_free_conflicts(struct sta_content_report *report)

@@ -4,8 +4,10 @@
 
 #include "analyse/analyse.h"
 
-/** Counts them, and describes the first. */
-void sta_content_report_conflicts(const struct sta_tables *tables, struct sta_content_report *report);
+/** Counts them, and describes the first.  @account: charged meanwhile.  Return: 0, STA_ELIMIT, STA_EBUSY,
+ * STA_ENOMEM. */
+STA_MUSTCHECK int sta_content_report_conflicts(const struct sta_tables *tables, struct sta_account *account,
+                                               struct sta_content_report *report, struct sta_error *err);
 void sta_content_report_free_conflicts(struct sta_content_report *report);
 
 #endif

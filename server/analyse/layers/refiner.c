@@ -24,33 +24,40 @@ static bool is_refinable(const struct sta_preset *preset, struct sta_text cat)
 }
 
 /* The categories of the trace first, so that a category that nothing refines keeps its code. */
-static void copy_cats(struct sta_refiner *refiner, const struct sta_dictionary *cats)
+static int copy_cats(struct sta_refiner *refiner, const struct sta_dictionary *cats, struct sta_error *err)
 {
     refiner->cat_count = sta_dictionary_count(cats);
-    refiner->refinable = sta_alloc_array(refiner->cat_count, 1);
+    refiner->refinable = sta_account_alloc(refiner->account, refiner->cat_count, 1, "categories", err);
+    if (refiner->refinable == NULL)
+        return err->status;
     for (uint32_t code = 0; code < refiner->cat_count; code++) {
         struct sta_text text = sta_dictionary_text(cats, code);
         uint32_t copy = sta_dictionary_intern(refiner->cats, text.bytes, text.length);
-        STA_ASSERT(copy == code);
+        if (copy != code)
+            return sta_account_failure(refiner->account, err);
         refiner->refinable[code] = is_refinable(refiner->preset, text);
     }
+    return STA_OK;
 }
 
 int sta_refiner_create(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
-                       struct sta_refiner **refiner, struct sta_error *err)
+                       struct sta_account *account, struct sta_refiner **refiner, struct sta_error *err)
 {
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
-    size_t bytes = (size_t)entities->file_ref_count * sizeof(uint16_t);
-    _Atomic uint16_t *classes = sta_try_alloc(bytes);
-    *refiner = NULL;
-    if (classes == NULL)
-        return sta_fail(err, STA_ENOMEM, "no memory for the classes of %u files", entities->file_ref_count);
-    memset((void *)classes, 0, bytes);
-    *refiner = sta_alloc(sizeof **refiner);
-    **refiner = (struct sta_refiner){
-        .preset = preset, .entities = entities, .class_of_ref = classes, .cats = sta_dictionary_create()};
-    copy_cats(*refiner, sta_tables_cats(sta_snapshot_tables(snapshot)));
-    return STA_OK;
+    struct sta_refiner *fresh = sta_alloc(sizeof *fresh);
+    *fresh = (struct sta_refiner){.preset = preset, .entities = entities, .account = account};
+    fresh->class_of_ref = sta_account_calloc(account, entities->file_ref_count, sizeof *fresh->class_of_ref,
+                                             "the classes of files", err);
+    fresh->cats = sta_dictionary_create_in(account);
+    int status = fresh->class_of_ref != NULL
+                     ? copy_cats(fresh, sta_tables_cats(sta_snapshot_tables(snapshot)), err)
+                     : err->status;
+    if (status != STA_OK) {
+        sta_refiner_destroy(fresh);
+        fresh = NULL;
+    }
+    *refiner = fresh;
+    return status;
 }
 
 void sta_refiner_destroy(struct sta_refiner *refiner)
@@ -58,8 +65,8 @@ void sta_refiner_destroy(struct sta_refiner *refiner)
     if (refiner == NULL)
         return;
     sta_dictionary_destroy(refiner->cats);
-    free(refiner->refinable);
-    free((void *)refiner->class_of_ref);
+    sta_account_free(refiner->account, refiner->refinable);
+    sta_account_free(refiner->account, (void *)refiner->class_of_ref);
     free(refiner);
 }
 

@@ -25,11 +25,14 @@ struct sta_refiner {
     struct sta_dictionary *cats;    /* those of the tables under their codes, then refined ones */
     uint8_t *refinable;             /* by category of the tables */
     uint32_t cat_count;             /* of the tables */
+    struct sta_account *account;
 };
 
-/** @preset and @snapshot are borrowed while the refiner lives.  Return: 0 or STA_ENOMEM. */
+/** @preset and @snapshot are borrowed while the refiner lives.  @account: charged; one of its own, since what
+ * is refined later may leave a sticky failure.  Return: 0, STA_ELIMIT, STA_EBUSY or STA_ENOMEM. */
 STA_MUSTCHECK int sta_refiner_create(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
-                                     struct sta_refiner **refiner, struct sta_error *err);
+                                     struct sta_account *account, struct sta_refiner **refiner,
+                                     struct sta_error *err);
 void sta_refiner_destroy(struct sta_refiner *refiner); /* NULL allowed */
 
 /** Finds the class of a reference that is not yet known; notes it. */

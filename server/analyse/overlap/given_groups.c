@@ -142,15 +142,16 @@ static int name_all(struct naming *naming, uint32_t *parents, const struct sta_b
     for (uint32_t p = 0; p < entities->process_count; p++)
         if (naming->named[p])
             parents[p] = STA_NO_PARENT;
-    sta_rank_groups_from_parents(&found, parents, entities->process_count);
-    for (uint32_t p = 0; p < entities->process_count; p++) {
+    int rc = sta_rank_groups_from_parents(&found, parents, entities->process_count, budget->account, err);
+    for (uint32_t p = 0; rc == 0 && p < entities->process_count; p++) {
         uint32_t root = found.root_of_group[found.group_of_process[p]];
         const struct sta_entity_process *process = &entities->processes[root];
         (*groups)[p] =
             naming->named[root] ? naming->names[root] : (struct sta_group_key){process->host, process->pid};
     }
-    sta_rank_groups_fini(&found);
-    return 0;
+    if (rc == 0)
+        sta_rank_groups_fini(&found);
+    return rc;
 }
 
 int sta_given_groups(const struct sta_snapshot *snapshot, const struct sta_document *rank_groups,

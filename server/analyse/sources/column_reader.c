@@ -15,7 +15,7 @@ struct sta_column_reader *sta_column_reader_create(const struct sta_columns *col
     reader->physical =
         sta_alloc_array(STA_COLUMN_ARGS + (size_t)columns->key_count, sizeof *reader->physical);
     reader->logical = sta_alloc_array(columns->schema.count, sizeof *reader->logical);
-    sta_combos_init(&reader->refined);
+    sta_combos_init(&reader->refined, &reader->columns->account);
     return reader;
 }
 
@@ -167,10 +167,12 @@ static int derive_func_name(struct sta_column_reader *reader, struct sta_logical
 
 static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
 {
+    struct sta_error ignored = STA_ERROR_INIT;
     uint32_t refined = sta_combos_find(&reader->refined, 0, cat, file_class);
     if (refined == STA_NO_CODE) {
         refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
-        sta_combos_add(&reader->refined, 0, cat, file_class, refined);
+        if (sta_combos_add(&reader->refined, 0, cat, file_class, refined, &ignored) != STA_OK)
+            return refined; /* the next row that has it asks again */
     }
     return refined;
 }
@@ -249,7 +251,9 @@ static int derive_host_name(struct sta_column_reader *reader, struct sta_logical
 static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
-    return derive_of_thread(reader, slot, sta_columns_proc_names(reader->columns)->of_thread, err);
+    const struct sta_proc_names *names = sta_columns_proc_names(reader->columns);
+    return names->of_thread != NULL ? derive_of_thread(reader, slot, names->of_thread, err)
+                                    : sta_columns_failure(reader->columns, err);
 }
 
 static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slot *slot,
@@ -450,6 +454,8 @@ int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vec
                          ? derivations[column](reader, slot, err)
                          : sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS],
                                                   slot, err);
+        if (status == STA_OK)
+            status = sta_columns_failure(columns, err);
         if (status != STA_OK)
             return status;
         slot->block = reader->serial;

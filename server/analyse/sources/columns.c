@@ -101,11 +101,20 @@ static uint32_t intern_proc_name(struct sta_dictionary *texts, const struct sta_
     return code;
 }
 
-/* By thread code + 1. */
-static uint32_t *create_proc_names(struct sta_dictionary *texts, const struct sta_entities *entities)
+#define WHAT "names of processes"
+
+/* By thread code + 1.  NULL: no memory. */
+static uint32_t *create_proc_names(struct sta_dictionary *texts, const struct sta_entities *entities,
+                                   struct sta_account *account)
 {
-    uint32_t *names = sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *names);
-    uint32_t *of_index = sta_alloc_array(entities->thread_count, sizeof *of_index);
+    uint32_t *names =
+        sta_account_alloc_sticky(account, (size_t)entities->thread_code_count + 1, sizeof *names, WHAT);
+    uint32_t *of_index = sta_account_alloc_sticky(account, entities->thread_count, sizeof *of_index, WHAT);
+    if (names == NULL || of_index == NULL) {
+        sta_account_free(account, names);
+        sta_account_free(account, of_index);
+        return NULL;
+    }
     for (uint32_t i = 0; i < entities->thread_count; i++)
         of_index[i] = intern_proc_name(texts, entities, &entities->threads[i]);
     names[0] = STA_NO_CODE;
@@ -113,7 +122,7 @@ static uint32_t *create_proc_names(struct sta_dictionary *texts, const struct st
         uint32_t index = entities->thread_of_code[code];
         names[code + 1] = index < entities->thread_count ? of_index[index] : STA_NO_CODE;
     }
-    free(of_index);
+    sta_account_free(account, of_index);
     return names;
 }
 
@@ -127,8 +136,8 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
     if (names == NULL) {
         const struct sta_entities *entities = columns->entities;
         names = sta_alloc(sizeof *names);
-        names->texts = sta_dictionary_create();
-        names->of_thread = create_proc_names(names->texts, entities);
+        names->texts = sta_dictionary_create_in(&columns->account);
+        names->of_thread = create_proc_names(names->texts, entities, &columns->account);
         atomic_store_explicit(&columns->proc_names, names, memory_order_release);
     }
     pthread_mutex_unlock(&columns->lock);
@@ -174,6 +183,7 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
                        struct sta_columns **columns, struct sta_error *err)
 {
     struct sta_columns *fresh = sta_alloc(sizeof *fresh);
+    sta_account_init_part(&fresh->account, sta_snapshot_account(snapshot));
     fresh->snapshot = snapshot;
     fresh->tables = sta_snapshot_tables(snapshot);
     fresh->entities = sta_snapshot_entities(snapshot);
@@ -188,7 +198,7 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
         sta_dictionary_intern(fresh->trace, options->trace, strlen(options->trace));
     int status = STA_OK;
     if (options->preset != NULL)
-        status = sta_refiner_create(options->preset, snapshot, &fresh->refiner, err);
+        status = sta_refiner_create(options->preset, snapshot, &fresh->account, &fresh->refiner, err);
     if (status == STA_OK && !(classify_functions(fresh) && find_positives(fresh) &&
                               sta_columns_find_args(fresh) && make_schema(fresh)))
         status = sta_fail(err, STA_ENOMEM, "no memory for the columns of the trace");
@@ -200,12 +210,12 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
     return status;
 }
 
-static void destroy_proc_names(struct sta_proc_names *names)
+static void destroy_proc_names(struct sta_proc_names *names, struct sta_account *account)
 {
     if (names == NULL)
         return;
     sta_dictionary_destroy(names->texts);
-    free(names->of_thread);
+    sta_account_free(account, names->of_thread);
     free(names);
 }
 
@@ -219,7 +229,7 @@ void sta_columns_destroy(struct sta_columns *columns)
     }
     for (size_t i = 0; i < STA_POSITIVES; i++)
         free(columns->positives[i].of_text);
-    destroy_proc_names(atomic_load(&columns->proc_names));
+    destroy_proc_names(atomic_load(&columns->proc_names), &columns->account);
     sta_refiner_destroy(columns->refiner);
     sta_dictionary_destroy(columns->trace);
     pthread_mutex_destroy(&columns->lock);
@@ -229,6 +239,7 @@ void sta_columns_destroy(struct sta_columns *columns)
     free(columns->class_of_name);
     free(columns->is_transfer);
     free(columns->has_classes);
+    sta_account_close(&columns->account);
     free(columns);
 }
 
@@ -245,6 +256,16 @@ struct sta_snapshot *sta_columns_snapshot(const struct sta_columns *columns)
 struct sta_refiner *sta_columns_refiner(const struct sta_columns *columns)
 {
     return columns->refiner;
+}
+
+struct sta_account *sta_columns_account(const struct sta_columns *columns)
+{
+    return &((struct sta_columns *)columns)->account;
+}
+
+int sta_columns_failure(const struct sta_columns *columns, struct sta_error *err)
+{
+    return sta_account_failure(&columns->account, err);
 }
 
 bool sta_columns_has_classes(const struct sta_columns *columns, uint32_t cat)

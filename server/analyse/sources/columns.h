@@ -65,11 +65,16 @@ struct sta_columns_options {
 /**
  * sta_columns_create - the columns of a snapshot
  * @snapshot: borrowed while the columns live
- * Cost: the distinct files, hosts, threads, names; no row is read.  Return: 0 or STA_ENOMEM.  Context: any
- * thread.
+ * Cost: the distinct files, hosts, threads, names; no row is read.  Return: 0, STA_ELIMIT, STA_EBUSY or
+ * STA_ENOMEM.  Context: any thread.
  */
 STA_MUSTCHECK int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_options *options,
                                      struct sta_columns **columns, struct sta_error *err);
+/** What the columns make is charged to this account, within that of the snapshot; valid while the columns
+ * live. */
+struct sta_account *sta_columns_account(const struct sta_columns *columns);
+/** Its sticky failure, as sta_account_failure: readers end with it. */
+STA_MUSTCHECK int sta_columns_failure(const struct sta_columns *columns, struct sta_error *err);
 void sta_columns_destroy(struct sta_columns *columns); /* NULL allowed; after its readers */
 
 /** Standard columns (enum sta_logical is the index), then args.<key> by key: those that some event of the

@@ -64,7 +64,7 @@ static void add_args(struct sta_columns *columns, const char *key, size_t length
     if (source->type != STA_TYPE_TEXT)
         return;
     if (stored != KIND(TEXT) || source->manner != 0)
-        source->own = sta_dictionary_create();
+        source->own = sta_dictionary_create_in(&columns->account);
     source->texts = source->own != NULL ? source->own : sta_tables_values(columns->tables, code);
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/account.h"
 #include "analyse/sources/columns.h"
 #include "analyse/layers/combos.h"
 #include "analyse/layers/refiner.h"
@@ -63,7 +64,8 @@ struct sta_columns {
     struct sta_refiner *refiner; /* NULL: cat as traced */
     struct sta_schema schema;
     struct sta_schema_column *schema_columns;
-    char **args_names; /* those of schema_columns from STA_LOGICAL_ARGS on */
+    struct sta_account account; /* of what the columns make, within that of the snapshot */
+    char **args_names;          /* those of schema_columns from STA_LOGICAL_ARGS on */
     struct sta_args_source *args;
     size_t args_count;
     uint32_t name_count, cat_count, key_count; /* of the tables */
@@ -86,6 +88,7 @@ void sta_args_source_fini(struct sta_args_source *source);
  * thread. */
 STA_MUSTCHECK int sta_args_source_prepare(struct sta_columns *columns, struct sta_args_source *source,
                                           struct sta_error *err);
+/** Never NULL; of_thread is NULL when there was no memory, and sta_columns_failure says so. */
 const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns);
 /** The column of the store whose codes a TEXT column is made from.  Return: false when there is none. */
 bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column, uint32_t *physical);

@@ -232,7 +232,8 @@ uint32_t sta_columns_text_of_code(const struct sta_columns *columns, uint32_t co
         return columns->entities->file_of_ref[code];
     if (column == STA_LOGICAL_host_name)
         return columns->entities->host_of_thread[code + 1];
-    return column == STA_LOGICAL_proc_name
-               ? sta_columns_proc_names((struct sta_columns *)columns)->of_thread[code + 1]
-               : code;
+    if (column != STA_LOGICAL_proc_name)
+        return code;
+    const struct sta_proc_names *names = sta_columns_proc_names((struct sta_columns *)columns);
+    return names->of_thread != NULL ? names->of_thread[code + 1] : STA_NO_CODE;
 }

@@ -5,9 +5,10 @@
  * member where it enters. */
 #include "analyse/sources/rank_groups.h"
 
-#include <stdlib.h>
-
+#include "common/account.h"
 #include "common/memory.h"
+
+#define WHAT "the groups of processes"
 
 enum visit { VISIT_NOT_YET, VISIT_ON_PATH, VISIT_DONE };
 
@@ -40,9 +41,9 @@ static void resolve(struct walk *walk, uint32_t process)
     }
 }
 
-static void number_groups(struct sta_rank_groups *groups, const uint32_t *roots, uint32_t process_count)
+static void number_groups(struct sta_rank_groups *groups, const uint32_t *roots, uint32_t *group_of_root,
+                          uint32_t process_count)
 {
-    uint32_t *group_of_root = sta_alloc_array((size_t)process_count + 1, sizeof *group_of_root);
     for (uint32_t p = 0; p < process_count; p++)
         if (roots[p] == p) {
             group_of_root[p] = groups->group_count;
@@ -50,26 +51,33 @@ static void number_groups(struct sta_rank_groups *groups, const uint32_t *roots,
         }
     for (uint32_t p = 0; p < process_count; p++)
         groups->group_of_process[p] = group_of_root[roots[p]];
-    free(group_of_root);
 }
 
-void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
-                                  uint32_t process_count)
+int sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
+                                 uint32_t process_count, struct sta_account *account, struct sta_error *err)
 {
-    size_t room = (size_t)process_count + 1;
-    struct walk walk = {.parents = parents,
-                        .roots = sta_alloc_array(room, sizeof *walk.roots),
-                        .visits = sta_alloc_array(room, sizeof *walk.visits),
-                        .path = sta_alloc_array(room, sizeof *walk.path)};
-    for (uint32_t p = 0; p < process_count; p++)
-        resolve(&walk, p);
-    *groups =
-        (struct sta_rank_groups){.group_of_process = sta_alloc_array(room, sizeof *groups->group_of_process),
-                                 .root_of_group = sta_alloc_array(room, sizeof *groups->root_of_group)};
-    number_groups(groups, walk.roots, process_count);
-    free(walk.path);
-    free(walk.visits);
-    free(walk.roots);
+    uint32_t *arrays[4] = {NULL}; /* roots, path, and the two that stay */
+    int rc = 0;
+    for (size_t i = 0; i < STA_COUNT_OF(arrays) && rc == 0; i++) {
+        arrays[i] = sta_account_alloc(account, process_count, sizeof **arrays, WHAT, err);
+        rc = arrays[i] != NULL ? 0 : err->status;
+    }
+    uint8_t *visits = rc == 0 ? sta_account_calloc(account, process_count, 1, WHAT, err) : NULL;
+    *groups = (struct sta_rank_groups){
+        .group_of_process = arrays[2], .root_of_group = arrays[3], .account = account};
+    if (visits != NULL) {
+        struct walk walk = {.parents = parents, .roots = arrays[0], .visits = visits, .path = arrays[1]};
+        for (uint32_t p = 0; p < process_count; p++)
+            resolve(&walk, p);
+        number_groups(groups, walk.roots, walk.path, process_count);
+    } else {
+        rc = err->status;
+        sta_rank_groups_fini(groups);
+    }
+    sta_account_free(account, visits);
+    sta_account_free(account, arrays[0]);
+    sta_account_free(account, arrays[1]);
+    return rc;
 }
 
 int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,
@@ -77,15 +85,15 @@ int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapsh
 {
     const uint32_t *parents;
     int rc = sta_rank_parents(snapshot, budget, &parents, err);
-    if (rc != 0)
-        return sta_error_wrap(err, "cannot find the rank groups");
-    sta_rank_groups_from_parents(groups, parents, sta_snapshot_entities(snapshot)->process_count);
-    return 0;
+    if (rc == 0)
+        rc = sta_rank_groups_from_parents(groups, parents, sta_snapshot_entities(snapshot)->process_count,
+                                          budget->account, err);
+    return rc == 0 ? 0 : sta_error_wrap(err, "cannot find the rank groups");
 }
 
 void sta_rank_groups_fini(struct sta_rank_groups *groups)
 {
-    free(groups->group_of_process);
-    free(groups->root_of_group);
+    sta_account_free(groups->account, groups->group_of_process);
+    sta_account_free(groups->account, groups->root_of_group);
     *groups = (struct sta_rank_groups){0};
 }

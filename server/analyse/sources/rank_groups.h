@@ -17,6 +17,7 @@ struct sta_rank_groups {
     uint32_t *group_of_process; /* by index of sta_entities.processes */
     uint32_t *root_of_group;    /* index of the root's process; groups come in the order of their roots */
     uint32_t group_count;
+    struct sta_account *account;
 };
 
 #define STA_NO_PARENT UINT32_MAX
@@ -24,14 +25,16 @@ struct sta_rank_groups {
 /**
  * sta_rank_groups_init - find the groups of all complete events of a snapshot, before any filter
  * Once for each snapshot it reads the blocks that hold args.ppid or a fork.
- * Return: 0, STA_ECORRUPT, STA_ECANCELLED, STA_ELIMIT.
+ * Return: 0, STA_ECORRUPT, STA_ECANCELLED, STA_ELIMIT, STA_EBUSY, STA_ENOMEM.
  */
 STA_MUSTCHECK int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,
                                        const struct sta_budget *budget, struct sta_error *err);
 /** The same from known parents: by process, the index of its parent or STA_NO_PARENT.  A loop of parents ends
- * where it closes. */
-void sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
-                                  uint32_t process_count);
+ * where it closes.  @account: charged with the groups.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM; then
+ * there is nothing to fini. */
+STA_MUSTCHECK int sta_rank_groups_from_parents(struct sta_rank_groups *groups, const uint32_t *parents,
+                                               uint32_t process_count, struct sta_account *account,
+                                               struct sta_error *err);
 /** The parents themselves: by process, the index of its parent, or STA_NO_PARENT when it has none that has
  * events.  Found once for each snapshot, as long as which they live. */
 STA_MUSTCHECK int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget,

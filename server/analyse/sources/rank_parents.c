@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyse/exec/tasks.h"
+#include "common/account.h"
 #include "common/memory.h"
 #include "common/number.h"
 
@@ -48,7 +49,10 @@ struct search {
     uint32_t *end_of_host;   /* .. that have a pid */
     struct reader *readers;
     uint32_t *blocks; /* the ones to read now */
+    struct sta_account *account;
 };
+
+#define WHAT "the parents of processes"
 
 /* ---- processes by (host, pid) */
 
@@ -57,12 +61,15 @@ static uint32_t host_slot(const struct search *search, uint32_t host)
     return host == STA_NO_CODE ? sta_dictionary_count(search->entities->hosts) : host;
 }
 
-static void index_hosts(struct search *search)
+static int index_hosts(struct search *search, struct sta_error *err)
 {
     const struct sta_entities *entities = search->entities;
     size_t hosts = (size_t)sta_dictionary_count(entities->hosts) + 1;
-    search->first_of_host = sta_alloc_array(hosts, sizeof *search->first_of_host);
-    search->end_of_host = sta_alloc_array(hosts, sizeof *search->end_of_host);
+    search->first_of_host =
+        sta_account_calloc(search->account, hosts, sizeof *search->first_of_host, WHAT, err);
+    search->end_of_host = sta_account_calloc(search->account, hosts, sizeof *search->end_of_host, WHAT, err);
+    if (search->first_of_host == NULL || search->end_of_host == NULL)
+        return err->status;
     for (uint32_t p = 0; p < entities->process_count; p++) {
         uint32_t slot = host_slot(search, entities->processes[p].host);
         bool begins = p == 0 || entities->processes[p - 1].host != entities->processes[p].host;
@@ -71,6 +78,7 @@ static void index_hosts(struct search *search)
         if (entities->processes[p].pid != STA_NO_ID)
             search->end_of_host[slot] = p + 1;
     }
+    return STA_OK;
 }
 
 static uint32_t find_process(const struct search *search, uint32_t host, int64_t pid)
@@ -339,7 +347,8 @@ static uint32_t code_of(const struct sta_dictionary *dictionary, const char *tex
     return sta_dictionary_find(dictionary, text, strlen(text));
 }
 
-static void reader_init(struct reader *reader, uint32_t processes)
+static int reader_init(struct reader *reader, uint32_t processes, struct sta_account *account,
+                       struct sta_error *err)
 {
     uint32_t **const codes[] = {&reader->texts,  &reader->name,  &reader->cat,
                                 &reader->thread, &reader->chunk, &reader->forks};
@@ -349,31 +358,29 @@ static void reader_init(struct reader *reader, uint32_t processes)
     reader->kinds = sta_alloc_array(STA_BLOCK_ROWS, 1);
     for (size_t i = 0; i < STA_COUNT_OF(codes); i++)
         *codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof **codes[i]);
-    for (int k = 0; k < CLAIM_KINDS; k++)
-        reader->claims[k] = sta_alloc_array((size_t)processes + 1, sizeof *reader->claims[k]);
+    for (int k = 0; k < CLAIM_KINDS; k++) {
+        reader->claims[k] = sta_account_calloc(account, processes, sizeof *reader->claims[k], WHAT, err);
+        if (reader->claims[k] == NULL)
+            return err->status;
+    }
+    return STA_OK;
 }
 
-static void reader_fini(struct reader *reader)
+static void reader_fini(struct reader *reader, struct sta_account *account)
 {
-    void *const all[] = {reader->ts,
-                         reader->values,
-                         reader->missing,
-                         reader->kinds,
-                         reader->texts,
-                         reader->name,
-                         reader->cat,
-                         reader->thread,
-                         reader->chunk,
-                         reader->forks,
-                         reader->claims[CLAIM_STATED],
-                         reader->claims[CLAIM_FORKED]};
+    void *const all[] = {reader->ts,   reader->values, reader->missing, reader->kinds, reader->texts,
+                         reader->name, reader->cat,    reader->thread,  reader->chunk, reader->forks};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
+    for (int k = 0; k < CLAIM_KINDS; k++)
+        sta_account_free(account, reader->claims[k]);
 }
 
-static void search_init(struct search *search, const struct sta_snapshot *snapshot, unsigned workers)
+static int search_init(struct search *search, const struct sta_snapshot *snapshot, unsigned workers,
+                       struct sta_account *account, struct sta_error *err)
 {
     *search = (struct search){.snapshot = snapshot,
+                              .account = account,
                               .entities = sta_snapshot_entities(snapshot),
                               .tables = sta_snapshot_tables(snapshot)};
     const struct sta_dictionary *keys = sta_tables_keys(search->tables);
@@ -384,26 +391,32 @@ static void search_init(struct search *search, const struct sta_snapshot *snapsh
     search->fork_names[1] = code_of(names, "vfork");
     search->fork_names[2] = code_of(names, "clone");
     search->posix_cat = code_of(sta_tables_cats(search->tables), "posix");
-    index_hosts(search);
     search->readers = sta_alloc_array(workers, sizeof *search->readers);
-    for (unsigned i = 0; i < workers; i++)
-        reader_init(&search->readers[i], search->entities->process_count);
+    search->blocks =
+        sta_account_alloc(account, sta_snapshot_block_count(snapshot), sizeof *search->blocks, WHAT, err);
+    int rc = search->blocks != NULL ? index_hosts(search, err) : err->status;
+    for (unsigned i = 0; i < workers && rc == 0; i++)
+        rc = reader_init(&search->readers[i], search->entities->process_count, account, err);
+    return rc;
 }
 
 static void search_fini(struct search *search, unsigned workers)
 {
     for (unsigned i = 0; i < workers; i++)
-        reader_fini(&search->readers[i]);
+        reader_fini(&search->readers[i], search->account);
     free(search->readers);
-    free(search->first_of_host);
-    free(search->end_of_host);
+    sta_account_free(search->account, search->blocks);
+    sta_account_free(search->account, search->first_of_host);
+    sta_account_free(search->account, search->end_of_host);
 }
 
-static uint32_t *settle(const struct search *search, unsigned workers)
+/* Charged to the snapshot, which keeps them.  NULL: no memory. */
+static uint32_t *settle(const struct search *search, unsigned workers, struct sta_error *err)
 {
     uint32_t process_count = search->entities->process_count;
-    uint32_t *parents = sta_alloc_array((size_t)process_count + 1, sizeof *parents);
-    for (uint32_t p = 0; p < process_count; p++) {
+    uint32_t *parents =
+        sta_account_alloc(sta_snapshot_account(search->snapshot), process_count, sizeof *parents, WHAT, err);
+    for (uint32_t p = 0; parents != NULL && p < process_count; p++) {
         struct claim best[CLAIM_KINDS] = {0};
         for (unsigned w = 0; w < workers; w++)
             for (int k = 0; k < CLAIM_KINDS; k++)
@@ -445,14 +458,16 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
         return STA_OK;
     const unsigned workers = sta_budget_workers(budget);
     struct search search;
-    search_init(&search, snapshot, workers);
-    search.blocks = sta_alloc_array(sta_snapshot_block_count(snapshot) + 1, sizeof *search.blocks);
-    int rc = read_blocks(&search, may_state, read_stated_block, budget, err);
+    int rc = search_init(&search, snapshot, workers, budget->account, err);
+    if (rc == 0)
+        rc = read_blocks(&search, may_state, read_stated_block, budget, err);
     if (rc == 0 && !all_stated(&search, workers))
         rc = read_blocks(&search, may_fork, read_forks_block, budget, err);
-    if (rc == 0)
-        *parents = sta_snapshot_keep_parents(snapshot, settle(&search, workers));
-    free(search.blocks);
+    uint32_t *found = rc == 0 ? settle(&search, workers, err) : NULL;
+    if (found != NULL)
+        *parents = sta_snapshot_keep_parents(snapshot, found);
+    else
+        rc = err->status;
     search_fini(&search, workers);
     return rc;
 }

@@ -36,11 +36,13 @@ STA_MUSTCHECK int sta_manifest_get(const char *bytes, size_t size, struct sta_ma
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables);
 /** @dropped: whether the source of a path leaves, and the definitions it made with it; @context is its own.
- * The kinds of values that args keys have are then left out.  NULL: none leaves.  Release with
- * sta_tables_destroy. */
+ * The kinds of values that args keys have are then left out.  NULL: none leaves.  @account: charged with what
+ * the tables hold.  Release with sta_tables_destroy.  Return: 0; STA_ECORRUPT; STA_ELIMIT, STA_EBUSY or
+ * STA_ENOMEM when they do not fit. */
 STA_MUSTCHECK int sta_tables_get(const char *bytes, size_t size,
                                  bool (*dropped)(const void *context, const char *path), const void *context,
-                                 struct sta_tables **tables, struct sta_error *err);
+                                 struct sta_account *account, struct sta_tables **tables,
+                                 struct sta_error *err);
 
 /* A source and the number by which chunks name it for ever. */
 struct sta_stored_source {

@@ -246,9 +246,10 @@ static bool find_sections(const char *bytes, size_t size, struct sta_cursor curs
 }
 
 int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *context, const char *path),
-                   const void *context, struct sta_tables **tables, struct sta_error *err)
+                   const void *context, struct sta_account *account, struct sta_tables **tables,
+                   struct sta_error *err)
 {
-    struct parallel_reading parallel = {.reading = {sta_tables_create(), dropped, context}};
+    struct parallel_reading parallel = {.reading = {sta_tables_create(account), dropped, context}};
     bool good = find_sections(bytes, size, parallel.cursors);
     if (good) {
         sections[SOURCES_SECTION].get(&parallel.cursors[SOURCES_SECTION], &parallel.reading);
@@ -258,9 +259,12 @@ int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *c
     }
     for (size_t s = 0; good && s < SECTIONS; s++)
         good = !parallel.cursors[s].failed && parallel.cursors[s].at == parallel.cursors[s].end;
-    if (!good) {
+    int status = sta_tables_failure(parallel.reading.tables, err); /* codes are not as written then */
+    if (status == STA_OK && !good)
+        status = sta_fail(err, STA_ECORRUPT, "the tables' content makes no sense");
+    if (status != STA_OK) {
         sta_tables_destroy(parallel.reading.tables);
-        return sta_fail(err, STA_ECORRUPT, "the tables' content makes no sense");
+        return status;
     }
     *tables = parallel.reading.tables;
     return STA_OK;

@@ -71,36 +71,30 @@ static void note_kind(struct resolution *resolution, struct sta_reference_parts 
                                                                                         : STA_VALUE_TEXT));
 }
 
-/* Distinct texts of the used references. */
-static struct sta_dictionary *resolve(const struct sta_tables *tables, const struct sta_dictionary *refs,
-                                      enum sta_definition_kind kind, const uint8_t *used,
-                                      uint32_t *text_of_ref, uint8_t *ambiguous, uint8_t *kinds,
-                                      uint64_t *unresolved)
+/* Distinct texts of the used references, into @resolution. */
+static int resolve(struct resolution *resolution, const struct sta_dictionary *refs, const uint8_t *used,
+                   struct sta_account *account, uint64_t *unresolved, struct sta_error *err)
 {
-    uint32_t hashes, count = sta_dictionary_count(refs);
-    struct resolution resolution = {.tables = tables,
-                                    .kind = kind,
-                                    .conflicts = sta_tables_conflicts(tables, kind, &hashes),
-                                    .texts = sta_dictionary_create(),
-                                    .undefined = sta_dictionary_create(),
-                                    .text_of_ref = text_of_ref,
-                                    .ambiguous = ambiguous,
-                                    .kinds = kinds};
+    uint32_t hashes, count = sta_dictionary_count(refs), *text_of_ref = resolution->text_of_ref;
+    resolution->conflicts = sta_tables_conflicts(resolution->tables, resolution->kind, account, &hashes, err);
+    if (resolution->conflicts == NULL)
+        return err->status;
+    resolution->undefined = sta_dictionary_create_in(account);
     for (uint32_t code = 0; code < count; code++) {
         struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
         text_of_ref[code] = STA_NO_CODE;
         if (!used[code] || parts.manner == 0)
             continue;
-        note_kind(&resolution, parts);
+        note_kind(resolution, parts);
         if (parts.hash)
-            resolve_hash(&resolution, code, parts);
+            resolve_hash(resolution, code, parts);
         else
-            text_of_ref[code] = sta_dictionary_intern(resolution.texts, parts.text.bytes, parts.text.length);
+            text_of_ref[code] = sta_dictionary_intern(resolution->texts, parts.text.bytes, parts.text.length);
     }
-    *unresolved = sta_dictionary_count(resolution.undefined);
-    sta_dictionary_destroy(resolution.undefined);
-    free(resolution.conflicts);
-    return resolution.texts;
+    *unresolved = sta_dictionary_count(resolution->undefined);
+    sta_dictionary_destroy(resolution->undefined);
+    sta_account_free(account, resolution->conflicts);
+    return sta_account_failure(account, err);
 }
 
 /* A thread's host is part of what its events refer to. */
@@ -265,27 +259,59 @@ static int take_arrays(struct making *making, struct sta_error *err)
     return status;
 }
 
-static void fill(const struct making *making)
+static int resolve_files(const struct making *making, struct sta_error *err)
+{
+    const struct sta_tables *tables = making->snapshot->tables;
+    struct sta_entities *entities = making->entities;
+    struct resolution resolution = {.tables = tables,
+                                    .kind = STA_DEFINES_FILE,
+                                    .texts = entities->files,
+                                    .text_of_ref = making->file_of_ref,
+                                    .ambiguous = making->ambiguous_files,
+                                    .kinds = entities->file_kinds};
+    return resolve(&resolution, sta_tables_file_refs(tables), making->used.files, making->account,
+                   &entities->unresolved_files, err);
+}
+
+static int resolve_hosts(const struct making *making, struct sta_error *err)
+{
+    const struct sta_tables *tables = making->snapshot->tables;
+    struct sta_entities *entities = making->entities;
+    struct resolution resolution = {.tables = tables,
+                                    .kind = STA_DEFINES_HOST,
+                                    .texts = entities->hosts,
+                                    .text_of_ref = making->host_of_ref,
+                                    .ambiguous = making->ambiguous_hosts,
+                                    .kinds = entities->host_kinds};
+    return resolve(&resolution, sta_tables_host_refs(tables), making->used.hosts, making->account,
+                   &entities->unresolved_hosts, err);
+}
+
+static int fill(const struct making *making, struct sta_error *err)
 {
     const struct sta_tables *tables = making->snapshot->tables;
     struct sta_entities *entities = making->entities;
     uint32_t hosts;
     find_used(making->snapshot, &making->used);
-    entities->files = resolve(tables, sta_tables_file_refs(tables), STA_DEFINES_FILE, making->used.files,
-                              making->file_of_ref, making->ambiguous_files, entities->file_kinds,
-                              &entities->unresolved_files);
-    entities->hosts = resolve(tables, sta_tables_host_refs(tables), STA_DEFINES_HOST, making->used.hosts,
-                              making->host_of_ref, making->ambiguous_hosts, entities->host_kinds,
-                              &entities->unresolved_hosts);
+    entities->files = sta_dictionary_create_in(making->account);
+    entities->hosts = sta_dictionary_create_in(making->account);
+    int status = resolve_files(making, err);
+    if (status == STA_OK)
+        status = resolve_hosts(making, err);
+    if (status != STA_OK)
+        return status;
     entities->file_count = sta_dictionary_count(entities->files);
     find_ambiguous_threads(tables, making->used.threads, making->ambiguous_hosts, making->ambiguous_threads);
-    uint32_t *ranks = sta_dictionary_ranks(entities->hosts, &hosts);
+    uint32_t *ranks = sta_dictionary_ranks(entities->hosts, making->account, &hosts, err);
+    if (ranks == NULL)
+        return err->status;
     const uint32_t count =
         rank_threads(tables, making->used.threads, ranks, making->host_of_ref, making->ranked);
-    free(ranks);
+    sta_account_free(making->account, ranks);
     number_threads(entities, making->ranked, count, making->threads, making->processes,
                    making->thread_of_code);
     describe_codes(entities, making->host_of_thread, making->pid_of_thread, making->tid_of_thread);
+    return STA_OK;
 }
 
 int sta_entities_create(const struct sta_snapshot *snapshot, struct sta_account *account,
@@ -298,7 +324,7 @@ int sta_entities_create(const struct sta_snapshot *snapshot, struct sta_account 
     made->thread_code_count = sta_tables_thread_count(snapshot->tables);
     int status = take_arrays(&making, err);
     if (status == STA_OK)
-        fill(&making);
+        status = fill(&making, err);
     sta_account_free(account, making.ranked);
     sta_account_free(account, making.used.threads);
     sta_account_free(account, making.ambiguous_hosts);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "common/files.h"
+#include "common/account.h"
 #include "store/format/contents.h"
 #include "store/format/segment.h"
 #include "store/versions/column_cache.h"
@@ -110,7 +111,7 @@ struct sta_snapshot {
     int64_t origin;           /* ticks since 1970 */
     struct sta_manifest manifest;
     struct sta_tables *tables;
-    size_t counted; /* bytes of the tables and of the entities' texts, in the account of the store */
+    struct sta_account account; /* of the tables and entities, within that of the store */
     struct sta_stored_source **sources;
     size_t source_count;
     struct sta_open_segment *segments;
@@ -126,9 +127,9 @@ struct sta_snapshot {
     _Atomic(uint32_t *) parents;                   /* by process; given by who found them */
 };
 
-/** From the files of a folder; the caller holds the trace. */
-STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot,
-                                    struct sta_error *err);
+/** From the files of a folder; the caller holds the trace.  @account: what it holds is charged to it. */
+STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_account *account,
+                                    struct sta_snapshot **snapshot, struct sta_error *err);
 void sta_snapshot_destroy(struct sta_snapshot *snapshot);
 /** Maps the files of counter records; one that is missing counts as damage.  counters.c */
 STA_MUSTCHECK int sta_counters_open(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err);

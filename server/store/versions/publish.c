@@ -49,7 +49,9 @@ static int write_tables(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
     /* Written, the texts are in memory twice more: one behind the other, and packed. */
-    int status = sta_account_check(writer->account, sta_tables_bytes(writer->tables),
+    int status = sta_tables_failure(writer->tables, err);
+    if (status == STA_OK)
+        status = sta_account_check(writer->account, sta_tables_bytes(writer->tables),
                                    "writing the names of the trace", err);
     if (status != STA_OK)
         return status;

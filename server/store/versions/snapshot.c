@@ -19,7 +19,7 @@ static int load_tables(struct sta_snapshot *snapshot, const char *folder, struct
     size_t size;
     int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
     if (status == STA_OK) {
-        status = sta_tables_get(content, size, NULL, NULL, &snapshot->tables, err);
+        status = sta_tables_get(content, size, NULL, NULL, &snapshot->account, &snapshot->tables, err);
         free(content);
     }
     free(path);
@@ -166,9 +166,11 @@ static int place_blocks(struct sta_snapshot *snapshot, struct sta_error *err)
     return STA_OK;
 }
 
-int sta_snapshot_load(const char *folder, struct sta_snapshot **snapshot, struct sta_error *err)
+int sta_snapshot_load(const char *folder, struct sta_account *account, struct sta_snapshot **snapshot,
+                      struct sta_error *err)
 {
     struct sta_snapshot *made = sta_alloc(sizeof *made);
+    sta_account_init_part(&made->account, account);
     pthread_mutex_init(&made->chunk_order_lock, NULL);
     int status = sta_manifest_read(folder, &made->manifest, err);
     if (status == STA_OK)
@@ -204,11 +206,11 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
     free(snapshot->blocks);
     sta_stored_sources_free(snapshot->sources, snapshot->source_count);
     sta_tables_destroy(snapshot->tables);
-    if (snapshot->entities != NULL)
-        sta_entities_destroy(snapshot->entities, snapshot->store->account);
+    sta_entities_destroy(snapshot->entities, &snapshot->account);
     sta_chunk_order_destroy(atomic_load(&snapshot->chunk_order));
-    free(atomic_load(&snapshot->parents));
+    sta_account_free(&snapshot->account, atomic_load(&snapshot->parents));
     sta_manifest_fini(&snapshot->manifest);
+    sta_account_close(&snapshot->account);
     pthread_mutex_destroy(&snapshot->chunk_order_lock);
     free(snapshot);
 }
@@ -226,7 +228,7 @@ const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, u
     uint32_t *first = NULL;
     if (atomic_compare_exchange_strong(&own->parents, &first, parents))
         return parents;
-    free(parents);
+    sta_account_free(&own->account, parents);
     return first;
 }
 
@@ -253,34 +255,19 @@ static void share(struct sta_store *store, struct sta_known_trace *known, struct
     pthread_mutex_unlock(&store->lock);
 }
 
-static int charge_texts(struct sta_snapshot *snapshot, size_t bytes, struct sta_error *err)
-{
-    int status = sta_account_charge(snapshot->store->account, bytes, "the names of the trace", err);
-    if (status == STA_OK)
-        snapshot->counted += bytes;
-    return status;
-}
-
 /* Loads it, and what is found out about it as a whole. */
 static int open_version(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
                         struct sta_error *err)
 {
     char *folder = sta_trace_folder(store, trace);
-    int status = sta_snapshot_load(folder, snapshot, err);
+    int status = sta_snapshot_load(folder, store->account, snapshot, err);
     free(folder);
     if (status != STA_OK)
         return status;
     struct sta_snapshot *made = *snapshot;
     made->store = store;
-    status = charge_texts(made, sta_tables_bytes(made->tables), err);
-    if (status == STA_OK)
-        status = sta_entities_create(made, store->account, &made->entities, err);
-    if (status == STA_OK)
-        status = charge_texts(
-            made, sta_dictionary_bytes(made->entities->files) + sta_dictionary_bytes(made->entities->hosts),
-            err);
+    status = sta_entities_create(made, &made->account, &made->entities, err);
     if (status != STA_OK) {
-        sta_account_release(store->account, made->counted);
         sta_snapshot_destroy(made);
         *snapshot = NULL;
     }
@@ -339,7 +326,6 @@ void sta_snapshot_release(struct sta_snapshot *snapshot)
     pthread_mutex_unlock(&snapshot->store->lock);
     if (last) {
         forget_columns(snapshot);
-        sta_account_release(snapshot->store->account, snapshot->counted);
         sta_snapshot_destroy(snapshot);
     }
 }
@@ -389,6 +375,11 @@ const struct sta_source *sta_snapshot_source(const struct sta_snapshot *snapshot
 const struct sta_entities *sta_snapshot_entities(const struct sta_snapshot *snapshot)
 {
     return snapshot->entities;
+}
+
+struct sta_account *sta_snapshot_account(const struct sta_snapshot *snapshot)
+{
+    return &((struct sta_snapshot *)snapshot)->account;
 }
 
 size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot)

@@ -40,7 +40,8 @@ static int copy_tables(struct sta_writer *writer, const struct sta_snapshot *bas
     int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
     if (status == STA_OK) {
         struct dropped_paths dropped = {base, drop};
-        status = sta_tables_get(content, size, drop ? path_is_dropped : NULL, &dropped, &writer->tables, err);
+        status = sta_tables_get(content, size, drop ? path_is_dropped : NULL, &dropped, writer->account,
+                                &writer->tables, err);
         free(content);
     }
     free(path);
@@ -188,7 +189,7 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
     if (status != STA_OK)
         return sta_error_wrap(err, "cannot write trace %s", trace);
     if (base == NULL)
-        made->tables = sta_tables_create();
+        made->tables = sta_tables_create(made->account);
     else
         status = go_on_from(made, base, drop, err);
     if (status != STA_OK) {
@@ -350,15 +351,6 @@ int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
     return status;
 }
 
-/* Under the lock.  Dictionaries grow with every batch; they are looked at once per segment, since to add up
- * those of all keys takes a while. */
-static void count_tables(struct sta_writer *writer)
-{
-    size_t bytes = sta_tables_bytes(writer->tables);
-    sta_account_overdraw(writer->account, bytes - STA_MIN(bytes, writer->tables_counted));
-    writer->tables_counted = STA_MAX(bytes, writer->tables_counted);
-}
-
 int sta_writer_put_segment(struct sta_writer *writer, const struct sta_buffer *bytes, uint64_t rows,
                            struct sta_error *err)
 {
@@ -393,7 +385,6 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
         return status;
     clear_pending(writer, own);
     pthread_mutex_lock(&writer->lock);
-    count_tables(writer);
     pthread_mutex_unlock(&writer->lock);
     return STA_OK;
 }
@@ -464,7 +455,6 @@ void sta_writer_end(struct sta_writer *writer)
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_manifest_fini(&writer->manifest);
     sta_tables_destroy(writer->tables);
-    sta_account_release(writer->account, writer->tables_counted);
     pthread_mutex_destroy(&writer->lock);
     free(writer->folder);
     free(writer);

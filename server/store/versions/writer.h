@@ -42,8 +42,7 @@ struct sta_writer {
     unsigned worker_count;
     struct sta_writer_worker *workers;
     struct sta_account *account;
-    pthread_mutex_t lock;  /* guards all below */
-    size_t tables_counted; /* bytes of the dictionaries that the account knows of */
+    pthread_mutex_t lock; /* guards all below */
     struct sta_stored_source **sources;
     size_t source_count, source_capacity;
     uint32_t next_source, next_file;

@@ -12,7 +12,8 @@
 static void expect_roots(const uint32_t *parents, uint32_t count, const uint32_t *roots)
 {
     struct sta_rank_groups groups;
-    sta_rank_groups_from_parents(&groups, parents, count);
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_rank_groups_from_parents(&groups, parents, count, NULL, &err), 0, "%s", err.text);
     for (uint32_t p = 0; p < count; p++)
         cr_assert_eq(groups.root_of_group[groups.group_of_process[p]], roots[p], "process %u", p);
     for (uint32_t g = 1; g < groups.group_count; g++)
@@ -45,7 +46,8 @@ Test(rank_groups, a_loop_of_parents_ends_where_it_closes)
 Test(rank_groups, without_processes_there_are_no_groups)
 {
     struct sta_rank_groups groups;
-    sta_rank_groups_from_parents(&groups, NULL, 0);
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_rank_groups_from_parents(&groups, NULL, 0, NULL, &err), 0, "%s", err.text);
     cr_assert_eq(groups.group_count, 0);
     sta_rank_groups_fini(&groups);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/account.h"
+#include "common/map.h"
 
 Test(account, a_charge_must_fit_in_the_account_and_in_its_parents)
 {
@@ -134,5 +135,64 @@ Test(account, what_the_process_holds_counts_past_the_margin)
                  "a process of Criterion holds more than a megabyte");
     account.margin = (size_t)1 << 45;
     cr_assert_eq(sta_account_check(&account, 0, "rows", &err), STA_OK);
+    sta_account_fini(&account);
+}
+
+Test(account, a_sticky_failure_stays)
+{
+    struct sta_account all, one;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&all, 1 << 16, "memory", NULL);
+    sta_account_init(&one, 1 << 12, "query_memory", &all);
+    void *fits = sta_account_alloc_sticky(&one, 1000, 1, "texts");
+    cr_assert_not_null(fits);
+    cr_assert_eq(sta_account_check(&one, 0, "rows", &err), STA_OK);
+    cr_assert_null(sta_account_alloc_sticky(&one, 1 << 13, 1, "texts"));
+    cr_assert_null(sta_account_alloc_sticky(&one, 1 << 14, 1, "names"));
+    sta_account_free(&one, fits);
+    cr_assert_eq(sta_account_check(&one, 0, "rows", &err), STA_ELIMIT);
+    cr_assert(strstr(err.text, "memory for texts") && strstr(err.text, "(setting query_memory)"), "%s",
+              err.text);
+    cr_assert_eq(sta_account_failure(&all, &err), STA_OK, "it is of the account alone");
+    sta_account_fini(&one);
+    sta_account_fini(&all);
+}
+
+Test(account, a_part_is_nobody_to_wait_for)
+{
+    struct sta_account all, part, one;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&all, 1000, "memory", NULL);
+    sta_account_init_part(&part, &all);
+    cr_assert_eq(sta_account_charge(&part, 600, "names", &err), STA_OK);
+    sta_account_init(&one, 1000, "query_memory", &all);
+    cr_assert_eq(sta_account_charge(&one, 600, "rows", &err), STA_ELIMIT, "asking again would not help");
+    cr_assert_str_eq(part.setting, "memory");
+    sta_account_close(&one);
+    sta_account_close(&part);
+    sta_account_fini(&all);
+}
+
+Test(account, a_map_that_cannot_grow_stays_sound)
+{
+    struct sta_account account;
+    struct sta_map map;
+    struct sta_error err = STA_ERROR_INIT;
+    bool added;
+    sta_account_init(&account, 20000, "memory", NULL);
+    sta_map_init(&map);
+    map.account = &account;
+    uint32_t count = 0;
+    for (uint64_t key = 0; key < 10000; key++) {
+        const uint32_t value = sta_map_intern(&map, key, count, &added);
+        count += added;
+        cr_assert(value < count);
+    }
+    cr_assert_eq(sta_account_failure(&account, &err), STA_ELIMIT);
+    uint32_t value;
+    cr_assert(sta_map_find(&map, 5, &value) && value == 5);
+    cr_assert_not(sta_map_find(&map, 9999, &value));
+    sta_map_put(&map, 9999, 1);
+    sta_map_fini(&map);
     sta_account_fini(&account);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/dictionary.h"
 #include "common/parallel.h"
 
@@ -83,7 +84,8 @@ Test(dictionary, ranks_follow_byte_order)
     uint32_t count;
     for (size_t i = 0; i < 6; i++)
         sta_dictionary_intern(dictionary, texts[i], strlen(texts[i]));
-    uint32_t *ranks = sta_dictionary_ranks(dictionary, &count);
+    struct sta_error err = STA_ERROR_INIT;
+    uint32_t *ranks = sta_dictionary_ranks(dictionary, NULL, &count, &err);
     cr_assert_eq(count, 6);
     for (size_t i = 0; i < 6; i++)
         cr_assert_eq(ranks[i], expected[i], "%s", texts[i]);
@@ -126,4 +128,70 @@ Test(dictionary, threads_agree)
     }
     sta_dictionary_destroy(crowd->dictionary);
     free(crowd);
+}
+
+/* ---- memory that is refused */
+
+Test(dictionary, a_text_that_does_not_fit_is_a_failure_of_the_account)
+{
+    struct sta_account account;
+    char text[32];
+    for (size_t limit = 0; limit < (size_t)1 << 20; limit += limit / 3 + 1000) {
+        struct sta_error err = STA_ERROR_INIT;
+        sta_account_init(&account, limit, "memory", NULL);
+        struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+        for (uint32_t i = 0; i < TEXTS; i++) {
+            const size_t length = (size_t)snprintf(text, sizeof text, "text %u", i);
+            const uint32_t code = i % 2 ? sta_dictionary_intern(dictionary, text, length)
+                                        : sta_dictionary_append(dictionary, text, length);
+            cr_assert_lt(code, sta_dictionary_count(dictionary));
+            if (sta_account_failure(&account, &err) == STA_OK)
+                cr_assert_eq(code, i);
+        }
+        cr_assert_eq(err.status, STA_ELIMIT);
+        cr_assert_eq(sta_account_check(&account, 0, "rows", &err), STA_ELIMIT);
+        cr_assert_leq(sta_dictionary_count(dictionary), TEXTS);
+        for (uint32_t i = 0; i < sta_dictionary_count(dictionary); i += 97) {
+            const struct sta_text kept = sta_dictionary_text(dictionary, i);
+            cr_assert_neq(sta_dictionary_find(dictionary, kept.bytes, kept.length), STA_NO_CODE);
+        }
+        sta_dictionary_destroy(dictionary);
+        sta_account_fini(&account);
+    }
+}
+
+Test(dictionary, appended_texts_are_found_without_memory_for_a_table)
+{
+    struct sta_account account;
+    char text[32];
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, (size_t)1 << 30, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    for (uint32_t i = 0; i < 1000; i++)
+        sta_dictionary_append(dictionary, text, (size_t)snprintf(text, sizeof text, "text %u", i));
+    account.limit = account.used;
+    cr_assert_eq(sta_dictionary_find(dictionary, "text 999", 8), 999);
+    cr_assert_eq(sta_dictionary_find(dictionary, "text 1000", 9), STA_NO_CODE);
+    struct sta_text two[] = {{"text 3", 6}, {"none", 4}};
+    uint32_t codes[2];
+    sta_dictionary_find_many(dictionary, two, 2, codes);
+    cr_assert(codes[0] == 3 && codes[1] == STA_NO_CODE);
+    cr_assert_eq(sta_account_failure(&account, &err), STA_OK, "looking up changes nothing");
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&account);
+}
+
+Test(dictionary, it_moves_to_another_account)
+{
+    struct sta_account one, other;
+    sta_account_init(&one, (size_t)1 << 30, "query_memory", NULL);
+    sta_account_init(&other, (size_t)1 << 30, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&one);
+    sta_dictionary_intern(dictionary, "text", 4);
+    sta_dictionary_count_in(dictionary, &other);
+    sta_account_fini(&one);
+    cr_assert_eq(other.used, sta_dictionary_bytes(dictionary));
+    sta_dictionary_intern(dictionary, "another", 7);
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&other);
 }

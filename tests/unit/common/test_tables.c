@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/event.h"
 
 static void define(struct sta_tables *tables, const char *path, uint64_t line, const char *text)
@@ -15,7 +16,7 @@ static void define(struct sta_tables *tables, const char *path, uint64_t line, c
 
 Test(tables, the_first_definition_in_reading_order_wins)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     struct sta_definition found;
     define(tables, "b.pfw", 1, "later file");
     define(tables, "a.pfw", 9, "later line");
@@ -37,7 +38,7 @@ static const char *text_for(struct sta_tables *tables, const char *path, bool *o
 
 Test(tables, a_source_keeps_to_its_own_definition)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     uint32_t count;
     bool own;
     define(tables, "c.pfw", 7, "of c, later");
@@ -50,7 +51,8 @@ Test(tables, a_source_keeps_to_its_own_definition)
     cr_assert(own);
     cr_assert_str_eq(text_for(tables, "d.pfw", &own), "of a", "what comes first in the trace");
     cr_assert_not(own);
-    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, &count);
+    struct sta_error err = STA_ERROR_INIT;
+    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, NULL, &count, &err);
     cr_assert(count == 1 && conflicts[0] == 1);
     free(conflicts);
     sta_tables_destroy(tables);
@@ -58,12 +60,13 @@ Test(tables, a_source_keeps_to_its_own_definition)
 
 Test(tables, sources_that_agree_are_no_conflict)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     uint32_t count;
     define(tables, "b.pfw", 7, "other");
     define(tables, "a.pfw", 9, "same");
     define(tables, "b.pfw", 2, "same"); /* the line before, read after */
-    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, &count);
+    struct sta_error err = STA_ERROR_INIT;
+    uint8_t *conflicts = sta_tables_conflicts(tables, STA_DEFINES_FILE, NULL, &count, &err);
     cr_assert(count == 1 && conflicts[0] == 0);
     free(conflicts);
     sta_tables_destroy(tables);
@@ -71,7 +74,7 @@ Test(tables, sources_that_agree_are_no_conflict)
 
 Test(tables, a_definition_may_lack_a_name)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     struct sta_definition found;
     define(tables, "a.pfw", 1, NULL);
     cr_assert(sta_tables_find_definition(tables, STA_DEFINES_FILE, "77", 2, STA_NO_CODE, &found, NULL));
@@ -81,7 +84,7 @@ Test(tables, a_definition_may_lack_a_name)
 
 Test(tables, keys_end_at_the_limit)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     char key[16];
     for (uint32_t i = 0; i < STA_ARGS_KEYS_LIMIT; i++) {
         int length = snprintf(key, sizeof key, "key%u", i);
@@ -97,7 +100,7 @@ Test(tables, keys_end_at_the_limit)
 
 Test(tables, threads_are_told_apart_by_host_pid_and_tid)
 {
-    struct sta_tables *tables = sta_tables_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
     uint32_t a = sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = 2, .host = 0});
     uint32_t b = sta_tables_intern_thread(tables, (struct sta_thread){.pid = 1, .tid = 2, .host = 1});
     uint32_t c = sta_tables_intern_thread(
@@ -107,4 +110,29 @@ Test(tables, threads_are_told_apart_by_host_pid_and_tid)
     cr_assert_eq(sta_tables_thread(tables, c).host, STA_NO_CODE);
     cr_assert_eq(sta_tables_thread_count(tables), 3);
     sta_tables_destroy(tables);
+}
+
+Test(tables, what_does_not_fit_is_a_failure_and_nothing_breaks)
+{
+    struct sta_account account;
+    for (size_t limit = 0; limit < (size_t)1 << 21; limit += limit / 3 + 4096) {
+        struct sta_error err = STA_ERROR_INIT;
+        char text[64];
+        sta_account_init(&account, limit, "memory", NULL);
+        struct sta_tables *tables = sta_tables_create(&account);
+        for (int i = 0; i < 20000; i++) {
+            const int length = snprintf(text, sizeof text, "text number %d", i);
+            const uint32_t key = sta_tables_intern_key(tables, text, (size_t)length);
+            if (key != STA_NO_CODE)
+                sta_dictionary_intern(sta_tables_values(tables, key), text, (size_t)length);
+            sta_tables_thread(tables,
+                              sta_tables_intern_thread(tables, (struct sta_thread){i, i, STA_NO_CODE}));
+            define(tables, i % 2 ? "a.pfw" : "b.pfw", (uint64_t)i + 1, text);
+        }
+        cr_expect_eq(sta_tables_failure(tables, &err), STA_ELIMIT);
+        cr_expect_not_null(strstr(err.text, "(setting memory)"), "%s", err.text);
+        cr_expect_gt(sta_tables_bytes(tables), 0);
+        sta_tables_destroy(tables);
+        sta_account_fini(&account);
+    }
 }

@@ -26,7 +26,7 @@ struct decoded {
 
 static inline struct decoded decode_bytes(const char *text, size_t size)
 {
-    struct decoded decoded = {.tables = sta_tables_create()};
+    struct decoded decoded = {.tables = sta_tables_create(NULL)};
     decoded.source.path = sta_strdup("a.pfw");
     sta_decode_memory(text, size, STA_DECODE_BOTH, decoded.tables, &decoded.source, &decoded.batch);
     return decoded;

@@ -176,7 +176,7 @@ static int read_file(struct sta_source *source, const char *path, bool known)
                                          .kind = STA_TRACE_EVENTS,
                                          .files = &file,
                                          .file_count = 1,
-                                         .tables = sta_tables_create(),
+                                         .tables = sta_tables_create(NULL),
                                          .workers = 1,
                                          .progress = &progress,
                                          .batch = take_batch};

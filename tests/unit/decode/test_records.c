@@ -75,7 +75,7 @@ static void put_bytes(struct sta_buffer *file, const char *payload, size_t size)
 
 static struct decoded decode_records(const struct sta_buffer *file)
 {
-    struct decoded decoded = {.tables = sta_tables_create()};
+    struct decoded decoded = {.tables = sta_tables_create(NULL)};
     struct sta_memory_decoder *decoder =
         sta_memory_decoder_create(decoded.tables, STA_TRACE_DASF, STA_DECODE_BOTH);
     decoded.source.path = sta_strdup("a.msgpack");

@@ -75,7 +75,7 @@ static struct reading read_trace(const char *path, unsigned workers)
                                          .kind = STA_TRACE_EVENTS,
                                          .files = inputs,
                                          .file_count = listing.count,
-                                         .tables = sta_tables_create(),
+                                         .tables = sta_tables_create(NULL),
                                          .workers = workers,
                                          .progress = &progress,
                                          .batch = count_batch,
