@@ -210,6 +210,7 @@ def test_bodies_of_requests_and_kept_answers_count_as_memory(scene):
     root = scene.new("root")
     server = scene.server([root], {"memory": "256MiB", "request_body": "64MiB"})
     trace = "/api/v1/traces/" + server.ingest(write_trace(root / "a"))["id"]
+    wait_until(lambda: server.idle(30), what="what is made after an ingest is made")
     before = metric(server, "strata_memory_bytes")
     size = 20_000_000
     with server.connect() as s:
