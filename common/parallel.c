@@ -61,12 +61,10 @@ void sta_thread_set_time_slice(void)
     (void)syscall(SYS_sched_setattr, 0, &own, 0);
 }
 
-#define LOW_PRIORITY 10 /* a tenth of the time of a thread of priority 0 that wants the same core */
-
-void sta_thread_lower_priority(void)
+void sta_thread_lower_priority(int by)
 {
     /* Of the thread alone: Linux keeps this by thread. */
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LOW_PRIORITY);
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), by);
 }
 
 unsigned sta_usable_cores(void)

@@ -19,9 +19,10 @@ void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned work
  */
 void sta_thread_set_time_slice(void);
 
-/** Has the calling thread, and those it starts from now on, work only where others leave a core idle, or for
- * a tenth of one: for what nobody waits for.  It cannot be taken back. */
-void sta_thread_lower_priority(void);
+/** Has the calling thread, and those it starts from now on, get less of a core that threads of usual priority
+ * want too: for what nobody waits for.  It cannot be taken back.  @by: 1 .. 19, as nice(1) has it: with 5 a
+ * third of their time, with 10 a tenth. */
+void sta_thread_lower_priority(int by);
 
 /** Cores that this process may use: affinity, and the quotas of its control group and those above it. */
 unsigned sta_usable_cores(void);

@@ -87,7 +87,7 @@ static int answer_keep(const struct sta_timeline_query *query, const struct sta_
 /* After an ingest, nothing is made that would leave too little memory to those who ask. */
 static bool is_affordable(const struct sta_view *view)
 {
-    return view->prepared == 0 || sta_timeline_size_to_make(view->snapshot) <=
+    return !view->prepared || sta_timeline_size_to_make(view->snapshot) <=
                                       sta_account_room(view->server->options.account) / PREPARED_SHARE;
 }
 

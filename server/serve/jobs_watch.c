@@ -1,9 +1,5 @@
-/* What follows from changes of jobs: streams are told, ingest is counted, and the summary of a new version is
- * computed before anyone asks. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/memory.h"
+/* What follows from changes of jobs: streams are told, ingest is counted, and what the first page shows of a
+ * new version is computed before anyone asks. */
 #include "serve/server.h"
 #include "serve/views.h"
 
@@ -11,19 +7,6 @@ static void on_change(void *context)
 {
     struct sta_server *server = context;
     sta_http_wake_streams(server->http);
-}
-
-struct task {
-    struct sta_server *server;
-    char trace[STA_TRACE_ID_SIZE];
-};
-
-static void prepare(void *context, bool dropped)
-{
-    struct task *task = context;
-    if (!dropped)
-        sta_view_prepare(task->server, task->trace);
-    free(task);
 }
 
 static void count_ingest(struct sta_server *server, const char *trace)
@@ -37,17 +20,11 @@ static void count_ingest(struct sta_server *server, const char *trace)
 static void on_publish(void *context, const char *trace)
 {
     struct sta_server *server = context;
-    struct sta_error ignored = STA_ERROR_INIT;
     count_ingest(server, trace);
     sta_kept_results_forget(server->results, trace);
     sta_timelines_forget(server->timelines, trace);
-    if (sta_library_is_live(server->options.library, trace))
-        return;
-    struct task *task = sta_alloc(sizeof *task);
-    task->server = server;
-    snprintf(task->trace, sizeof task->trace, "%s", trace);
-    if (sta_workers_submit(task->server->tasks, prepare, task, &ignored) != STA_OK)
-        free(task);
+    if (!sta_library_is_live(server->options.library, trace))
+        sta_view_prepare(server, trace);
 }
 
 void sta_server_watch_jobs(struct sta_server *server)

@@ -140,6 +140,8 @@ static void server_free(struct sta_server *server)
         sta_assets_destroy(server->assets);
     if (server->questions != NULL)
         sta_workers_destroy(server->questions);
+    if (server->prepared != NULL)
+        sta_workers_destroy(server->prepared);
     if (server->background != NULL)
         sta_workers_destroy(server->background);
     if (server->tasks != NULL)
@@ -186,6 +188,7 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         server->running = sta_running_create(options->jobs);
         server->streams =
             sta_workers_create((unsigned)options->running_queries, options->connections, STA_WORKERS_NORMAL);
+        server->prepared = sta_workers_create(1, BACKGROUND_WAITING, STA_WORKERS_BEHIND);
         server->background = sta_workers_create(1, BACKGROUND_WAITING, STA_WORKERS_LOW);
         server->stream_places = sta_shares_create(STA_STREAMS_PER_THREAD * options->running_queries);
         server->tasks = sta_workers_create(IO_THREADS, IO_TASKS_WAITING, STA_WORKERS_NORMAL);
@@ -217,10 +220,14 @@ size_t sta_server_shrink(struct sta_server *server, size_t bytes)
 
 bool sta_server_is_busy(const struct sta_server *server)
 {
-    uint64_t running, waiting, own_running, own_waiting;
-    sta_workers_count(server->questions, &running, &waiting);
-    sta_workers_count(server->background, &own_running, &own_waiting);
-    return running + waiting + own_running + own_waiting > 0 || sta_shares_taken(server->stream_places) > 0;
+    struct sta_workers *const all[] = {server->questions, server->prepared, server->background};
+    uint64_t work = sta_shares_taken(server->stream_places);
+    for (size_t i = 0; i < STA_COUNT_OF(all); i++) {
+        uint64_t running, waiting;
+        sta_workers_count(all[i], &running, &waiting);
+        work += running + waiting;
+    }
+    return work > 0;
 }
 
 int sta_server_reload(struct sta_server *server, struct sta_error *err)
@@ -238,6 +245,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_http_quiesce(server->http, grace_ms);
     sta_answers_cancel(server->answers);
     sta_workers_stop(server->questions);
+    sta_workers_stop(server->prepared);
     sta_workers_stop(server->background);
     sta_workers_stop(server->streams);
     sta_workers_stop(server->tasks);

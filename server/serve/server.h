@@ -32,7 +32,8 @@ struct sta_server {
     struct sta_assets *assets;
     struct sta_metrics *metrics;
     struct sta_workers *questions;  /* what scans traces */
-    struct sta_workers *background; /* what is computed before anyone asks: gives way to all others */
+    struct sta_workers *prepared;   /* what the first page of a new version will ask */
+    struct sta_workers *background; /* what is computed for later: gives way to all others */
     struct sta_workers *streams;    /* what writes long answers, piece by piece */
     struct sta_shares *stream_places;
     struct sta_workers *tasks;   /* what may touch a disk: register, browse, list, .. */

@@ -122,8 +122,8 @@ int sta_view_open(struct sta_view *view, struct sta_error *err)
     return view_prepare(view, err);
 }
 
-static struct sta_view *view_create(struct sta_server *server, const struct sta_view_kind *kind,
-                                    const struct sta_parameter_value *values)
+struct sta_view *sta_view_create(struct sta_server *server, const struct sta_view_kind *kind,
+                                 const struct sta_parameter_value *values)
 {
     struct sta_view *view = sta_alloc(sizeof *view);
     view->server = server;
@@ -236,9 +236,7 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
     return STA_OK;
 }
 
-static void prepare_kind(struct sta_server *server, size_t number, const char *trace);
-
-static void run_question(void *context, bool dropped)
+void sta_view_run(void *context, bool dropped)
 {
     struct sta_view *view = context;
     struct sta_error err = STA_ERROR_INIT;
@@ -257,19 +255,16 @@ static void run_question(void *context, bool dropped)
     sta_reply_fini(&reply);
     sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
-    if (view->prepared > 0 && status == STA_OK)
-        prepare_kind(view->server, view->prepared, view->trace);
     uint64_t keep = view->server->options.query_memory;
     sta_view_destroy(view);
     sta_memory_trim_grown(keep);
 }
 
-/* Takes over the view: to the question threads, or, when too many wait, its flight fails. */
-static void send_question(struct sta_view *view)
+void sta_view_send(struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_server *server = view->server;
-    if (sta_workers_submit(view->kind->background ? server->background : server->questions, run_question,
+    if (sta_workers_submit(view->kind->background ? server->background : server->questions, sta_view_run,
                            view, &err) == STA_OK)
         return;
     sta_flight_land(view->flight, NULL, &err);
@@ -312,7 +307,7 @@ static void join(struct pending *pending, struct sta_view *view)
     pending->waiter.done = on_answer;
     view->flight = sta_answers_join(view->server->answers, view->key.data, view->key.size, &pending->waiter);
     if (view->flight != NULL)
-        send_question(view);
+        sta_view_send(view);
     else
         sta_view_destroy(view);
 }
@@ -383,7 +378,7 @@ static bool is_warm(const struct sta_view *view)
 void sta_view_ask(struct sta_call *call)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_view *view = view_create(call->server, call->route->view, call->values);
+    struct sta_view *view = sta_view_create(call->server, call->route->view, call->values);
     if (view_read(view, call, &err) != STA_OK) {
         answer_problem(call, &err, false);
         sta_view_destroy(view);
@@ -396,49 +391,13 @@ void sta_view_ask(struct sta_call *call)
     }
 }
 
-/* Computes what nobody waits for.  @prepared: what is computed after it, as a number; 0: nothing. */
-static void prepare_view(struct sta_server *server, const struct sta_view_kind *kind, size_t prepared,
-                         const char *trace)
-{
-    struct sta_parameter_value values[STA_PARAMETERS];
-    struct sta_error err = STA_ERROR_INIT;
-    STA_ASSERT(sta_parameters_read(NULL, UINT64_MAX, values, NULL, &err) == STA_OK);
-    struct sta_view *view = view_create(server, kind, values);
-    view->prepared = prepared;
-    if (sta_view_take_trace(view, trace, &err) == STA_OK && sta_view_open(view, &err) == STA_OK)
-        view->flight = sta_answers_join(server->answers, view->key.data, view->key.size, NULL);
-    if (view->flight != NULL)
-        send_question(view);
-    else
-        sta_view_destroy(view);
-}
-
-/* What is computed of a new version: one kind after the other. */
-static void prepare_kind(struct sta_server *server, size_t number, const char *trace)
-{
-    static const struct sta_view_kind *const kinds[] = {&sta_view_summary, &sta_view_series_base,
-                                                        &sta_view_column_figures, &sta_view_timeline_keep};
-    if (number < STA_COUNT_OF(kinds))
-        prepare_view(server, kinds[number], number + 1, trace);
-}
-
-void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace)
-{
-    prepare_view(server, kind, 0, trace);
-}
-
-void sta_view_prepare(struct sta_server *server, const char *trace)
-{
-    prepare_kind(server, 0, trace);
-}
-
 /* ---- a question of one kind as part of another */
 
 /* *part: to be destroyed also after a failure. */
 static int view_of_part(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
                         struct sta_view **part, struct sta_error *err)
 {
-    struct sta_view *one = *part = view_create(view->server, kind, view->values);
+    struct sta_view *one = *part = sta_view_create(view->server, kind, view->values);
     one->values[STA_PARAMETER_PRESET].text = view->preset;
     int status = sta_view_take_trace(one, view->traces[trace].id, err);
     if (status != STA_OK)

@@ -44,7 +44,7 @@ struct sta_view {
     size_t identity_size, rows_size, order_size; /* how much of it names these */
     struct sta_flight *flight;
     struct sta_account account; /* of the computation, once it has begun */
-    size_t prepared;            /* of what is prepared, the number of this + 1; 0: it was asked for */
+    bool prepared;              /* after an ingest, before anyone asks */
 };
 
 struct sta_view_kind {
@@ -95,8 +95,9 @@ STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta
 void sta_view_ask(struct sta_call *call);
 /* The base of series, what columns hold, and the timeline's file: no calls of their own, but prepared. */
 extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures, sta_view_timeline_keep;
-/** Computes the summary of a trace, the base of its series, what its columns hold and its timeline for later,
- * one after another, without anyone waiting.  Context: any thread, may open the snapshot. */
+/** Computes what the first page of a trace asks: summary, ledger, findings, stragglers, the base of its
+ * series; then, at low priority, its timeline's file and what its columns hold.  Nobody waits for any of it.
+ * Context: any thread. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
 /** Computes the answer of one kind to the question without parameters, likewise. */
 void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace);
@@ -131,10 +132,21 @@ extern const struct sta_view_kind sta_view_summary_table;
 
 /* ---- between the view*.c files */
 
+struct sta_view *sta_view_create(struct sta_server *server, const struct sta_view_kind *kind,
+                                 const struct sta_parameter_value *values);
 void sta_view_destroy(struct sta_view *view);
+/** Computes the answer and lands the view's flight.  @context: the view, taken over.  @dropped: instead it
+ * fails, since the daemon is stopping.  Context: a thread that may be long. */
+void sta_view_run(void *context, bool dropped);
+/** Takes over the view: to the question threads, or, when too many wait, its flight fails. */
+void sta_view_send(struct sta_view *view);
 /** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read
  * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
+
+/* api_findings.c */
+/** Makes the view's document: which ranks stall longest, by the trace's preset. */
+STA_MUSTCHECK int sta_view_ask_stalled_ranks(struct sta_view *view, struct sta_error *err);
 
 /* api_timeline.c */
 /** compute_text of events: the window's events in Chrome's trace format.  Their preset is that of the trace

@@ -55,8 +55,8 @@ static void worker_main(void *argument)
 {
     struct sta_workers *workers = argument;
     bool dropped;
-    if (workers->priority == STA_WORKERS_LOW)
-        sta_thread_lower_priority();
+    if (workers->priority != STA_WORKERS_NORMAL)
+        sta_thread_lower_priority((int)workers->priority);
     for (struct task *task; (task = next_task(workers, &dropped)) != NULL;) {
         task->run(task->context, dropped);
         free(task);

@@ -8,10 +8,14 @@
 
 struct sta_workers;
 
-enum sta_workers_priority { STA_WORKERS_NORMAL, STA_WORKERS_LOW };
+/* As sta_thread_lower_priority takes them. */
+enum sta_workers_priority {
+    STA_WORKERS_NORMAL = 0,
+    STA_WORKERS_BEHIND = 5, /* a third of the time of a normal thread that wants the same core */
+    STA_WORKERS_LOW = 10    /* a tenth */
+};
 
-/** @limit: tasks that may wait.  At least one thread is started, or the program ends.  Threads of low
- * priority take what others leave: see sta_thread_lower_priority. */
+/** @limit: tasks that may wait.  At least one thread is started, or the program ends. */
 struct sta_workers *sta_workers_create(unsigned threads, uint64_t limit, enum sta_workers_priority priority);
 /** Runs @run(context, false) on some thread, soon.  STA_EBUSY when as many wait as may, or all is over. */
 STA_MUSTCHECK int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, bool dropped),

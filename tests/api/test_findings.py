@@ -5,6 +5,7 @@ import re
 
 import sys
 from daemon import ROOT
+from harness import wait_until
 
 sys.path.append(str(ROOT / "tests/data"))
 import planted  # noqa: E402
@@ -32,6 +33,22 @@ def test_what_was_planted_is_said(scene):
     found = {f["rule"]: f for f in findings(scene, "few_workers")["findings"]}
     assert found["synchronous_loading"]["severity"] == "warning" and found["synchronous_loading"]["advice"], found["synchronous_loading"]
     assert {f["rule"]: f for f in findings(scene, "none")["findings"]}["synchronous_loading"]["severity"] == "ok"
+
+
+def test_the_first_page_is_computed_before_anyone_asks_and_outlives_a_restart(scene):
+    root = scene.new("root")
+    planted.Job({"few_workers"}, "first page", hosts=3, ranks=1, epochs=2, steps=4).write(root / "run")
+    server = scene.server([root])
+    path = f"/api/v1/traces/{server.ingest(root / 'run')['id']}"
+    misses = lambda: re.search(r"^strata_cache_misses_total (\S+)", server.ask("/metrics")[2].decode(), re.M)[1]  # noqa: E731
+    wait_until(lambda: server.idle(30), what="the end of what is prepared after an ingest")
+    before, asked = misses(), ["/summary", "/summary?preset=posix", "/report", "/findings"]
+    answers = [server.request("GET", path + what)[2] for what in asked]
+    assert misses() == before, "nothing of it is computed anew"
+    server.stop()
+    server.start()
+    assert [server.request("GET", path + what)[2] for what in asked] == answers
+    assert server.get(path + "/findings?preset=dlio&goal=0.9")["findings"] == server.get(path + "/findings")["findings"], "what is kept is what is found"
 
 
 def test_forms_tell_the_same(scene):

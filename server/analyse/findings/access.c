@@ -1,7 +1,7 @@
 /* Offsets of data calls: given, or followed from open, lseek, read and write of a thread's descriptor.
  *
  * A consumer of rows in order of time, with a thread as unit.  The state of a thread goes from slice to
- * slice, so slices are walked in turn. */
+ * slice, so slices are walked in turn.  A second one, with a rank as unit, unites the time of the calls. */
 #include "analyse/findings/access.h"
 
 #include <stdlib.h>
@@ -19,9 +19,25 @@ enum { ARG_RET, ARG_FD, ARG_FLAGS, ARG_WHENCE, ARG_OFFSET, ARGS };
 static const char *const arg_names[ARGS] = {"args.ret", "args.fd", "args.flags", "args.whence",
                                             "args.offset"};
 
+/* Time of a call. */
+struct busy_record {
+    int64_t ts, from, to;
+    int64_t kind; /* enum sta_access_kind */
+};
+
 struct worker {
     struct sta_overlap_reader *reader;
     uint32_t rows[STA_BLOCK_ROWS];
+    /* What the first consumer leaves to the second of a row group: calls that move data in some time. */
+    struct sta_overlap_events events;
+    uint32_t busy_rows[STA_BLOCK_ROWS], busy_count;
+    uint32_t ranks[STA_BLOCK_ROWS]; /* by row */
+    uint8_t kinds[STA_BLOCK_ROWS];  /* by row */
+};
+
+/* The calls of a rank so far: the last stretch of time without a break. */
+struct stretch {
+    int64_t from, to;
 };
 
 struct pass {
@@ -34,6 +50,8 @@ struct pass {
     uint8_t *op_of_name; /* by code of the trace's names: enum sta_access_op */
     uint8_t *of_cat;     /* by code of the trace's categories: 1 posix, 2 stdio, 0 another */
     uint32_t names, cats;
+    const struct sta_phases *phases;
+    struct stretch *open; /* by rank, then kind */
 };
 
 /* ---- names */
@@ -201,6 +219,18 @@ static uint32_t list_rows(const struct pass *pass, const struct group *group,
     return listed;
 }
 
+/* Leaves a call to the second consumer, if it moves data in some time. */
+static void note_busy(const struct pass *pass, struct worker *worker, const struct sta_access_record *record,
+                      uint32_t row)
+{
+    const bool data = record->op == STA_OP_TRANSFER || record->op == STA_OP_AT_OFFSET;
+    if (!data || record->size == 0 || record->from >= record->to)
+        return;
+    worker->busy_rows[worker->busy_count++] = row;
+    worker->ranks[row] = sta_scope_unit_of_thread(pass->phases->binding.scope, worker->events.threads[row]);
+    worker->kinds[row] = record->kind;
+}
+
 static int take_rows(void *self, unsigned number, const void *scanned, struct sta_ordered_out *out,
                      struct sta_error *err)
 {
@@ -209,6 +239,7 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     struct worker *worker = pass->workers[number];
     struct sta_overlap_events events;
     struct group group = {0};
+    worker->busy_count = 0;
     struct sta_ordered_part part = {0};
     int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
     if (rc == STA_OK)
@@ -219,6 +250,7 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_io_cat, &group.io_cat, err);
     if (rc != STA_OK)
         return rc;
+    worker->events = events;
     const struct sta_ordered_rows ordered = {.rows = worker->rows,
                                              .count = list_rows(pass, &group, &events, worker->rows),
                                              .ts = events.ts,
@@ -231,7 +263,35 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
         for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
             const uint32_t row = worker->rows[i];
             struct sta_access_record *to = part.records;
-            to[part.next[events.units[row]]++] = record_of(pass, &group, &events, row);
+            const struct sta_access_record record = record_of(pass, &group, &events, row);
+            to[part.next[events.units[row]]++] = record;
+            note_busy(pass, worker, &record, row);
+        }
+    } while (rc == STA_OK && part.first < part.end);
+    return rc;
+}
+
+static int take_busy(void *self, unsigned number, const void *scanned, struct sta_ordered_out *out,
+                     struct sta_error *err)
+{
+    const struct pass *pass = self;
+    const struct worker *worker = pass->workers[number];
+    const struct sta_window window = sta_overlap_window(&pass->access->request);
+    const struct sta_ordered_rows ordered = {.rows = worker->busy_rows,
+                                             .count = worker->busy_count,
+                                             .ts = worker->events.ts,
+                                             .units = worker->ranks,
+                                             .unit_limit = pass->phases->rank_count};
+    struct sta_ordered_part part = {0};
+    int rc = STA_OK;
+    (void)scanned;
+    do {
+        rc = sta_ordered_place(out, &ordered, &part, err);
+        for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
+            const uint32_t row = worker->busy_rows[i];
+            const struct sta_part cut = sta_part_of(window, ordered.ts[row], worker->events.dur[row]);
+            ((struct busy_record *)part.records)[part.next[worker->ranks[row]]++] =
+                (struct busy_record){ordered.ts[row], cut.from, cut.to, worker->kinds[row]};
         }
     } while (rc == STA_OK && part.first < part.end);
     return rc;
@@ -256,6 +316,54 @@ static int walk_slice(void *self, unsigned worker, const struct sta_slice *slice
     return rc;
 }
 
+/* ---- time of calls */
+
+static void close_stretch(const struct pass *pass, uint32_t rank, size_t kind)
+{
+    const struct stretch *open = &pass->open[(size_t)rank * STA_ACCESS_KINDS + kind];
+    if (open->from < open->to)
+        pass->access->sums[kind].exposed +=
+            open->to - open->from -
+            sta_moments_within(&pass->phases->ranks[rank].compute, open->from, open->to);
+}
+
+static int unite_busy(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    const struct pass *pass = self;
+    (void)worker, (void)err;
+    for (size_t u = 0; u < slice->unit_count; u++) {
+        const struct sta_ordered_unit *unit = &slice->units[u];
+        const struct busy_record *records = unit->records;
+        for (size_t i = 0; i < unit->count; i++) {
+            const size_t kind = (size_t)records[i].kind;
+            struct stretch *open = &pass->open[(size_t)unit->unit * STA_ACCESS_KINDS + kind];
+            if (records[i].from > open->to) {
+                close_stretch(pass, unit->unit, kind);
+                open->from = records[i].from;
+            }
+            open->to = STA_MAX(open->to, records[i].to);
+        }
+    }
+    return STA_OK;
+}
+
+static int open_stretches(struct pass *pass, struct sta_error *err)
+{
+    const size_t count = (size_t)pass->phases->rank_count * STA_ACCESS_KINDS;
+    pass->open = sta_account_alloc(pass->access->account, count + 1, sizeof *pass->open,
+                                   "the access patterns of a run", err);
+    for (size_t i = 0; pass->open != NULL && i < count; i++)
+        pass->open[i] = (struct stretch){INT64_MIN, INT64_MIN};
+    return pass->open == NULL ? err->status : STA_OK;
+}
+
+static void close_stretches(const struct pass *pass)
+{
+    for (uint32_t rank = 0; rank < pass->phases->rank_count; rank++)
+        for (size_t kind = 0; kind < STA_ACCESS_KINDS; kind++)
+            close_stretch(pass, rank, kind);
+}
+
 /* ---- the whole */
 
 static int bind(struct sta_run *run, struct sta_access *access, struct sta_error *err)
@@ -277,11 +385,12 @@ static int run_pass(struct pass *pass, struct sta_error *err)
         pass->workers[w] = sta_alloc(sizeof **pass->workers);
         pass->workers[w]->reader = sta_overlap_reader_create(&pass->access->binding, w);
     }
-    struct sta_ordered_consumer consumer = {
-        pass, sizeof(struct sta_access_record), take_rows, nothing, walk_slice, nothing, NULL};
+    const struct sta_ordered_consumer consumers[] = {
+        {pass, sizeof(struct sta_access_record), take_rows, nothing, walk_slice, nothing, NULL},
+        {pass, sizeof(struct busy_record), take_busy, nothing, unite_busy, nothing, NULL}};
     struct sta_scan scan = sta_overlap_scan(&pass->access->request);
-    scan.ordered = &consumer;
-    scan.ordered_count = 1;
+    scan.ordered = consumers;
+    scan.ordered_count = STA_COUNT_OF(consumers);
     int rc = sta_scan_run(&scan, pass->run->budget, err);
     for (unsigned w = 0; w < pass->worker_count; w++) {
         sta_overlap_reader_destroy(pass->workers[w]->reader);
@@ -294,7 +403,8 @@ static int run_pass(struct pass *pass, struct sta_error *err)
 int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, struct sta_access *access,
                        struct sta_error *err)
 {
-    struct pass pass = {.run = run, .access = access, .worker_count = sta_budget_workers(run->budget)};
+    struct pass pass = {
+        .run = run, .access = access, .worker_count = sta_budget_workers(run->budget), .phases = phases};
     *access = (struct sta_access){.account = run->budget->account};
     int rc = bind(run, access, err);
     if (rc != STA_OK)
@@ -302,10 +412,15 @@ int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, str
     know_names(&pass);
     rc = sta_access_walk_create(phases, access->binding.scope, run, &pass.walk, err);
     if (rc == STA_OK)
+        rc = open_stretches(&pass, err);
+    if (rc == STA_OK)
         rc = run_pass(&pass, err);
+    if (rc == STA_OK)
+        close_stretches(&pass);
     if (rc == STA_OK)
         rc = sta_access_walk_finish(pass.walk, access, err);
     sta_access_walk_destroy(pass.walk);
+    sta_account_free(access->account, pass.open);
     free(pass.op_of_name);
     free(pass.of_cat);
     return rc;

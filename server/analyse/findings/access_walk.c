@@ -20,7 +20,7 @@ struct extent {
     int64_t from, to;
 };
 
-/* Time in calls of a rank. */
+/* Time in random calls of a rank. */
 struct busy {
     uint64_t rank;
     int64_t from, to;
@@ -40,6 +40,8 @@ struct values {
     struct sta_map places;
     int64_t *items;
     size_t count, capacity;
+    uint64_t last_key; /* the one asked for last, and its place: most calls ask for it again */
+    uint32_t last_place;
 };
 
 struct thread {
@@ -56,7 +58,7 @@ struct sta_access_walk {
     uint32_t thread_count;
     struct sta_access_sums sums[STA_ACCESS_KINDS];
     struct extents extents[STA_ACCESS_KINDS];
-    struct busies random[STA_ACCESS_KINDS], all[STA_ACCESS_KINDS];
+    struct busies random[STA_ACCESS_KINDS];
 };
 
 int sta_access_walk_create(const struct sta_phases *phases, const struct sta_scope *scope,
@@ -96,7 +98,6 @@ void sta_access_walk_destroy(struct sta_access_walk *walk)
     for (size_t k = 0; k < STA_ACCESS_KINDS; k++) {
         sta_account_free(walk->account, walk->extents[k].items);
         sta_account_free(walk->account, walk->random[k].items);
-        sta_account_free(walk->account, walk->all[k].items);
     }
     sta_account_free(walk->account, walk->threads);
     free(walk);
@@ -115,8 +116,12 @@ static uint64_t handle_of(const struct sta_access_record *record)
 static int slot_of(struct sta_access_walk *walk, struct values *values, uint64_t key, int64_t **slot,
                    struct sta_error *err)
 {
-    bool added;
-    const uint32_t place = sta_map_intern(&values->places, key, (uint32_t)values->count, &added);
+    bool added = false;
+    const bool again = values->count > 0 && values->last_key == key;
+    const uint32_t place =
+        again ? values->last_place : sta_map_intern(&values->places, key, (uint32_t)values->count, &added);
+    values->last_key = key;
+    values->last_place = place;
     if (added) {
         int rc =
             STA_ACCOUNT_GROW(walk->account, values->items, values->capacity, values->count + 1, WHAT, err);
@@ -266,8 +271,7 @@ static int transfer(struct sta_access_walk *walk, struct thread *thread,
         return rc;
     walk->sums[record->kind].ops++;
     walk->sums[record->kind].bytes += record->size;
-    rc = take_known(walk, thread, record, offset, err);
-    return rc == STA_OK ? add_busy(walk, &walk->all[record->kind], thread->rank, record, err) : rc;
+    return take_known(walk, thread, record, offset, err);
 }
 
 int sta_access_walk_unit(struct sta_access_walk *walk, uint32_t unit, const struct sta_access_record *records,
@@ -377,8 +381,7 @@ int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *acce
         rc = unite_extents(walk, k, access, err);
         if (rc == STA_OK)
             rc = exposed_of(walk, &walk->random[k], &walk->sums[k].random_time, err);
-        if (rc == STA_OK)
-            rc = exposed_of(walk, &walk->all[k], &walk->sums[k].exposed, err);
+        walk->sums[k].exposed = access->sums[k].exposed;
         access->sums[k] = walk->sums[k];
     }
     return rc;

@@ -34,7 +34,7 @@ void sta_access_walk_destroy(struct sta_access_walk *walk); /* NULL allowed */
 STA_MUSTCHECK int sta_access_walk_unit(struct sta_access_walk *walk, uint32_t unit,
                                        const struct sta_access_record *records, size_t count,
                                        struct sta_error *err);
-/** After all: sums and files. */
+/** After all: sums but `exposed`, which stays, and files. */
 STA_MUSTCHECK int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *access,
                                          struct sta_error *err);
 

@@ -87,7 +87,7 @@ static int add_part(const struct pass *pass, struct worker *worker, const struct
     struct sta_member_sum *sum = &worker->sums[event->unit * pass->members->slots + slot];
     sum->count++;
     sum->time += to - from;
-    if (event->dur > 0)
+    if (event->dur > 0 && (from > event->ts || to - event->ts < event->dur))
         sum->size += (__int128)event->size * (to - event->ts) / event->dur -
                      (__int128)event->size * (from - event->ts) / event->dur;
     else

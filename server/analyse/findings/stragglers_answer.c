@@ -196,9 +196,7 @@ static int answer_members(struct sta_run *run, const struct sta_phases *phases, 
     if (asked->options.of == NULL && !sta_attribution_of_chain(run, run->preset->chains[0].name, &chain))
         rc = fail_at(err, "preset", "the default chain of this preset has too many sets");
     if (rc == STA_OK && asked->options.of == NULL)
-        rc = sta_charge(run, &chain, NULL, &charged, err);
-    if (rc == STA_OK && asked->options.of == NULL)
-        rc = sta_charged_rows(&charged, STA_BY_UNIT | STA_BY_EPOCH, 1, phases, run->budget, &stall, err);
+        rc = sta_charge_sums(run, &chain, phases, &charged, &stall, err);
     if (rc == STA_OK)
         rc = sta_stragglers_find(run, phases, &asked->options, &charged, &stall, &found, err);
     if (rc == STA_OK)
