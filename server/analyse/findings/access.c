@@ -307,13 +307,12 @@ static int nothing(void *self, unsigned worker, const struct sta_slice *slice, s
 
 static int walk_slice(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    const struct pass *pass = self;
-    int rc = STA_OK;
-    (void)worker;
-    for (size_t u = 0; u < slice->unit_count && rc == STA_OK; u++)
-        rc = sta_access_walk_unit(pass->walk, slice->units[u].unit, slice->units[u].records,
-                                  slice->units[u].count, err);
-    return rc;
+    return sta_access_walk_slice(((const struct pass *)self)->walk, worker, slice, err);
+}
+
+static int find_extents(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    return sta_access_walk_extents(((const struct pass *)self)->walk, worker, slice, err);
 }
 
 /* ---- time of calls */
@@ -386,7 +385,7 @@ static int run_pass(struct pass *pass, struct sta_error *err)
         pass->workers[w]->reader = sta_overlap_reader_create(&pass->access->binding, w);
     }
     const struct sta_ordered_consumer consumers[] = {
-        {pass, sizeof(struct sta_access_record), take_rows, nothing, walk_slice, nothing, NULL},
+        {pass, sizeof(struct sta_access_record), take_rows, nothing, walk_slice, find_extents, NULL},
         {pass, sizeof(struct busy_record), take_busy, nothing, unite_busy, nothing, NULL}};
     struct sta_scan scan = sta_overlap_scan(&pass->access->request);
     scan.ordered = consumers;
@@ -410,7 +409,7 @@ int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, str
     if (rc != STA_OK)
         return rc;
     know_names(&pass);
-    rc = sta_access_walk_create(phases, access->binding.scope, run, &pass.walk, err);
+    rc = sta_access_walk_create(phases, access, run, &pass.walk, err);
     if (rc == STA_OK)
         rc = open_stretches(&pass, err);
     if (rc == STA_OK)

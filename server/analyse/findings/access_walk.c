@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/exec/sort.h"
-#include "analyse/operators/radix.h"
+#include "analyse/findings/access_extents.h"
 #include "common/map.h"
 #include "common/memory.h"
 
@@ -14,22 +14,12 @@ static const char WHAT[] = "the access patterns of a run";
 
 #define O_APPEND_FLAG 1024
 
-/* Bytes of a file that calls of an epoch moved. */
-struct extent {
-    uint64_t place; /* file << 32 | number of the epoch; UINT32_MAX: none */
-    int64_t from, to;
-};
-
 /* Time in random calls of a rank. */
 struct busy {
     uint64_t rank;
     int64_t from, to;
 };
 
-struct extents {
-    struct extent *items;
-    size_t count, capacity;
-};
 struct busies {
     struct busy *items;
     size_t count, capacity;
@@ -50,6 +40,13 @@ struct thread {
     uint32_t rank;
 };
 
+/* What a worker finds: the bytes that calls moved. */
+struct found {
+    struct sta_extents extents[STA_ACCESS_KINDS];
+    int64_t *offsets; /* of the records of its slice, unit by unit; STA_NO_OFFSET: unknown, or no data call */
+    size_t capacity;
+};
+
 struct sta_access_walk {
     const struct sta_phases *phases;
     const struct sta_run *run;
@@ -57,22 +54,41 @@ struct sta_access_walk {
     struct thread *threads; /* by unit */
     uint32_t thread_count;
     struct sta_access_sums sums[STA_ACCESS_KINDS];
-    struct extents extents[STA_ACCESS_KINDS];
     struct busies random[STA_ACCESS_KINDS];
+    __int128 *bytes[STA_ACCESS_KINDS]; /* with known offset, by code of the file, one more for no file */
+    uint32_t file_count;
+    struct found *found; /* by worker */
+    unsigned worker_count;
 };
 
-int sta_access_walk_create(const struct sta_phases *phases, const struct sta_scope *scope,
+static int make_sums(struct sta_access_walk *walk, const struct sta_access *access, struct sta_error *err)
+{
+    walk->file_count =
+        sta_dictionary_count(sta_columns_texts(access->request.columns, STA_LOGICAL_file_name));
+    for (size_t k = 0; k < STA_ACCESS_KINDS; k++) {
+        walk->bytes[k] = sta_account_calloc(walk->account, (size_t)walk->file_count + 1,
+                                            sizeof *walk->bytes[k], WHAT, err);
+        if (walk->bytes[k] == NULL)
+            return err->status;
+    }
+    return STA_OK;
+}
+
+int sta_access_walk_create(const struct sta_phases *phases, const struct sta_access *access,
                            const struct sta_run *run, struct sta_access_walk **walk, struct sta_error *err)
 {
+    const struct sta_scope *scope = access->binding.scope;
     const struct sta_entities *entities = sta_snapshot_entities(run->question.snapshot);
     struct sta_access_walk *fresh = *walk = sta_alloc(sizeof *fresh);
     *fresh = (struct sta_access_walk){.phases = phases,
                                       .run = run,
                                       .account = run->budget->account,
-                                      .thread_count = sta_scope_unit_count(scope)};
+                                      .thread_count = sta_scope_unit_count(scope),
+                                      .worker_count = sta_budget_workers(run->budget)};
+    fresh->found = sta_alloc_array(fresh->worker_count, sizeof *fresh->found);
     fresh->threads = sta_account_calloc(fresh->account, (size_t)fresh->thread_count + 1,
                                         sizeof *fresh->threads, WHAT, err);
-    if (fresh->threads == NULL)
+    if (fresh->threads == NULL || make_sums(fresh, access, err) != STA_OK)
         return err->status;
     for (uint32_t t = 0; t < fresh->thread_count; t++) {
         sta_map_init(&fresh->threads[t].positions.places);
@@ -96,9 +112,15 @@ void sta_access_walk_destroy(struct sta_access_walk *walk)
         sta_account_free(walk->account, walk->threads[t].ends.items);
     }
     for (size_t k = 0; k < STA_ACCESS_KINDS; k++) {
-        sta_account_free(walk->account, walk->extents[k].items);
         sta_account_free(walk->account, walk->random[k].items);
+        sta_account_free(walk->account, walk->bytes[k]);
     }
+    for (unsigned w = 0; w < walk->worker_count; w++) {
+        for (size_t k = 0; k < STA_ACCESS_KINDS; k++)
+            sta_extents_fini(&walk->found[w].extents[k], walk->account);
+        sta_account_free(walk->account, walk->found[w].offsets);
+    }
+    free(walk->found);
     sta_account_free(walk->account, walk->threads);
     free(walk);
 }
@@ -198,22 +220,6 @@ static int add_busy(struct sta_access_walk *walk, struct busies *busies, uint32_
     return rc;
 }
 
-static int add_extent(struct sta_access_walk *walk, struct extents *extents, uint32_t file, uint32_t epoch,
-                      int64_t from, int64_t to, struct sta_error *err)
-{
-    struct extent *last = extents->count > 0 ? &extents->items[extents->count - 1] : NULL;
-    const uint64_t place = (uint64_t)file << 32 | epoch;
-    if (last != NULL && last->place == place && last->from <= from && from == last->to) {
-        last->to = to;
-        return STA_OK;
-    }
-    int rc =
-        STA_ACCOUNT_GROW(walk->account, extents->items, extents->capacity, extents->count + 1, WHAT, err);
-    if (rc == STA_OK)
-        extents->items[extents->count++] = (struct extent){place, from, to};
-    return rc;
-}
-
 /* Where a call begins, and its descriptor goes on. */
 static int offset_of(struct sta_access_walk *walk, struct thread *thread,
                      const struct sta_access_record *record, int64_t *offset, struct sta_error *err)
@@ -256,61 +262,91 @@ static int take_known(struct sta_access_walk *walk, struct thread *thread,
         sums->sequential++;
     *end = offset + record->size;
     sums->known_bytes += record->size;
-    rc = add_extent(walk, &walk->extents[record->kind], record->file, epoch_of(walk, thread, record->ts),
-                    offset, offset + record->size, err);
-    return rc == STA_OK && random ? add_busy(walk, &walk->random[record->kind], thread->rank, record, err)
-                                  : rc;
+    walk->bytes[record->kind][STA_MIN(record->file, walk->file_count)] += record->size;
+    return random ? add_busy(walk, &walk->random[record->kind], thread->rank, record, err) : STA_OK;
 }
 
+/* *known: the offset, if it is known and bytes were moved. */
 static int transfer(struct sta_access_walk *walk, struct thread *thread,
-                    const struct sta_access_record *record, struct sta_error *err)
+                    const struct sta_access_record *record, int64_t *known, struct sta_error *err)
 {
     int64_t offset;
     int rc = offset_of(walk, thread, record, &offset, err);
     if (rc != STA_OK || record->size == 0)
         return rc;
+    *known = offset;
     walk->sums[record->kind].ops++;
     walk->sums[record->kind].bytes += record->size;
     return take_known(walk, thread, record, offset, err);
 }
 
-int sta_access_walk_unit(struct sta_access_walk *walk, uint32_t unit, const struct sta_access_record *records,
-                         size_t count, struct sta_error *err)
+static bool is_data(const struct sta_access_record *record)
 {
-    struct thread *thread = &walk->threads[unit];
+    return record->op == STA_OP_TRANSFER || record->op == STA_OP_AT_OFFSET;
+}
+
+static int walk_unit(struct sta_access_walk *walk, const struct sta_ordered_unit *unit, int64_t *offsets,
+                     struct sta_error *err)
+{
+    const struct sta_access_record *records = unit->records;
+    struct thread *thread = &walk->threads[unit->unit];
     int rc = STA_OK;
-    for (size_t i = 0; i < count && rc == STA_OK; i++) {
-        const bool data = records[i].op == STA_OP_TRANSFER || records[i].op == STA_OP_AT_OFFSET;
-        rc = data ? transfer(walk, thread, &records[i], err) : move(walk, thread, &records[i], err);
+    for (size_t i = 0; i < unit->count && rc == STA_OK; i++) {
+        offsets[i] = STA_NO_OFFSET;
+        rc = is_data(&records[i]) ? transfer(walk, thread, &records[i], &offsets[i], err)
+                                  : move(walk, thread, &records[i], err);
     }
+    return rc;
+}
+
+int sta_access_walk_slice(struct sta_access_walk *walk, unsigned worker, const struct sta_slice *slice,
+                          struct sta_error *err)
+{
+    struct found *found = &walk->found[worker];
+    size_t records = 0, at = 0;
+    for (size_t u = 0; u < slice->unit_count; u++)
+        records += slice->units[u].count;
+    int rc = STA_ACCOUNT_GROW(walk->account, found->offsets, found->capacity, records, WHAT, err);
+    for (size_t u = 0; u < slice->unit_count && rc == STA_OK; at += slice->units[u++].count)
+        rc = walk_unit(walk, &slice->units[u], found->offsets + at, err);
+    return rc;
+}
+
+static int find_extents(const struct sta_access_walk *walk, struct found *found,
+                        const struct sta_ordered_unit *unit, const int64_t *offsets, struct sta_error *err)
+{
+    const struct sta_access_record *records = unit->records;
+    const struct thread *thread = &walk->threads[unit->unit];
+    int rc = STA_OK;
+    for (size_t i = 0; i < unit->count && rc == STA_OK; i++)
+        if (offsets[i] != STA_NO_OFFSET)
+            rc = sta_extents_add(&found->extents[records[i].kind],
+                                 (struct sta_extent){.place = (uint64_t)records[i].file << 32 |
+                                                              epoch_of(walk, thread, records[i].ts),
+                                                     .from = offsets[i],
+                                                     .to = offsets[i] + STA_MAX(records[i].size, 0)},
+                                 walk->run->budget, err);
+    return rc;
+}
+
+int sta_access_walk_extents(struct sta_access_walk *walk, unsigned worker, const struct sta_slice *slice,
+                            struct sta_error *err)
+{
+    struct found *found = &walk->found[worker];
+    size_t at = 0;
+    int rc = STA_OK;
+    for (size_t u = 0; u < slice->unit_count && rc == STA_OK; at += slice->units[u++].count)
+        rc = find_extents(walk, found, &slice->units[u], found->offsets + at, err);
     return rc;
 }
 
 /* ---- sums */
 
-/* Records of three words by the first, then as integers by the second. */
-static int sort_records(const struct sta_access_walk *walk, void *records, size_t count,
-                        struct sta_error *err)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t *words = records;
-    uint64_t *scratch = sta_account_alloc(walk->account, count * 3 + 1, sizeof *scratch, WHAT, err);
-    if (scratch == NULL)
-        return err->status;
-    for (size_t i = 0; i < count; i++)
-        words[3 * i + 1] ^= sign;
-    int rc = sta_radix_sort(words, scratch, count, 3, false, walk->run->budget->cancel);
-    for (size_t i = 0; i < count; i++)
-        words[3 * i + 1] ^= sign;
-    sta_account_free(walk->account, scratch);
-    return rc == STA_OK ? STA_OK : sta_radix_failed(rc, "calls", count, err);
-}
-
 /* Union by rank, less that rank's compute. */
 static int exposed_of(const struct sta_access_walk *walk, struct busies *busies, int64_t *ticks,
                       struct sta_error *err)
 {
-    int rc = sort_records(walk, busies->items, busies->count, err);
+    int rc = sta_sort_intervals(busies->items, busies->count, walk->run->budget, err);
     *ticks = 0;
     for (size_t i = 0, end; rc == STA_OK && i < busies->count; i = end) {
         const struct busy *first = &busies->items[i];
@@ -341,31 +377,39 @@ static int compare_files(const void *a, const void *b, void *context)
     return sta_text_order(sta_dictionary_text(by->texts, x->file), sta_dictionary_text(by->texts, y->file));
 }
 
-static int unite_extents(struct sta_access_walk *walk, size_t kind, struct sta_access *access,
-                         struct sta_error *err)
+/* The extents of all workers, in the first one's list. */
+static int unite_workers(struct sta_access_walk *walk, size_t kind, struct sta_error *err)
 {
-    struct extents *extents = &walk->extents[kind];
+    struct sta_extents *all = &walk->found[0].extents[kind];
+    int rc = STA_OK;
+    for (unsigned w = 1; w < walk->worker_count && rc == STA_OK; w++) {
+        struct sta_extents *more = &walk->found[w].extents[kind];
+        for (size_t i = 0; i < more->count && rc == STA_OK; i++)
+            rc = sta_extents_add(all, more->items[i], walk->run->budget, err);
+        sta_extents_fini(more, walk->account);
+    }
+    return rc == STA_OK ? sta_extents_unite(all, walk->run->budget, err) : rc;
+}
+
+static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_access *access,
+                      struct sta_error *err)
+{
+    const struct sta_extents *extents = &walk->found[0].extents[kind];
     size_t capacity = 0;
-    int rc = sort_records(walk, extents->items, extents->count, err);
-    int64_t covered = 0;
+    int rc = unite_workers(walk, kind, err);
     for (size_t i = 0; rc == STA_OK && i < extents->count; i++) {
-        const struct extent *extent = &extents->items[i];
-        const bool new_file = i == 0 || extent[-1].place >> 32 != extent->place >> 32;
-        const bool new_epoch = i == 0 || extent[-1].place != extent->place;
-        if (new_file)
+        const struct sta_extent *extent = &extents->items[i];
+        const uint32_t file = (uint32_t)(extent->place >> 32);
+        if (i == 0 || extent[-1].place >> 32 != extent->place >> 32) {
             rc = STA_ACCOUNT_GROW(walk->account, access->files[kind], capacity, access->file_counts[kind] + 1,
                                   WHAT, err);
-        if (rc != STA_OK)
-            break;
-        if (new_file)
-            access->files[kind][access->file_counts[kind]++] =
-                (struct sta_access_file){.file = (uint32_t)(extent->place >> 32)};
-        struct sta_access_file *file = &access->files[kind][access->file_counts[kind] - 1];
-        const int64_t from = new_epoch ? extent->from : STA_MAX(extent->from, covered);
-        covered = new_epoch ? extent->to : STA_MAX(covered, extent->to);
-        file->bytes += extent->to - extent->from;
-        file->distinct += STA_MAX(extent->to - from, 0);
-        walk->sums[kind].distinct_bytes += STA_MAX(extent->to - from, 0);
+            if (rc != STA_OK)
+                break;
+            access->files[kind][access->file_counts[kind]++] = (struct sta_access_file){
+                .file = file, .bytes = walk->bytes[kind][STA_MIN(file, walk->file_count)]};
+        }
+        access->files[kind][access->file_counts[kind] - 1].distinct += extent->to - extent->from;
+        walk->sums[kind].distinct_bytes += extent->to - extent->from;
         rc = sta_budget_check_step(walk->run->budget, i, err);
     }
     struct by_waste by = {sta_columns_texts(access->request.columns, STA_LOGICAL_file_name)};
@@ -378,7 +422,7 @@ int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *acce
 {
     int rc = STA_OK;
     for (size_t k = 0; k < STA_ACCESS_KINDS && rc == STA_OK; k++) {
-        rc = unite_extents(walk, k, access, err);
+        rc = list_files(walk, k, access, err);
         if (rc == STA_OK)
             rc = exposed_of(walk, &walk->random[k], &walk->sums[k].random_time, err);
         walk->sums[k].exposed = access->sums[k].exposed;

@@ -167,9 +167,9 @@ static int derive_func_name(struct sta_column_reader *reader, struct sta_logical
 
 static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
 {
-    struct sta_error ignored = STA_ERROR_INIT;
     uint32_t refined = sta_combos_find(&reader->refined, 0, cat, file_class);
     if (refined == STA_NO_CODE) {
+        struct sta_error ignored = STA_ERROR_INIT; /* seldom: it is a kilobyte to clear */
         refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
         if (sta_combos_add(&reader->refined, 0, cat, file_class, refined, &ignored) != STA_OK)
             return refined; /* the next row that has it asks again */

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "analyse/findings/access_extents.h"
 #include "analyse/findings/epochs.h"
 #include "analyse/findings/robust.h"
 #include "common/memory.h"
@@ -151,4 +152,40 @@ Test(epochs, a_rank_without_events_has_none)
     struct sta_rank rank = build(NULL, 0);
     cr_assert(rank.epoch_count == 0 && rank.step_count == 0 && sta_moments_length(&rank.compute) == 0);
     free_rank(&rank);
+}
+
+/* ---- extents */
+
+#define FILE_BYTES 3000
+#define PLACES 3
+
+Test(extents, unite_to_the_bytes_that_were_moved)
+{
+    static bool moved[PLACES][FILE_BYTES];
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, (size_t)8 << 20, "memory", NULL);
+    const struct sta_budget budget = {.account = &account};
+    struct sta_extents extents = {0};
+    uint64_t random = 7;
+    for (size_t i = 0; i < 200000; i++) { /* as a list of calls they would not fit */
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        const uint64_t place = (random >> 33) % PLACES;
+        const int64_t from = (int64_t)((random >> 40) % (FILE_BYTES / 2)) * 2;
+        const int64_t to = STA_MIN(from + (int64_t)((random >> 60) & 1), FILE_BYTES);
+        cr_assert_eq(sta_extents_add(&extents, (struct sta_extent){place, from, to}, &budget, &err), STA_OK);
+        for (int64_t byte = from; byte < to; byte++)
+            moved[place][byte] = true;
+    }
+    cr_assert_eq(sta_extents_unite(&extents, &budget, &err), STA_OK);
+    static bool found[PLACES][FILE_BYTES];
+    for (size_t i = 0; i < extents.count; i++) {
+        const struct sta_extent *extent = &extents.items[i];
+        cr_assert(i == 0 || extent[-1].place < extent->place || extent[-1].to < extent->from);
+        for (int64_t byte = extent->from; byte < extent->to; byte++)
+            found[extent->place][byte] = true;
+    }
+    cr_assert_arr_eq(moved, found, sizeof moved);
+    sta_extents_fini(&extents, &account);
+    sta_account_fini(&account);
 }
