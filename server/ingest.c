@@ -235,12 +235,16 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
     return status;
 }
 
-static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
-                         const _Atomic bool *cancel, struct sta_error *err)
+/* Records of DASF have a preset of their own: nothing of theirs has to be looked at. */
+static int choose_for(const struct sta_ingest *ingest, const struct sta_trace_entry *entry,
+                      const _Atomic bool *cancel, const char **name, char **why, struct sta_error *err)
 {
     struct sta_snapshot *snapshot;
-    const char *name;
-    char *why;
+    if (entry->kind == STA_TRACE_DASF && sta_presets_find(ingest->presets, "dask") != NULL) {
+        *name = "dask";
+        *why = sta_strdup("records of DASF");
+        return STA_OK;
+    }
     int status = sta_snapshot_open(ingest->store, entry->id, &snapshot, err);
     if (status != STA_OK)
         return status;
@@ -248,20 +252,24 @@ static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry
                                 .memory = ingest->memory / 2,
                                 .account = ingest->account,
                                 .cancel = cancel};
-    if (entry->kind == STA_TRACE_DASF && sta_presets_find(ingest->presets, "dask") != NULL) {
-        name = "dask";
-        why = sta_strdup("records of DASF");
-    } else {
-        status = sta_preset_choose(ingest->presets, snapshot, &budget, &name, &why, err);
-    }
-    if (status == STA_OK) {
-        free(entry->preset);
-        free(entry->preset_why);
-        entry->preset = sta_strdup(name);
-        entry->preset_why = why;
-    }
+    status = sta_preset_choose(ingest->presets, snapshot, &budget, name, why, err);
     sta_snapshot_release(snapshot);
     return status;
+}
+
+static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
+                         const _Atomic bool *cancel, struct sta_error *err)
+{
+    const char *name;
+    char *why;
+    int status = choose_for(ingest, entry, cancel, &name, &why, err);
+    if (status != STA_OK)
+        return status;
+    free(entry->preset);
+    free(entry->preset_why);
+    entry->preset = sta_strdup(name);
+    entry->preset_why = why;
+    return STA_OK;
 }
 
 struct outcome {

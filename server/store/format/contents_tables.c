@@ -203,15 +203,16 @@ enum { SECTIONS = STA_COUNT_OF(sections), SOURCES_SECTION = SECTIONS - 1, THREAD
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
 {
-    struct sta_buffer section = {0};
     for (size_t s = 0; s < SECTIONS; s++) {
-        sta_buffer_clear(&section);
-        sections[s].put(&section, tables);
-        sta_put_u64(out, section.size);
-        sta_put(out, section.data, section.size);
-        out->failed |= section.failed;
+        const size_t at = out->size;
+        sta_put_u64(out, 0); /* the section's size, once it is known */
+        sections[s].put(out, tables);
+        if (out->failed)
+            return;
+        const uint64_t size = out->size - at - sizeof size;
+        for (unsigned byte = 0; byte < sizeof size; byte++)
+            out->data[at + byte] = (char)(size >> 8 * byte);
     }
-    sta_buffer_fini(&section);
 }
 
 #define WORTH_THREADS ((size_t)1 << 20) /* bytes of content */
