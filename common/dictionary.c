@@ -335,22 +335,28 @@ static _Atomic uint64_t *new_slot(struct sta_dictionary *dictionary, uint32_t co
     return &table->slots[probe(dictionary, table, hash, bytes, length, &none)];
 }
 
-static uint32_t add(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes, size_t length)
+/* Under the lock. */
+static uint32_t add_locked(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes, size_t length)
 {
     uint32_t code;
-    pthread_mutex_lock(&dictionary->lock);
     probe(dictionary, atomic_load_explicit(&dictionary->table, memory_order_relaxed), hash, bytes, length,
           &code);
-    if (code == STA_NO_CODE) {
-        const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
-        STA_ASSERT(count < STA_NO_CODE - 1);
-        _Atomic uint64_t *slot = new_slot(dictionary, count, hash, bytes, length);
-        /* Count before slot: who finds the code without the lock may ask for its text at once. */
-        bool kept = slot != NULL && fill_entry(dictionary, count, hash, bytes, length);
-        if (kept)
-            atomic_store_explicit(slot, slot_of(hash, count), memory_order_release);
-        code = kept ? count : 0;
-    }
+    if (code != STA_NO_CODE)
+        return code;
+    const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
+    STA_ASSERT(count < STA_NO_CODE - 1);
+    _Atomic uint64_t *slot = new_slot(dictionary, count, hash, bytes, length);
+    /* Count before slot: who finds the code without the lock may ask for its text at once. */
+    bool kept = slot != NULL && fill_entry(dictionary, count, hash, bytes, length);
+    if (kept)
+        atomic_store_explicit(slot, slot_of(hash, count), memory_order_release);
+    return kept ? count : 0;
+}
+
+static uint32_t add(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes, size_t length)
+{
+    pthread_mutex_lock(&dictionary->lock);
+    uint32_t code = add_locked(dictionary, hash, bytes, length);
     pthread_mutex_unlock(&dictionary->lock);
     return code;
 }
@@ -388,15 +394,17 @@ uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char
 #define TOGETHER 32 /* texts whose memory is fetched at the same time */
 
 /* First the slots are fetched, then the entries that they name, then the texts of these. */
-static void find_together(const struct sta_dictionary *dictionary, const struct table *table,
-                          const struct sta_text *texts, size_t count, uint32_t *codes)
+static void find_together(const struct sta_dictionary *dictionary, const struct sta_text *texts,
+                          const uint64_t *hashes, size_t count, uint32_t *codes)
 {
-    uint64_t hashes[TOGETHER];
+    const struct table *table = table_of(dictionary);
     const struct entry *entries[TOGETHER];
-    for (size_t i = 0; i < count; i++) {
-        hashes[i] = hash_of(texts[i].bytes, texts[i].length);
+    for (size_t i = 0; table == NULL && i < count; i++)
+        codes[i] = find_without_table(dictionary, texts[i].bytes, texts[i].length);
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
         __builtin_prefetch((const void *)&table->slots[(size_t)hashes[i] & (table->capacity - 1)]);
-    }
     for (size_t i = 0; i < count; i++) {
         uint64_t held = atomic_load_explicit(&table->slots[(size_t)hashes[i] & (table->capacity - 1)],
                                              memory_order_acquire);
@@ -413,12 +421,29 @@ static void find_together(const struct sta_dictionary *dictionary, const struct 
 void sta_dictionary_find_many(const struct sta_dictionary *dictionary, const struct sta_text *texts,
                               size_t count, uint32_t *codes)
 {
-    const struct table *table = table_of(dictionary);
-    for (size_t i = 0; table == NULL && i < count; i++)
-        codes[i] = find_without_table(dictionary, texts[i].bytes, texts[i].length);
-    for (size_t first = 0; table != NULL && first < count; first += TOGETHER)
-        find_together(dictionary, table, texts + first, STA_MIN(count - first, (size_t)TOGETHER),
-                      codes + first);
+    uint64_t hashes[TOGETHER];
+    for (size_t first = 0; first < count; first += TOGETHER) {
+        const size_t some = STA_MIN(count - first, (size_t)TOGETHER);
+        for (size_t i = 0; i < some; i++)
+            hashes[i] = hash_of(texts[first + i].bytes, texts[first + i].length);
+        find_together(dictionary, texts + first, hashes, some, codes + first);
+    }
+}
+
+static void intern_together(struct sta_dictionary *dictionary, const struct sta_text *texts,
+                            const uint64_t *hashes, size_t count, uint32_t *codes)
+{
+    size_t first = 0;
+    find_together(dictionary, texts, hashes, count, codes);
+    while (first < count && codes[first] != STA_NO_CODE)
+        first++;
+    if (first == count)
+        return;
+    pthread_mutex_lock(&dictionary->lock);
+    for (size_t i = first; i < count; i++)
+        if (codes[i] == STA_NO_CODE)
+            codes[i] = add_locked(dictionary, hashes[i], texts[i].bytes, texts[i].length);
+    pthread_mutex_unlock(&dictionary->lock);
 }
 
 struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code)
@@ -471,22 +496,50 @@ uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, struct s
     return ranks;
 }
 
+static size_t cache_slot(uint64_t hash)
+{
+    return (size_t)(hash >> 32) & (STA_DICTIONARY_CACHE_SLOTS - 1);
+}
+
 void sta_dictionary_cache_init(struct sta_dictionary_cache *cache, struct sta_dictionary *dictionary)
 {
     memset(cache, 0, sizeof *cache);
     cache->dictionary = dictionary;
 }
 
+uint32_t sta_dictionary_cache_find(const struct sta_dictionary_cache *cache, const char *bytes, size_t length,
+                                   uint64_t *hash)
+{
+    *hash = hash_of(bytes, length);
+    const struct sta_dictionary_cache_slot *slot = &cache->slots[cache_slot(*hash)];
+    bool same = slot->hash == *hash && slot->text.length == length && slot->text.bytes != NULL &&
+                memcmp(slot->text.bytes, bytes, length) == 0;
+    return same ? slot->code : STA_NO_CODE;
+}
+
+static void remember(struct sta_dictionary_cache *cache, uint64_t hash, uint32_t code)
+{
+    cache->slots[cache_slot(hash)] =
+        (struct sta_dictionary_cache_slot){hash, sta_dictionary_text(cache->dictionary, code), code};
+}
+
 uint32_t sta_dictionary_cache_intern(struct sta_dictionary_cache *cache, const char *bytes, size_t length)
 {
-    uint64_t hash = hash_of(bytes, length);
-    size_t slot = (size_t)(hash >> 32) & (STA_DICTIONARY_CACHE_SLOTS - 1);
-    if (cache->slots[slot].hash == hash && cache->slots[slot].text.length == length &&
-        cache->slots[slot].text.bytes != NULL && memcmp(cache->slots[slot].text.bytes, bytes, length) == 0)
-        return cache->slots[slot].code;
-    uint32_t code = intern_hashed(cache->dictionary, hash, bytes, length);
-    cache->slots[slot].hash = hash;
-    cache->slots[slot].text = sta_dictionary_text(cache->dictionary, code);
-    cache->slots[slot].code = code;
+    uint64_t hash;
+    uint32_t code = sta_dictionary_cache_find(cache, bytes, length, &hash);
+    if (code == STA_NO_CODE) {
+        code = intern_hashed(cache->dictionary, hash, bytes, length);
+        remember(cache, hash, code);
+    }
     return code;
+}
+
+void sta_dictionary_cache_intern_many(struct sta_dictionary_cache *cache, const struct sta_text *texts,
+                                      const uint64_t *hashes, size_t count, uint32_t *codes)
+{
+    for (size_t first = 0; first < count; first += TOGETHER)
+        intern_together(cache->dictionary, texts + first, hashes + first,
+                        STA_MIN(count - first, (size_t)TOGETHER), codes + first);
+    for (size_t i = 0; i < count; i++)
+        remember(cache, hashes[i], codes[i]);
 }

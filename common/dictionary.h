@@ -61,7 +61,7 @@ uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, struct s
 #define STA_DICTIONARY_CACHE_SLOTS 1024
 struct sta_dictionary_cache {
     struct sta_dictionary *dictionary;
-    struct {
+    struct sta_dictionary_cache_slot {
         uint64_t hash;
         struct sta_text text;
         uint32_t code;
@@ -69,5 +69,12 @@ struct sta_dictionary_cache {
 };
 void sta_dictionary_cache_init(struct sta_dictionary_cache *cache, struct sta_dictionary *dictionary);
 uint32_t sta_dictionary_cache_intern(struct sta_dictionary_cache *cache, const char *bytes, size_t length);
+/** The code of a text that was seen lately, else STA_NO_CODE.  *hash: of the text. */
+uint32_t sta_dictionary_cache_find(const struct sta_dictionary_cache *cache, const char *bytes, size_t length,
+                                   uint64_t *hash);
+/** Interns texts that it did not find, with their hashes, and remembers them: they wait for memory together,
+ * and those that are new take the dictionary's lock once for some tens. */
+void sta_dictionary_cache_intern_many(struct sta_dictionary_cache *cache, const struct sta_text *texts,
+                                      const uint64_t *hashes, size_t count, uint32_t *codes);
 
 #endif

@@ -65,6 +65,34 @@ Test(dictionary, many_are_found_as_one_is)
     sta_dictionary_destroy(dictionary);
 }
 
+/* Some are there already, some new, some twice among the new. */
+Test(dictionary, many_are_interned_as_one_is)
+{
+    struct sta_dictionary *dictionary = sta_dictionary_create();
+    static struct sta_dictionary_cache cache;
+    enum { COUNT = 5000, KINDS = 1700 };
+    static struct sta_text texts[COUNT];
+    static uint64_t hashes[COUNT];
+    static uint32_t codes[COUNT];
+    char name[32];
+    sta_dictionary_cache_init(&cache, dictionary);
+    for (unsigned i = 0; i < COUNT; i++) {
+        int length = snprintf(name, sizeof name, "text %u", i * 7 % KINDS);
+        texts[i] = (struct sta_text){strdup(name), (uint32_t)length};
+        if (i % 5 == 0 && i < KINDS)
+            sta_dictionary_intern(dictionary, name, (size_t)length);
+        (void)sta_dictionary_cache_find(&cache, texts[i].bytes, texts[i].length, &hashes[i]);
+    }
+    sta_dictionary_cache_intern_many(&cache, texts, hashes, COUNT, codes);
+    cr_assert_eq(sta_dictionary_count(dictionary), KINDS);
+    for (unsigned i = 0; i < COUNT; i++) {
+        cr_assert_eq(codes[i], sta_dictionary_find(dictionary, texts[i].bytes, texts[i].length));
+        cr_assert_eq(codes[i], sta_dictionary_cache_intern(&cache, texts[i].bytes, texts[i].length));
+        free((char *)(uintptr_t)texts[i].bytes);
+    }
+    sta_dictionary_destroy(dictionary);
+}
+
 Test(dictionary, texts_may_hold_zeros_and_be_empty)
 {
     struct sta_dictionary *dictionary = sta_dictionary_create();
