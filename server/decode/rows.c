@@ -11,12 +11,11 @@
 #include "common/lower_case.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "decode/arg_values.h"
 #include "decode/json_text.h"
 
-#define NAME_ROOM 512   /* longest category that is lower-cased without allocating */
-#define THREADS 1024    /* remembered; a power of two */
-#define VALUE_CACHES 64 /* keys whose texts are remembered; a cache is some 40 KiB */
-#define NO_COLUMN UINT32_MAX
+#define NAME_ROOM 512 /* longest category that is lower-cased without allocating */
+#define THREADS 1024  /* remembered; a power of two */
 
 struct known_thread {
     struct sta_thread thread;
@@ -34,14 +33,11 @@ struct sta_rows {
     const char *path; /* of the source whose lines these are */
     uint32_t source;  /* its code */
     struct sta_dictionary_cache names, cats, file_refs, host_refs;
-    struct sta_dictionary_cache *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
-    unsigned value_caches;
     struct known_thread threads[THREADS];
     struct last_value last_cat, last_host, last_file;
     uint32_t reserved[STA_RESERVED_COUNT];        /* codes of the keys that mean something */
     uint8_t reserved_of_key[STA_ARGS_KEYS_LIMIT]; /* 1 + enum sta_reserved_key, 0: none */
-    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT];  /* in the present batch */
-    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];    /* of its values, as in sta_tables_kinds */
+    struct sta_arg_values *args;
 };
 
 struct sta_rows *sta_rows_create(struct sta_tables *tables)
@@ -53,6 +49,7 @@ struct sta_rows *sta_rows_create(struct sta_tables *tables)
     };
     struct sta_rows *rows = sta_alloc(sizeof *rows);
     rows->tables = tables;
+    rows->args = sta_arg_values_create(tables);
     rows->source = STA_NO_CODE;
     sta_dictionary_cache_init(&rows->names, sta_tables_names(tables));
     sta_dictionary_cache_init(&rows->cats, sta_tables_cats(tables));
@@ -68,8 +65,7 @@ struct sta_rows *sta_rows_create(struct sta_tables *tables)
 
 void sta_rows_destroy(struct sta_rows *rows)
 {
-    for (size_t i = 0; i < STA_ARGS_KEYS_LIMIT; i++)
-        free(rows->values[i]);
+    sta_arg_values_destroy(rows->args);
     free(rows);
 }
 
@@ -80,18 +76,12 @@ void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const 
     if (source != rows->source) /* what is remembered of hashes is of the source before */
         rows->last_host.length = rows->last_file.length = 0;
     rows->source = source;
-    memset(rows->column_of_key, 0xff, sizeof rows->column_of_key);
-    for (uint32_t i = 0; i < batch->args_count; i++)
-        rows->column_of_key[batch->args[i].key] = i;
+    sta_arg_values_begin(rows->args, batch);
 }
 
 void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->args_count; i++) {
-        uint32_t key = batch->args[i].key;
-        sta_tables_note_kinds(rows->tables, key, rows->kinds_of_key[key]);
-        rows->kinds_of_key[key] = 0;
-    }
+    sta_arg_values_end(rows->args, batch);
 }
 
 /* ---- codes of texts */
@@ -222,77 +212,6 @@ static uint32_t thread_code(struct sta_rows *rows, int64_t pid, int64_t tid, uin
     return known->code;
 }
 
-/* ---- args */
-
-static __attribute__((noinline)) struct sta_args_column *add_column(struct sta_rows *rows,
-                                                                    struct sta_batch *batch, uint32_t key)
-{
-    STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
-    rows->column_of_key[key] = batch->args_count;
-    batch->args[batch->args_count] = (struct sta_args_column){.key = key};
-    return &batch->args[batch->args_count++];
-}
-
-static __attribute__((noinline)) void grow_column(struct sta_args_column *column)
-{
-    uint32_t capacity = column->capacity ? column->capacity * 2 : 256;
-    column->rows = sta_realloc_array(column->rows, capacity, sizeof *column->rows);
-    column->kinds = sta_realloc_array(column->kinds, capacity, sizeof *column->kinds);
-    column->values = sta_realloc_array(column->values, capacity, sizeof *column->values);
-    column->capacity = capacity;
-}
-
-static uint32_t text_value(struct sta_rows *rows, uint32_t key, const char *text, uint32_t length)
-{
-    if (rows->values[key] == NULL && rows->value_caches == VALUE_CACHES)
-        return sta_dictionary_intern(sta_tables_values(rows->tables, key), text, length);
-    if (rows->values[key] == NULL) {
-        rows->value_caches++;
-        rows->values[key] = sta_alloc(sizeof *rows->values[key]);
-        sta_dictionary_cache_init(rows->values[key], sta_tables_values(rows->tables, key));
-    }
-    return sta_dictionary_cache_intern(rows->values[key], text, length);
-}
-
-/* Of what is not written as an integer. */
-static __attribute__((noinline)) enum sta_value_kind
-other_value(struct sta_rows *rows, uint32_t key, const struct sta_json_value *value, union sta_value *out)
-{
-    if (value->kind == STA_JSON_BOOL) {
-        out->integer = value->integer;
-        return STA_VALUE_BOOL;
-    }
-    if (value->kind == STA_JSON_DOUBLE) {
-        out->number = value->number;
-        return STA_VALUE_FLOAT;
-    }
-    if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
-        return STA_VALUE_INT;
-    if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &out->number))
-        return STA_VALUE_FLOAT;
-    out->integer = 0;
-    out->code = text_value(rows, key, value->text, value->length);
-    return STA_VALUE_TEXT;
-}
-
-static inline void add_arg(struct sta_rows *rows, struct sta_batch *batch, const struct sta_record_arg *arg)
-{
-    uint32_t number = rows->column_of_key[arg->key];
-    struct sta_args_column *column =
-        number == NO_COLUMN ? add_column(rows, batch, arg->key) : &batch->args[number];
-    if (column->count == column->capacity)
-        grow_column(column);
-    uint32_t at = column->count++;
-    column->rows[at] = batch->count;
-    enum sta_value_kind kind = STA_VALUE_INT;
-    if (arg->value.kind == STA_JSON_INT)
-        column->values[at].integer = arg->value.integer;
-    else
-        kind = other_value(rows, arg->key, &arg->value, &column->values[at]);
-    column->kinds[at] = (uint8_t)kind;
-    rows->kinds_of_key[arg->key] |= (uint8_t)(1u << kind);
-}
-
 /* ---- events */
 
 struct reserved_args {
@@ -401,7 +320,7 @@ static void add_args(struct sta_rows *rows, const struct sta_record *record,
 {
     for (uint32_t i = 0; i < record->arg_count; i++)
         if (i != plan->file.arg && i != plan->host.arg && is_there(&record->args[i].value))
-            add_arg(rows, batch, &record->args[i]);
+            sta_arg_values_add(rows->args, batch, &record->args[i]);
 }
 
 static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,

@@ -21,7 +21,7 @@ void sta_rows_destroy(struct sta_rows *rows);
  * records are from, borrowed till the end. */
 void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const char *path);
 
-/** After the last: notes in the tables which kinds of values the batch's args have. */
+/** After the last: the codes of texts are there, and the tables know which kinds of values the args have. */
 void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);
 
 /**

@@ -1,10 +1,12 @@
-/* Record files of DASF: whatever they hold, every record read is counted once, and every row names its
- * record. */
+/* Record files of DASF: whatever they hold, every record read is counted once, every row names its record,
+ * and the values of a payload are those that msgpack-c finds in it. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "common/memory.h"
+#include "decode/chunks.h"
 #include "decode/decode.h"
+#include "tests/fuzz/message_reference.h"
 
 #define INPUTS 500 /* before the tables are made anew */
 
@@ -25,6 +27,17 @@ static void make_anew(void)
     sta_batch_init(&batch);
 }
 
+/* The payloads of all whole records. */
+static void compare_with_library(const char *bytes, size_t size)
+{
+    while (size >= STA_RECORD_LENGTH && sta_record_length(bytes) <= size - STA_RECORD_LENGTH) {
+        const size_t payload = (size_t)sta_record_length(bytes);
+        STA_ASSERT(same_message(bytes + STA_RECORD_LENGTH, payload));
+        bytes += STA_RECORD_LENGTH + payload;
+        size -= STA_RECORD_LENGTH + payload;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -41,5 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < batch.args[a].count; i++)
             STA_ASSERT(batch.args[a].rows[i] < batch.count);
     sta_source_fini(&source);
+    compare_with_library((const char *)data, size);
     return 0;
 }

@@ -1,25 +1,70 @@
-/* message.h - the payload of one record, decoded by msgpack-c within our limits.
+/* message.h - the payload of one record, read value by value where it lies.
  *
- * The library allocates by the counts that a payload states, before it reads the items; so these are held
- * against the payload first. */
+ * A value is what its header says; the items of a container are the values that follow.  msgpack-c reads the
+ * same bytes, but makes a tree of objects of each payload first, which took longer than all that is done with
+ * them, and its parser without a tree does not say where a container begins.  It is the reference in the unit
+ * test and in the fuzz target: both accept the same payloads and find the same values in them. */
 #ifndef STA_DECODE_DASF_MESSAGE_H
 #define STA_DECODE_DASF_MESSAGE_H
 
-#include <msgpack.h>
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #define STA_MESSAGE_VALUES ((uint32_t)1 << 20) /* of one payload, inner ones too */
-#define STA_MESSAGE_DEPTH 32                   /* containers inside containers; what msgpack-c can do */
+#define STA_MESSAGE_DEPTH 32                   /* containers inside containers, as many as msgpack-c takes */
 
-struct sta_message {
-    msgpack_zone *zone; /* the objects live here until the next payload */
-    msgpack_object object;
+enum sta_message_type {
+    STA_MESSAGE_ABSENT, /* never read: for members that are not there */
+    STA_MESSAGE_NIL,
+    STA_MESSAGE_BOOL,
+    STA_MESSAGE_WHOLE, /* an integer from 0 on */
+    STA_MESSAGE_NEGATIVE,
+    STA_MESSAGE_FLOAT,
+    STA_MESSAGE_TEXT,
+    STA_MESSAGE_ARRAY,
+    STA_MESSAGE_MAP,
+    STA_MESSAGE_OTHER /* bytes and extensions */
 };
 
-void sta_message_init(struct sta_message *message);
-void sta_message_fini(struct sta_message *message);
-/** Decodes a payload, which is one object and nothing behind it.  Texts point into @bytes.
- * Return: NULL, or why it is damaged (static). */
-const char *sta_message_read(struct sta_message *message, const char *bytes, size_t size);
+struct sta_message_value {
+    enum sta_message_type type;
+    uint32_t count; /* bytes of a text, items of an array, pairs of a map */
+    union {
+        uint64_t whole; /* also BOOL: 0 or 1 */
+        int64_t negative;
+        double number;
+        struct {
+            const char *bytes; /* of a text or of a container's items; borrowed from the payload */
+            const char *end;   /* of the items, once the container was skipped */
+        };
+    };
+};
+
+/* A walk over a payload. */
+struct sta_message {
+    const char *at, *end;
+    uint32_t values;    /* read so far */
+    const char *reason; /* why a call has failed; static */
+};
+
+/** Reads a value; of a container its header alone, so that its first item is next.  Return: false when it is
+ * cut off, no msgpack, or one too many. */
+bool sta_message_next(struct sta_message *message, struct sta_message_value *value);
+static inline bool sta_message_nests(const struct sta_message_value *value)
+{
+    return value->type == STA_MESSAGE_ARRAY || value->type == STA_MESSAGE_MAP;
+}
+
+/** Goes past the items of a container that was just read, and sets its end.  @depth: containers around it.
+ * Return: as sta_message_next, and false when it is nested too deep. */
+bool sta_message_skip(struct sta_message *message, struct sta_message_value *value, unsigned depth);
+
+/** Reads a value, of a container all of it. */
+static inline bool sta_message_read(struct sta_message *message, struct sta_message_value *value,
+                                    unsigned depth)
+{
+    return sta_message_next(message, value) &&
+           (!sta_message_nests(value) || sta_message_skip(message, value, depth));
+}
 
 #endif

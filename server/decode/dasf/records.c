@@ -11,13 +11,12 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "decode/dasf/message.h"
 #include "decode/dasf/values.h"
 #include "decode/rows.h"
 
 #define EXCERPT 200                  /* characters of a damaged record */
 #define PREDICTED 32                 /* args whose keys are looked for where they were the last time */
-#define KEPT_TEXT ((size_t)1 << 20)  /* bytes of texts that are kept for the next record */
+#define KEPT_TEXT ((size_t)1 << 20)  /* bytes of a buffer that are kept for the next record */
 #define NO_WORKER (INT64_C(1) << 32) /* above the numbers of workers: for those without one */
 #define NANOSECONDS_LIMIT ((double)STA_TIME_LIMIT * 1000)
 
@@ -49,13 +48,19 @@ struct keys {
 #undef X
 };
 
-/* The members of a record's map; NULL: absent. */
+/* The members of a record's map. */
 #define MEMBER_LIST(X) X(name) X(timestamp) X(duration) X(phase) X(process_id) X(thread_id) X(args) X(scope)
 struct members {
-#define X(member) const msgpack_object *member;
+#define X(member) struct sta_message_value member;
     MEMBER_LIST(X)
 #undef X
     uint64_t unknown;
+    const struct pair *pairs; /* of args, when that is a map */
+    size_t pair_count;
+};
+
+struct pair {
+    struct sta_message_value key, value;
 };
 
 struct known_key {
@@ -67,7 +72,7 @@ struct sta_record_scanner {
     struct sta_tables *tables;
     struct sta_rows *rows;
     struct sta_record record;
-    struct sta_message message;
+    struct sta_buffer pairs; /* of the record's args */
     struct sta_value_texts texts;
     struct keys keys;
     struct known_key predicted[KIND_OTHER][PREDICTED];
@@ -87,7 +92,6 @@ struct sta_record_scanner *sta_record_scanner_create(struct sta_tables *tables)
     struct sta_record_scanner *scanner = sta_alloc(sizeof *scanner);
     scanner->tables = tables;
     scanner->rows = sta_rows_create(tables);
-    sta_message_init(&scanner->message);
 #define X(field, name) scanner->keys.field = sta_tables_intern_key(tables, name, strlen(name));
     KEY_LIST(X)
 #undef X
@@ -98,7 +102,7 @@ void sta_record_scanner_destroy(struct sta_record_scanner *scanner)
 {
     sta_rows_destroy(scanner->rows);
     sta_record_fini(&scanner->record);
-    sta_message_fini(&scanner->message);
+    sta_buffer_fini(&scanner->pairs);
     sta_buffer_fini(&scanner->texts.text);
     free(scanner);
 }
@@ -122,29 +126,86 @@ bool sta_records_begin(const char *bytes, size_t size)
 
 /* ---- members */
 
-static bool is_text(const msgpack_object *object, const char *text)
+static inline bool is_text(const struct sta_message_value *value, const char *text)
 {
     size_t length = strlen(text);
-    return object != NULL && object->type == MSGPACK_OBJECT_STR && object->via.str.size == length &&
-           memcmp(object->via.str.ptr, text, length) == 0;
+    return value->type == STA_MESSAGE_TEXT && value->count == length &&
+           memcmp(value->bytes, text, length) == 0;
 }
 
 /* The last of repeated members counts. */
-static struct members members_of(const msgpack_object_map *map)
+static struct sta_message_value *member_of(struct members *members, const struct sta_message_value *key)
 {
-    struct members members = {0};
-    for (uint32_t i = 0; i < map->size; i++) {
-        const msgpack_object *key = &map->ptr[i].key, *value = &map->ptr[i].val;
 #define X(member)                                                                                            \
-    if (is_text(key, #member)) {                                                                             \
-        members.member = value;                                                                              \
-        continue;                                                                                            \
-    }
-        MEMBER_LIST(X)
+    if (is_text(key, #member))                                                                               \
+        return &members->member;
+    MEMBER_LIST(X)
 #undef X
-        members.unknown++;
+    return NULL;
+}
+
+static void clear_kept(struct sta_buffer *buffer)
+{
+    sta_buffer_clear(buffer);
+    if (buffer->capacity > KEPT_TEXT)
+        sta_buffer_fini(buffer);
+}
+
+static bool read_pairs(struct sta_record_scanner *scanner, struct sta_message *in,
+                       struct sta_message_value *args)
+{
+    clear_kept(&scanner->pairs);
+    for (uint32_t i = 0; i < args->count; i++) {
+        struct pair *pair = (struct pair *)(void *)sta_buffer_reserve(&scanner->pairs, sizeof *pair);
+        if (pair == NULL) {
+            in->reason = "no memory for its values";
+            return false;
+        }
+        if (!sta_message_read(in, &pair->key, 2) || !sta_message_read(in, &pair->value, 2))
+            return false;
+        scanner->pairs.size += sizeof *pair;
     }
-    return members;
+    return true;
+}
+
+static bool read_member(struct sta_record_scanner *scanner, struct sta_message *in, struct members *members)
+{
+    struct sta_message_value key, value;
+    if (!sta_message_read(in, &key, 1) || !sta_message_next(in, &value))
+        return false;
+    struct sta_message_value *member = member_of(members, &key);
+    members->unknown += member == NULL;
+    bool pairs = member == &members->args && value.type == STA_MESSAGE_MAP;
+    if (pairs ? !read_pairs(scanner, in, &value)
+              : sta_message_nests(&value) && !sta_message_skip(in, &value, 1))
+        return false;
+    if (member != NULL)
+        *member = value;
+    return true;
+}
+
+/* Reads a payload, which is one map and nothing behind it.  Return: NULL, or why it is damaged. */
+static const char *read_members(struct sta_record_scanner *scanner, const struct span *span,
+                                struct members *members)
+{
+    struct sta_message in = {.at = span->payload, .end = span->payload + span->size};
+    struct sta_message_value all;
+    *members = (struct members){0};
+    bool good = sta_message_next(&in, &all);
+    bool map = good && all.type == STA_MESSAGE_MAP;
+    for (uint32_t i = 0; map && good && i < all.count; i++)
+        good = read_member(scanner, &in, members);
+    if (good && all.type == STA_MESSAGE_ARRAY)
+        good = sta_message_skip(&in, &all, 0);
+    if (!good)
+        return in.reason;
+    if (in.at != in.end)
+        return "bytes behind the object";
+    if (members->args.type == STA_MESSAGE_MAP) {
+        members->pairs = (const struct pair *)(const void *)scanner->pairs.data;
+        members->pair_count = members->args.count;
+    }
+    return map ? NULL : "not a map";
 }
 
 /* By its name; one of an unknown phase is none that an analysis reads. */
@@ -153,25 +214,24 @@ static enum record_kind kind_of(const struct members *members)
     static const char *const phases[] = {"X", "I", "B", "E"};
     bool known = false;
     for (size_t i = 0; i < STA_COUNT_OF(phases); i++)
-        known |= is_text(members->phase, phases[i]);
+        known |= is_text(&members->phase, phases[i]);
     if (!known)
         return KIND_OTHER;
 #define X(NAME, text, category)                                                                              \
-    if (is_text(members->name, text))                                                                        \
+    if (is_text(&members->name, text))                                                                       \
         return KIND_##NAME;
     KIND_LIST(X)
 #undef X
     return KIND_OTHER;
 }
 
-static const msgpack_object *find_arg(const struct members *members, const char *name)
+static const struct sta_message_value *find_arg(const struct members *members, const char *name)
 {
-    const msgpack_object *found = NULL;
-    if (members->args == NULL || members->args->type != MSGPACK_OBJECT_MAP)
-        return NULL;
-    for (uint32_t i = 0; i < members->args->via.map.size; i++)
-        if (is_text(&members->args->via.map.ptr[i].key, name))
-            found = &members->args->via.map.ptr[i].val;
+    static const struct sta_message_value absent = {.type = STA_MESSAGE_ABSENT};
+    const struct sta_message_value *found = &absent;
+    for (size_t i = 0; i < members->pair_count; i++)
+        if (is_text(&members->pairs[i].key, name))
+            found = &members->pairs[i].value;
     return found;
 }
 
@@ -194,25 +254,19 @@ static void add_value(struct sta_record_scanner *scanner, uint32_t key, struct s
     record->args[record->arg_count++] = (struct sta_record_arg){key, value};
 }
 
-static void add_object(struct sta_record_scanner *scanner, uint32_t key, const msgpack_object *object)
-{
-    if (object != NULL)
-        add_value(scanner, key, sta_value_of(&scanner->texts, object));
-}
-
 /* The code of an arg's key.  Records of a kind have the same keys in the same order, nearly always. */
 static uint32_t key_code(struct sta_record_scanner *scanner, struct known_key *predicted,
-                         const msgpack_object_str *key)
+                         const struct sta_message_value *key)
 {
-    bool fits = predicted != NULL && key->size > 0 && key->size <= sizeof predicted->text;
-    if (fits && predicted->length == key->size && memcmp(predicted->text, key->ptr, key->size) == 0)
+    bool fits = predicted != NULL && key->count > 0 && key->count <= sizeof predicted->text;
+    if (fits && predicted->length == key->count && memcmp(predicted->text, key->bytes, key->count) == 0)
         return predicted->code;
-    if (sta_utf8_valid_prefix(key->ptr, key->size) != key->size)
+    if (sta_utf8_valid_prefix(key->bytes, key->count) != key->count)
         return STA_NO_CODE;
-    uint32_t code = sta_tables_intern_key(scanner->tables, key->ptr, key->size);
+    uint32_t code = sta_tables_intern_key(scanner->tables, key->bytes, key->count);
     if (fits) {
-        memcpy(predicted->text, key->ptr, key->size);
-        predicted->length = key->size;
+        memcpy(predicted->text, key->bytes, key->count);
+        predicted->length = key->count;
         predicted->code = code;
     }
     return code;
@@ -220,19 +274,16 @@ static uint32_t key_code(struct sta_record_scanner *scanner, struct known_key *p
 
 static void add_args(struct sta_record_scanner *scanner, const struct members *members, enum record_kind kind)
 {
-    if (members->args == NULL || members->args->type != MSGPACK_OBJECT_MAP)
-        return;
-    const msgpack_object_map *map = &members->args->via.map;
-    for (uint32_t i = 0; i < map->size; i++) {
-        const msgpack_object *key = &map->ptr[i].key;
-        if (kind == KIND_COMPUTE && is_text(key, "name"))
+    for (size_t i = 0; i < members->pair_count; i++) {
+        const struct pair *pair = &members->pairs[i];
+        if (kind == KIND_COMPUTE && is_text(&pair->key, "name"))
             continue; /* it is the event's */
         uint32_t code = STA_NO_CODE;
-        if (kind == KIND_MEMORY && is_text(key, "size")) /* not the size of a result */
+        if (kind == KIND_MEMORY && is_text(&pair->key, "size")) /* not the size of a result */
             code = scanner->keys.managed;
-        else if (key->type == MSGPACK_OBJECT_STR)
-            code = key_code(scanner, i < PREDICTED ? &scanner->predicted[kind][i] : NULL, &key->via.str);
-        add_object(scanner, code, &map->ptr[i].val);
+        else if (pair->key.type == STA_MESSAGE_TEXT)
+            code = key_code(scanner, i < PREDICTED ? &scanner->predicted[kind][i] : NULL, &pair->key);
+        add_value(scanner, code, sta_value_of(&scanner->texts, &pair->value));
     }
 }
 
@@ -247,19 +298,19 @@ static struct sta_json_value constant(const char *text)
  * the text when it is named otherwise.  Each worker is a process. */
 static int64_t worker_number(const struct members *members)
 {
-    const msgpack_object *thread = members->thread_id, *host = members->process_id;
+    const struct sta_message_value *thread = &members->thread_id, *host = &members->process_id;
     int64_t number;
-    if (thread == NULL || thread->type == MSGPACK_OBJECT_NIL)
+    if (thread->type == STA_MESSAGE_ABSENT || thread->type == STA_MESSAGE_NIL)
         return STA_NO_ID;
-    if (thread->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-        return (int64_t)(thread->via.u64 % NO_WORKER);
-    if (thread->type != MSGPACK_OBJECT_STR)
+    if (thread->type == STA_MESSAGE_WHOLE)
+        return (int64_t)(thread->whole % NO_WORKER);
+    if (thread->type != STA_MESSAGE_TEXT)
         return NO_WORKER;
-    const char *text = thread->via.str.ptr;
-    size_t size = thread->via.str.size, begin = strlen("worker--");
-    begin += host != NULL && host->type == MSGPACK_OBJECT_STR ? host->via.str.size : size;
+    const char *text = thread->bytes;
+    size_t size = thread->count, begin = strlen("worker--");
+    begin += host->type == STA_MESSAGE_TEXT ? host->count : size;
     bool usual = size > begin && memcmp(text, "worker-", 7) == 0 &&
-                 memcmp(text + 7, host->via.str.ptr, host->via.str.size) == 0 && text[begin - 1] == '-';
+                 memcmp(text + 7, host->bytes, host->count) == 0 && text[begin - 1] == '-';
     if (usual && sta_parse_int(text + begin, size - begin, &number) && number >= 0 && number < NO_WORKER)
         return number;
     return NO_WORKER + (int64_t)(XXH3_64bits(text, size) >> 32);
@@ -277,10 +328,12 @@ static const char *set_times(struct sta_record_scanner *scanner, const struct me
 {
     struct sta_record *record = &scanner->record;
     double timestamp, duration = 0;
-    if (members->timestamp == NULL || !sta_number_of(members->timestamp, &timestamp))
-        return members->timestamp == NULL ? "timestamp is missing" : "timestamp is not a number";
-    if (kind == KIND_COMPUTE && (members->duration == NULL || !sta_number_of(members->duration, &duration)))
-        return members->duration == NULL ? "duration is missing" : "duration is not a number";
+    if (!sta_number_of(&members->timestamp, &timestamp))
+        return members->timestamp.type == STA_MESSAGE_ABSENT ? "timestamp is missing"
+                                                             : "timestamp is not a number";
+    if (kind == KIND_COMPUTE && !sta_number_of(&members->duration, &duration))
+        return members->duration.type == STA_MESSAGE_ABSENT ? "duration is missing"
+                                                            : "duration is not a number";
     if (duration < 0)
         return "duration is negative";
     if (fabs(timestamp) * 1e9 > NANOSECONDS_LIMIT / 2 || duration * 1e9 > NANOSECONDS_LIMIT / 2)
@@ -299,14 +352,16 @@ static const char *set_times(struct sta_record_scanner *scanner, const struct me
 
 static void set_place(struct sta_record_scanner *scanner, const struct members *members, uint64_t number)
 {
-    static const msgpack_object zero = {.type = MSGPACK_OBJECT_POSITIVE_INTEGER};
+    static const struct sta_message_value zero = {.type = STA_MESSAGE_WHOLE};
+    const struct sta_message_value *host = &members->process_id;
     struct sta_record *record = &scanner->record;
     struct sta_json_value id = {.kind = STA_JSON_INT, .integer = worker_number(members)};
     if (id.integer == STA_NO_ID)
         id.kind = STA_JSON_ABSENT;
     record->fields[STA_FIELD_pid] = record->fields[STA_FIELD_tid] = id;
-    add_object(scanner, scanner->keys.hostname, members->process_id != NULL ? members->process_id : &zero);
-    add_object(scanner, scanner->keys.worker, members->thread_id);
+    add_value(scanner, scanner->keys.hostname,
+              sta_value_of(&scanner->texts, host->type != STA_MESSAGE_ABSENT ? host : &zero));
+    add_value(scanner, scanner->keys.worker, sta_value_of(&scanner->texts, &members->thread_id));
     add_value(scanner, scanner->keys.record,
               (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)number});
 }
@@ -325,9 +380,7 @@ static void begin_record(struct sta_record_scanner *scanner)
 {
     sta_record_clear(&scanner->record);
     scanner->stamp++;
-    sta_buffer_clear(&scanner->texts.text);
-    if (scanner->texts.text.capacity > KEPT_TEXT)
-        sta_buffer_fini(&scanner->texts.text);
+    clear_kept(&scanner->texts.text);
     scanner->texts.repaired = false;
 }
 
@@ -335,10 +388,10 @@ static void begin_record(struct sta_record_scanner *scanner)
  * missing. */
 static const char *set_task(struct sta_record_scanner *scanner, const struct members *members)
 {
-    const msgpack_object *key = find_arg(members, "key"), *name = find_arg(members, "name");
-    if (key == NULL || key->type != MSGPACK_OBJECT_STR)
+    const struct sta_message_value *key = find_arg(members, "key"), *name = find_arg(members, "name");
+    if (key->type != STA_MESSAGE_TEXT)
         return "args.key is missing or no text";
-    if (name == NULL || name->type != MSGPACK_OBJECT_STR)
+    if (name->type != STA_MESSAGE_TEXT)
         return "args.name is missing or no text";
     scanner->record.fields[STA_FIELD_name] = sta_value_of(&scanner->texts, name);
     return NULL;
@@ -380,12 +433,10 @@ static void note(struct sta_line_notes *notes, const struct span *span, const ch
 static const char *take_record(struct sta_record_scanner *scanner, const struct span *span,
                                struct sta_batch *batch, struct sta_chunk_outcome *outcome)
 {
-    const char *reason = sta_message_read(&scanner->message, span->payload, span->size);
+    struct members members;
+    const char *reason = read_members(scanner, span, &members);
     if (reason != NULL)
         return reason;
-    if (scanner->message.object.type != MSGPACK_OBJECT_MAP)
-        return "not a map";
-    struct members members = members_of(&scanner->message.object.via.map);
     enum record_kind kind = kind_of(&members);
     if (kind == KIND_OTHER) {
         outcome->counts.other++;

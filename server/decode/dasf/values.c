@@ -1,4 +1,4 @@
-/* msgpack objects as values of a record.
+/* Values of a payload as values of a record.
  *
  * DESIGN.  Most texts stay in the payload.  The others go to a buffer that may move while it grows, so until
  * all are there a value holds the place of its text, plus 1, where an integer would be. */
@@ -26,12 +26,13 @@ static void put_repaired(struct sta_value_texts *texts, const char *bytes, size_
     texts->repaired = true;
 }
 
-static struct sta_json_value value_of_text(struct sta_value_texts *texts, const msgpack_object_str *text)
+static struct sta_json_value value_of_text(struct sta_value_texts *texts,
+                                           const struct sta_message_value *text)
 {
     size_t from = texts->text.size;
-    if (sta_utf8_valid_prefix(text->ptr, text->size) == text->size)
-        return (struct sta_json_value){.kind = STA_JSON_STRING, .text = text->ptr, .length = text->size};
-    put_repaired(texts, text->ptr, text->size);
+    if (sta_utf8_valid_prefix(text->bytes, text->count) == text->count)
+        return (struct sta_json_value){.kind = STA_JSON_STRING, .text = text->bytes, .length = text->count};
+    put_repaired(texts, text->bytes, text->count);
     return text_behind(texts, from, STA_JSON_STRING);
 }
 
@@ -44,83 +45,88 @@ static struct sta_json_value value_of_large(struct sta_value_texts *texts, uint6
 
 /* ---- nested values, as compact JSON */
 
-static void put_value(struct sta_value_texts *texts, const msgpack_object *object);
+static void put_value(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *value);
 
-static void put_text(struct sta_value_texts *texts, const msgpack_object_str *text)
+static void put_text(struct sta_value_texts *texts, const struct sta_message_value *text)
 {
     struct sta_buffer valid = {0};
-    if (sta_utf8_valid_prefix(text->ptr, text->size) == text->size) {
-        sta_put_json_string(&texts->text, text->ptr, text->size);
+    if (sta_utf8_valid_prefix(text->bytes, text->count) == text->count) {
+        sta_put_json_string(&texts->text, text->bytes, text->count);
         return;
     }
-    char *room = sta_buffer_reserve(&valid, 3 * (size_t)text->size);
+    char *room = sta_buffer_reserve(&valid, 3 * (size_t)text->count);
     if (room != NULL)
-        sta_put_json_string(&texts->text, room, sta_utf8_repair(text->ptr, text->size, room));
+        sta_put_json_string(&texts->text, room, sta_utf8_repair(text->bytes, text->count, room));
     sta_buffer_fini(&valid);
     texts->repaired = true;
 }
 
-static void put_array(struct sta_value_texts *texts, const msgpack_object_array *array)
+/* The items of a container were read before, when it was skipped: they can be read again. */
+static void put_array(struct sta_value_texts *texts, struct sta_message *in, uint32_t count)
 {
+    struct sta_message_value item;
     sta_put_char(&texts->text, '[');
-    for (uint32_t i = 0; i < array->size; i++) {
+    for (uint32_t i = 0; i < count && sta_message_next(in, &item); i++) {
         if (i > 0)
             sta_put_char(&texts->text, ',');
-        put_value(texts, &array->ptr[i]);
+        put_value(texts, in, &item);
     }
     sta_put_char(&texts->text, ']');
 }
 
 /* JSON knows texts alone as keys: numbers are put in quotes. */
-static void put_key(struct sta_value_texts *texts, const msgpack_object *key)
+static void put_key(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *key)
 {
-    bool text = key->type == MSGPACK_OBJECT_STR;
-    bool nested = key->type == MSGPACK_OBJECT_ARRAY || key->type == MSGPACK_OBJECT_MAP;
+    bool text = key->type == STA_MESSAGE_TEXT;
+    bool nested = sta_message_nests(key);
     if (!text)
         sta_put_char(&texts->text, '"');
     if (!nested)
-        put_value(texts, key);
+        put_value(texts, in, key);
+    else
+        (void)sta_message_skip(in, key, 0);
     if (!text)
         sta_put_char(&texts->text, '"');
 }
 
-static void put_map(struct sta_value_texts *texts, const msgpack_object_map *map)
+static void put_map(struct sta_value_texts *texts, struct sta_message *in, uint32_t count)
 {
+    struct sta_message_value item;
     sta_put_char(&texts->text, '{');
-    for (uint32_t i = 0; i < map->size; i++) {
+    for (uint32_t i = 0; i < count && sta_message_next(in, &item); i++) {
         if (i > 0)
             sta_put_char(&texts->text, ',');
-        put_key(texts, &map->ptr[i].key);
+        put_key(texts, in, &item);
         sta_put_char(&texts->text, ':');
-        put_value(texts, &map->ptr[i].val);
+        if (sta_message_next(in, &item))
+            put_value(texts, in, &item);
     }
     sta_put_char(&texts->text, '}');
 }
 
-static void put_value(struct sta_value_texts *texts, const msgpack_object *object)
+static void put_value(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *value)
 {
-    switch (object->type) {
-    case MSGPACK_OBJECT_BOOLEAN:
-        sta_put_text(&texts->text, object->via.boolean ? "true" : "false");
+    switch (value->type) {
+    case STA_MESSAGE_BOOL:
+        sta_put_text(&texts->text, value->whole ? "true" : "false");
         break;
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        sta_put_uint(&texts->text, object->via.u64);
+    case STA_MESSAGE_WHOLE:
+        sta_put_uint(&texts->text, value->whole);
         break;
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        sta_put_int(&texts->text, object->via.i64);
+    case STA_MESSAGE_NEGATIVE:
+        sta_put_int(&texts->text, value->negative);
         break;
-    case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64:
-        sta_put_double(&texts->text, object->via.f64);
+    case STA_MESSAGE_FLOAT:
+        sta_put_double(&texts->text, value->number);
         break;
-    case MSGPACK_OBJECT_STR:
-        put_text(texts, &object->via.str);
+    case STA_MESSAGE_TEXT:
+        put_text(texts, value);
         break;
-    case MSGPACK_OBJECT_ARRAY:
-        put_array(texts, &object->via.array);
+    case STA_MESSAGE_ARRAY:
+        put_array(texts, in, value->count);
         break;
-    case MSGPACK_OBJECT_MAP:
-        put_map(texts, &object->via.map);
+    case STA_MESSAGE_MAP:
+        put_map(texts, in, value->count);
         break;
     default:
         sta_put_text(&texts->text, "null");
@@ -128,52 +134,59 @@ static void put_value(struct sta_value_texts *texts, const msgpack_object *objec
     }
 }
 
+static struct sta_json_value value_of_nested(struct sta_value_texts *texts,
+                                             const struct sta_message_value *value)
+{
+    struct sta_message in = {.at = value->bytes, .end = value->end};
+    struct sta_message_value nested = *value;
+    size_t from = texts->text.size;
+    put_value(texts, &in, &nested);
+    return text_behind(texts, from, STA_JSON_NESTED);
+}
+
 /* ---- any value */
 
-bool sta_number_of(const msgpack_object *object, double *number)
+bool sta_number_of(const struct sta_message_value *value, double *number)
 {
-    switch (object->type) {
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        *number = (double)object->via.u64;
+    switch (value->type) {
+    case STA_MESSAGE_WHOLE:
+        *number = (double)value->whole;
         return true;
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        *number = (double)object->via.i64;
+    case STA_MESSAGE_NEGATIVE:
+        *number = (double)value->negative;
         return true;
-    case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64:
-        *number = object->via.f64;
+    case STA_MESSAGE_FLOAT:
+        *number = value->number;
         return isfinite(*number);
     default:
         return false;
     }
 }
 
-struct sta_json_value sta_value_of(struct sta_value_texts *texts, const msgpack_object *object)
+struct sta_json_value sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value)
 {
     static const struct sta_json_value none = {.kind = STA_JSON_DEEP, .text = ""};
-    size_t from = texts->text.size;
-    switch (object->type) {
-    case MSGPACK_OBJECT_NIL:
+    switch (value->type) {
+    case STA_MESSAGE_ABSENT:
+    case STA_MESSAGE_NIL:
         return (struct sta_json_value){.kind = STA_JSON_ABSENT};
-    case MSGPACK_OBJECT_BOOLEAN:
-        return (struct sta_json_value){.kind = STA_JSON_BOOL, .text = "", .integer = object->via.boolean};
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        if (object->via.u64 > INT64_MAX)
-            return value_of_large(texts, object->via.u64);
-        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)object->via.u64};
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = object->via.i64};
-    case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64:
-        return isfinite(object->via.f64)
-                   ? (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = object->via.f64}
+    case STA_MESSAGE_BOOL:
+        return (struct sta_json_value){.kind = STA_JSON_BOOL, .text = "", .integer = (int64_t)value->whole};
+    case STA_MESSAGE_WHOLE:
+        if (value->whole > INT64_MAX)
+            return value_of_large(texts, value->whole);
+        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)value->whole};
+    case STA_MESSAGE_NEGATIVE:
+        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = value->negative};
+    case STA_MESSAGE_FLOAT:
+        return isfinite(value->number)
+                   ? (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = value->number}
                    : none;
-    case MSGPACK_OBJECT_STR:
-        return value_of_text(texts, &object->via.str);
-    case MSGPACK_OBJECT_ARRAY:
-    case MSGPACK_OBJECT_MAP:
-        put_value(texts, object);
-        return text_behind(texts, from, STA_JSON_NESTED);
+    case STA_MESSAGE_TEXT:
+        return value_of_text(texts, value);
+    case STA_MESSAGE_ARRAY:
+    case STA_MESSAGE_MAP:
+        return value_of_nested(texts, value);
     default:
         return none;
     }

@@ -1,10 +1,9 @@
-/* values.h - msgpack objects as the values of a record (private to decode/dasf). */
+/* values.h - values of a payload as the values of a record (private to decode/dasf). */
 #ifndef STA_DECODE_DASF_VALUES_H
 #define STA_DECODE_DASF_VALUES_H
 
-#include <msgpack.h>
-
 #include "common/buffer.h"
+#include "decode/dasf/message.h"
 #include "decode/record.h"
 
 /* Texts that a payload does not hold as they are: nested values re-written as JSON, texts with bytes that are
@@ -14,12 +13,12 @@ struct sta_value_texts {
     bool repaired;
 };
 
-/** The object as a value of an event; ABSENT when it is nil, STA_JSON_DEEP when it has no counterpart: bytes,
- * extensions, numbers that are not finite.  Call sta_value_place for it when all are made. */
-struct sta_json_value sta_value_of(struct sta_value_texts *texts, const msgpack_object *object);
+/** The value as one of an event; ABSENT when it is nil or absent, STA_JSON_DEEP when it has no counterpart:
+ * bytes, extensions, numbers that are not finite.  Call sta_value_place for it when all are made. */
+struct sta_json_value sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value);
 /** Points the value to its text. */
 void sta_value_place(const struct sta_value_texts *texts, struct sta_json_value *value);
 /** An integer or a float; false when it is none, or not finite. */
-bool sta_number_of(const msgpack_object *object, double *number);
+bool sta_number_of(const struct sta_message_value *value, double *number);
 
 #endif

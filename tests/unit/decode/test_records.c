@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/number.h"
 #include "decoded.h"
+#include "tests/fuzz/message_reference.h"
 
 /* ---- writing msgpack */
 
@@ -218,4 +219,46 @@ Test(records, other_records_are_counted)
     cr_assert(decoded.source.counts.other == 2 && decoded.source.counts.lines == 2);
     decoded_fini(&decoded);
     sta_buffer_fini(&file);
+}
+
+/* ---- the reader of payloads */
+
+/* Payloads of every kind of value: the first byte is each there is, what follows is random but mostly small.
+ */
+Test(records, payloads_are_read_as_msgpack_c_reads_them)
+{
+    uint64_t random = 88172645463325252;
+    char payload[40];
+    unsigned good = 0;
+    for (unsigned round = 0; round < 400000; round++) {
+        const size_t size = round % sizeof payload;
+        for (size_t i = 0; i < size; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            payload[i] = (char)(random % 3 == 0   ? random >> 8
+                                : random % 3 == 1 ? 0x80 | (random >> 8 & 0x33)
+                                                  : 0);
+        }
+        if (size > 0)
+            payload[0] = (char)round;
+        struct sta_message in = {.at = payload, .end = payload + size};
+        struct sta_message_value value;
+        good += sta_message_read(&in, &value, 0) && in.at == in.end;
+        cr_assert(same_message(payload, size), "payload %u", round);
+    }
+    cr_assert(good > 1000, "%u were whole", good);
+}
+
+Test(records, containers_may_be_nested_32_deep)
+{
+    char payload[STA_MESSAGE_DEPTH + 1];
+    for (size_t depth = 1; depth <= STA_MESSAGE_DEPTH; depth++) {
+        memset(payload, 0x91, depth);
+        payload[depth] = (char)(depth < STA_MESSAGE_DEPTH ? 0x80 : 0x01); /* an empty one counts too */
+        struct sta_message in = {.at = payload, .end = payload + depth + 1};
+        struct sta_message_value value;
+        cr_assert(sta_message_read(&in, &value, 0) && in.at == in.end && value.end == in.end);
+        cr_assert(same_message(payload, depth + 1));
+    }
 }

@@ -1,0 +1,189 @@
+/* Values of args into columns; texts become codes through a memory of recent ones.
+ *
+ * DESIGN.  Of texts that were not seen lately some wait until they are interned together: they lie anywhere
+ * in a dictionary that may be far larger than the caches, so that memory is waited for once in place of each
+ * time, and those that are new take its lock once.  Until then they are copied, since a line's texts end with
+ * it. */
+#include "decode/arg_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/memory.h"
+#include "common/number.h"
+
+#define VALUE_CACHES 64               /* keys whose texts are remembered; a cache is some 40 KiB */
+#define TOGETHER 64                   /* texts of a key that are interned at once */
+#define WAITING_TEXT ((uint32_t)1024) /* longest text that waits for others */
+#define NO_COLUMN UINT32_MAX
+
+/* Texts of one key. */
+struct value_texts {
+    struct sta_dictionary_cache cache;
+    struct sta_buffer texts; /* of those that wait, one behind the other */
+    uint32_t count;
+    uint32_t at[TOGETHER], lengths[TOGETHER]; /* which value of the key's column each is; its bytes */
+    uint64_t hashes[TOGETHER];
+};
+
+struct sta_arg_values {
+    struct sta_tables *tables;
+    struct value_texts *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
+    unsigned value_caches;
+    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT]; /* in the present batch */
+    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];   /* of its values, as in sta_tables_kinds */
+};
+
+struct sta_arg_values *sta_arg_values_create(struct sta_tables *tables)
+{
+    struct sta_arg_values *args = sta_alloc(sizeof *args);
+    args->tables = tables;
+    return args;
+}
+
+void sta_arg_values_destroy(struct sta_arg_values *args)
+{
+    for (size_t i = 0; i < STA_ARGS_KEYS_LIMIT; i++) {
+        if (args->values[i] != NULL)
+            sta_buffer_fini(&args->values[i]->texts);
+        free(args->values[i]);
+    }
+    free(args);
+}
+
+void sta_arg_values_begin(struct sta_arg_values *args, const struct sta_batch *batch)
+{
+    memset(args->column_of_key, 0xff, sizeof args->column_of_key);
+    for (uint32_t i = 0; i < batch->args_count; i++)
+        args->column_of_key[batch->args[i].key] = i;
+}
+
+static __attribute__((noinline)) uint32_t add_column(struct sta_arg_values *args, struct sta_batch *batch,
+                                                     uint32_t key)
+{
+    STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
+    args->column_of_key[key] = batch->args_count;
+    batch->args[batch->args_count] = (struct sta_args_column){.key = key};
+    return batch->args_count++;
+}
+
+static __attribute__((noinline)) void grow_column(struct sta_args_column *column)
+{
+    uint32_t capacity = column->capacity ? column->capacity * 2 : 256;
+    column->rows = sta_realloc_array(column->rows, capacity, sizeof *column->rows);
+    column->kinds = sta_realloc_array(column->kinds, capacity, sizeof *column->kinds);
+    column->values = sta_realloc_array(column->values, capacity, sizeof *column->values);
+    column->capacity = capacity;
+}
+
+/* Gives the texts of a key that wait their codes. */
+static void intern_waiting(const struct sta_batch *batch, struct value_texts *known, uint32_t column)
+{
+    struct sta_text texts[TOGETHER];
+    uint32_t codes[TOGETHER];
+    const char *text = known->texts.data;
+    for (uint32_t i = 0; i < known->count; i++) {
+        texts[i] = (struct sta_text){text, known->lengths[i]};
+        text += known->lengths[i];
+    }
+    sta_dictionary_cache_intern_many(&known->cache, texts, known->hashes, known->count, codes);
+    for (uint32_t i = 0; i < known->count; i++)
+        batch->args[column].values[known->at[i]].code = codes[i];
+    known->count = 0;
+    sta_buffer_clear(&known->texts);
+}
+
+static struct value_texts *texts_of(struct sta_arg_values *args, uint32_t key)
+{
+    if (args->values[key] == NULL && args->value_caches < VALUE_CACHES) {
+        args->value_caches++;
+        args->values[key] = sta_alloc(sizeof *args->values[key]);
+        sta_dictionary_cache_init(&args->values[key]->cache, sta_tables_values(args->tables, key));
+    }
+    return args->values[key];
+}
+
+/* Sets the code of a text, the last value of its key's column; of one that waits it is set later. */
+static void set_text(struct sta_arg_values *args, const struct sta_batch *batch, uint32_t column,
+                     const char *text, uint32_t length)
+{
+    const struct sta_args_column *in = &batch->args[column];
+    union sta_value *value = &in->values[in->count - 1];
+    struct value_texts *known = texts_of(args, in->key);
+    uint64_t hash;
+    *value = (union sta_value){.integer = 0};
+    if (known == NULL) {
+        value->code = sta_dictionary_intern(sta_tables_values(args->tables, in->key), text, length);
+        return;
+    }
+    value->code = sta_dictionary_cache_find(&known->cache, text, length, &hash);
+    if (value->code != STA_NO_CODE)
+        return;
+    char *room = length <= WAITING_TEXT ? sta_buffer_reserve(&known->texts, length + 1) : NULL;
+    if (room == NULL) {
+        value->code = sta_dictionary_cache_intern(&known->cache, text, length);
+        return;
+    }
+    memcpy(room, text, length);
+    known->texts.size += length;
+    known->at[known->count] = in->count - 1;
+    known->lengths[known->count] = length;
+    known->hashes[known->count++] = hash;
+    if (known->count == TOGETHER)
+        intern_waiting(batch, known, column);
+}
+
+/* Sets the last value of a column, which is not written as an integer. */
+static __attribute__((noinline)) enum sta_value_kind set_other_value(struct sta_arg_values *args,
+                                                                     const struct sta_batch *batch,
+                                                                     uint32_t column,
+                                                                     const struct sta_json_value *value)
+{
+    union sta_value *out = &batch->args[column].values[batch->args[column].count - 1];
+    if (value->kind == STA_JSON_BOOL) {
+        out->integer = value->integer;
+        return STA_VALUE_BOOL;
+    }
+    if (value->kind == STA_JSON_DOUBLE) {
+        out->number = value->number;
+        return STA_VALUE_FLOAT;
+    }
+    if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
+        return STA_VALUE_INT;
+    if (value->kind == STA_JSON_NUMBER && sta_parse_double(value->text, value->length, &out->number))
+        return STA_VALUE_FLOAT;
+    set_text(args, batch, column, value->text, value->length);
+    return STA_VALUE_TEXT;
+}
+
+void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
+                        const struct sta_record_arg *arg)
+{
+    uint32_t number = args->column_of_key[arg->key];
+    if (number == NO_COLUMN)
+        number = add_column(args, batch, arg->key);
+    struct sta_args_column *column = &batch->args[number];
+    if (column->count == column->capacity)
+        grow_column(column);
+    uint32_t at = column->count++;
+    column->rows[at] = batch->count;
+    enum sta_value_kind kind = STA_VALUE_INT;
+    if (arg->value.kind == STA_JSON_INT)
+        column->values[at].integer = arg->value.integer;
+    else
+        kind = set_other_value(args, batch, number, &arg->value);
+    column->kinds[at] = (uint8_t)kind;
+    args->kinds_of_key[arg->key] |= (uint8_t)(1u << kind);
+}
+
+void sta_arg_values_end(struct sta_arg_values *args, const struct sta_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->args_count; i++) {
+        uint32_t key = batch->args[i].key;
+        if (args->values[key] != NULL && args->values[key]->count > 0)
+            intern_waiting(batch, args->values[key], i);
+        sta_tables_note_kinds(args->tables, key, args->kinds_of_key[key]);
+        args->kinds_of_key[key] = 0;
+    }
+}
