@@ -6,7 +6,7 @@
 #include "common/memory.h"
 #include "decode/chunks.h"
 #include "decode/decode.h"
-#include "tests/fuzz/message_reference.h"
+#include "tests/unit/decode/message_reference.h"
 
 #define INPUTS 500 /* before the tables are made anew */
 

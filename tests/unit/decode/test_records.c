@@ -5,7 +5,7 @@
 #include "common/buffer.h"
 #include "common/number.h"
 #include "decoded.h"
-#include "tests/fuzz/message_reference.h"
+#include "message_reference.h"
 
 /* ---- writing msgpack */
 
