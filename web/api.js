@@ -59,20 +59,39 @@ async function problemOf(response) {
     return new Problem({ title: response.statusText, ...document, status: response.status });
 }
 
+let calling = 0; /* calls under way */
+
 async function call(address, options) {
     let response;
+    calling++;
     try {
         response = await fetch(address, { credentials: 'same-origin', ...options });
     } catch (error) {
         if (error.name === 'AbortError') throw error;
         unreachable();
         throw new Problem({ status: 0, detail: 'The server cannot be reached.' });
+    } finally {
+        calling--;
     }
     reached();
     if (response.ok) return response;
     const problem = await problemOf(response);
     if (response.status === 401) tell('signin');
     throw problem;
+}
+
+const SETTLED_MS = 120;
+
+/**
+ * Waits until no call is under way, and those that follow from an answer have been made.
+ * @param {AbortSignal} signal  ends it early
+ */
+export async function settled(signal) {
+    let quiet = performance.now();
+    while (!signal.aborted && performance.now() - quiet < SETTLED_MS) {
+        await new Promise((resolve) => setTimeout(resolve, SETTLED_MS / 4));
+        if (calling > 0) quiet = performance.now();
+    }
 }
 
 /**

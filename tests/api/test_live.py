@@ -1,15 +1,12 @@
 """Live traces: what is written while they are followed is asked while it is written, and equals a fresh ingest of the same bytes."""
-import contextlib
 import gzip
-import json
 import os
 import pathlib
 import random
 import shutil
 import time
-import zlib
 
-from harness import Scene, event, generate, small_trace, wait_until, write_trace  # noqa: F401
+from harness import event, generate, wait_until, write_trace
 
 T0 = 1_700_000_000_000_000
 SMALL = {"events": 6000, "ranks": 2, "epochs": 2, "files": 20, "faults": "all"}
@@ -199,3 +196,198 @@ def test_plain_files_in_slices(scene):
 
 def test_gzip_files_in_slices(scene):
     follow_random(scene, lambda to: generate(to, gzip="one", **SMALL), int(os.environ.get("LIVE_SEED", "2")), int(os.environ.get("LIVE_VERSIONS", "6")), 2_000)
+
+
+def append(file, data):
+    with open(file, "ab") as out:
+        out.write(data)
+
+
+def live_folder(scene, **settings):
+    """(server, folder, its file, path): a live trace of 10 events"""
+    root = scene.new("root")
+    server = scene.server([root], settings)
+    folder = root / "run"
+    folder.mkdir()
+    file = folder / "rank-0.pfw"
+    file.write_bytes(lines_of(10))
+    path = follow(server, folder)
+    wait_events(server, path, 10)
+    return server, folder, file, path
+
+
+def test_changes_are_found_by_looking(scene):
+    server, folder, file, path = live_folder(scene, follow_changes="poll")
+    assert server.get(path)["live"]["noticed_by"] == "polling"
+    append(file, lines_of(5, 10))
+    wait_events(server, path, 15)
+    (folder / "below").mkdir()
+    (folder / "below" / "rank-1.pfw").write_bytes(lines_of(5, pid=2))
+    wait_events(server, path, 20)
+
+
+def test_a_folder_that_is_still_empty_is_waited_for(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = root / "run"
+    folder.mkdir()
+    trace, job = server.register(folder, follow=True)
+    assert server.wait(job)["state"] == "done"
+    path = f"/api/v1/traces/{trace['id']}"
+    assert server.get(path)["state"] == "ingesting" and server.get(path)["live"]["problem"] is None, server.get(path)
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "rank-0.pfw").write_bytes(lines_of(7))
+    wait_events(server, path, 7)
+
+
+def test_a_file_that_is_truncated_or_replaced_is_read_again(scene):
+    server, folder, file, path = live_folder(scene)
+    append(folder / "other.pfw", lines_of(4, pid=3))
+    wait_events(server, path, 14)
+    file.write_bytes(lines_of(3, 100))
+    wait_events(server, path, 7)
+    assert server.get(path)["live"]["rewritten"] == 1
+    (folder / "new").write_bytes(lines_of(30, 200))
+    os.replace(folder / "new", file)
+    wait_events(server, path, 34)
+    assert server.get(path)["live"]["rewritten"] == 2 and "read again" in server.log()
+    append(file, lines_of(1, 300))
+    wait_events(server, path, 35)
+
+
+def test_a_file_or_folder_that_vanishes_is_told(scene):
+    server, folder, file, path = live_folder(scene)
+    append(folder / "other.pfw", lines_of(4, pid=3))
+    wait_events(server, path, 14)
+    file.unlink()
+    wait_events(server, path, 4)
+    assert [f["state"] for f in server.get(path + "/report")["files"]] == ["complete", "vanished"]
+    folder.rename(folder.with_name("elsewhere"))
+    wait_until(lambda: server.get(path)["live"]["problem"], what="a problem")
+    trace = server.get(path)
+    assert str(folder) in trace["live"]["problem"] and trace["events"] == 4 and trace["state"] == "ready", trace
+    folder.with_name("elsewhere").rename(folder)
+    append(folder / "other.pfw", lines_of(1, 50, pid=3))
+    wait_events(server, path, 5)
+    assert server.get(path)["live"]["problem"] is None
+
+
+def test_following_goes_on_after_a_restart(scene):
+    server, folder, file, path = live_folder(scene)
+    since = server.get(path)["live"]["since"]
+    assert server.stop() == 0
+    append(file, lines_of(5, 10))
+    server.start()
+    wait_events(server, path, 15)
+    assert server.get(path)["live"]["since"] == since
+    append(file, lines_of(5, 15))
+    wait_events(server, path, 20)
+    server.call("DELETE", path)
+    assert server.stop() == 0
+    server.start()
+    assert server.get("/api/v1/traces")["traces"] == []
+
+
+def test_following_ends_when_nothing_grows(scene):
+    server, folder, file, path = live_folder(scene, follow_quiet=2)
+    append(file, lines_of(1, 10)[:-1])
+    wait_settled(server, path)
+    assert server.get(path)["events"] == 11, "the last line has no end, and is whole"
+    server.call("PATCH", path, {"follow": True})
+    append(file, b"\n" + lines_of(2, 11))
+    wait_events(server, path, 13)
+    assert server.get(path)["live"]
+
+
+def test_a_trace_is_followed_and_not(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = write_trace(root / "run", lines_of(10).decode().splitlines())
+    path = f"/api/v1/traces/{server.ingest(folder)['id']}"
+    assert server.get(path)["live"] is None
+    append(folder / "rank-0.pfw", lines_of(5, 10))
+    assert server.call("PATCH", path, {"follow": True})["live"]
+    wait_events(server, path, 15)
+    assert server.register(folder, follow=True)[0]["live"]
+    server.call("PATCH", path, {"follow": False})
+    wait_settled(server, path)
+    append(folder / "rank-0.pfw", lines_of(5, 15))
+    time.sleep(1.5)
+    assert server.get(path)["events"] == 15
+    assert "follow" in server.problem(path, 400, "PATCH", {"follow": "yes"})["detail"]
+    server.call("PATCH", path, {"follow": True, "name": "live"})
+    wait_events(server, path, 20)
+    server.call("DELETE", path)
+    append(folder / "rank-0.pfw", lines_of(5, 20))
+    time.sleep(1.5)
+    assert server.get("/api/v1/traces")["traces"] == []
+
+
+def read_bytes(server):
+    """bytes that the daemon has read by system calls"""
+    return int(next(line.split()[1] for line in pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines() if line.startswith("rchar")))
+
+
+def test_new_bytes_alone_are_read(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = root / "run"
+    folder.mkdir()
+    file, lines = folder / "rank-0.pfw", lines_of(8000)
+    file.write_bytes(lines * 48)
+    path = follow(server, folder)
+    wait_events(server, path, 8000 * 48, 120)
+    wait_until(lambda: server.idle(30), what="rest")
+    size, before, ingested = file.stat().st_size, read_bytes(server), server.metric("strata_ingest_bytes_total")
+    append(file, lines)
+    wait_events(server, path, 8000 * 49, 120)
+    wait_until(lambda: server.idle(30), what="rest")
+    assert server.metric("strata_ingest_bytes_total") - ingested == len(lines)
+    read = read_bytes(server) - before
+    print(f"        a file of {size >> 20} MiB that grew by {len(lines) / 2**20:.2f} MiB cost {read / 2**20:.2f} MiB of reading")
+    assert read < len(lines) + (3 << 20) < size / 4
+
+
+def test_many_small_writes_make_few_versions(scene):
+    server, folder, file, path = live_folder(scene)
+    first = int(server.get(path)["version"], 16) >> 20
+    for i in range(300):
+        append(file, lines_of(1, 10 + i))
+        time.sleep(0.01)
+    wait_events(server, path, 310)
+    made = (int(server.get(path)["version"], 16) >> 20) - first
+    assert 1 <= made <= 6, made
+    jobs = server.get("/api/v1/jobs")["jobs"]
+    assert sum(job["kind"] == "follow" for job in jobs) <= 2, jobs
+
+
+def test_a_kill_at_any_moment_leaves_a_whole_version(scene):
+    """the store after a kill has the version of before or after, and following goes on; LIVE_KILLS says how many kills"""
+    rng = random.Random(int(os.environ.get("LIVE_SEED", "3")))
+    root = scene.new("root")
+    server = scene.server([root])
+    folder = root / "run"
+    folder.mkdir()
+    file = folder / "rank-0.pfw"
+    written = 10
+    file.write_bytes(lines_of(written))
+    path = follow(server, folder)
+    wait_events(server, path, written)
+    for _ in range(int(os.environ.get("LIVE_KILLS", "4"))):
+        before = server.get(path)["events"]
+        end = time.monotonic() + rng.random() * 2
+        while time.monotonic() < end:
+            count = rng.randint(1, 200)
+            data = lines_of(count, written)
+            cut = rng.randrange(len(data))
+            append(file, data[:cut])
+            time.sleep(rng.random() * 0.1)
+            append(file, data[cut:])
+            written += count
+        server.kill()
+        server.start()
+        trace = server.get(path)
+        assert trace["live"] and before <= trace["events"] <= written, (before, trace)
+        wait_events(server, path, written)
+        found = server.get(path + "/report")["totals"]
+        assert found["events"] == found["lines"] == written and found["malformed"] == 0, found

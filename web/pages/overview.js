@@ -25,7 +25,7 @@ export const title = 'Overview';
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, summaryPicture);
+    return tracePage(host, place, summaryPicture, { renews: true });
 }
 
 /** Everything that the summary feeds: tiles, where the time went, the layer table, and the series of those layers. */

@@ -9,6 +9,7 @@ import { copyMenu, copyText, curlToken } from '../parts/copy.js';
 import { findFolders, foundCard } from '../parts/found.js';
 import { folderDialog, startAdding } from '../parts/folders.js';
 import { jobProgress } from '../parts/job.js';
+import { liveBadge } from '../parts/live.js';
 import { menu } from '../parts/menu.js';
 import { attempt, empty, failure, toast, waiting } from '../parts/notice.js';
 import { sorted, table } from '../parts/table.js';
@@ -21,7 +22,7 @@ const STREAMS = 2; /* a browser keeps only six connections to one server */
 
 const COLUMNS = [
     { key: 'name', label: 'Name', class: 'head', cell: nameCell },
-    { key: 'state', label: 'State', cell: (trace) => h('span', { class: `badge ${trace.state}` }, trace.state) },
+    { key: 'state', label: 'State', cell: stateCell },
     { key: 'events', label: 'Events', unit: 'count' },
     { key: 'bytes', label: 'Size', unit: 'B', title: 'Of the trace files' },
     { key: 'job_time', label: 'Span', unit: 's', title: 'From the first event to the end of the last' },
@@ -212,6 +213,17 @@ export function open(host, place) {
                     icon: 'refresh',
                     action: () => act(() => send('POST', `traces/${trace.id}/refresh`)),
                 },
+                trace.live
+                    ? {
+                          text: 'Stop following',
+                          icon: 'pause',
+                          action: () => act(() => send('PATCH', `traces/${trace.id}`, { follow: false })),
+                      }
+                    : {
+                          text: 'Follow',
+                          icon: 'play',
+                          action: () => act(() => send('PATCH', `traces/${trace.id}`, { follow: true })),
+                      },
                 { text: 'Rename and tag', icon: 'edit', action: () => rename(trace) },
                 { text: 'Delete', icon: 'trash', danger: true, action: () => remove(trace) },
             ],
@@ -308,6 +320,10 @@ function compareLink(ids) {
         },
         ids.length > 1 ? `Compare ${ids.length} runs` : 'Compare with\u2026',
     );
+}
+
+function stateCell(trace) {
+    return [h('span', { class: `badge ${trace.state}` }, trace.state), trace.live && liveBadge(trace)];
 }
 
 function nameCell(trace) {

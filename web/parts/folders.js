@@ -23,6 +23,7 @@ export function folderDialog({ onAdded, onClose }) {
         autocomplete: 'off',
         spellcheck: 'false',
     });
+    const follow = h('input', { type: 'checkbox', name: 'follow' });
     const form = h(
         'form',
         {
@@ -34,13 +35,21 @@ export function folderDialog({ onAdded, onClose }) {
         },
         input,
         h('button', { class: 'button primary' }, 'Add'),
+        h(
+            'label',
+            { class: 'follow-choice', title: 'What is added to its files is read as they grow' },
+            follow,
+            ' Follow: the job is still running',
+        ),
     );
     const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form], onClose });
     let shown = null;
 
     async function addPath(path) {
         if (!path) return;
-        const answer = await attempt(() => send('POST', 'traces', { path }));
+        const answer = await attempt(() =>
+            send('POST', 'traces', follow.checked ? { path, follow: true } : { path }),
+        );
         if (!answer) return;
         onAdded(answer.trace, answer.job);
         dialog.close();

@@ -32,6 +32,11 @@ export function failure(problem, retry) {
     );
 }
 
+/** Whether a failure stands somewhere in an element. */
+export function failed(element) {
+    return element.querySelector('.notice.bad') !== null;
+}
+
 /**
  * Why there is nothing, and what to do.
  * @param {string} title

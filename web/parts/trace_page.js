@@ -6,6 +6,7 @@ import { fill, h } from '../dom.js';
 import { clearRange, controlBar, usualGranularity } from './control_bar.js';
 import { eventDialog } from './event_dialog.js';
 import { jobProgress } from './job.js';
+import { liveLine, replacePicture, watchTrace } from './live.js';
 import { empty, failure, waiting } from './notice.js';
 import { link, noteKind } from '../state.js';
 
@@ -26,11 +27,16 @@ let last = null;
  * @param {HTMLElement} host
  * @param {Object} place
  * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
- * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean}} [options]  bar:
- *   false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows the event that
- *   the place names
+ * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean, renews?: boolean}}
+ *   [options]  bar: false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows
+ *   the event that the place names; renews: of a live trace it is drawn anew with each version
  */
-export function tracePage(host, place, paint, { bar: hasBar = true, without = [], ownEvent = false } = {}) {
+export function tracePage(
+    host,
+    place,
+    paint,
+    { bar: hasBar = true, without = [], ownEvent = false, renews = false } = {},
+) {
     const control = new AbortController();
     let now = place,
         trace = null,
@@ -38,7 +44,10 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         picture = null,
         bar = null,
         progress = null,
-        event = null;
+        event = null,
+        line = null,
+        renewing = new AbortController();
+    const watch = watchTrace({ id: place.trace, signal: control.signal, onLook: look });
     if (last?.trace.id === place.trace) open(last);
     else fill(host, waiting({ what: 'Opening the trace', height: 480 }));
     start();
@@ -64,6 +73,8 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
 
     function open(known) {
         ({ trace, presets } = last = known);
+        line = liveLine(trace, () => start());
+        if (trace.live || trace.state === 'ingesting') watch();
         document.title = `${trace.name} \u00b7 Strata`;
         noteKind(trace.id, trace.kind);
         if (trace.job_time === null || trace.job_time === undefined) showUnready();
@@ -79,7 +90,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         progress = trace.job ? jobProgress(trace.job, { onEnd: () => start() }) : null;
         fill(
             host,
-            headOf(trace),
+            headOf(trace, line.element),
             empty(
                 `${trace.name} has nothing to show yet`,
                 h('p', {}, words),
@@ -93,16 +104,46 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
         picture?.close();
         bar = controlBar({ without });
         picture = paint(trace, bar);
-        fill(host, headOf(trace), hasBar && bar.element, picture.boxes);
+        fill(host, headOf(trace, line.element), hasBar && bar.element, picture.boxes);
         update(now);
+    }
+
+    /** A live trace may have another version. */
+    async function look(one) {
+        if (!picture) {
+            if (JSON.stringify(one) !== JSON.stringify(trace)) open({ trace: one, presets });
+            return;
+        }
+        line.update(one);
+        if (!renews || one.answers === trace.answers) return;
+        renewing = new AbortController();
+        const signal = AbortSignal.any([control.signal, renewing.signal]);
+        const next = await replacePicture(
+            picture,
+            () => paint(one, bar),
+            (fresh) => fresh.update(now, granularityOf(one)),
+            signal,
+        );
+        if (!next) return;
+        picture = next;
+        ({ trace } = last = { trace: one, presets });
+        bar.update({ trace, presets, place: now, granularity: granularityOf(trace), span: spanOf(trace) });
+    }
+
+    function spanOf(one) {
+        return (now.to ?? one.job_time) - (now.from ?? 0);
+    }
+
+    function granularityOf(one) {
+        return Number(now.granularity) || usualGranularity(now, spanOf(one));
     }
 
     function update(next) {
         now = next;
+        renewing.abort(); /* what is drawn out of sight belongs to another place */
         if (!picture) return;
-        const span = (now.to ?? trace.job_time) - (now.from ?? 0);
-        const granularity = Number(now.granularity) || usualGranularity(now, span);
-        bar.update({ trace, presets, place: now, granularity, span });
+        const granularity = granularityOf(trace);
+        bar.update({ trace, presets, place: now, granularity, span: spanOf(trace) });
         picture.update(now, granularity);
         if (!ownEvent) showEvent(now.event);
     }
@@ -130,7 +171,7 @@ export function tracePage(host, place, paint, { bar: hasBar = true, without = []
     };
 }
 
-function headOf(trace) {
+function headOf(trace, live) {
     return h(
         'header',
         { class: 'page-head' },
@@ -140,6 +181,7 @@ function headOf(trace) {
             h('h1', {}, trace.name),
             trace.state !== 'ready' && h('span', { class: `badge ${trace.state}` }, trace.state),
             (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
+            live,
         ),
         h('p', { class: 'path' }, trace.path),
         trace.preset &&
