@@ -10,6 +10,7 @@ import { tests as flat } from './flat.mjs';
 import { tests as frame } from './frame.mjs';
 import { close as closeLarge, tests as large } from './large.mjs';
 import { tests as layer } from './layer.mjs';
+import { tests as live } from './live.mjs';
 import { tests as overlap } from './overlap.mjs';
 import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
@@ -32,6 +33,7 @@ try {
         ...types,
         ...traces,
         ...overview,
+        ...live,
         ...overlap,
         ...layer,
         ...flat,

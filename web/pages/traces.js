@@ -216,12 +216,12 @@ export function open(host, place) {
                 trace.live
                     ? {
                           text: 'Stop following',
-                          icon: 'pause',
+                          icon: 'close',
                           action: () => act(() => send('PATCH', `traces/${trace.id}`, { follow: false })),
                       }
                     : {
                           text: 'Follow',
-                          icon: 'play',
+                          icon: 'open',
                           action: () => act(() => send('PATCH', `traces/${trace.id}`, { follow: true })),
                       },
                 { text: 'Rename and tag', icon: 'edit', action: () => rename(trace) },
