@@ -47,9 +47,7 @@ export function folderDialog({ onAdded, onClose }) {
 
     async function addPath(path) {
         if (!path) return;
-        const answer = await attempt(() =>
-            send('POST', 'traces', follow.checked ? { path, follow: true } : { path }),
-        );
+        const answer = await attempt(() => send('POST', 'traces', follow.checked ? { path, follow: true } : { path }));
         if (!answer) return;
         onAdded(answer.trace, answer.job);
         dialog.close();

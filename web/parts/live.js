@@ -62,7 +62,10 @@ export function liveLine(trace, onChanged) {
 export function liveBadge(trace) {
     return h(
         'span',
-        { class: `badge live${trace.live.problem ? ' failed' : ''}`, title: trace.live.problem ?? wordsOf(trace.live) },
+        {
+            class: `badge live${trace.live.problem ? ' failed' : ''}`,
+            title: trace.live.problem ?? wordsOf(trace.live),
+        },
         'live',
     );
 }
