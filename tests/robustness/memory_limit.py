@@ -1,7 +1,7 @@
 """Traces that are small to send and large to hold, asked of a daemon with little memory: each request is answered, or refused by a sentence that
 names the setting, and the process never holds much more than `memory`.
 
-  memory_limit.py [--scale N]      by hand: traces N times as large as in the test run (default 1; 50: those of the acceptance), figures printed
+  memory_limit.py [--scale N] [--kinds KIND ..]      by hand: traces N times as large as in the test run (default 1; 50: those of the acceptance), figures printed
 """
 import argparse
 import json
@@ -91,7 +91,7 @@ def ask_all(checks, daemon, kind, identity, told):
         checks.check(status == 200 or (status in LIMITED and is_a_limit(text)), f"{what}: {status} {text[:300]!r}")
 
 
-def run(checks, folder, scale=1, verbose=False):
+def run(checks, folder, scale=1, verbose=False, kinds=None):
     folder.mkdir(exist_ok=True)
     most = MEMORY + MARGIN if "asan" not in os.environ.get("STRATAD", "") else 3 * MEMORY  # a sanitizer holds much of its own
     peaks = []
@@ -101,8 +101,8 @@ def run(checks, folder, scale=1, verbose=False):
         if verbose:
             print(f"{peak / MIB:8.0f} MiB  {status}  {what}  {text[:160] if status != 200 else ''}", flush=True)
 
-    for kind, count in COUNTS.items():
-        trace = hostile_traces.write(folder / kind, kind, count * scale)
+    for kind in kinds or COUNTS:
+        trace = hostile_traces.write(folder / kind, kind, COUNTS[kind] * scale)
         with Daemon(folder / f"store-{kind}", [folder], ["--memory", "256MiB", "--query-timeout", "3600"]) as daemon:
             registered, job = daemon.register(trace)
             ended = daemon.wait(job)
@@ -119,10 +119,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", type=int, default=1)
     parser.add_argument("--folder", default=None)
+    parser.add_argument("--kinds", nargs="*", choices=COUNTS, help="only these traces (default: all)")
     arguments = parser.parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="strata-memory-") as scratch:
-        checks.attempt("memory", run, pathlib.Path(arguments.folder or scratch), arguments.scale, True)
+        checks.attempt("memory", run, pathlib.Path(arguments.folder or scratch), arguments.scale, True, arguments.kinds)
     return checks.end()
 
 

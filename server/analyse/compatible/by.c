@@ -171,7 +171,7 @@ int sta_by_init(struct sta_by *by, const char *name, const struct sta_axes *axes
                 const struct sta_preset *preset, const struct sta_budget *budget, struct sta_error *err)
 {
     *by = (struct sta_by){.name = name,
-                          .pool = {.account = budget->account},
+                          .pool = {.account = budget->account, .budget = budget},
                           .axis = name != NULL ? axis_of_name(axes, preset, name) : STA_AXES};
     if (by->axis == STA_AXES)
         return unknown(axes, preset, name, err);
@@ -234,7 +234,7 @@ int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const
 {
     static const char what[] = "the rows of a view";
     const size_t most = rows->count + 1;
-    *by_rows = (struct sta_by_rows){.pool = {.account = budget->account}};
+    *by_rows = (struct sta_by_rows){.pool = {.account = budget->account, .budget = budget}};
     by_rows->order = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->order, what, err);
     by_rows->unit_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->unit_start, what, err);
     by_rows->value_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->value_start, what, err);

@@ -152,7 +152,8 @@ int sta_view_basis_create(const struct sta_view_question *question, const struct
 {
     int rc = basis_create(question, false, budget, basis, err);
     if (rc == 0)
-        (*basis)->hlm.pool.account = NULL; /* which ends with the request */
+        (*basis)->hlm.pool = /* the account and the budget end with the request */
+            (struct sta_pool){.last = (*basis)->hlm.pool.last, .bytes = (*basis)->hlm.pool.bytes};
     return rc;
 }
 

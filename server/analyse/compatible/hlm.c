@@ -205,8 +205,10 @@ static int keep_signatures(struct sta_hlm *hlm, const struct sta_signatures *sig
 static int make(struct sta_hlm *hlm, struct sta_gather *gather, const struct sta_budget *budget,
                 struct sta_error *err)
 {
-    struct making making = {
-        .hlm = hlm, .gather = gather, .budget = budget, .scratch = {.account = budget->account}};
+    struct making making = {.hlm = hlm,
+                            .gather = gather,
+                            .budget = budget,
+                            .scratch = {.account = budget->account, .budget = budget}};
     int rc = keep_signatures(hlm, &gather->signatures, err);
     if (rc == 0)
         rc = make_groups(&making, err);
@@ -221,7 +223,8 @@ int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound, st
                  const struct sta_hlm_wish *wish, const struct sta_budget *budget, struct sta_error *err)
 {
     struct sta_gather gather;
-    *hlm = (struct sta_hlm){.bound = bound, .axes = axes, .pool = {.account = budget->account}};
+    *hlm = (struct sta_hlm){
+        .bound = bound, .axes = axes, .pool = {.account = budget->account, .budget = budget}};
     int rc = sta_gather_run(&gather, hlm, wish, budget, err);
     if (rc == 0) {
         sta_gather_count(&gather, &hlm->counts);

@@ -13,7 +13,7 @@ void sta_lists_init(struct sta_lists *lists, struct sta_table *table, const stru
                     const struct sta_budget *budget)
 {
     *lists = (struct sta_lists){
-        .table = table, .hlm = hlm, .budget = budget, .pool = {.account = budget->account}};
+        .table = table, .hlm = hlm, .budget = budget, .pool = {.account = budget->account, .budget = budget}};
 }
 
 void sta_lists_fini(struct sta_lists *lists)

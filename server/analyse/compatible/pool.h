@@ -4,16 +4,18 @@
 
 #include <stddef.h>
 
+#include "analyse/exec/budget.h"
 #include "common/account.h"
 
 struct sta_pool {
     struct sta_account *account; /* set before use; NULL: not counted, or what is left outlives its request */
+    const struct sta_budget *budget; /* asked while large arrays are zeroed; NULL: nobody waits */
     struct sta_pool_piece *last;
     size_t bytes; /* asked for */
 };
 
-/** @count items of @size bytes, all zero, for as long as the pool lives.  NULL as sta_account_alloc. Context:
- * one thread at a time. */
+/** @count items of @size bytes, all zero, for as long as the pool lives.  NULL as sta_account_alloc,
+ * and as sta_budget_check.  Context: one thread at a time. */
 void *sta_pool_take(struct sta_pool *pool, size_t count, size_t size, const char *what,
                     struct sta_error *err);
 void sta_pool_fini(struct sta_pool *pool);

@@ -11,6 +11,8 @@
 #include "analyse/layers/categories.h"
 #include "common/memory.h"
 
+#define MOST_BASES 65536 /* before a block, which may bring as many as it has rows */
+
 struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct sta_column_reader *reader)
 {
     struct sta_classifier *classifier = sta_alloc(sizeof *classifier);
@@ -317,8 +319,20 @@ static uint32_t varying_class(struct sta_classifier *classifier, uint32_t base, 
     return class;
 }
 
+/* What is known of combinations can be found again, and one that comes once, such as that of a category of
+ * its own, is not met again: so it is bounded. */
+static void forget_bases(struct sta_classifier *classifier)
+{
+    sta_combos_fini(&classifier->combos);
+    sta_combos_init(&classifier->combos, &classifier->account);
+    sta_map_fini(&classifier->varying_classes);
+    classifier->base_count = 0;
+}
+
 int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
 {
+    if (classifier->base_count > MOST_BASES)
+        forget_bases(classifier);
     uint32_t rows = sta_column_reader_block(classifier->reader)->rows;
     bool varying = classifier->classes->varying_count > 0;
     int status = find_bases(classifier, codes, err);
