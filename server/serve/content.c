@@ -19,6 +19,7 @@ struct sta_content {
     _Atomic unsigned references;
     char etag[64];
     struct sta_answer *plain, *packed, *unmodified; /* packed: NULL when it is not smaller */
+    char *next;                                     /* cursor of the page behind this one, or NULL */
 };
 
 bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size)
@@ -50,7 +51,7 @@ static size_t common_headers(const struct sta_reply *reply, const char *cache_co
 {
     size_t count = 0;
     headers[count++] = (struct sta_header){"Cache-Control", cache_control};
-    headers[count++] = (struct sta_header){"Vary", "Accept-Encoding, Origin"};
+    headers[count++] = (struct sta_header){"Vary", "Accept, Accept-Encoding, Origin"};
     for (size_t i = 0; i < reply->header_count; i++)
         headers[count++] = reply->headers[i];
     return count;
@@ -91,6 +92,8 @@ struct sta_content *sta_content_create_packed(struct sta_reply *reply, const cha
         XXH3_128bits_withSeed(reply->body.data, reply->body.size, strlen(reply->content_type));
     char packed_etag[64];
     content->references = 1;
+    content->next = reply->next;
+    reply->next = NULL;
     snprintf(content->etag, sizeof content->etag, "\"%016llx%016llx\"", (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
     headers[count] = (struct sta_header){"ETag", content->etag};
@@ -123,6 +126,7 @@ void sta_content_release(struct sta_content *content)
     sta_answer_release(content->plain);
     sta_answer_release(content->packed);
     sta_answer_release(content->unmodified);
+    free(content->next);
     free(content);
 }
 
@@ -132,8 +136,22 @@ size_t sta_content_bytes(const struct sta_content *content)
            (content->packed ? sta_answer_size(content->packed) : 0);
 }
 
+/* The content is shared by all who ask the same; the address of its next page is each one's own. */
+static void link_next(const struct sta_content *content, struct sta_exchange *exchange)
+{
+    const char *query = sta_exchange_query(exchange);
+    if (content->next == NULL || query == NULL)
+        return;
+    char *next = sta_query_next_page(query, content->next);
+    char *link = sta_sprintf("<%s>; rel=\"next\"", next);
+    sta_exchange_add_success_header(exchange, "Link", link);
+    free(link);
+    free(next);
+}
+
 struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange)
 {
+    link_next(content, exchange);
     enum sta_method method = sta_exchange_method(exchange);
     if ((method == STA_GET || method == STA_HEAD) &&
         sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), content->etag))

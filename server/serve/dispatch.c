@@ -147,8 +147,9 @@ static bool is_allowed_origin(struct sta_call *call)
     if (origin == NULL || !sta_access_origin_allowed(call->server->access, origin))
         return false;
     sta_exchange_add_header(call->exchange, "Access-Control-Allow-Origin", origin);
-    sta_exchange_add_header(call->exchange, "Access-Control-Expose-Headers",
-                            "ETag, Location, Retry-After, X-Request-Id");
+    sta_exchange_add_header(
+        call->exchange, "Access-Control-Expose-Headers",
+        "Content-Disposition, ETag, Link, Location, Retry-After, Server-Timing, X-Request-Id");
     return true;
 }
 
@@ -240,6 +241,8 @@ static bool copy_captures(struct sta_call *call, const struct sta_capture captur
 static bool check_parameters(struct sta_call *call, char *query)
 {
     struct sta_error err = STA_ERROR_INIT;
+    if (call->route->tabular && sta_exchange_method(call->exchange) != STA_POST)
+        sta_exchange_keep_query(call->exchange, query != NULL ? query : "");
     return sta_parameters_read(query, sta_route_parameters(call->route), call->values, &call->repeats,
                                &err) == STA_OK ||
            fail_call(call, &err);

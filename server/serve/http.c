@@ -69,6 +69,23 @@ void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, co
     exchange->headers[exchange->header_count++] = (struct sta_header){sta_strdup(name), sta_strdup(value)};
 }
 
+void sta_exchange_add_success_header(struct sta_exchange *exchange, const char *name, const char *value)
+{
+    exchange->success_headers |= 1u << exchange->header_count;
+    sta_exchange_add_header(exchange, name, value);
+}
+
+void sta_exchange_keep_query(struct sta_exchange *exchange, const char *query)
+{
+    free(exchange->query);
+    exchange->query = sta_strdup(query);
+}
+
+const char *sta_exchange_query(const struct sta_exchange *exchange)
+{
+    return exchange->query;
+}
+
 void sta_exchange_reply(struct sta_exchange *exchange, struct sta_answer *answer)
 {
     exchange->answer = answer;

@@ -124,6 +124,11 @@ void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answe
 /* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before
  * reply or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
+/** The same, of an answer with status 200 only. */
+void sta_exchange_add_success_header(struct sta_exchange *exchange, const char *name, const char *value);
+/** Keeps a copy of the query of a target that the handler takes apart, and gives it; NULL: none was kept. */
+void sta_exchange_keep_query(struct sta_exchange *exchange, const char *query);
+const char *sta_exchange_query(const struct sta_exchange *exchange);
 
 /* A body that comes piece by piece: server-sent events, long tables. */
 struct sta_stream;

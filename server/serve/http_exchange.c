@@ -63,7 +63,9 @@ static void clear_request(struct sta_exchange *exchange)
     if (exchange->stream != NULL)
         sta_stream_destroy(exchange->stream);
     sta_answer_release(exchange->answer);
-    exchange->header_count = 0;
+    exchange->header_count = exchange->success_headers = 0;
+    free(exchange->query);
+    exchange->query = NULL;
     exchange->stream = NULL;
     exchange->answer = NULL;
     exchange->status = 0;

@@ -8,7 +8,7 @@
 #include "serve/body_reader.h"
 #include "serve/http.h"
 
-#define STA_HTTP_HEADERS 4 /* of one exchange */
+#define STA_HTTP_HEADERS 6 /* of one exchange */
 #define STA_REQUEST_ID_SIZE 24
 
 enum sta_exchange_state {
@@ -52,7 +52,8 @@ struct sta_exchange {
     struct sta_client client; /* of this request */
     struct sta_exchange_note note;
     struct sta_header headers[STA_HTTP_HEADERS]; /* owned texts */
-    unsigned header_count;
+    unsigned header_count, success_headers; /* the latter: bits of those that are only for status 200 */
+    char *query;                            /* sta_exchange_keep_query, or NULL */
     struct sta_answer *answer;
     struct sta_stream *stream;
     int status;

@@ -67,7 +67,11 @@ void sta_exchange_put_head(struct sta_exchange *exchange, const char *headers, b
     sta_put_format(out, "HTTP/1.1 %d %s\r\n", exchange->status, phrase_of(exchange->status));
     sta_put_text(out, date_line());
     sta_put_text(out, headers);
-    sta_put_headers(out, exchange->headers, exchange->header_count);
+    for (unsigned i = 0; i < exchange->header_count; i++)
+        if (exchange->status == 200 || !(exchange->success_headers >> i & 1))
+            sta_put_headers(out, &exchange->headers[i], 1);
+    sta_put_format(out, "Server-Timing: total;dur=%.1f\r\n",
+                   (double)(uv_hrtime() - exchange->started_ns) / 1e6);
     sta_put_headers(out, &(struct sta_header){"X-Request-Id", exchange->id}, 1);
     if (exchange->close_after)
         sta_put_text(out, "Connection: close\r\n");

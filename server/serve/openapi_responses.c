@@ -84,6 +84,11 @@ static const struct header {
     {"WWW-Authenticate", "How to say who calls.", "Bearer realm=\\\"strata\\\""},
     {"Strata-Missing", "What the answer lacks, which was asked for with partial=true.",
      "segments=1, events=65536"},
+    {"Link", "Of a page of a table that has a next one, asked by GET: its address.",
+     "<?limit=1000&cursor=AYarYolpw8xI>; rel=\\\"next\\\""},
+    {"Content-Disposition", "Of a form that is no JSON: the name of its file.",
+     "attachment; filename=\\\"unet3d-summary.csv\\\""},
+    {"Server-Timing", "Milliseconds from the request to the answer.", "total;dur=12.5"},
     {"Set-Cookie", "The session; its name holds this daemon's port and store.",
      "strata_session_7878_0123456789abcdef=..; Path=/; HttpOnly; SameSite=Strict"},
 };
@@ -103,6 +108,11 @@ static void put_success_headers(struct sta_buffer *out, const struct sta_route *
 {
     sta_put_text(out, ",\"headers\":{");
     put_header(out, "X-Request-Id");
+    put_header(out, "Server-Timing");
+    if (route->tabular)
+        put_header(out, "Content-Disposition");
+    if (route->tabular && route->method == STA_GET)
+        put_header(out, "Link");
     if (has_etag(route))
         put_header(out, "ETag");
     if (is_question(route))
@@ -197,6 +207,7 @@ static void put_problem(struct sta_buffer *out, const char *name, const char *ti
     sta_put_member_text(out, "description", title);
     sta_put_text(out, ",\"headers\":{");
     put_header(out, "X-Request-Id");
+    put_header(out, "Server-Timing");
     if (header != NULL)
         put_header(out, header);
     sta_put_text(out, "},\"content\":{\"application/problem+json\":");

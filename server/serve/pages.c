@@ -1,6 +1,7 @@
 /* Rows written out. */
 #include "serve/pages.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/memory.h"
@@ -12,7 +13,9 @@ struct sta_page_writer {
     struct sta_token_subject subject;
     struct sta_budget budget;
     uint64_t left, written;
-    bool begun;
+    char *next; /* once it has ended */
+    bool begun, absolute;
+    int64_t origin_us;
 };
 
 static uint64_t limit_of(const struct sta_page *page)
@@ -51,6 +54,8 @@ int sta_page_writer_create(struct sta_result *result, const struct sta_page *pag
     writer->subject = page->subject;
     writer->budget = *budget;
     writer->left = limit_of(page);
+    writer->absolute = page->absolute;
+    writer->origin_us = page->origin_us;
     int status = open_reader(writer, page, err);
     if (status != STA_OK) {
         sta_page_writer_destroy(writer);
@@ -67,6 +72,7 @@ void sta_page_writer_destroy(struct sta_page_writer *writer)
     if (writer->reader != NULL)
         writer->result->class->close(writer->reader);
     sta_result_release(writer->result);
+    free(writer->next);
     free(writer);
 }
 
@@ -101,6 +107,7 @@ static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struc
 {
     const struct sta_result *result = writer->result;
     uint64_t count;
+    writer->next = next_token(writer);
     if (writer->format != STA_FORMAT_JSON) {
         sta_put_table_end(out, writer->format, 0, NULL);
         return STA_OK;
@@ -108,14 +115,30 @@ static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struc
     int status = result->class->count(result->self, &writer->budget, &count, err);
     if (status != STA_OK)
         return status;
-    char *next = next_token(writer);
-    sta_put_table_end(out, writer->format, count, next);
+    sta_put_table_end(out, writer->format, count, writer->next);
     if (result->member != NULL)
         sta_put_char(out, '}');
     if (result->tail != NULL)
         sta_put_text(out, result->tail);
     sta_put_char(out, '}');
-    free(next);
+    return STA_OK;
+}
+
+/* Adds unix_ms, rounded down. */
+static int add_unix_time(const struct sta_page_writer *writer, struct sta_table *table, struct sta_error *err)
+{
+    struct sta_table_column *unix_ms = sta_table_add(table, "unix_ms", STA_TYPE_INT, NULL);
+    const struct sta_table_column *start = sta_table_find(table, "time_start");
+    if (start == NULL || start->type != STA_TYPE_FLOAT) {
+        sta_fail(err, STA_EINPUT,
+                 "time=absolute adds unix_ms to tables with a column time_start; this one has none");
+        return sta_at(err, "/time", -1);
+    }
+    for (size_t row = 0; row < table->rows; row++)
+        if (!start->missing[row])
+            sta_table_set_int(
+                unix_ms, row,
+                (int64_t)floor(((double)writer->origin_us + rint(start->numbers[row] * 1e6)) / 1e3));
     return STA_OK;
 }
 
@@ -125,6 +148,8 @@ int sta_page_write(struct sta_page_writer *writer, size_t most, struct sta_buffe
     struct sta_table table = {0};
     size_t wanted = (size_t)STA_MIN(most, writer->left);
     int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
+    if (status == STA_OK && writer->absolute)
+        status = add_unix_time(writer, &table, err);
     if (status != STA_OK) {
         sta_table_fini(&table);
         return status;
@@ -139,6 +164,13 @@ int sta_page_write(struct sta_page_writer *writer, size_t most, struct sta_buffe
     *ended = table.rows == 0 || writer->left == 0;
     sta_table_fini(&table);
     return *ended ? put_end(writer, out, err) : STA_OK;
+}
+
+char *sta_page_take_next(struct sta_page_writer *writer)
+{
+    char *next = writer->next;
+    writer->next = NULL;
+    return next;
 }
 
 uint64_t sta_page_written(const struct sta_page_writer *writer)

@@ -14,6 +14,8 @@ struct sta_page {
     bool has_limit;
     uint64_t limit;     /* rows at most; without one: STA_PAGE_ROWS for json, else all of them */
     const char *cursor; /* NULL: from the start */
+    bool absolute;      /* rows have unix_ms, made of time_start */
+    int64_t origin_us;  /* Unix time of time_start 0 */
     struct sta_token_subject subject; /* of cursors in and out */
 };
 
@@ -32,6 +34,8 @@ void sta_page_writer_destroy(struct sta_page_writer *writer); /* NULL allowed */
  */
 STA_MUSTCHECK int sta_page_write(struct sta_page_writer *writer, size_t rows, struct sta_buffer *out,
                                  bool *ended, struct sta_error *err);
+/** The cursor of the page behind this one, once it has ended; NULL: there is none.  The caller's to free. */
+char *sta_page_take_next(struct sta_page_writer *writer);
 /** Rows that were written so far. */
 uint64_t sta_page_written(const struct sta_page_writer *writer);
 

@@ -41,6 +41,9 @@ enum sta_parameter_type {
     X(FORMAT, "format", CHOICE, "json|csv|ndjson|arrow", "json", "json",                                     \
       "json: one document. csv: the table with a header line. ndjson: one object a line. "                   \
       "arrow: the Arrow IPC stream.")                                                                        \
+    X(TIME_BASE, "time", CHOICE, "relative|absolute", "relative", "absolute",                                \
+      "absolute: a table with a column time_start has unix_ms too, milliseconds from 1970-01-01 UTC as "     \
+      "an integer; a table without one is refused.")                                                         \
     X(GRANULARITY, "granularity", WIDTH, NULL, "1", "5",                                                     \
       "Width of time bins in seconds, rounded to microseconds; of whatever table has bins. Exact tables "    \
       "that are not by time have none: there it is allowed, so that one link serves all tables, and "        \

@@ -105,6 +105,8 @@ void sta_reply_fini(struct sta_reply *reply)
 {
     for (size_t i = 0; i < reply->header_count; i++)
         free((char *)reply->headers[i].value);
+    free(reply->next);
+    reply->next = NULL;
     sta_buffer_fini(&reply->body);
 }
 

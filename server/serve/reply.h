@@ -36,6 +36,7 @@ struct sta_reply {
     const char *content_type; /* static */
     bool no_store;            /* secrets or moments: not kept by anyone, and without an ETag */
     struct sta_buffer body;
+    char *next; /* of a page of a table: the cursor of the one behind it; owned; NULL: none */
     struct sta_header headers[STA_REPLY_HEADERS]; /* names static, values owned */
     size_t header_count;
 };

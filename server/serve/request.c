@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/buffer.h"
 #include "common/number.h"
 
 static int hex_digit(char c)
@@ -81,6 +82,24 @@ bool sta_path_match(const char *pattern, const char *path, struct sta_capture ca
         pattern = strchr(pattern, '}') + 1;
     }
     return *path == '\0';
+}
+
+char *sta_query_next_page(const char *query, const char *next)
+{
+    struct sta_buffer link;
+    sta_buffer_init(&link);
+    sta_put_char(&link, '?');
+    for (const char *at = query; *at != '\0';) {
+        size_t length = strcspn(at, "&");
+        if (length > 0 && strncmp(at, "cursor=", 7) != 0) {
+            for (size_t i = 0; i < length; i++)
+                sta_put_format(&link, strchr("<>\"", at[i]) != NULL ? "%%%02X" : "%c", at[i]);
+            sta_put_char(&link, '&');
+        }
+        at += length + (at[length] == '&');
+    }
+    sta_put_format(&link, "cursor=%s", next);
+    return sta_buffer_take_text(&link);
 }
 
 /* ---- lists in headers */

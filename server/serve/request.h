@@ -19,6 +19,10 @@ char *sta_target_split(char *target);
  * without '='.  False at the end. */
 bool sta_query_next(char **rest, char **name, char **value);
 
+/** "?limit=10&cursor=@next": @query, as it was sent and without its cursor, led on to the next page; free()
+ * it. */
+char *sta_query_next_page(const char *query, const char *next);
+
 /**
  * sta_path_match - compare a path with a pattern such as "/api/v1/traces/{id}/summary"
  * @captures: set to what stands at each {..}, pointing into @path with its length; room for STA_CAPTURES

@@ -85,7 +85,7 @@
 /* What events a query is about, and how its answer is given. */
 #define EVENTS                                                                                               \
     (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
-     STA_HAS(FILTER) | STA_HAS_ORDER | STA_HAS_PAGES | STA_HAS(EXPLAIN))
+     STA_HAS(FILTER) | STA_HAS_ORDER | STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN))
 
 #define LAYERED (OF_EVENTS | STA_HAS(SEMANTICS))
 
@@ -235,7 +235,7 @@ const struct sta_route sta_routes[] = {
      .text = "All layers side by side, a row for each bin of time, process, file, .."},
     {VIEW(GET, "/api/v1/traces/{id}/timeseries", "timeseries", "views", sta_view_timeseries),
      .parameters = LAYERED | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(COUNTERS) | STA_HAS(GRANULARITY) |
-                   STA_HAS(MAX_POINTS) | STA_HAS_PAGES | STA_HAS_ORDER,
+                   STA_HAS(MAX_POINTS) | STA_HAS(TIME_BASE) | STA_HAS_PAGES | STA_HAS_ORDER,
      .reply = "timeseries", .tabular = true, .summary = "Time series",
      .text = "Metrics of layers over time bins, or counters, for charts."},
     {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events),
@@ -250,8 +250,8 @@ const struct sta_route sta_routes[] = {
      .text = "Filter, derive, group, aggregate, order, next stage: the request as JSON in q, as plain "
              "parameters, or both."},
     {VIEW(POST, "/api/v1/traces/{id}/query", "query_post", "queries", sta_view_query),
-     .parameters = STA_HAS_PAGES | STA_HAS(EXPLAIN), .body = "query", .reply = "table", .tabular = true,
-     .summary = "Ask a question",
+     .parameters = STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN), .body = "query", .reply = "table",
+     .tabular = true, .summary = "Ask a question",
      .text = "Filter, derive, group, aggregate, order, next stage, as a JSON object. A question that takes "
              "more than a "
              "second is a job, and can be cancelled as one; so can it by closing the connection."},

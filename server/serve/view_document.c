@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "serve/document_json.h"
+#include "serve/representation.h"
 #include "serve/views.h"
 
 /* ---- parameters as members */
@@ -167,7 +168,10 @@ static int read_format(struct sta_view *view, const struct sta_call *call, struc
     const struct sta_document *member = sta_document_take(view->document, "format");
     const struct sta_parameter_value *parameter = &call->values[STA_PARAMETER_FORMAT];
     const char *words = sta_parameters[STA_PARAMETER_FORMAT].words, *others = view->kind->text_forms;
-    view->page.format = parameter->text != NULL ? sta_format_of(parameter->text) : STA_FORMAT_JSON;
+    const char *chosen = sta_representation_format(call);
+    view->page.format = parameter->text != NULL            ? sta_format_of(parameter->text)
+                        : member == NULL && chosen != NULL ? sta_format_of(chosen)
+                                                           : STA_FORMAT_JSON;
     if (member == NULL || parameter->given)
         return STA_OK;
     if (others != NULL && member->type == STA_DOCUMENT_TEXT && sta_word_listed(member->text.bytes, others)) {
@@ -264,14 +268,22 @@ static int keep_limit(struct sta_view *view, const struct sta_call *call, struct
     return STA_OK;
 }
 
+static bool is_absolute(const struct sta_call *call)
+{
+    const char *base = call->values[STA_PARAMETER_TIME_BASE].text;
+    return base != NULL && strcmp(base, "absolute") == 0;
+}
+
 int sta_view_read_page(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
+    view->page.absolute = is_absolute(call);
     if (view->document == NULL) {
         const struct sta_parameter_value *limit = &call->values[STA_PARAMETER_LIMIT];
         view->page = (struct sta_page){.format = sta_format_of(call->values[STA_PARAMETER_FORMAT].text),
                                        .has_limit = limit->given,
                                        .limit = (uint64_t)limit->integer,
-                                       .cursor = call->values[STA_PARAMETER_CURSOR].text};
+                                       .cursor = call->values[STA_PARAMETER_CURSOR].text,
+                                       .absolute = is_absolute(call)};
         return check_limit(view, view->page.limit, err);
     }
     int status = read_format(view, call, err);

@@ -73,6 +73,8 @@ int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget
     status = sta_page_writer_create(result, &view->page, budget, &writer, err);
     while (status == STA_OK && !ended && !reply->body.failed)
         status = sta_page_write(writer, PIECE_ROWS, &reply->body, &ended, err);
+    if (status == STA_OK)
+        reply->next = sta_page_take_next(writer);
     sta_page_writer_destroy(writer);
     sta_result_release(result);
     return status;

@@ -249,8 +249,9 @@ static void release_stream(void *context)
 static void start_stream(struct long_answer *answer, struct sta_buffer *begun)
 {
     char *missing = sta_view_missing(answer->view);
-    struct sta_header headers[5] = {
-        {"Cache-Control", "private, no-cache"}, {"Vary", "Accept-Encoding, Origin"}, {"ETag", answer->etag}};
+    struct sta_header headers[5] = {{"Cache-Control", "private, no-cache"},
+                                    {"Vary", "Accept, Accept-Encoding, Origin"},
+                                    {"ETag", answer->etag}};
     size_t header_count = 3;
     if (missing != NULL)
         headers[header_count++] = (struct sta_header){"Strata-Missing", missing};
@@ -323,6 +324,8 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
         status = sta_page_write(answer->writer, PIECE_ROWS, &reply->body, ended, err);
     if (status == STA_OK && reply->body.failed)
         status = sta_view_fail_size(view, &reply->body, err);
+    if (status == STA_OK && *ended)
+        reply->next = sta_page_take_next(answer->writer);
     if (status != STA_OK || !view->explain)
         return status;
     reply->body.size--; /* the brace */

@@ -18,6 +18,7 @@
 #include "common/build_id.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "serve/representation.h"
 
 /* A request that waits for a flight. */
 struct pending {
@@ -80,6 +81,8 @@ static int view_prepare(struct sta_view *view, struct sta_error *err)
 {
     int status = STA_OK;
     view->snapshot = view->trace_count > 0 ? view->traces[0].snapshot : NULL;
+    if (view->snapshot != NULL)
+        view->page.origin_us = sta_snapshot_info(view->snapshot)->origin_us;
     if (view->kind->layered)
         status = check_layered(view, err);
     if (status == STA_OK && view->kind->check != NULL)
@@ -176,9 +179,12 @@ static bool is_kept(const struct sta_view *view)
 {
     if (!view->kind->kept || sta_snapshot_info(view->snapshot)->damaged > 0)
         return false;
-    for (unsigned i = 0; i < STA_PARAMETERS; i++)
-        if (view->kind->key_values >> i & 1 && view->values[i].given)
+    for (unsigned i = 0; i < STA_PARAMETERS; i++) {
+        const char *text = view->values[i].text, *fallback = sta_parameters[i].fallback;
+        bool chosen = text != NULL && fallback != NULL && strcmp(text, fallback) != 0; /* by Accept */
+        if (view->kind->key_values >> i & 1 && (view->values[i].given || chosen))
             return false;
+    }
     return true;
 }
 
@@ -378,11 +384,15 @@ static bool is_warm(const struct sta_view *view)
 void sta_view_ask(struct sta_call *call)
 {
     struct sta_error err = STA_ERROR_INIT;
+    sta_representation_choose(call);
     struct sta_view *view = sta_view_create(call->server, call->route->view, call->values);
     if (view_read(view, call, &err) != STA_OK) {
         answer_problem(call, &err, false);
         sta_view_destroy(view);
-    } else if (sta_view_may_be_long(view)) {
+        return;
+    }
+    sta_representation_name(call, view);
+    if (sta_view_may_be_long(view)) {
         sta_view_answer_long(call, view);
     } else if (is_warm(view)) {
         ask_warm(call, view);

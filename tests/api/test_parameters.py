@@ -10,7 +10,7 @@ TELLING = {"preset": "posix", "filters": "off", "semantics": "compatible", "from
            "derive": "x:pid", "value_counts": "pid", "describe": "pid", "columns": None, "sort": None, "order_by": None, "prefix": "rea", "set": "io:cat == 'posix'", "layers": "compute",
            "counter": "cpu.user_pct", "scope": "thread", "variant": "intervals", "exposure": "true", "explain": "true", "where": "not idle", "longest": "1", "events": "1", "baseline": None, "view": "flat",
            "width": "3", "label": "category", "level": "host", "parent": "h:~", "lanes": "h:~", "min": "100", "min_share": "1", "depth": "1", "name": "read", "direction": "callers",
-           "attribution": "stall", "group": "io", "rule": "au", "severity": "ok", "goal": "0.5", "warmup_steps": "0", "end_steps": "1", "kind": "write"}
+           "attribution": "stall", "group": "io", "rule": "au", "severity": "ok", "goal": "0.5", "warmup_steps": "0", "end_steps": "1", "kind": "write", "time": "absolute"}
 
 def test_no_parameter_is_ignored(scene):
     """each changes the answer, or is refused; under both semantics"""

@@ -1,6 +1,9 @@
 /* The pieces of a request, taken apart. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/memory.h"
 
 #include "serve/request.h"
 
@@ -170,4 +173,19 @@ Test(request, an_origin_has_a_host_or_is_none)
     cr_expect(!sta_origin_host("null", host));
     cr_expect(!sta_origin_host("https://", host));
     cr_expect(!sta_origin_host("https://a/b", host));
+}
+
+Test(request, the_next_page_keeps_what_was_asked)
+{
+    static const struct {
+        const char *query, *wanted;
+    } cases[] = {{"", "?cursor=T"},
+                 {"limit=7", "?limit=7&cursor=T"},
+                 {"cursor=old&a=%26b&&limit=7", "?a=%26b&limit=7&cursor=T"},
+                 {"a=<\">&cursor=", "?a=%3C%22%3E&cursor=T"}};
+    for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
+        char *next = sta_query_next_page(cases[i].query, "T");
+        cr_expect_str_eq(next, cases[i].wanted, "%s", cases[i].query);
+        free(next);
+    }
 }
