@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "common/log.h"
@@ -16,6 +19,7 @@
 #include "server/jobs_private.h"
 
 #define KEPT_JOBS 1000
+#define NICENESS 19
 
 const char *sta_job_state_name(enum sta_job_state state)
 {
@@ -66,11 +70,15 @@ static void forget_oldest(struct sta_jobs *jobs)
     }
 }
 
-static struct sta_job *oldest_queued(struct sta_jobs *jobs, bool small)
+/* What a runner takes. */
+enum runner { ORDINARY, SMALL_SLOT, LEAST_PRIORITY };
+
+static struct sta_job *oldest_queued(struct sta_jobs *jobs, enum runner runner)
 {
     struct sta_job *found = NULL;
     for (struct sta_job *job = jobs->newest; job != NULL; job = job->older)
-        if (job->view.state == STA_JOB_QUEUED && (!small || (job->request.may_be_small && !job->large)))
+        if (job->view.state == STA_JOB_QUEUED && job->request.least_priority == (runner == LEAST_PRIORITY) &&
+            (runner != SMALL_SLOT || (job->request.may_be_small && !job->large)))
             found = job;
     return found;
 }
@@ -120,7 +128,7 @@ static void start_job(struct sta_job *job)
     job->view.change++;
     job->started_ns = uv_hrtime();
     job->logged_ns = job->started_ns;
-    job->jobs->queued--;
+    job->jobs->queued -= !job->request.least_priority;
 }
 
 /* Under the lock.  Puts a job that left the small slot back where it was in the queue.  Return: false when it
@@ -173,38 +181,45 @@ static void run_job(struct sta_job *job)
 }
 
 /* Takes jobs until all is over.  The small slot takes what may be small, while no ordinary runner is free. */
-static void take_jobs(struct sta_jobs *jobs, bool small)
+static void take_jobs(struct sta_jobs *jobs, enum runner runner)
 {
     uv_mutex_lock(&jobs->lock);
     while (!jobs->closing) {
-        bool may_take = !small || jobs->busy_runners == jobs->runner_count;
-        struct sta_job *job = may_take ? oldest_queued(jobs, small) : NULL;
+        bool may_take = runner != SMALL_SLOT || jobs->busy_runners == jobs->runner_count;
+        struct sta_job *job = may_take ? oldest_queued(jobs, runner) : NULL;
         if (job == NULL) {
             uv_cond_wait(&jobs->changed, &jobs->lock);
             continue;
         }
         start_job(job);
-        job->in_small_slot = small;
+        job->in_small_slot = runner == SMALL_SLOT;
         job->leaves_small_slot = false;
-        jobs->busy_runners += !small;
+        jobs->busy_runners += runner == ORDINARY;
         uv_cond_broadcast(&jobs->changed); /* for the small slot, which waits for all to be busy */
         uv_mutex_unlock(&jobs->lock);
         sta_jobs_notify(jobs);
         run_job(job);
         uv_mutex_lock(&jobs->lock);
-        jobs->busy_runners -= !small;
+        jobs->busy_runners -= runner == ORDINARY;
     }
     uv_mutex_unlock(&jobs->lock);
 }
 
 static void runner_main(void *argument)
 {
-    take_jobs(argument, false);
+    take_jobs(argument, ORDINARY);
 }
 
 static void small_slot_main(void *argument)
 {
-    take_jobs(argument, true);
+    take_jobs(argument, SMALL_SLOT);
+}
+
+static void least_priority_main(void *argument)
+{
+    /* Of this thread alone: on Linux a thread has a niceness of its own. */
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
+    take_jobs(argument, LEAST_PRIORITY);
 }
 
 struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
@@ -219,6 +234,7 @@ struct sta_jobs *sta_jobs_create(unsigned running, unsigned queued)
            uv_thread_create(&jobs->runners[jobs->runner_count], runner_main, jobs) == 0)
         jobs->runner_count++;
     jobs->has_small_slot = uv_thread_create(&jobs->small_slot, small_slot_main, jobs) == 0;
+    jobs->has_least_priority = uv_thread_create(&jobs->least_priority, least_priority_main, jobs) == 0;
     uv_mutex_unlock(&jobs->lock);
     return jobs;
 }
@@ -230,7 +246,7 @@ static void cancel_job(struct sta_job *job)
     if (job->view.state != STA_JOB_QUEUED)
         return;
     struct sta_error err = STA_ERROR_INIT;
-    job->jobs->queued--;
+    job->jobs->queued -= !job->request.least_priority;
     end_job(job, sta_fail(&err, STA_ECANCELLED, "cancelled before it began"), &err);
     if (job->request.release != NULL)
         job->request.release(job->request.context);
@@ -249,6 +265,8 @@ void sta_jobs_destroy(struct sta_jobs *jobs)
         uv_thread_join(&jobs->runners[i]);
     if (jobs->has_small_slot)
         uv_thread_join(&jobs->small_slot);
+    if (jobs->has_least_priority)
+        uv_thread_join(&jobs->least_priority);
     while (jobs->newest != NULL) {
         struct sta_job *job = jobs->newest;
         jobs->newest = job->older;
@@ -298,11 +316,11 @@ int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request
                     struct sta_error *err)
 {
     uv_mutex_lock(&jobs->lock);
-    bool full = jobs->closing || jobs->queued >= jobs->queue_limit;
+    bool full = jobs->closing || (!request->least_priority && jobs->queued >= jobs->queue_limit);
     if (!full) {
         struct sta_job *job = job_create(jobs, request);
         put_in(jobs, job);
-        jobs->queued++;
+        jobs->queued += !request->least_priority;
         memcpy(id, job->view.id, STA_JOB_ID_SIZE);
         uv_cond_broadcast(&jobs->changed);
     }
@@ -376,18 +394,39 @@ struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count)
     return views;
 }
 
-bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view)
+static bool find_of_trace(struct sta_jobs *jobs, const char *trace, bool least_priority,
+                          struct sta_job_view *view)
 {
     bool found = false;
     uv_mutex_lock(&jobs->lock);
     for (const struct sta_job *job = jobs->newest; job != NULL && !found; job = job->older) {
         found = job->adopted == NULL && !sta_job_state_ends(job->view.state) &&
-                strcmp(job->view.trace, trace) == 0;
+                job->request.least_priority == least_priority && strcmp(job->view.trace, trace) == 0;
         if (found)
             *view = job->view;
     }
     uv_mutex_unlock(&jobs->lock);
     return found;
+}
+
+bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view)
+{
+    return find_of_trace(jobs, trace, false, view);
+}
+
+bool sta_jobs_of_least_priority(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view)
+{
+    return find_of_trace(jobs, trace, true, view);
+}
+
+bool sta_jobs_are_busy(struct sta_jobs *jobs)
+{
+    bool busy = false;
+    uv_mutex_lock(&jobs->lock);
+    for (const struct sta_job *job = jobs->newest; job != NULL && !busy; job = job->older)
+        busy = !sta_job_state_ends(job->view.state) && !job->request.least_priority;
+    uv_mutex_unlock(&jobs->lock);
+    return busy;
 }
 
 int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err)

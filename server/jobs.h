@@ -3,7 +3,9 @@
  * A bounded queue, a bounded number of runners (threads of their own, so that no job can starve requests).
  * When all runners are busy, one more thread, the small slot, begins with jobs that may be small; one that
  * turns out not to be goes back into the queue, for an ordinary runner.  So a large job does not keep small
- * ones waiting.  Finished jobs are remembered for a while.  All calls: any thread. */
+ * ones waiting.  What is nobody's concern runs in the background: one at a time, on a thread of the least
+ * priority, beside all others and beyond the limit of the queue.  Finished jobs are remembered for a while.
+ * All calls: any thread. */
 #ifndef STA_SERVER_JOBS_H
 #define STA_SERVER_JOBS_H
 
@@ -55,9 +57,10 @@ struct sta_job_request {
     int (*run)(void *context, struct sta_job *job, struct sta_error *err); /* on a runner's thread */
     void (*release)(void *context); /* once, after the last run or when it never ran */
     void *context;
-    bool may_be_small;  /* run may begin in the small slot, and knows sta_job_leave_small_slot */
-    bool in_background; /* one of many that nobody asked for: not logged at the level of what an operator
-                           wants to see, and forgotten once it has ended */
+    bool may_be_small;   /* run may begin in the small slot, and knows sta_job_leave_small_slot */
+    bool in_background;  /* one of many that nobody asked for: not logged at the level of what an operator
+                            wants to see, and forgotten once it has ended */
+    bool least_priority; /* sta_jobs_of_trace does not find it */
 };
 /** Return: 0 and the job's id; STA_EBUSY when the queue is full (release has then been called). */
 STA_MUSTCHECK int sta_jobs_submit(struct sta_jobs *jobs, const struct sta_job_request *request,
@@ -77,6 +80,10 @@ bool sta_jobs_view(struct sta_jobs *jobs, const char *id, struct sta_job_view *v
 struct sta_job_view *sta_jobs_list(struct sta_jobs *jobs, size_t *count);
 /** The queued or running job of a trace, if there is one. */
 bool sta_jobs_of_trace(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view);
+/** The same of those of the least priority. */
+bool sta_jobs_of_least_priority(struct sta_jobs *jobs, const char *trace, struct sta_job_view *view);
+/** Whether any job but those of the least priority waits or runs. */
+bool sta_jobs_are_busy(struct sta_jobs *jobs);
 /** Asks it to stop; a queued one ends at once.  Return: STA_ENOTFOUND, or 0 also for a job that has ended. */
 STA_MUSTCHECK int sta_jobs_cancel(struct sta_jobs *jobs, const char *id, struct sta_error *err);
 /** Blocks until the job has ended (used by main at start-up and by delete). */

@@ -27,6 +27,8 @@ struct sta_jobs {
     unsigned runner_count, busy_runners;
     uv_thread_t small_slot;
     bool has_small_slot;
+    uv_thread_t least_priority;
+    bool has_least_priority;
     bool closing;
     void (*on_change)(void *context);
     void *on_change_context;

@@ -27,6 +27,9 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->roots = options->roots;
     library->json_bytes_per_file = options->json_bytes_per_file;
     library->folders = options->folders;
+    library->compacts = options->compacts;
+    library->is_busy = options->is_busy;
+    library->is_busy_context = options->is_busy_context;
     uv_mutex_init(&library->editing);
     uv_mutex_init(&library->changing);
     uv_mutex_init(&library->lock);
@@ -197,6 +200,18 @@ static bool needs_rebuild(const struct sta_library *library, struct sta_trace_re
     return needs;
 }
 
+/* A fragmented version is compacted once, unless that is not wanted.  Return: whether that is to be started
+ * now.  Context: under the lock. */
+static bool needs_compaction(const struct sta_library *library, struct sta_trace_record *record,
+                             const struct sta_snapshot *snapshot)
+{
+    bool needs = library->compacts && record->compacted != record->version && !library->stopping &&
+                 sta_snapshot_is_fragmented(snapshot);
+    if (needs)
+        record->compacted = record->version;
+    return needs;
+}
+
 /* Puts the version that was opened (NULL: there is none to open) in its record, unless another has been
  * published meanwhile.  A version published so late that nobody has forgotten the one before yet is forgotten
  * right after. */
@@ -204,7 +219,7 @@ static void record_snapshot(struct sta_library *library, const char *id, uint64_
                             struct sta_snapshot *snapshot)
 {
     struct sta_snapshot *unused = NULL;
-    bool rebuild = false;
+    bool rebuild = false, compact = false;
     uv_mutex_lock(&library->lock);
     struct sta_trace_record *record = sta_library_trace_record(library, id);
     bool current = record->version_changes == version_changes;
@@ -213,6 +228,8 @@ static void record_snapshot(struct sta_library *library, const char *id, uint64_
         read_figures(record, snapshot);
     if (current && snapshot != NULL)
         rebuild = needs_rebuild(library, record);
+    if (current && snapshot != NULL)
+        compact = needs_compaction(library, record, snapshot);
     if (current && snapshot != NULL && record->snapshot == NULL) {
         if (library->open_snapshots >= OPEN_SNAPSHOTS)
             unused = take_longest_unused(library);
@@ -223,6 +240,8 @@ static void record_snapshot(struct sta_library *library, const char *id, uint64_
     sta_snapshot_release(unused);
     if (rebuild)
         sta_library_start_rebuild(library, id);
+    if (compact)
+        sta_library_start_compaction(library, id);
 }
 
 /* The record's snapshot, retained for the caller; opens it when it is not open.  Opening happens without the

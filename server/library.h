@@ -47,6 +47,10 @@ struct sta_library_options {
      * without growth after which following ends (0: never); polls: looks only, whatever is announced. */
     uint64_t follow_interval, follow_poll, follow_quiet;
     bool follow_polls;
+    bool compacts; /* fragmented traces are compacted without being asked */
+    /** Whether somebody waits for an answer: then no trace is compacted.  Context: any thread. */
+    bool (*is_busy)(void *context);
+    void *is_busy_context;
 };
 
 struct sta_library *sta_library_create(const struct sta_library_options *options);
@@ -134,6 +138,9 @@ STA_MUSTCHECK int sta_library_follow(struct sta_library *library, const char *id
                                      struct sta_error *err);
 /** Queues a refresh, or names the job that the trace has already. */
 STA_MUSTCHECK int sta_library_refresh(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
+                                      struct sta_error *err);
+/** Queues the compaction of a trace whatever the rule says, or names the one that waits or runs already. */
+STA_MUSTCHECK int sta_library_compact(struct sta_library *library, const char *id, char job[STA_JOB_ID_SIZE],
                                       struct sta_error *err);
 /** Cancels the trace's jobs, waits for them, forgets it.  From the first moment on the trace is not found by
  * any other call; when the removal fails it is back. */

@@ -36,7 +36,7 @@ static void note_failure(struct sta_library *library, const char *id, const stru
         sta_log(STA_LOG_ERROR, "Cannot note that an ingest failed", "trace", id, "cause", err.text, NULL);
 }
 
-static void tell_published(struct sta_library *library, const char *id)
+void sta_library_tell_published(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
     void (*published)(void *, const char *) = library->on_publish;
@@ -84,6 +84,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     struct sta_live *live = sta_live_of(library, task->id);
     struct sta_ingest_found found = {0};
     uint64_t started = uv_hrtime();
+    sta_library_end_compaction(library, task->id); /* one writer at a time */
     sta_account_init(&account, library->memory, "memory", library->account);
     struct sta_ingest ingest = {
         .store = library->store,
@@ -113,7 +114,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     bool stopping = library->stopping;
     uv_mutex_unlock(&library->lock);
     if (status == STA_OK)
-        tell_published(library, task->id);
+        sta_library_tell_published(library, task->id);
     else if (!stopping && live == NULL)
         note_failure(library, task->id, err);
     end_step(library, live, started, &found, status, err);
@@ -309,6 +310,7 @@ int sta_library_remove(struct sta_library *library, const char *id, struct sta_e
         if (sta_jobs_cancel(library->jobs, job.id, &ignored) == STA_OK)
             sta_jobs_wait(library->jobs, job.id);
     }
+    sta_library_end_compaction(library, id);
     sta_library_forget(library, id);
     return sta_store_remove(library->store, id, err);
 }

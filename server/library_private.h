@@ -28,6 +28,7 @@ struct sta_trace_record {
     uint64_t used;                 /* turn of the last use, for closing those longest unused */
     uint64_t version_changes;      /* how often what is known was forgotten */
     uint64_t rebuilt;              /* the damaged version for which an ingest was started */
+    uint64_t compacted;            /* the fragmented version for which a compaction was started */
     bool known;                    /* the figures below are of the published version */
     bool published, damaged;
     uint64_t version, files, bytes, events, store_bytes, problems;
@@ -56,6 +57,9 @@ struct sta_library {
     uint64_t json_bytes_per_file;
     struct sta_account *account;
     struct sta_preset_folders folders;
+    bool compacts;
+    bool (*is_busy)(void *context);
+    void *is_busy_context;
     uv_mutex_t editing;  /* held while presets change; taken before `changing` */
     uv_mutex_t changing; /* held while a trace is added, gets a job or is retired, so that it has one job at
                             most and a retired one none; taken before `lock` */
@@ -82,6 +86,12 @@ struct sta_trace_record *sta_library_trace_record(struct sta_library *library, c
 void sta_library_forget(struct sta_library *library, const char *id);
 /** Forgets what is known of the published version: it is looked up again when asked. */
 void sta_library_forget_version(struct sta_library *library, const char *id);
+/** Starts the compaction of a fragmented trace.  library_compact.c */
+void sta_library_start_compaction(struct sta_library *library, const char *id);
+/** Cancels the compaction of a trace, if there is one, and waits for its end. */
+void sta_library_end_compaction(struct sta_library *library, const char *id);
+/** Tells who listens that a version was published. */
+void sta_library_tell_published(struct sta_library *library, const char *id);
 /** Starts the ingest that reads a damaged trace again, unless it has a job. */
 void sta_library_start_rebuild(struct sta_library *library, const char *id);
 /** Queues a job that reads what is new of a trace.  @kind: static.  Context: under `changing`, the trace has

@@ -54,7 +54,7 @@ struct daemon {
     uint64_t worked;           /* processor time when memory was last given back, in ns */
     uint64_t looked;           /* processor time when the timer was last there, in ns */
     struct sta_account memory; /* all that input sizes */
-    uv_mutex_t caches_lock;    /* held while caches give way, so that they are not closed meanwhile */
+    uv_mutex_t caches_lock; /* held while caches give way or the server is asked, so that it is not stopped */
     bool caches_open;
     uv_async_t stopped;
     uv_thread_t stopper;
@@ -217,6 +217,16 @@ static void open_account(struct daemon *daemon)
     daemon->memory.margin = sta_memory_can_be_measured() ? MARGIN : 0;
 }
 
+/* Whether somebody waits for an answer. */
+static bool is_busy(void *context)
+{
+    struct daemon *daemon = context;
+    uv_mutex_lock(&daemon->caches_lock);
+    bool busy = daemon->caches_open && sta_server_is_busy(daemon->server);
+    uv_mutex_unlock(&daemon->caches_lock);
+    return busy;
+}
+
 static int start(struct daemon *daemon, struct sta_error *err)
 {
     open_account(daemon);
@@ -241,6 +251,9 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .follow_poll = settings->follow_poll,
         .follow_quiet = settings->follow_quiet,
         .follow_polls = strcmp(settings->follow_changes, "poll") == 0,
+        .compacts = strcmp(settings->compaction, "on") == 0,
+        .is_busy = is_busy,
+        .is_busy_context = daemon,
     };
     daemon->library = sta_library_create(&options);
     status = start_server(daemon, err);

@@ -64,6 +64,9 @@
     X(COUNT, running_jobs, "1",                                                                              \
       "large ingests at the same time; while they run, one small one (64 MiB of files) may run beside them") \
     X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \
+    X(TEXT, compaction, "on",                                                                                \
+      "on: traces of many segments are compacted while nobody asks; off: only on request (POST "             \
+      "/traces/{id}/compact)")                                                                               \
     X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
       "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \
     X(SECONDS, follow_interval, "1", "seconds between two versions of a live trace at least")                \

@@ -130,6 +130,13 @@ int sta_api_trace_refresh(struct sta_call *call, struct sta_reply *reply, struct
     return status == STA_OK ? put_accepted(call, reply, call->captures[0], job, err) : status;
 }
 
+int sta_api_trace_compact(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+{
+    char job[STA_JOB_ID_SIZE] = "";
+    int status = sta_library_compact(call->server->options.library, call->captures[0], job, err);
+    return status == STA_OK ? put_accepted(call, reply, call->captures[0], job, err) : status;
+}
+
 /* ---- browsing */
 
 static void put_browse_entry(struct sta_buffer *out, const struct sta_browse *browse,

@@ -146,6 +146,10 @@ const struct sta_route sta_routes[] = {
     {CALL(POST, "/api/v1/traces/{id}/refresh", "refresh", "traces", EDITOR, IO_TASK, sta_api_trace_refresh),
      .audit = "Refresh of a trace", .reply = "trace_accepted", .status = 202, .summary = "Refresh a trace",
      .text = "Ingests what is new or changed in its directory."},
+    {CALL(POST, "/api/v1/traces/{id}/compact", "compact", "traces", EDITOR, IO_TASK, sta_api_trace_compact),
+     .audit = "Compaction of a trace", .reply = "trace_accepted", .status = 202, .summary = "Compact a trace",
+     .text = "Writes its store again as few segments, sorted by time and packed better, in the background. "
+             "Answers stay as they are; a cursor that was given out before is refused after it."},
     {CALL(GET, "/api/v1/browse", "browse", "traces", VIEWER, IO_TASK, sta_api_browse),
      .parameters = STA_HAS(PATH), .reply = "browse", .summary = "Look for traces",
      .text = "Folders and candidate traces of a folder inside the allowed roots."},

@@ -82,6 +82,7 @@ int sta_api_trace_create(struct sta_call *, struct sta_reply *, struct sta_error
 int sta_api_trace_patch(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_trace_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_trace_refresh(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_trace_compact(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_browse(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_jobs(struct sta_call *, struct sta_reply *, struct sta_error *);
 int sta_api_job(struct sta_call *, struct sta_reply *, struct sta_error *);

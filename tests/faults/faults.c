@@ -65,14 +65,16 @@ static int take_batch(void *context, unsigned worker, struct sta_batch *batch, s
     return sta_writer_add(context, worker, batch->source, batch, err);
 }
 
+/* Reads files first .. end - 1. */
 static int decode(struct scene *scene, struct sta_writer *writer, const struct sta_listing *listing,
-                  size_t count, struct sta_error *err)
+                  size_t first, size_t end, struct sta_error *err)
 {
     struct sta_decode_progress progress = {0};
     struct sta_decode_file files[2] = {{0}};
+    const size_t count = end - first;
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = sta_writer_add_source(writer, listing->files[i].path);
-        files[i].file = sta_path_join(sources, listing->files[i].path);
+        uint32_t number = sta_writer_add_source(writer, listing->files[first + i].path);
+        files[i].file = sta_path_join(sources, listing->files[first + i].path);
         files[i].source = sta_writer_source(writer, number);
     }
     struct sta_decode_request request = {.roots = roots,
@@ -92,8 +94,9 @@ static int decode(struct scene *scene, struct sta_writer *writer, const struct s
     return status;
 }
 
-/* A version of the first @count files. */
-static int ingest(struct scene *scene, size_t count, struct sta_error *err)
+/* A version of files first .. end - 1, on top of what @base has. */
+static int ingest_on(struct scene *scene, struct sta_snapshot *base, size_t first, size_t end,
+                     struct sta_error *err)
 {
     struct sta_listing listing;
     struct sta_writer *writer;
@@ -102,9 +105,10 @@ static int ingest(struct scene *scene, size_t count, struct sta_error *err)
     if (status != STA_OK)
         return status;
     scene->partial = listing.unlisted_count > 0;
-    status = sta_writer_begin(scene->store, scene->trace, NULL, NULL, &options, &writer, err);
+    status = sta_writer_begin(scene->store, scene->trace, base, NULL, &options, &writer, err);
     if (status == STA_OK) {
-        status = decode(scene, writer, &listing, STA_MIN(count, listing.count), err);
+        end = STA_MIN(end, listing.count);
+        status = decode(scene, writer, &listing, STA_MIN(first, end), end, err);
         if (status == STA_OK)
             status = sta_writer_publish(writer, err);
         else
@@ -112,6 +116,11 @@ static int ingest(struct scene *scene, size_t count, struct sta_error *err)
     }
     sta_listing_fini(&listing);
     return status;
+}
+
+static int ingest(struct scene *scene, size_t count, struct sta_error *err)
+{
+    return ingest_on(scene, NULL, 0, count, err);
 }
 
 /* ---- the steps that calls fail in */
@@ -134,6 +143,32 @@ static int step_drop(struct scene *scene, struct sta_error *err)
     status = sta_writer_begin(scene->store, scene->trace, base, drop, &options, &writer, err);
     if (status == STA_OK)
         status = sta_writer_publish(writer, err);
+    sta_snapshot_release(base);
+    return status;
+}
+
+static int go_on(void *context, uint64_t rows, uint64_t total, struct sta_error *err)
+{
+    return STA_OK;
+}
+
+/* The second file comes by a refresh, and both segments become one. */
+static int step_compact(struct scene *scene, struct sta_error *err)
+{
+    struct sta_snapshot *base;
+    const struct sta_compaction compaction = {.all = true, .step = go_on};
+    bool merged;
+    int status = sta_snapshot_open(scene->store, scene->trace, &base, err);
+    if (status != STA_OK)
+        return status;
+    status = ingest_on(scene, base, 1, 2, err);
+    sta_snapshot_release(base);
+    if (status == STA_OK)
+        status = sta_snapshot_open(scene->store, scene->trace, &base, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_store_compact(scene->store, scene->trace, base, &compaction, &merged, err);
+    CHECK(status != STA_OK || merged || scene->partial, "two segments were left as they are");
     sta_snapshot_release(base);
     return status;
 }
@@ -285,11 +320,16 @@ static const struct step {
     size_t before, after; /* events */
     bool removes;
 } steps[] = {
-    {"ingest", step_ingest, 1, LINES, 2 * LINES, false}, {"drop", step_drop, 2, 2 * LINES, LINES, false},
-    {"read", step_read, 1, LINES, LINES, false},         {"keep", step_keep, 1, LINES, LINES, false},
-    {"change", step_change, 1, LINES, LINES, false},     {"add", step_add, 1, LINES, LINES, false},
-    {"remove", step_remove, 1, LINES, 0, true},          {"open", step_open, 1, LINES, LINES, false},
+    {"ingest", step_ingest, 1, LINES, 2 * LINES, false},
+    {"drop", step_drop, 2, 2 * LINES, LINES, false},
+    {"read", step_read, 1, LINES, LINES, false},
+    {"keep", step_keep, 1, LINES, LINES, false},
+    {"change", step_change, 1, LINES, LINES, false},
+    {"add", step_add, 1, LINES, LINES, false},
+    {"remove", step_remove, 1, LINES, 0, true},
+    {"open", step_open, 1, LINES, LINES, false},
     {"lanes", step_lanes, 1, LINES, LINES, false},
+    {"compact", step_compact, 1, LINES, 2 * LINES, false},
 };
 
 /* ---- one step with one failure */

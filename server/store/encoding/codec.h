@@ -55,7 +55,12 @@ static inline int64_t sta_value_at(const struct sta_values *values, uint32_t i)
 /** @values: at least one; borrowed like @room, which has room for as many. */
 struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *room);
 
-struct sta_encoder *sta_encoder_create(void);
+/* How much time an encoder may take. */
+enum sta_effort {
+    STA_EFFORT_FAST,    /* while a trace is read: what was chosen for a column serves its next row groups */
+    STA_EFFORT_THOROUGH /* in the background: the best for each row group, which is read many times */
+};
+struct sta_encoder *sta_encoder_create(enum sta_effort effort);
 void sta_encoder_destroy(struct sta_encoder *encoder);
 /** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others
  * may be left out. */

@@ -32,7 +32,7 @@ struct sta_made_keys {
 };
 
 struct sta_column_encoder; /* working memory; one thread at a time */
-struct sta_column_encoder *sta_column_encoder_create(void);
+struct sta_column_encoder *sta_column_encoder_create(enum sta_effort effort);
 void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 
 /**

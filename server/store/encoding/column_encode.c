@@ -18,10 +18,10 @@ struct sta_column_encoder {
     uint8_t named[STA_KEYS_MAX];                           /* of each name: whether its rows have a value */
 };
 
-struct sta_column_encoder *sta_column_encoder_create(void)
+struct sta_column_encoder *sta_column_encoder_create(enum sta_effort effort)
 {
     struct sta_column_encoder *encoder = sta_alloc(sizeof *encoder);
-    encoder->encoder = sta_encoder_create();
+    encoder->encoder = sta_encoder_create(effort);
     return encoder;
 }
 

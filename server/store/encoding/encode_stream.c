@@ -4,7 +4,8 @@
  * Trying all pairs costs several times what writing one does, so the first of some blocks is tried (on its
  * first rows) and the winner kept as the column's plan for the next blocks.  zstd costs more than all else,
  * here and again at each read: it must save two thirds of residuals of one byte, half of those of two, less
- * of wider ones, whose upper planes are nearly empty and quickly done. */
+ * of wider ones, whose upper planes are nearly empty and quickly done.  A thorough encoder tries all pairs on
+ * all rows of each block, and takes zstd where it saves a fifth. */
 #include "store/encoding/codec.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define PLAN_BLOCKS 32   /* a plan serves so many blocks */
 #define SAMPLE_ROWS 4096 /* .. and is made from so many rows */
+#define THOROUGH_LEVEL 3 /* of zstd */
 #define NAME_TRIAL 512   /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
 #define ZSTD_LEVEL (-1)
@@ -38,12 +40,13 @@ struct candidate {
 };
 
 struct sta_encoder {
+    bool thorough;
     ZSTD_CCtx *zstd;
     union numbers {
         uint32_t narrow[STA_BLOCK_ROWS];
         uint64_t wide[STA_BLOCK_ROWS];
     } residuals, words;
-    uint32_t sample[SAMPLE_ROWS];
+    uint32_t sample[STA_BLOCK_ROWS];
     unsigned char planes[STA_BLOCK_ROWS * 8];
     unsigned char compressed[ZSTD_COMPRESSBOUND(STA_BLOCK_ROWS * 8)];
     int64_t table[STA_KEYS_MAX];
@@ -56,11 +59,12 @@ struct sta_encoder {
     struct sta_distinct distinct;
 };
 
-struct sta_encoder *sta_encoder_create(void)
+struct sta_encoder *sta_encoder_create(enum sta_effort effort)
 {
     struct sta_encoder *encoder = sta_alloc(sizeof *encoder);
     encoder->zstd = ZSTD_createCCtx();
     STA_ASSERT(encoder->zstd != NULL);
+    encoder->thorough = effort == STA_EFFORT_THOROUGH;
     return encoder;
 }
 
@@ -259,7 +263,8 @@ static size_t compress_byte_split(struct sta_encoder *encoder, const struct cand
     make_byte_split(encoder, candidate);
     size_t size =
         ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed, encoder->planes,
-                          (size_t)byte_count_of(candidate) * candidate->values->count, ZSTD_LEVEL);
+                          (size_t)byte_count_of(candidate) * candidate->values->count,
+                          encoder->thorough ? THOROUGH_LEVEL : ZSTD_LEVEL);
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
 
@@ -381,8 +386,8 @@ static struct score score_of(struct sta_encoder *encoder, const struct candidate
         return (struct score){table, false};
     size_t packed = make_frames(encoder, candidate);
     size_t compressed = compress_byte_split(encoder, candidate);
-    size_t charged =
-        compressed == SIZE_MAX ? SIZE_MAX : compressed + 2 * compressed / byte_count_of(candidate) + 16;
+    size_t for_reading = encoder->thorough ? compressed / 4 : 2 * compressed / byte_count_of(candidate);
+    size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + for_reading + 16;
     return charged < packed ? (struct score){table + charged, true} : (struct score){table + packed, false};
 }
 
@@ -390,8 +395,9 @@ static struct score score_of(struct sta_encoder *encoder, const struct candidate
 static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, const struct candidate *whole)
 {
     size_t best = 0, best_bytes = SIZE_MAX;
-    struct sta_values sample = sta_values_of(
-        whole->values->wide, STA_MIN(whole->values->count, (uint32_t)SAMPLE_ROWS), encoder->sample);
+    const uint32_t rows = encoder->thorough ? STA_BLOCK_ROWS : SAMPLE_ROWS;
+    struct sta_values sample =
+        sta_values_of(whole->values->wide, STA_MIN(whole->values->count, rows), encoder->sample);
     struct candidate candidate = {.values = &sample, .keys = whole->keys};
     for (size_t t = 0; t < STA_COUNT_OF(transforms); t++) {
         if (!make_candidate(encoder, &candidate, t))
@@ -406,7 +412,7 @@ static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, cons
             break;
     }
     plan->transform = (uint8_t)transforms[best].transform;
-    plan->blocks_left = PLAN_BLOCKS;
+    plan->blocks_left = encoder->thorough ? 1 : PLAN_BLOCKS;
     return best;
 }
 
@@ -472,7 +478,7 @@ const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, st
     if (plan->blocks_left == 0) {
         plan->transform = STA_TRANSFORM_DICTIONARY;
         plan->zstd = score_of(encoder, &candidate).zstd;
-        plan->blocks_left = PLAN_BLOCKS;
+        plan->blocks_left = encoder->thorough ? 1 : PLAN_BLOCKS;
     }
     plan->blocks_left--;
     put_stream(encoder, &candidate, plan->zstd, out);

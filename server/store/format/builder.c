@@ -10,10 +10,10 @@
 #include "store/format/builder_private.h"
 #include "store/store.h"
 
-struct sta_builder *sta_builder_create(void)
+struct sta_builder *sta_builder_create(enum sta_effort effort)
 {
     struct sta_builder *builder = sta_alloc(sizeof *builder);
-    builder->encoder = sta_column_encoder_create();
+    builder->encoder = sta_column_encoder_create(effort);
     return builder;
 }
 

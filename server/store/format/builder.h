@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/event.h"
 #include "store/disk.h"
+#include "store/encoding/codec.h"
 
 /* A batch and where it comes from. */
 struct sta_pending {
@@ -19,7 +20,7 @@ struct sta_pending {
 };
 
 struct sta_builder; /* working memory of one worker */
-struct sta_builder *sta_builder_create(void);
+struct sta_builder *sta_builder_create(enum sta_effort effort);
 void sta_builder_destroy(struct sta_builder *builder);
 /**
  * sta_builder_build - make a segment of all rows of @pending (at least one)

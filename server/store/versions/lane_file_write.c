@@ -56,7 +56,7 @@ int sta_lane_file_begin(const struct sta_snapshot *snapshot, struct sta_lane_fil
         writer_free(made);
         return status;
     }
-    made->encoder = sta_encoder_create();
+    made->encoder = sta_encoder_create(STA_EFFORT_FAST);
     *writer = made;
     return STA_OK;
 }

@@ -376,7 +376,7 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     if (own->pending_count == 0)
         return STA_OK;
     if (own->builder == NULL)
-        own->builder = sta_builder_create();
+        own->builder = sta_builder_create(STA_EFFORT_FAST);
     int status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
     if (status != STA_OK)
         return status;

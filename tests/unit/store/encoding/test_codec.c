@@ -30,7 +30,7 @@ struct fixture {
 
 static void fixture_init(struct fixture *fixture)
 {
-    *fixture = (struct fixture){.encoder = sta_encoder_create(),
+    *fixture = (struct fixture){.encoder = sta_encoder_create(STA_EFFORT_FAST),
                                 .decoder = sta_decoder_create(),
                                 .in = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
                                 .out = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
