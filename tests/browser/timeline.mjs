@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parametersOf } from './harness.mjs';
+import { parametersOf, shots } from './harness.mjs';
 
 /** Everything that is in sight is painted at its resolution, and the address says so. */
 export const whole = (page) =>
@@ -418,7 +418,33 @@ async function countersAreLines(page, daemon) {
     assert.equal(await page.locator('.tl-counters:visible').count(), 0, 'no counters, no lanes of them');
 }
 
+/** Until the lanes are there the page shows when each layer ran, and says that this is not all. */
+async function coarseBeforeLanes(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route('**/timeline/lanes?*', async (route) => {
+        await held;
+        await route.continue();
+    });
+    await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'timeline', trace: trace.id })}`);
+    const coarse = page.locator('.tl-coarse');
+    await coarse.getByText('the lanes are being laid out').waitFor();
+    const { layers } = await daemon.get(`traces/${trace.id}/summary`);
+    const bars = await coarse.locator('.tl-coarse-row').evaluateAll((rows) => rows.map((row) => {
+        const style = getComputedStyle(row.querySelector('.tl-coarse-bar'));
+        return { steps: style.maskImage.split(/rgba?\(/).length, color: style.backgroundColor };
+    }));
+    assert.equal(bars.length, layers.filter(({ busy }) => busy > 0).length, 'layers that ran');
+    assert.ok(bars.every(({ steps, color }) => steps > 200 && color !== 'rgba(0, 0, 0, 0)'), JSON.stringify(bars[0]));
+    await page.screenshot({ path: path.join(shots, 'timeline coarse.png') });
+    release();
+    await whole(page);
+    assert.equal(await coarse.isVisible(), false);
+}
+
 export const tests = [
+    { name: 'timeline: a coarse picture until the lanes are there', body: coarseBeforeLanes },
     { name: 'timeline: the slowest call is found, seen in its context, and shared', body: slowestIsFoundAndShared },
     { name: 'timeline: keys move, find and walk', body: keysMove },
     { name: 'timeline: a selection is counted and leads on', body: selectionIsCounted },

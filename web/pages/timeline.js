@@ -11,6 +11,7 @@ import { attempt, empty, failedFilter, failure, toast } from '../parts/notice.js
 import { recordsOf } from '../parts/table.js';
 import { boxesInSight, eventOf } from '../parts/timeline_boxes.js';
 import { boxWords, densityWords, hoverCard } from '../parts/timeline_card.js';
+import { coarsePicture } from '../parts/timeline_coarse.js';
 import { timelineCounters } from '../parts/timeline_counters.js';
 import { timelineDrawer, windowOf } from '../parts/timeline_drawer.js';
 import { eventPath } from '../parts/timeline_event.js';
@@ -71,7 +72,8 @@ function timelinePicture(trace, bar) {
         counters = timelineCounters(trace, stage),
         card = hoverCard(),
         drawer = timelineDrawer(trace),
-        clocks = clocksOfTimeline(trace);
+        clocks = clocksOfTimeline(trace),
+        coarse = coarsePicture(trace);
     const section = h(
         'section',
         { class: 'card timeline', 'aria-label': 'Timeline' },
@@ -113,14 +115,19 @@ function timelinePicture(trace, bar) {
             load: (signal) => ask(parameters, signal),
             show: (answer) => {
                 known = answer;
+                coarse.hide();
                 draw();
             },
             fail: (problem) => {
+                coarse.hide();
                 for (const one of [section, drawer.element]) one.hidden = true;
                 failedFilter(problem, bar, top);
             },
         });
-        if (anew) bar.clear();
+        if (!anew) return;
+        bar.clear();
+        coarse.hide();
+        if (trace.kind === 'events' && !parameters.filter && !parameters.filters) coarse.announce(parameters.preset);
     }
 
     async function ask(parameters, signal) {
@@ -458,11 +465,12 @@ function timelinePicture(trace, bar) {
     }
 
     return {
-        boxes: [top, clocks.element, section, drawer.element],
+        boxes: [coarse.element, top, clocks.element, section, drawer.element],
         update,
         key: onKey,
         escape,
         close() {
+            coarse.hide();
             clocks.close();
             likes.close();
             counters.close();
