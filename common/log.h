@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum sta_log_level { STA_LOG_ERROR, STA_LOG_WARNING, STA_LOG_INFO, STA_LOG_DEBUG };
+enum sta_log_level { STA_LOG_NOTHING = -1, STA_LOG_ERROR, STA_LOG_WARNING, STA_LOG_INFO, STA_LOG_DEBUG };
 enum sta_log_format { STA_LOG_AUTO, STA_LOG_TEXT, STA_LOG_JSON };
 
 /** Context: before other threads start. */

@@ -3,8 +3,8 @@
  *     strata check TRACE_DIR [--fail-on critical|warning|info] [--preset NAME] [--goal SHARE] [--markdown]
  *
  * Ingests the trace into a store of its own, which it removes, and prints its findings.  Exit status: 0 when
- * none is as grave as --fail-on says (default: critical), 1 when one is, 2 when the trace or the request is
- * at fault. */
+ * none is as grave as --fail-on says (default: critical), 1 when one is, 2 when the request is at fault, or
+ * the trace cannot be read: not one of its files may be missing, since what it held is in no finding. */
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +226,35 @@ static int ask(struct check *check, const char *store, struct sta_findings_answe
 
 /* ---- what is said */
 
+/* Whether all files were read, and hold events; else says which is the first that was not. */
+static bool is_whole(struct check *check)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_snapshot *snapshot;
+    const struct sta_source *first = NULL;
+    size_t unread = 0;
+    if (sta_library_snapshot(check->library, check->trace, &snapshot, &err) != STA_OK) {
+        fprintf(stderr, "strata: %s\n", err.text);
+        return false;
+    }
+    const size_t count = sta_snapshot_source_count(snapshot);
+    for (size_t i = 0; i < count; i++) {
+        const struct sta_source *source = sta_snapshot_source(snapshot, i);
+        if (source->state != STA_SOURCE_REJECTED && source->state != STA_SOURCE_VANISHED)
+            continue;
+        first = first == NULL ? source : first;
+        unread++;
+    }
+    const bool has_events = sta_snapshot_info(snapshot)->events > 0;
+    if (unread > 0)
+        fprintf(stderr, "strata: %zu of %zu files cannot be read; the first: %s: %s\n", unread, count,
+                first->path, first->reason != NULL ? first->reason : "it vanished");
+    else if (!has_events)
+        fprintf(stderr, "strata: no event in %s: did the tracer write its buffers?\n", check->request.trace);
+    sta_snapshot_release(snapshot);
+    return unread == 0 && has_events;
+}
+
 static void print_findings(const struct request *request, const struct sta_findings_answer *answer)
 {
     struct sta_buffer text;
@@ -263,7 +292,8 @@ static int run(struct check *check, const char *store)
     int code = FAULT;
     if (status == STA_OK) {
         print_findings(&check->request, &answer);
-        code = answer.count > 0 && answer.items[0].severity <= check->request.fail_on;
+        if (is_whole(check))
+            code = answer.count > 0 && answer.items[0].severity <= check->request.fail_on;
     } else {
         fprintf(stderr, "strata: %s\n", err.text);
     }
@@ -275,7 +305,9 @@ static int run(struct check *check, const char *store)
 int sta_command_check(int argc, char **argv)
 {
     static struct check check;
-    sta_log_configure(STA_LOG_ERROR, STA_LOG_TEXT);
+    sta_log_configure(STA_LOG_NOTHING, STA_LOG_TEXT); /* what fails is said once, by this program */
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return fputs(usage, stdout) < 0;
     int code = read_arguments(argc, argv, &check.request);
     if (code != 0)
         return code;

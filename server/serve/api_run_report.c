@@ -6,85 +6,7 @@
 
 #include "common/memory.h"
 #include "serve/findings_json.h"
-
-static const char style[] =
-    ":root{color-scheme:light "
-    "dark;--line:#8884;--soft:#8882;--critical:#c62828;--warning:#b26a00;--info:#1565c0;"
-    "--ok:#2e7d32;--na:#777}@media(prefers-color-scheme:dark){:root{--critical:#ff7a70;--warning:#ffb74d;"
-    "--info:#7cb7ff;--ok:#81c784;--na:#999}}body{font:15px/1.5 "
-    "system-ui,sans-serif;max-width:62rem;margin:2rem "
-    "auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem;border-bottom:1px solid "
-    "var(--line)}table{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}th,td{padding:.15rem "
-    ".6rem;border-bottom:1px solid var(--line);text-align:left}td.n{text-align:right;font-variant-numeric:"
-    "tabular-nums}.f{margin:.9rem 0;padding-left:.8rem;border-left:4px solid var(--na)}.f p{margin:.2rem "
-    "0}.critical{border-color:var(--critical)}.warning{border-color:var(--warning)}.info{border-color:var(--"
-    "info)}"
-    ".ok{border-color:var(--ok)}.s{color:var(--na);font-size:.85rem}.bar{display:flex;height:1.4rem;margin:."
-    "5rem "
-    "0;background:var(--soft)}.bar i{display:block;height:100%}@media print{body{margin:0;max-width:none}"
-    ".f,tr{break-inside:avoid}}";
-
-static const char *const colors[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
-                                     "#7b3294", "#9e8b00", "#546e7a", "#8f3a00", "#4d9221"};
-
-static void put_html(struct sta_buffer *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '<')
-            sta_put_text(out, "&lt;");
-        else if (*text == '>')
-            sta_put_text(out, "&gt;");
-        else if (*text == '&')
-            sta_put_text(out, "&amp;");
-        else if (*text == '"')
-            sta_put_text(out, "&quot;");
-        else
-            sta_put_char(out, *text);
-    }
-}
-
-/* ---- tables */
-
-static void put_cell(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
-{
-    const bool number = column->texts == NULL;
-    sta_put_text(out, number ? "<td class=n>" : "<td>");
-    if (column->missing[row])
-        sta_put_text(out, "");
-    else if (!number)
-        put_html(out, column->texts[row].bytes);
-    else if (column->type == STA_TYPE_BOOL)
-        sta_put_text(out, column->integers[row] != 0 ? "yes" : "no");
-    else if (column->integers != NULL)
-        sta_put_int(out, column->integers[row]);
-    else
-        sta_put_format(out, "%.6g", column->numbers[row]);
-    sta_put_text(out, "</td>");
-}
-
-static void put_table(struct sta_buffer *out, const struct sta_table *table, size_t most)
-{
-    if (table->column_count == 0 || table->rows == 0)
-        return;
-    sta_put_text(out, "<table><tr>");
-    for (size_t c = 0; c < table->column_count; c++) {
-        sta_put_text(out, "<th>");
-        put_html(out, table->columns[c].name);
-        if (table->columns[c].unit != NULL)
-            sta_put_format(out, " (%s)", table->columns[c].unit);
-        sta_put_text(out, "</th>");
-    }
-    sta_put_text(out, "</tr>\n");
-    for (size_t row = 0; row < table->rows && row < most; row++) {
-        sta_put_text(out, "<tr>");
-        for (size_t c = 0; c < table->column_count; c++)
-            put_cell(out, &table->columns[c], row);
-        sta_put_text(out, "</tr>\n");
-    }
-    sta_put_text(out, "</table>\n");
-    if (table->rows > most)
-        sta_put_format(out, "<p class=s>The first %zu of %zu rows.</p>\n", most, table->rows);
-}
+#include "serve/report_html.h"
 
 /* ---- parts */
 
@@ -92,7 +14,7 @@ static void put_verdict(struct sta_buffer *out, const struct sta_findings_answer
 {
     sta_put_text(out, "<h2>Verdict</h2>\n<p>");
     if (answer->count > 0 && answer->items[0].severity <= STA_SEVERITY_WARNING)
-        put_html(out, answer->items[0].text);
+        sta_html_text(out, answer->items[0].text);
     else
         sta_put_format(out, "%llu checks passed; nothing critical was found.",
                        (unsigned long long)answer->counts[STA_SEVERITY_OK]);
@@ -114,30 +36,30 @@ static void put_causes(struct sta_buffer *out, const struct sta_table *causes)
     sta_put_text(out, "<h2>Where the time went</h2>\n<div class=bar>");
     for (size_t row = 0; total > 0 && row < causes->rows; row++)
         sta_put_format(out, "<i style=\"width:%.3f%%;background:%s\"></i>",
-                       100 * causes->columns[2].numbers[row] / total, colors[row % STA_COUNT_OF(colors)]);
+                       100 * causes->columns[2].numbers[row] / total, sta_html_color(row));
     sta_put_text(out, "</div>\n");
-    put_table(out, causes, causes->rows);
+    sta_html_table(out, causes, causes->rows, NULL, true);
 }
 
 static void put_finding(struct sta_buffer *out, const struct sta_finding *finding)
 {
     const char *advice;
     sta_put_format(out, "<div class=\"f %s\"><p><b>", sta_severity_name(finding->severity));
-    put_html(out, finding->title);
+    sta_html_text(out, finding->title);
     sta_put_format(out, "</b> <span class=s>%s, %s</span></p>\n<p>", sta_severity_name(finding->severity),
                    finding->id);
-    put_html(out, finding->text);
+    sta_html_text(out, finding->text);
     sta_put_text(out, "</p>\n");
     for (size_t i = 0; (advice = sta_finding_advice(finding, i)) != NULL; i++) {
         sta_put_text(out, i == 0 ? "<ul><li>" : "<li>");
-        put_html(out, advice);
+        sta_html_text(out, advice);
         sta_put_text(out, "</li>");
     }
     sta_put_text(out, sta_finding_advice(finding, 0) != NULL ? "</ul>\n" : "");
     if (finding->severity < STA_SEVERITY_OK) {
-        put_table(out, &finding->evidence, 10);
+        sta_html_table(out, &finding->evidence, 10, NULL, false);
         sta_put_text(out, "<p class=s>Source: ");
-        put_html(out, finding->source);
+        sta_html_text(out, finding->source);
         sta_put_text(out, "</p>\n");
     }
     sta_put_text(out, "</div>\n");
@@ -176,6 +98,8 @@ static int put_layers(struct sta_view *view, const struct sta_budget *budget, st
                       struct sta_error *err)
 {
     static const char *const shown[] = {"name", "count", "time", "size", "busy", "exposed_group_sum"};
+    static const char *const labels[] = {
+        "Layer", "Calls", "Call time (sum)", "Bytes", "Wall time (union)", "Not overlapped with compute"};
     const struct sta_question question = question_of(view);
     struct sta_table table, few;
     struct sta_facts facts;
@@ -199,7 +123,7 @@ static int put_layers(struct sta_view *view, const struct sta_budget *budget, st
         }
     }
     sta_put_text(out, "<h2>Layers</h2>\n");
-    put_table(out, &few, few.rows);
+    sta_html_table(out, &few, few.rows, labels, false);
     sta_table_fini(&few);
     sta_table_fini(&table);
     return STA_OK;
@@ -268,7 +192,7 @@ static int put_steps(struct sta_view *view, const struct sta_preset *preset, con
     if (status != STA_OK)
         return status;
     sta_put_text(out, "<h2>Stall by step</h2>\n");
-    put_table(out, &answer.rows, 200);
+    sta_html_table(out, &answer.rows, 200, NULL, false);
     sta_attribution_answer_fini(&answer);
     return STA_OK;
 }
@@ -293,7 +217,7 @@ static void put_columns(struct sta_buffer *out, const struct sta_table *rows, do
             if (height > 0.1)
                 sta_put_format(out, "<rect x=%.1f y=%.1f width=%.1f height=%.1f fill=\"%s\"/>",
                                ((double)rows->columns[0].integers[row] - first) * WIDTH / COLUMNS, top,
-                               (double)WIDTH / COLUMNS - 1, height, colors[(c - 2) % STA_COUNT_OF(colors)]);
+                               (double)WIDTH / COLUMNS - 1, height, sta_html_color(c - 2));
         }
     }
     sta_put_text(out, "</svg>\n");
@@ -339,7 +263,7 @@ static int put_stragglers(struct sta_view *view, const struct sta_budget *budget
         return status;
     if (rows.rows > 0)
         sta_put_text(out, "<h2>Processes by time in reads</h2>\n");
-    put_table(out, &rows, 20);
+    sta_html_table(out, &rows, 20, NULL, false);
     sta_table_fini(&rows);
     return STA_OK;
 }
@@ -369,6 +293,10 @@ static void put_ledger(const struct sta_view *view, struct sta_buffer *out)
 
 /* ---- the whole */
 
+/* The report's style is inline, since it is one file; it may do nothing else. */
+static const char policy[] = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                             "form-action 'none'; frame-ancestors 'none'";
+
 static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
                    struct sta_error *err)
 {
@@ -383,9 +311,9 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     if (status == STA_OK) {
         sta_put_text(out, "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport "
                           "content=\"width=device-width\"><title>");
-        put_html(out, entry.name);
-        sta_put_format(out, "</title><style>%s</style>\n<h1>", style);
-        put_html(out, entry.name);
+        sta_html_text(out, entry.name);
+        sta_put_format(out, "</title><style>%s</style>\n<h1>", sta_html_style);
+        sta_html_text(out, entry.name);
         sta_put_text(out, "</h1>\n");
         sta_trace_entry_fini(&entry);
         put_verdict(out, answer);
@@ -400,6 +328,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     if (status == STA_OK)
         put_ledger(view, out);
     reply->content_type = "text/html; charset=utf-8";
+    sta_reply_header(reply, "Content-Security-Policy", policy);
     sta_result_release(result);
     return status;
 }

@@ -36,7 +36,8 @@ struct sta_answer_parts {
     size_t counted;              /* bytes that the body is charged with there; released with the answer */
 };
 
-/** The headers that every answer carries for safety are added.  Control characters in values are left out. */
+/** The headers that every answer carries for safety are added, but for those that @parts gives.  Control
+ * characters in values are left out. */
 struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts);
 struct sta_answer *sta_answer_retain(struct sta_answer *answer);
 void sta_answer_release(struct sta_answer *answer); /* NULL allowed */

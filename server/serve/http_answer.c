@@ -42,6 +42,14 @@ void sta_put_headers(struct sta_buffer *out, const struct sta_header *headers, s
     }
 }
 
+static bool is_among(const struct sta_header *headers, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts)
 {
     struct sta_answer *answer = sta_alloc(sizeof *answer);
@@ -56,7 +64,9 @@ struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts)
     if (parts->content_type != NULL)
         sta_put_headers(&headers, &(struct sta_header){"Content-Type", parts->content_type}, 1);
     sta_put_headers(&headers, parts->headers, parts->header_count);
-    sta_put_headers(&headers, sta_safety_headers, sta_safety_header_count);
+    for (size_t i = 0; i < sta_safety_header_count; i++)
+        if (!is_among(parts->headers, parts->header_count, sta_safety_headers[i].name))
+            sta_put_headers(&headers, &sta_safety_headers[i], 1);
     answer->headers = sta_buffer_take_text(&headers);
     return answer;
 }

@@ -114,6 +114,8 @@ def test_the_report_is_one_file(scene):
     _, head, page = scene.shared.request("GET", f"/api/v1/traces/{trace(scene, 'few_workers')}/report.html?preset=dlio")
     text = page.decode()
     assert head["Content-Type"].startswith("text/html") and len(page) < 2_000_000
+    policy = dict(part.strip().split(" ", 1) for part in head["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'" and policy["style-src"] == "'unsafe-inline'", "its style applies when the daemon serves it, and nothing else does"
     assert not re.search(r"<(script|link|img|iframe)\b|\bsrc=|url\(|https?:", text), "something external"
     assert all(part in text for part in ("Verdict", "Where the time went", "Layers", "Over time", "Stall by step", "Processes by time in reads", "Lines"))
     assert "prefers-color-scheme" in text and "@media print" in text

@@ -243,6 +243,26 @@ async function adviceIsSimulated(page, daemon) {
     await page.getByRole('table', { name: 'Baseline and scenario' }).locator('tbody tr').nth(1).waitFor();
 }
 
+/** The report has its style where the daemon serves it, fits a narrow screen, and prints with the headings of its tables. */
+async function reportIsStyled(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    for (const [width, colorScheme] of [[1280, 'light'], [390, 'dark']]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await page.goto(`${daemon.base}/api/v1/traces/${trace.id}/report.html`);
+        const { parts, bar, over, marks } = await page.evaluate(() => ({
+            parts: [...document.querySelectorAll('.bar i')].map((part) => part.getBoundingClientRect().width), bar: document.querySelector('.bar').getBoundingClientRect().width,
+            over: document.documentElement.scrollWidth - innerWidth, marks: [...document.querySelectorAll('.k')].map((mark) => getComputedStyle(mark).backgroundColor),
+        }));
+        assert.ok(Math.abs(parts.reduce((a, b) => a + b) / bar - 1) < 0.002, 'the bar is filled');
+        assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
+        assert.equal(new Set(marks).size, parts.length, 'a colour for each cause');
+    }
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await page.locator('table:has(thead)').evaluateAll((all) => all.length > 5 && all.every((table) => getComputedStyle(table.tHead).display === 'table-header-group')));
+    assert.equal(await page.locator('.t').first().evaluate((box) => getComputedStyle(box).overflowX), 'visible', 'paper does not scroll');
+}
+
 export const tests = [
     { name: "findings: sentences are the API's, by severity", body: sentencesAreTheApis },
     { name: "findings: evidence and advice are the API's", body: evidenceIsTheApis },
@@ -254,4 +274,5 @@ export const tests = [
         expected: /422/,
     }, // What if refuses traces without compute
     { name: 'findings: advice is simulated', body: adviceIsSimulated },
+    { name: 'findings: the report is styled, narrow, dark and on paper', body: reportIsStyled },
 ];

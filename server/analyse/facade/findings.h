@@ -90,6 +90,8 @@ struct sta_figure {
     double number; /* also of INT */
     const char *text;
 };
+/** A figure for readers, in one of the units of sentences: % s B B/s n x, or none.  Missing: "unknown". */
+void sta_figure_put(const struct sta_figure *figure, const char *unit, size_t length, struct sta_buffer *out);
 
 struct sta_finding {
     const struct sta_rule *rule;

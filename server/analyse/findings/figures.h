@@ -48,6 +48,5 @@ struct sta_slot {
 const char *sta_next_slot(const char *sentence, const char *at, struct sta_slot *slot);
 /** Whether there is such a unit: % s B B/s n x t, or none. */
 bool sta_is_unit(const char *unit, size_t length);
-void sta_figure_put(const struct sta_figure *figure, const char *unit, size_t length, struct sta_buffer *out);
 
 #endif
