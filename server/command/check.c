@@ -306,7 +306,7 @@ int sta_command_check(int argc, char **argv)
 {
     static struct check check;
     sta_log_configure(STA_LOG_NOTHING, STA_LOG_TEXT); /* what fails is said once, by this program */
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+    if (argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
         return fputs(usage, stdout) < 0;
     int code = read_arguments(argc, argv, &check.request);
     if (code != 0)
