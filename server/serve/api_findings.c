@@ -85,19 +85,6 @@ static int check_stragglers(struct sta_view *view, struct sta_error *err)
     return status == STA_OK ? sta_view_default_preset(view, err) : status;
 }
 
-int sta_view_ask_stalled_ranks(struct sta_view *view, struct sta_error *err)
-{
-    char preset[sizeof view->preset];
-    int status = sta_library_preset_of(view->server->options.library, view->trace, preset, err);
-    const char *const members[][2] = {
-        {"preset", preset}, {"by", "rank"}, {"measure", "busy"}, {"of", "stall"}};
-    view->document = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
-    for (size_t i = 0; i < STA_COUNT_OF(members) && status == STA_OK; i++)
-        sta_document_append(&view->memory, view->document, members[i][0],
-                            sta_document_text(&view->memory, members[i][1], strlen(members[i][1])));
-    return status;
-}
-
 /* Facts and a table in the member rows. */
 static struct sta_result *result_of(struct sta_table *rows, const struct sta_facts *facts, const char *member)
 {

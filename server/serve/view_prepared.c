@@ -3,16 +3,32 @@
  * First what the first page asks, on a thread that gets less of a core than those of questions; then, at low
  * priority, what is worth doing once for all later questions. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory.h"
+#include "serve/document_json.h"
 #include "serve/views.h"
 
 /* A question that is prepared. */
 struct prepared {
     const struct sta_view_kind *kind;
-    const char *preset;                                       /* NULL: that of the trace */
-    int (*ask)(struct sta_view *view, struct sta_error *err); /* makes its document; NULL: it has none */
+    const char *preset;   /* NULL: that of the trace */
+    const char *document; /* as JSON, to which the trace's preset is added; NULL: it has none */
+    bool by_parameters;   /* the document is what parameters of a GET would make */
 };
+
+static int make_document(struct sta_view *view, const struct prepared *asked, struct sta_error *err)
+{
+    int status = sta_document_parse(asked->document, strlen(asked->document), "what is prepared",
+                                    &view->memory, &view->document, err);
+    if (status == STA_OK)
+        status = sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+    if (status == STA_OK)
+        sta_document_append(&view->memory, view->document, "preset",
+                            sta_document_text(&view->memory, view->preset, strlen(view->preset)));
+    view->from_parameters = asked->by_parameters;
+    return status;
+}
 
 /* Opens a question that nobody waits for, and its flight.  *view: NULL when its answer is there already, or
  * somebody has asked. */
@@ -24,8 +40,8 @@ static int open_prepared(struct sta_server *server, const struct prepared *asked
     values[STA_PARAMETER_PRESET].text = asked->preset;
     struct sta_view *opened = sta_view_create(server, asked->kind, values);
     int status = sta_view_take_trace(opened, trace, err);
-    if (status == STA_OK && asked->ask != NULL)
-        status = asked->ask(opened, err);
+    if (status == STA_OK && asked->document != NULL)
+        status = make_document(opened, asked, err);
     if (status == STA_OK)
         status = sta_view_open(opened, err);
     if (status == STA_OK)
@@ -72,13 +88,19 @@ static void prepare_last(void *context, bool dropped)
     free(preparing);
 }
 
-/* What the first page asks. */
+/* What the first page asks, and those pages that its findings lead to. */
 static void prepare_first(void *context, bool dropped)
 {
+    static const char stalled_ranks[] = "{\"by\": \"rank\", \"measure\": \"busy\", \"of\": \"stall\"}";
+    static const char causes[] = "{\"filters\": \"off\", \"attribution\": \"stall\", \"by\": [\"unit\"]}";
     static const struct prepared first[] = {
-        {.kind = &sta_view_summary},  {.kind = &sta_view_summary, .preset = "posix"},
-        {.kind = &sta_view_report},   {.kind = &sta_view_series_base},
-        {.kind = &sta_view_findings}, {.kind = &sta_view_stragglers, .ask = sta_view_ask_stalled_ranks},
+        {.kind = &sta_view_summary},
+        {.kind = &sta_view_summary, .preset = "posix"},
+        {.kind = &sta_view_report},
+        {.kind = &sta_view_series_base},
+        {.kind = &sta_view_findings},
+        {.kind = &sta_view_stragglers, .document = stalled_ranks},
+        {.kind = &sta_view_overlap, .document = causes, .by_parameters = true},
     };
     struct preparing *preparing = context;
     struct sta_error ignored = STA_ERROR_INIT;

@@ -144,10 +144,6 @@ void sta_view_send(struct sta_view *view);
  * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
 
-/* api_findings.c */
-/** Makes the view's document: which ranks stall longest, by the trace's preset. */
-STA_MUSTCHECK int sta_view_ask_stalled_ranks(struct sta_view *view, struct sta_error *err);
-
 /* api_timeline.c */
 /** compute_text of events: the window's events in Chrome's trace format.  Their preset is that of the trace
  * where none is named: `check`. */

@@ -42,7 +42,7 @@ def test_the_first_page_is_computed_before_anyone_asks_and_outlives_a_restart(sc
     path = f"/api/v1/traces/{server.ingest(root / 'run')['id']}"
     misses = lambda: re.search(r"^strata_cache_misses_total (\S+)", server.ask("/metrics")[2].decode(), re.M)[1]  # noqa: E731
     wait_until(lambda: server.idle(30), what="the end of what is prepared after an ingest")
-    before, asked = misses(), ["/summary", "/summary?preset=posix", "/report", "/findings"]
+    before, asked = misses(), ["/summary", "/summary?preset=posix", "/report", "/findings", "/overlap?preset=dlio&filters=off&attribution=stall&by=unit"]
     answers = [server.request("GET", path + what)[2] for what in asked]
     assert misses() == before, "nothing of it is computed anew"
     server.stop()
