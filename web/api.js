@@ -1,8 +1,7 @@
 /* api.js - the only file that talks to the server.
  *
- * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot
- * be reached
- * or wants a sign-in, and says so through `connection`.  A heartbeat finds out when the server is back. */
+ * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot be
+ * reached or wants a sign-in, and says so through `connection`.  A heartbeat finds out when the server is back. */
 
 const BASE = '/api/v1';
 const HEARTBEAT_MS = 4000;

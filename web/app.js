@@ -8,11 +8,9 @@ import { switchTheme } from './parts/palette.js';
 import { here, kindOf, link, onChange, pageLink, visit } from './state.js';
 
 /**
- * A page's module exports `title` and open(host, place), which gives
- * `update(place)` for a new place on the same page (of the same trace), `refresh()` to ask the server again,
- * `close()`, and
- * perhaps `escape()` for the Esc key and `key(event)` for keys of its own, which says whether it was one.  A page is
- * one line here and one module.
+ * A page's module exports `title` and open(host, place), which gives `update(place)` for a new place on the same page
+ * (of the same trace), `refresh()` to ask the server again, `close()`, and perhaps `escape()` for the Esc key and
+ * `key(event)` for keys of its own, which says whether it was one.  A page is one line here and one module.
  */
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },

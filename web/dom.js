@@ -2,8 +2,7 @@
 
 /**
  * An element.  Attributes: `class`, `on<event>` (a listener), `style` (an object of CSS properties), `data` (an
- * object), any
- * other by its name; true is an empty attribute; null, undefined and false leave it out.
+ * object), any other by its name; true is an empty attribute; null, undefined and false leave it out.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Object<string, any>} [attributes]

@@ -1,20 +1,15 @@
 /* large.mjs - every page on a trace of four million events: what it shows against the API, its main action, and how
- * long a
- * click waits.
+ * long a click waits.
  *
  * The trace is what the generator makes of a training job: 4 ranks with their readers, 168 files, four gzip files of
- * 26 MB.
- * It is made and read once, for all tests here; a second one of 100,000 events stands beside it where runs are
- * compared.
- * STRATA_LARGE_EVENTS sets another number of events.  All of it takes less than a minute with a release build, and
- * about two
- * with sanitizers on two cores.
+ * 26 MB. It is made and read once, for all tests here; a second one of 100,000 events stands beside it where runs are
+ * compared. STRATA_LARGE_EVENTS sets another number of events.  All of it takes less than a minute with a release
+ * build, and about two with sanitizers on two cores.
  *
  * Times are from the click until the page's figures and tables are painted; charts follow.  Cold: nobody has asked
- * anything
- * but the summary that every ingest prepares.  Cached: the page was seen before.  They are printed beside what the
- * design
- * allows, 1 s and 100 ms; a machine that is busy, or sanitizers in the daemon, must not fail a test. */
+ * anything but the summary that every ingest prepares.  Cached: the page was seen before.  They are printed beside
+ * what the design allows, 1 s and 100 ms; a machine that is busy, or sanitizers in the daemon, must not fail a test.
+ * */
 
 import assert from 'node:assert/strict';
 import { Daemon } from './daemon.mjs';

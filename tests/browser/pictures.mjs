@@ -1,6 +1,5 @@
 /* pictures.mjs - screenshots of every page, for whoever changes one: 1440 and 390 px, light and dark.  What a picture
- * can
- * show by itself is checked too: nothing wider than the window. */
+ * can show by itself is checked too: nothing wider than the window. */
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,9 +1,8 @@
 /* timeline_smooth.mjs - the timeline of four million events: how soon it is there, and that it never goes blank while
  * somebody pans and zooms for ten seconds.
  *
- * Frames a second and the longest task are printed beside what the design allows; a machine that is busy must not
- * fail a test.
- * What every frame must have is colour: boxes or densities, of whatever resolution is there. */
+ * Frames a second and the longest task are printed beside what the design allows; a machine that is busy must not fail
+ * a test. What every frame must have is colour: boxes or densities, of whatever resolution is there. */
 
 import assert from 'node:assert/strict';
 import { clicked, large } from './large.mjs';

@@ -1,10 +1,8 @@
 /* asking.js - what a box shows is the answer to the latest question, and to no other.
  *
  * The same question again shows the answer that is here, or waits on, with whatever else of the place has changed.
- * Another
- * question drops that answer at once: none is ever drawn with the words and controls of a question it does not
- * belong to,
- * however fast somebody clicks. */
+ * Another question drops that answer at once: none is ever drawn with the words and controls of a question it does not
+ * belong to, however fast somebody clicks. */
 
 import { loading } from './notice.js';
 

@@ -1,9 +1,8 @@
 /* breakdown.js - the answer to "where did the time go" in one bar and one sentence.
  *
- * The time of the outermost layer, summed over rank groups, falls apart into: compute; what each layer beside it
- * kept the
- * ranks busy while they did not compute (exposed time); and what the enclosing layers did themselves (self time).  The
- * parts add up to the whole unless layers beside compute overlap each other; then the bar says so. */
+ * The time of the outermost layer, summed over rank groups, falls apart into: compute; what each layer beside it kept
+ * the ranks busy while they did not compute (exposed time); and what the enclosing layers did themselves (self time).
+ * The parts add up to the whole unless layers beside compute overlap each other; then the bar says so. */
 
 import { h, setStyle } from '../dom.js';
 import { text, value } from '../format.js';

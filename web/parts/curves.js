@@ -1,6 +1,5 @@
 /* curves.js - a kind of chart: a curve for each series over names in their order, such as numbers of workers, with a
- * band where each may lie
- * and a mark where it bends. */
+ * band where each may lie and a mark where it bends. */
 
 import { h, setStyle } from '../dom.js';
 import { GRID, nameAxis, tip, tooltip, valueAxis } from './axes.js';

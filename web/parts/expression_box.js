@@ -1,6 +1,5 @@
 /* expression_box.js - where expressions are typed: completion, what was typed before, and the server's complaint under
- * the
- * character at fault. */
+ * the character at fault. */
 
 import { fill, h } from '../dom.js';
 import { candidates } from './completion.js';

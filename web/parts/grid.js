@@ -2,11 +2,9 @@
  * elements.
  *
  * DESIGN.  All rows are equally high, so the row at a scroll position is a division; rows above and below those in
- * sight are
- * two empty rows of the right height.  Pages are read in order, since each has the cursor of the next: whoever drags
- * the bar
- * to the end waits for the pages between.  Widths are those of the first rows, so that columns do not move while
- * scrolling. */
+ * sight are two empty rows of the right height.  Pages are read in order, since each has the cursor of the next:
+ * whoever drags the bar to the end waits for the pages between.  Widths are those of the first rows, so that columns
+ * do not move while scrolling. */
 
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';

@@ -1,6 +1,5 @@
 /* layers.js - how a preset's layers look everywhere: the colour that the preset gives, fitted to light and dark, and
- * hatching
- * for POSIX layers, so that print and colour-blind readers can tell them. */
+ * hatching for POSIX layers, so that print and colour-blind readers can tell them. */
 
 import { h, setStyle } from '../dom.js';
 
@@ -48,9 +47,8 @@ export function isPresent(row) {
 }
 
 /**
- * Which events are a layer's, as an expression: empty for all, undefined where nobody knows.  Layers that were made
- * of categories
- * have their names, with _ for every other sign, and what lies in them behind a dot (presets.md).
+ * Which events are a layer's, as an expression: empty for all, undefined where nobody knows.  Layers that were made of
+ * categories have their names, with _ for every other sign, and what lies in them behind a dot (presets.md).
  */
 export function conditionOf(preset, name) {
     if (!preset.layers_from_categories) return preset.layers?.find((layer) => layer.name === name)?.condition;

@@ -94,8 +94,7 @@ export function failedFilter(problem, bar, box) {
 
 /**
  * Fills a box with what a promise gives: skeleton, then content or failure.  What was there before stays until then,
- * dimmed,
- * so that nothing jumps.
+ * dimmed, so that nothing jumps.
  * @param {HTMLElement} box
  * @param {{what: string, path?: string, height?: number, load: (signal: AbortSignal) => Promise<any>, show: (answer:
  *   any) => any,

@@ -1,12 +1,9 @@
 /* plot.js - a chart in a box, by ECharts; its numbers as a table for whoever prefers or needs one.
  *
  * What is drawn is a kind: lines, bars, boxes, a heat map, a histogram, slopes.  Where data says the `address` of a
- * place, a
- * click goes there.  ECharts is loaded when the first chart is
- * shown.  Tooltips are elements, not HTML text, and all styles go through the object model: the
- * Content-Security-Policy
- * forbids the rest.  Charts over the job's time share their hover line, and a drag over one sets the page's time
- * range. */
+ * place, a click goes there.  ECharts is loaded when the first chart is shown.  Tooltips are elements, not HTML text,
+ * and all styles go through the object model: the Content-Security-Policy forbids the rest.  Charts over the job's
+ * time share their hover line, and a drag over one sets the page's time range. */
 
 import { fill, h } from '../dom.js';
 import { brushOption } from './axes.js';

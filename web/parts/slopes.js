@@ -1,10 +1,8 @@
 /* slopes.js - a kind of chart: how much of the time how much of the calls take.
  *
  * Rows stand in order of their slope, share of the time over share of the calls, the steepest first; the curve adds
- * both
- * shares up.  A straight line from corner to corner means that all calls cost the same; the steeper it begins, the
- * more time
- * a few calls take. */
+ * both shares up.  A straight line from corner to corner means that all calls cost the same; the steeper it begins,
+ * the more time a few calls take. */
 
 import { value } from '../format.js';
 import { GRID, tip, tooltip, valueAxis } from './axes.js';

@@ -1,8 +1,8 @@
 /* timeline_counters.js - counters (CPU, memory, network, ..) as lines over the time that the canvas shows.
  *
  * Each lane is one counter: its mean over the records of a bin, with the least and the largest as a band.  The whole
- * of a counter is asked for
- * once; what is in view is asked for again when the view rests, and drawn in its place where it is finer. */
+ * of a counter is asked for once; what is in view is asked for again when the view rests, and drawn in its place where
+ * it is finer. */
 
 import { get } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';

@@ -2,8 +2,8 @@
  * overtaken.
  *
  * A tile is 512 cells of some resolution and the lanes of a chunk; it depends on nothing else, so that it fits
- * wherever somebody
- * pans or zooms.  While it is on its way, what is here of a coarser or finer resolution stands in for it. */
+ * wherever somebody pans or zooms.  While it is on its way, what is here of a coarser or finer resolution stands in
+ * for it. */
 
 import { CELLS } from './timeline_scale.js';
 

@@ -1,8 +1,7 @@
 /* upset.js - which sets were active together, and for how long: an UpSet plot.
  *
- * A row is one combination of sets: dots say which, the bar says how long exactly these were active and no other.
- * It is a
- * table, so that everybody can read it, and needs no drawing. */
+ * A row is one combination of sets: dots say which, the bar says how long exactly these were active and no other. It
+ * is a table, so that everybody can read it, and needs no drawing. */
 
 import { h, setStyle } from '../dom.js';
 import { text, value } from '../format.js';

@@ -2,8 +2,7 @@
  * a way to stop it.
  *
  * The server makes jobs of questions that take over a second, and counts their steps.  A job tells which trace and
- * which call it
- * is of: where several such are at work, the one that is least far speaks for all. */
+ * which call it is of: where several such are at work, the one that is least far speaks for all. */
 
 import { get } from '../api.js';
 import { h, setStyle } from '../dom.js';
