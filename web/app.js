@@ -2,7 +2,7 @@
 
 import { connection, session, signOut } from './api.js';
 import { fill, h, icon } from './dom.js';
-import { attempt, failure } from './parts/notice.js';
+import { attempt, failure, toast } from './parts/notice.js';
 import { openHelp } from './parts/help.js';
 import { switchTheme } from './parts/palette.js';
 import { here, kindOf, link, onChange, pageLink, visit } from './state.js';
@@ -15,19 +15,29 @@ import { here, kindOf, link, onChange, pageLink, visit } from './state.js';
 const PAGES = [
     { name: 'traces', label: 'Traces', key: 't', load: () => import('./pages/traces.js') },
     { name: 'overview', label: 'Overview', key: 'o', ofTrace: true, load: () => import('./pages/overview.js') },
-    { name: 'findings', label: 'Findings', key: 'd', ofTrace: true, load: () => import('./pages/findings.js') },
-    { name: 'layer', label: 'Layer', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
-    { name: 'flat', label: 'Flat view', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
     { name: 'timeline', label: 'Timeline', key: 'i', ofTrace: true, load: () => import('./pages/timeline.js') },
+    { name: 'findings', label: 'Findings', key: 'd', ofTrace: true, load: () => import('./pages/findings.js') },
+    { name: 'layer', label: 'Breakdown', key: 'l', ofTrace: true, load: () => import('./pages/layer.js') },
+    { name: 'flat', label: 'Table', key: 'f', ofTrace: true, load: () => import('./pages/flat.js') },
+    { name: 'overlap', label: 'I/O vs compute', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
     { name: 'flame', label: 'Flame graph', key: 'm', ofTrace: true, load: () => import('./pages/flame.js') },
-    { name: 'overlap', label: 'Overlap', key: 'v', ofTrace: true, load: () => import('./pages/overlap.js') },
     { name: 'steps', label: 'Steps', key: 'p', ofTrace: true, load: () => import('./pages/steps.js') },
     { name: 'whatif', label: 'What if', key: 'w', ofTrace: true, load: () => import('./pages/whatif.js') },
-    { name: 'tasks', label: 'Tasks', key: 'k', ofTrace: true, ofKind: 'dasf', load: () => import('./pages/tasks.js') },
+    {
+        name: 'tasks',
+        label: 'Tasks',
+        key: 'k',
+        ofTrace: true,
+        ofKind: 'dasf',
+        load: () => import('./pages/tasks.js'),
+    },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
     { name: 'compare', label: 'Compare', key: 'c', load: () => import('./pages/compare.js') },
-    { name: 'report', label: 'Report', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
+    { name: 'report', label: 'Trace quality', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
+
+/* Names of pages as they are read, for whoever types an address: `?page=breakdown`. */
+const ALIASES = { breakdown: 'layer', table: 'flat', 'io-vs-compute': 'overlap', quality: 'report' };
 
 const host = h('main', { id: 'main', tabindex: -1 });
 const who = h('span', { class: 'who' });
@@ -37,7 +47,8 @@ let current = null,
     signingIn = false;
 
 function pageOf(place) {
-    const wanted = PAGES.find((page) => page.name === place.page) ?? PAGES[0];
+    const name = ALIASES[place.page] ?? place.page;
+    const wanted = PAGES.find((page) => page.name === name) ?? PAGES[0];
     return wanted.ofTrace && !place.trace ? PAGES[0] : wanted;
 }
 
@@ -187,6 +198,12 @@ function onClick(event) {
     visit(anchor.getAttribute('href'));
 }
 
+/** What no page caught: said, since whoever looks at the page does not look at the console. */
+function onFault(fault) {
+    if (!fault || fault.name === 'AbortError' || /ResizeObserver/.test(fault.message ?? '')) return;
+    toast(`Something in this page went wrong: ${fault.message ?? fault}. Loading it anew may help.`, 'bad');
+}
+
 let leader = false;
 
 /** `/` filter, `g` and a letter for pages, `?` help, Esc: the page's own. */
@@ -216,5 +233,7 @@ drawFrame();
 onConnection();
 document.addEventListener('click', onClick);
 document.addEventListener('keydown', onKey);
+window.addEventListener('error', ({ error }) => onFault(error));
+window.addEventListener('unhandledrejection', ({ reason }) => onFault(reason));
 onChange(render);
 begin();

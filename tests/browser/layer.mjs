@@ -285,6 +285,7 @@ async function compatibleHasSlopes(page, daemon) {
         ({ name }) => name === LAYER,
     );
     assert.equal(await tileNumber(page, 'Unoverlapped'), summary.u_time);
+    await page.getByRole('button', { name: /^View/ }).click();
     assert.match(await page.locator('.meaning').innerText(), /^As DFAnalyzer: /);
     await page.getByRole('group', { name: 'Counting' }).getByRole('button', { name: 'exact' }).click();
     await page.locator('.tile dt', { hasText: 'Not overlapped' }).waitFor();

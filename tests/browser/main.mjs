@@ -16,6 +16,7 @@ import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
+import { tests as secondLook } from './second_look.mjs';
 import { tests as tasks } from './tasks.mjs';
 import { tests as timeline } from './timeline.mjs';
 import { tests as timelineParts } from './timeline_parts.mjs';
@@ -48,6 +49,7 @@ try {
         ...frame,
         ...whereIs,
         ...whatIf,
+        ...secondLook,
         ...checks,
         ...large,
         ...smooth,

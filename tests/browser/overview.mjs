@@ -266,6 +266,8 @@ async function controlsAskTheApi(page, daemon) {
     await page.getByLabel('Preset', { exact: true }).selectOption('posix');
     await settled();
     await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix`));
+    assert.match(await page.locator('.why').innerText(), /Preset posix . chosen instead of dlio/);
+    await page.getByRole('button', { name: /^View/ }).click();
     await page.getByLabel('Preset filters').selectOption('off');
     await settled();
     await compareLayers(page, await daemon.get(`traces/${trace.id}/summary?preset=posix&filters=off`));

@@ -9,10 +9,11 @@ import { regressionsCard } from '../parts/compare_regressions.js';
 import { runsBar, runsOf } from '../parts/compare_runs.js';
 import { compareSeries } from '../parts/compare_series.js';
 import { compareTiles } from '../parts/compare_tiles.js';
-import { clearRange, field, questionOf, rangeChip } from '../parts/control_bar.js';
+import { field, questionOf } from '../parts/control_bar.js';
 import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
 import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
+import { clearRange, rangeControl, rangeKey } from '../parts/range_control.js';
 import { niceGranularity } from '../parts/time.js';
 import { go, link } from '../state.js';
 
@@ -85,7 +86,7 @@ export function open(host, place) {
         }
         const preset = now.preset ?? runs[0].trace.preset?.name;
         first = { id: runs[0].id, answers: runs[0].trace.answers, seenWith: preset };
-        drawControls(preset);
+        drawControls(preset, Math.max(...runs.map(({ trace }) => trace.job_time)));
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
         const anew = comparing.ask({
             question: [parameters, runs.map(({ id, trace }) => [id, trace.answers])],
@@ -101,7 +102,7 @@ export function open(host, place) {
         if (anew) filter.clear();
     }
 
-    function drawControls(preset) {
+    function drawControls(preset, end) {
         refill(
             controls,
             field(
@@ -125,7 +126,7 @@ export function open(host, place) {
                     h('option', { value: 'off', selected: now.filters === 'off' }, 'off'),
                 ),
             ),
-            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(now)),
+            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeControl(now, end)),
         );
         filter.update(now.filter ?? '');
     }
@@ -176,6 +177,7 @@ export function open(host, place) {
         update,
         refresh: start,
         escape: clearRange,
+        key: rangeKey,
         close() {
             closed = true;
             comparing.close();

@@ -15,7 +15,7 @@ import { segmented } from '../parts/segmented.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
 
-export const title = 'Flat view';
+export const title = 'Table';
 
 /* Columns of each layer that are shown unless others are chosen: the last is that of the scores. */
 const USUAL = ['busy', 'exposed_group_sum'];

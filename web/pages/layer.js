@@ -22,7 +22,7 @@ import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go, pageLink } from '../state.js';
 
-export const title = 'Layer';
+export const title = 'Breakdown';
 
 const USUAL = ['time', 'count', 'busy', 'size', 'bw_busy', 'exposed_group_sum', 'hidden_share', 'files', 'processes'];
 const USUAL_COMPATIBLE = [

@@ -16,7 +16,7 @@ import { tracePage } from '../parts/trace_page.js';
 import { upset } from '../parts/upset.js';
 import { go, here, link } from '../state.js';
 
-export const title = 'Overlap';
+export const title = 'I/O vs compute';
 
 /**
  * @param {HTMLElement} host

@@ -13,6 +13,7 @@ import { ledgerLine } from '../parts/ledger.js';
 import { empty, failedFilter, failure } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
 import { stragglersCard } from '../parts/stragglers_card.js';
+import { recordsOf } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
 import { whereCard } from '../parts/where_time.js';
@@ -37,12 +38,9 @@ function summaryPicture(trace, bar) {
         where = whereCard(),
         findings = findingsCard(),
         stragglers = stragglersCard();
-    const summing = asking(layers);
-    const around = (shown) => {
-        for (const box of [figures, where.element, findings.element, series.element, stragglers.element])
-            box.hidden = !shown;
-    };
-    around(false);
+    const whole = h('div', { class: 'stack' });
+    const boxes = [where.element, figures, findings.element, layers, series.element, stragglers.element, ledger];
+    const summing = asking(whole);
     showLedger();
 
     async function showLedger() {
@@ -62,29 +60,24 @@ function summaryPicture(trace, bar) {
             height: 480,
             load: (signal) => ask(parameters, place, signal),
             show: (answer) => draw(answer, place, parameters, granularity),
-            fail: refuse,
+            fail: (problem) => failedFilter(problem, bar, whole),
         });
         if (anew) bar.clear();
     }
 
-    /** Nothing of an earlier answer stays beside the error. */
-    function refuse(problem) {
-        around(false);
-        failedFilter(problem, bar, layers);
-    }
-
     async function ask(parameters, place, signal) {
-        const [summary, io, preset] = await Promise.all([
+        const [summary, io, preset, part] = await Promise.all([
             getOf(trace, `traces/${trace.id}/summary`, parameters, signal),
             isCompatible(place)
                 ? null
                 : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal),
             getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
+            isPart(place) ? countsOf(trace, parameters, signal) : null,
         ]);
-        return { summary, io: io?.layers[0], preset };
+        return { summary, io: io?.layers[0], preset, part };
     }
 
-    function draw({ summary, io, preset }, place, parameters, granularity) {
+    function draw({ summary, io, preset, part }, place, parameters, granularity) {
         const compatible = isCompatible(place),
             span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
@@ -92,11 +85,15 @@ function summaryPicture(trace, bar) {
         const chosen = new Set(place.layers?.split(',') ?? []);
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
-        around(true);
+        if (where.element.parentElement !== whole) fill(whole, boxes);
+        for (const box of [where.element, series.element]) box.hidden = false;
         findings.update({ trace, place });
         stragglers.element.hidden = compatible || trace.kind !== 'events';
         if (!stragglers.element.hidden) stragglers.update({ trace, place, preset });
-        fill(figures, tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, summary, io, span)));
+        fill(
+            figures,
+            tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, { ...summary, ...part }, io, span)),
+        );
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
         if (present.size === 0 && (place.filter || place.from || place.to)) {
@@ -127,7 +124,7 @@ function summaryPicture(trace, bar) {
     }
 
     return {
-        boxes: [figures, where.element, findings.element, layers, series.element, stragglers.element, ledger],
+        boxes: [whole],
         update,
         close() {
             summing.close();
@@ -137,6 +134,31 @@ function summaryPicture(trace, bar) {
             stragglers.close();
         },
     };
+}
+
+/** Whether figures are of a part of the trace, chosen by time or by a filter. */
+function isPart({ from, to, filter }) {
+    return Boolean(from || to || filter);
+}
+
+/** How many events, processes, .. a part of the trace has: the summary says so of the whole. */
+async function countsOf(trace, { from, to, filter }, signal) {
+    const ask = (q) =>
+        getOf(
+            trace,
+            `traces/${trace.id}/query`,
+            { filters: 'off', from, to, q: JSON.stringify({ ...q, ...(filter && { filter }) }) },
+            signal,
+        ).then((answer) => recordsOf(answer)[0]);
+    const answers = await Promise.all([
+        ask({ aggregate: { events: 'count()', hosts: 'nunique(host_name)', files: 'nunique(file_name)' } }),
+        ask({
+            group_by: ['host_name', 'pid'],
+            aggregate: { ids: 'nunique(tid)' },
+            then: { aggregate: { processes: 'count()', threads: 'sum(ids)' } },
+        }),
+    ]);
+    return Object.assign({ part: true }, ...answers);
 }
 
 /** Instead of a table of dashes. */
@@ -174,7 +196,15 @@ function figuresOf(trace, summary, io, span) {
                   note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16),
                   title: `From the first event, at ${moment(trace.start)}, to the end of the last`,
               },
-        { label: 'Events', number: summary.events, note: trace.bytes ? `${text(trace.bytes, 'B')} of traces` : null },
+        {
+            label: 'Events',
+            number: summary.events,
+            note: summary.part
+                ? `of ${grouped(trace.events)}`
+                : trace.bytes
+                  ? `${text(trace.bytes, 'B')} of traces`
+                  : null,
+        },
         { label: 'Processes', number: summary.processes, note: plural(summary.threads, 'thread') },
         { label: 'Hosts', number: summary.hosts },
         { label: 'Files', number: summary.files },

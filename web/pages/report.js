@@ -9,7 +9,7 @@ import { sorted, table } from '../parts/table.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
 
-export const title = 'Ingest report';
+export const title = 'Trace quality';
 
 /* What a line can be, in the order of the flow; `bad`: worth a look. */
 const KINDS = [
@@ -27,7 +27,7 @@ const KINDS = [
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, reportPicture, { bar: false });
+    return tracePage(host, place, reportPicture, { bar: false, ofNone: true });
 }
 
 function reportPicture(trace) {

@@ -4,7 +4,7 @@
  * Another question drops that answer at once: none is ever drawn with the words and controls of a question it does not
  * belong to, however fast somebody clicks. */
 
-import { loading } from './notice.js';
+import { drawn, loading } from './notice.js';
 
 /**
  * @typedef {Object} Asked
@@ -33,7 +33,7 @@ export function asking(box) {
         const question = JSON.stringify(view.question);
         latest = view;
         if (question === asked) {
-            if (answer) view.show(answer.value);
+            if (answer) drawn(box, () => view.show(answer.value));
             return false;
         }
         work?.abort();

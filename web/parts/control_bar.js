@@ -1,11 +1,13 @@
 /* control_bar.js - what every trace page is asked with: preset, its filters, granularity, semantics, processes, time
  * range, filter. */
 
-import { h, icon, refill } from '../dom.js';
-import { instant, range, text } from '../format.js';
+import { h, refill } from '../dom.js';
+import { text } from '../format.js';
 import { go } from '../state.js';
 import { expressionBox } from './expression_box.js';
+import { placeBelow } from './menu.js';
 import { processPicker } from './processes.js';
+import { rangeControl } from './range_control.js';
 import { segmented } from './segmented.js';
 import { niceGranularity } from './time.js';
 
@@ -74,12 +76,24 @@ export function controlBar({ without = [] } = {}) {
             },
     });
     const meaning = h('p', { class: 'meaning' });
+    const panel = h('div', { class: 'panel', popover: 'auto', id: 'view-panel' });
+    const button = h(
+        'button',
+        { type: 'button', class: 'button', 'aria-expanded': 'false', onclick: () => panel.togglePopover() },
+        'View',
+    );
+    panel.addEventListener('toggle', (event) => {
+        const open = /** @type {ToggleEvent} */ (event).newState === 'open';
+        button.setAttribute('aria-expanded', String(open));
+        if (open) placeBelow(panel, button);
+    });
+    const view = h('div', { class: 'field' }, h('span', {}, 'How'), button, panel);
     const element = h(
         'form',
         { class: 'control-bar', 'aria-label': 'What to show', onsubmit: (event) => event.preventDefault() },
         controls,
+        without.length < 3 && view,
         filter.element,
-        meaning,
     );
 
     /**
@@ -112,6 +126,11 @@ export function controlBar({ without = [] } = {}) {
                     ),
                 ),
             ),
+            h('div', { class: 'field' }, h('label', { for: 'processes' }, 'Processes'), processes.element),
+            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeControl(place, trace.job_time)),
+        );
+        refill(
+            panel,
             has('granularity') && field('Granularity', granularitySelect(place, granularity, span)),
             has('filters') &&
                 field(
@@ -139,13 +158,23 @@ export function controlBar({ without = [] } = {}) {
                         (key) => go({ semantics: key === 'exact' ? null : key, by: null, sort: null, columns: null }),
                     ),
                 ),
-            h('div', { class: 'field' }, h('label', { for: 'processes' }, 'Processes'), processes.element),
-            h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeChip(place)),
+            has('semantics') && meaning,
         );
+        button.textContent = viewWords(place, granularity, has);
         meaning.textContent = has('semantics') ? semantics.words : '';
         filter.update(place.filter ?? '');
     }
     return { element, update, mark: filter.mark, clear: filter.clear };
+}
+
+/** What differs from the usual, so that nobody need open the menu to see it. */
+function viewWords(place, granularity, has) {
+    const chosen = [
+        has('granularity') && place.granularity && text(granularity, 's'),
+        has('filters') && place.filters === 'off' && 'filters off',
+        has('semantics') && isCompatible(place) && 'as DFAnalyzer',
+    ].filter(Boolean);
+    return ['View', ...chosen].join(' \u00b7 ');
 }
 
 /** A control with its name above. */
@@ -171,26 +200,4 @@ function granularitySelect(place, granularity, span) {
             .filter((step) => step >= 1e-6)
             .map((step) => h('option', { value: step, selected: step === chosen }, text(step, 's'))),
     );
-}
-
-/** The time range that is shown, with a way back to the whole job. */
-export function rangeChip(place) {
-    if (place.from === undefined && place.to === undefined)
-        return h('span', { class: 'chip plain', title: 'Drag over a chart to choose a range' }, 'whole job');
-    const from = Number(place.from ?? 0),
-        to = Number(place.to ?? Infinity);
-    const words =
-        to === Infinity
-            ? `${instant(from, 1e-3)} \u2013 end`
-            : range(from, to, 10 ** Math.floor(Math.log10((to - from) / 100)));
-    return h(
-        'button',
-        { class: 'chip accent', type: 'button', title: 'Show the whole job (Esc)', onclick: clearRange },
-        words,
-        icon('close'),
-    );
-}
-
-export function clearRange() {
-    go({ from: null, to: null });
 }

@@ -53,9 +53,9 @@ export function confirmed({ title, body, action }) {
 }
 
 /**
- * A small form.
- * @param {{title: string, action: string, fields: {name: string, label: string, value: string, hint?: string}[]}}
- *   options
+ * A small form; its first field has the focus, Enter confirms.
+ * @param {{title: string, action: string,
+ *          fields: {name: string, label: string, value: string, hint?: string, required?: boolean}[]}} options
  * @returns {Promise<Object<string, string>|null>}  the values, or null when it was closed
  */
 export function asked({ title, action, fields }) {
@@ -72,12 +72,19 @@ export function asked({ title, action, fields }) {
                     dialog.close();
                 },
             },
-            fields.map((field) =>
+            fields.map((field, index) =>
                 h(
                     'label',
                     {},
                     h('span', {}, field.label),
-                    h('input', { name: field.name, value: field.value, autocomplete: 'off', spellcheck: 'false' }),
+                    h('input', {
+                        name: field.name,
+                        value: field.value,
+                        required: field.required,
+                        autofocus: index === 0,
+                        autocomplete: 'off',
+                        spellcheck: 'false',
+                    }),
                     field.hint && h('small', {}, field.hint),
                 ),
             ),

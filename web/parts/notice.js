@@ -38,6 +38,21 @@ export function failed(element) {
 }
 
 /**
+ * Draws an answer into a box.  An exception in drawing is a mistake of the dashboard: it is said in the box instead of
+ * the picture, and goes to the console, so that nobody waits before a skeleton that never ends.
+ * @param {HTMLElement} box
+ * @param {() => any} show
+ */
+export function drawn(box, show) {
+    try {
+        show();
+    } catch (error) {
+        console.error(error);
+        fill(box, failure(new Error(`This cannot be drawn, which is a mistake of the dashboard: ${error.message}`)));
+    }
+}
+
+/**
  * Why there is nothing, and what to do.
  * @param {string} title
  * @param {...any} children
@@ -123,7 +138,7 @@ export function loading(box, { what, path, height, load, show, fail, retry }) {
     load(control.signal)
         .then(
             (answer) => {
-                if (!control.signal.aborted) show(answer);
+                if (!control.signal.aborted) drawn(box, () => show(answer));
             },
             (problem) => {
                 if (!control.signal.aborted) {

@@ -25,7 +25,9 @@ export async function saveQuestion(request) {
     const values = await asked({
         title: 'Save this question',
         action: 'Save',
-        fields: [{ name: 'name', label: 'Name', value: '', hint: 'One that is there already is replaced' }],
+        fields: [
+            { name: 'name', label: 'Name', value: '', required: true, hint: 'One that is there already is replaced' },
+        ],
     });
     const name = values?.name.trim();
     if (!name) return;

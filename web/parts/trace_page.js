@@ -3,12 +3,15 @@
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
-import { clearRange, controlBar, usualGranularity } from './control_bar.js';
+import { controlBar, isCompatible, usualGranularity } from './control_bar.js';
 import { eventDialog } from './event_dialog.js';
 import { jobProgress } from './job.js';
 import { liveLine, replacePicture, watchTrace } from './live.js';
 import { empty, failure, waiting } from './notice.js';
-import { link, noteKind } from '../state.js';
+import { clearRange, rangeKey } from './range_control.js';
+import { soundPlace } from './sound.js';
+import { traceHead } from './trace_head.js';
+import { link, noteKind, pageLink, visit } from '../state.js';
 
 /**
  * What a page shows below the control bar.
@@ -20,6 +23,9 @@ import { link, noteKind } from '../state.js';
  * @property {(event: KeyboardEvent) => boolean} [key]  keys of its own; whether it was one
  */
 
+/* Bins of more than this are not drawn. */
+const MOST_BINS = 1e6;
+
 /* The trace that was shown last: its next page need not wait for what is known already. */
 let last = null;
 
@@ -27,15 +33,18 @@ let last = null;
  * @param {HTMLElement} host
  * @param {Object} place
  * @param {(trace: Object, bar: ReturnType<typeof controlBar>) => Picture} paint
- * @param {{bar?: boolean, without?: ('granularity'|'semantics'|'filters')[], ownEvent?: boolean, renews?: boolean}}
- *   [options]  bar: false leaves the control bar out; without: some of its controls; ownEvent: the page itself shows
- *   the event that the place names; renews: of a live trace it is drawn anew with each version
+ * @param {Object} [options]
+ * @param {boolean} [options.bar]  false leaves the control bar out
+ * @param {('granularity'|'semantics'|'filters')[]} [options.without]  some of its controls
+ * @param {boolean} [options.ownEvent]  the page itself shows the event that the place names
+ * @param {boolean} [options.renews]  of a live trace it is drawn anew with each version
+ * @param {boolean} [options.ofNone]  the page has something to say of a trace without events
  */
 export function tracePage(
     host,
     place,
     paint,
-    { bar: hasBar = true, without = [], ownEvent = false, renews = false } = {},
+    { bar: hasBar = true, without = [], ownEvent = false, renews = false, ofNone = false } = {},
 ) {
     const control = new AbortController();
     let now = place,
@@ -43,10 +52,12 @@ export function tracePage(
         presets = [],
         picture = null,
         bar = null,
+        head = null,
         progress = null,
         event = null,
         line = null,
-        renewing = new AbortController();
+        renewing = new AbortController(),
+        corrections = { address: '', words: [] };
     const watch = watchTrace({ id: place.trace, signal: control.signal, onLook: look });
     if (last?.trace.id === place.trace) open(last);
     else fill(host, waiting({ what: 'Opening the trace', height: 480 }));
@@ -84,13 +95,14 @@ export function tracePage(
     function showUnready() {
         const words =
             trace.state === 'failed'
-                ? 'Its ingest failed; the list of traces says why.'
+                ? `Its ingest failed: ${trace.failure ?? 'the server kept no reason'}`
                 : 'Its events are still being read.';
+        drawHead();
         progress?.close();
         progress = trace.job ? jobProgress(trace.job, { onEnd: () => start() }) : null;
         fill(
             host,
-            headOf(trace, line.element),
+            head.element,
             empty(
                 `${trace.name} has nothing to show yet`,
                 h('p', {}, words),
@@ -100,12 +112,56 @@ export function tracePage(
         );
     }
 
+    function drawHead() {
+        head?.close();
+        head = traceHead(trace, line.element, () => start(true));
+        head.update(now, []);
+    }
+
     function show() {
         picture?.close();
+        picture = null;
+        drawHead();
+        if (trace.events === 0 && !ofNone) {
+            showNone();
+            return;
+        }
         bar = controlBar({ without });
         picture = paint(trace, bar);
-        fill(host, headOf(trace, line.element), hasBar && bar.element, picture.boxes);
+        fill(host, head.element, hasBar && bar.element, picture.boxes);
         update(now);
+    }
+
+    function showNone() {
+        fill(
+            host,
+            head.element,
+            empty(
+                'No events',
+                h(
+                    'p',
+                    {},
+                    `No line of the files of ${trace.name} is an event; what became of each line is a page of its own.`,
+                ),
+                h('p', {}, h('a', { class: 'button primary', href: pageLink('report', {}, now) }, 'Trace quality')),
+            ),
+        );
+    }
+
+    /**
+     * The place as it can be meant, or null if the address has to be put right first, which comes back here.  What was
+     * changed is said until the next place.
+     */
+    function sound(next) {
+        const found = soundPlace(next, trace.job_time, isCompatible(next) ? Infinity : MOST_BINS);
+        const address = link(found.place, {});
+        if (found.corrections.length > 0) {
+            corrections = { address, words: found.corrections };
+            visit(address, true);
+            return null;
+        }
+        if (address !== corrections.address) corrections = { address, words: [] };
+        return found.place;
     }
 
     /** A live trace may have another version. */
@@ -141,7 +197,14 @@ export function tracePage(
     function update(next) {
         now = next;
         renewing.abort(); /* what is drawn out of sight belongs to another place */
-        if (!picture) return;
+        if (!picture) {
+            head?.update(now, []);
+            return;
+        }
+        const meant = sound(next);
+        if (!meant) return;
+        now = meant;
+        head.update(now, corrections.words);
         const granularity = granularityOf(trace);
         bar.update({ trace, presets, place: now, granularity, span: spanOf(trace) });
         picture.update(now, granularity);
@@ -161,42 +224,13 @@ export function tracePage(
         update,
         refresh: () => start(true),
         escape: () => (picture?.escape ?? clearRange)(),
-        key: (pressed) => picture?.key?.(pressed) ?? false,
+        key: (pressed) => Boolean(picture) && (picture.key?.(pressed) || (hasBar && rangeKey(pressed))),
         close() {
             control.abort();
             showEvent(undefined);
             picture?.close();
+            head?.close();
             progress?.close();
         },
     };
-}
-
-function headOf(trace, live) {
-    return h(
-        'header',
-        { class: 'page-head' },
-        h(
-            'div',
-            { class: 'page-title' },
-            h('h1', {}, trace.name),
-            trace.state !== 'ready' && h('span', { class: `badge ${trace.state}` }, trace.state),
-            (trace.tags ?? []).map((tag) => h('span', { class: 'tag' }, tag)),
-            live,
-        ),
-        h('p', { class: 'path' }, trace.path),
-        trace.preset &&
-            h(
-                'p',
-                { class: 'why' },
-                'Preset ',
-                h('strong', {}, trace.preset.name),
-                trace.preset.why && ` \u2013 ${trace.preset.why}`,
-            ),
-        trace.state === 'stale' &&
-            h(
-                'p',
-                { class: 'notice warn' },
-                'The files changed since they were read. Refresh the trace in the list to see the new events.',
-            ),
-    );
 }

@@ -1,0 +1,182 @@
+/* second_look.mjs - what a demanding new user stumbles over: traces without events, addresses typed by hand, dialogs by
+ * the keyboard, figures of a part of a trace, exceptions in drawing. */
+
+import assert from 'node:assert/strict';
+import { parametersOf, settled, tileNumber } from './harness.mjs';
+
+const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
+
+async function emptyTraceIsSaid(page, daemon) {
+    const trace = await daemon.ingestFiles('nothing-in-it', { 'a.pfw': '' });
+    for (const name of ['overview', 'timeline', 'findings', 'layer', 'flat', 'overlap', 'flame', 'steps', 'query']) {
+        await page.goto(at(daemon, { page: name, trace: trace.id }));
+        await page.getByRole('heading', { name: 'No events' }).waitFor();
+        assert.equal(await page.locator('.skeleton').count(), 0, name);
+        assert.doesNotMatch(await page.locator('body').innerText(), /NaN|undefined|Infinity/, name);
+    }
+    await page.locator('main').getByRole('link', { name: 'Trace quality' }).click();
+    await page.getByText('lines were read').waitFor();
+    await daemon.call('DELETE', `traces/${trace.id}`);
+}
+
+async function drawingThatFailsIsSaid(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.route('**/summary?**', async (route) => {
+        const answer = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...answer, layers: [null] } });
+    });
+    await page.goto(at(daemon, { page: 'overview', trace: trace.id, filter: 'size > 4096' }));
+    await page.locator('.notice.bad', { hasText: 'cannot be drawn' }).waitFor();
+    assert.equal(await page.locator('.skeleton').count(), 0);
+}
+
+async function faultsAreSaid(page, daemon) {
+    await page.goto(daemon.base);
+    await page.locator('table.cards').waitFor();
+    await page.evaluate(() => {
+        Promise.reject(new Error('seven of nine'));
+    });
+    await page.locator('.toast.bad', { hasText: 'seven of nine' }).waitFor();
+}
+
+async function savingByKeys(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(at(daemon, { page: 'query', trace: trace.id, group: 'cat', agg: 'calls = count()' }));
+    await settled(page);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.keyboard.press('Enter');
+    assert.ok(await page.getByRole('dialog').isVisible(), 'a name is asked for');
+    await page.keyboard.type('calls by category');
+    await page.keyboard.press('Enter');
+    await page.locator('.toast', { hasText: 'Saved as calls by category' }).waitFor();
+    const { queries } = await daemon.get('queries');
+    assert.ok(queries.some(({ name }) => name === 'calls by category'));
+    await daemon.call('DELETE', 'queries/calls%20by%20category');
+}
+
+async function renamingByKeys(page, daemon) {
+    await page.goto(daemon.base);
+    await page.getByRole('button', { name: 'Actions for unet3d-v100' }).click();
+    await page.getByRole('menuitem', { name: 'Rename and tag' }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'name');
+    await page.keyboard.press('End');
+    await page.keyboard.type('-b');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'unet3d-v100-b' }).waitFor();
+    const trace = await daemon.trace('unet3d-v100-b');
+    await daemon.call('PATCH', `traces/${trace.id}`, { name: 'unet3d-v100' });
+}
+
+async function addressesAreMeant(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    for (const [change, words, left] of [
+        [{ from: 'abc' }, /from=abc .* left out/, 'from'],
+        [{ from: '5000' }, /job ends after .* whole job is shown/, 'from'],
+        [{ from: '30', to: '20' }, /ends before it begins/, 'to'],
+        [{ granularity: '1e-6' }, /too many to show/, 'granularity'],
+    ]) {
+        await page.goto(at(daemon, { page: 'overview', trace: trace.id, ...change }));
+        await page.locator('table.layers').waitFor();
+        assert.match(await page.locator('.head-notes').innerText(), words);
+        assert.equal((await parametersOf(page))[left], undefined);
+        assert.doesNotMatch(await page.locator('body').innerText(), /NaN/);
+    }
+}
+
+async function oldAndReadableAddresses(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    for (const [name, label] of [
+        ['layer', 'Breakdown'],
+        ['breakdown', 'Breakdown'],
+        ['flat', 'Table'],
+        ['overlap', 'I/O vs compute'],
+        ['report', 'Trace quality'],
+        ['quality', 'Trace quality'],
+    ]) {
+        await page.goto(at(daemon, { page: name, trace: trace.id }));
+        await page.locator('nav.pages a[aria-current]', { hasText: label }).waitFor();
+    }
+}
+
+async function tilesAreOfOnePart(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(at(daemon, { page: 'overview', trace: trace.id, from: 10, to: 12, filter: 'cat == "posix"' }));
+    await page.locator('.tile').first().waitFor();
+    const q = { aggregate: { events: 'count()', files: 'nunique(file_name)' }, filter: 'cat == "posix"' };
+    const asked = new URLSearchParams({ from: 10, to: 12, q: JSON.stringify(q) });
+    const { data } = await daemon.get(`traces/${trace.id}/query?${asked}`);
+    assert.ok(data[0][0] < trace.events);
+    assert.deepEqual([await tileNumber(page, 'Events'), await tileNumber(page, 'Files')], data[0]);
+}
+
+async function rangeIsTypedMovedAndUndone(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(at(daemon, { page: 'overview', trace: trace.id }));
+    await page.locator('table.layers').waitFor();
+    const range = async () => {
+        const { from, to } = await parametersOf(page);
+        return [from, to];
+    };
+    await page.getByRole('button', { name: 'whole job' }).click();
+    await page.getByLabel('From, s').fill('10');
+    await page.getByLabel('To, s').fill('20');
+    await page.keyboard.press('Enter');
+    assert.deepEqual(await range(), ['10', '20']);
+    await page.locator('h1').click();
+    await page.keyboard.press(']');
+    assert.deepEqual(await range(), ['15', '25']);
+    await page.keyboard.press('-');
+    assert.deepEqual(await range(), ['10', '30']);
+    await page.keyboard.press('u');
+    assert.deepEqual(await range(), ['15', '25']);
+    await page.keyboard.press('u');
+    assert.deepEqual(await range(), ['10', '20']);
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await range(), [undefined, undefined]);
+}
+
+async function tracesAreSwitched(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100'),
+        other = await daemon.generated(2000, ['--seed', '7']);
+    await page.goto(at(daemon, { page: 'layer', trace: trace.id }));
+    await page.getByLabel('Another trace').selectOption(other.id);
+    await page.getByRole('heading', { level: 1, name: other.name }).waitFor();
+    assert.equal((await parametersOf(page)).page, 'layer');
+    await page.getByRole('link', { name: /^(Previous|Next) trace/ }).click();
+    await page.getByRole('heading', { level: 1, name: trace.name }).waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.locator('.toast', { hasText: 'was read again' }).waitFor();
+    await daemon.call('DELETE', `traces/${other.id}`);
+}
+
+/** How far what is on screen jumps while a page arrives, as browsers measure it. */
+async function pagesArriveStill(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.addInitScript(() => {
+        window.jumped = 0;
+        new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.jumped += entry.value;
+        }).observe({ type: 'layout-shift', buffered: true });
+    });
+    for (const name of ['overview', 'findings', 'layer', 'flat', 'overlap', 'query', 'report']) {
+        await page.goto(at(daemon, { page: name, trace: trace.id }));
+        await page.locator('main .card').first().waitFor();
+        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        const jumped = await page.evaluate(() => window.jumped);
+        assert.ok(jumped < 0.1, `${name} jumps by ${jumped.toFixed(3)}`);
+    }
+}
+
+export const tests = [
+    { name: 'second look: a trace without events says so on every page', body: emptyTraceIsSaid },
+    { name: 'second look: a drawing that fails is said', body: drawingThatFailsIsSaid, expected: /TypeError/ },
+    { name: 'second look: a fault nobody caught is said', body: faultsAreSaid, expected: /seven of nine/ },
+    { name: 'second look: a query is saved by keys', body: savingByKeys },
+    { name: 'second look: a trace is renamed by keys', body: renamingByKeys },
+    { name: 'second look: addresses typed by hand are put right, and said', body: addressesAreMeant },
+    { name: 'second look: old and readable addresses lead to pages', body: oldAndReadableAddresses },
+    { name: 'second look: tiles are of one part', body: tilesAreOfOnePart },
+    { name: 'second look: the range is typed, moved and undone', body: rangeIsTypedMovedAndUndone },
+    { name: 'second look: traces are switched and read again in place', body: tracesAreSwitched },
+    { name: 'second look: pages arrive without jumps', body: pagesArriveStill },
+];
