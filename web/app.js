@@ -54,9 +54,8 @@ function pageOf(place) {
 
 function addressOf(page, place) {
     if (page === PAGES[0]) return link({}, {});
-    return page.ofTrace
-        ? pageLink(page.name, {}, place)
-        : link({ page: page.name, traces: place.traces ?? place.trace, baseline: place.baseline }, {});
+    if (page.ofTrace) return pageLink(page.name, {}, place);
+    return pageLink(page.name, { layer: null, traces: place.traces ?? place.trace, baseline: place.baseline }, place);
 }
 
 async function render(place) {
@@ -87,7 +86,14 @@ async function render(place) {
     window.scrollTo(0, 0);
 }
 
-function drawNav(active, place) {
+/** A comparison has the pages of its first run beside it. */
+function withTrace(place) {
+    const first = place.traces?.split(',')[0];
+    return place.trace || !first ? place : { ...place, trace: first };
+}
+
+function drawNav(active, there) {
+    const place = withTrace(there);
     const offered = PAGES.filter(
         (page) =>
             (!page.ofTrace || place.trace) && (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)),
@@ -224,7 +230,7 @@ function onKey(event) {
 }
 
 function goByKey(key) {
-    const place = here();
+    const place = withTrace(here());
     const page = PAGES.find((one) => one.key === key && (!one.ofTrace || place.trace));
     if (page) visit(addressOf(page, place));
 }

@@ -9,7 +9,7 @@
  * Times are from the click until the page's figures and tables are painted; charts follow.  Cold: nobody has asked
  * anything but the summary that every ingest prepares.  Cached: the page was seen before.  They are printed beside
  * what the design allows, 1 s and 100 ms; a machine that is busy, or sanitizers in the daemon, must not fail a test.
- * */
+ */
 
 import assert from 'node:assert/strict';
 import { Daemon } from './daemon.mjs';

@@ -11,6 +11,7 @@ import { tests as frame } from './frame.mjs';
 import { close as closeLarge, tests as large } from './large.mjs';
 import { tests as layer } from './layer.mjs';
 import { tests as live } from './live.mjs';
+import { close as closeMany, tests as many } from './many.mjs';
 import { tests as overlap } from './overlap.mjs';
 import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
@@ -50,6 +51,7 @@ try {
         ...whereIs,
         ...whatIf,
         ...secondLook,
+        ...many,
         ...checks,
         ...large,
         ...smooth,
@@ -58,6 +60,7 @@ try {
 } finally {
     await browser.close();
     await closeLarge();
+    await closeMany();
     await daemon.stop();
 }
 process.exit(failed ? 1 : 0);

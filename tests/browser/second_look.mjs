@@ -1,5 +1,5 @@
-/* second_look.mjs - what a demanding new user stumbles over: traces without events, addresses typed by hand, dialogs by
- * the keyboard, figures of a part of a trace, exceptions in drawing. */
+/* second_look.mjs - what a demanding new user stumbles over: traces without events, addresses typed by hand, dialogs
+ * by the keyboard, figures of a part of a trace, exceptions in drawing. */
 
 import assert from 'node:assert/strict';
 import { parametersOf, settled, tileNumber } from './harness.mjs';

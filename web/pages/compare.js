@@ -4,9 +4,10 @@ import { get, getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { asking } from '../parts/asking.js';
 import { compareCalls } from '../parts/compare_calls.js';
-import { compareLayers, LAYER_COLUMNS } from '../parts/compare_layers.js';
+import { compareLayers, layerColumns } from '../parts/compare_layers.js';
 import { regressionsCard } from '../parts/compare_regressions.js';
-import { runsBar, runsOf } from '../parts/compare_runs.js';
+import { isReady, runsBar, runsOf } from '../parts/compare_runs.js';
+import { scaleOf } from '../parts/compare_scale.js';
 import { compareSeries } from '../parts/compare_series.js';
 import { compareTiles } from '../parts/compare_tiles.js';
 import { field, questionOf } from '../parts/control_bar.js';
@@ -14,10 +15,18 @@ import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
 import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
 import { clearRange, rangeControl, rangeKey } from '../parts/range_control.js';
+import { segmented } from '../parts/segmented.js';
 import { niceGranularity } from '../parts/time.js';
 import { go, link } from '../state.js';
 
 export const title = 'Compare';
+
+const SCALE_WORDS = {
+    job: 'Sums of the whole jobs, whatever their size.',
+    rank: 'Sums and aggregate bandwidth are divided by the number of ranks; wall times are left as they are.',
+    step: 'Sums are divided by the steps of all ranks, wall times by the steps of one.',
+    sample: 'Sums are divided by the samples of all ranks, wall times by those of one.',
+};
 
 /**
  * @param {HTMLElement} host
@@ -76,7 +85,7 @@ export function open(host, place) {
         now = next;
         if (!traces) return;
         const runs = runsOf(now, traces);
-        refill(runsBox, runsBar(runs, traces));
+        refill(runsBox, runsBar(runs, traces), lostRuns(now, traces));
         bar.hidden = runs.length < 2;
         if (runs.length < 2) {
             comparing.close();
@@ -133,27 +142,34 @@ export function open(host, place) {
 
     async function ask(runs, parameters, signal) {
         const all = { answers: runs.map(({ trace }) => trace.answers).join(' ') };
-        const [layers, preset, ...answers] = await Promise.all([
-            getOf(all, 'compare', comparedWith(runs, parameters), signal),
-            getOf(all, `presets/${parameters.preset}`, {}, signal),
+        const preset = await getOf(all, `presets/${parameters.preset}`, {}, signal);
+        const [layers, ...answers] = await Promise.all([
+            getOf(all, 'compare', comparedWith(runs, parameters, preset), signal),
             ...runs.map((run) => figuresOf(run, parameters, signal)),
         ]);
-        return { layers, answers, tree: layerTree(answers[0].summary.layers, preset) };
+        return { layers, answers, preset, tree: layerTree(answers[0].summary.layers, preset) };
     }
 
-    function draw({ layers, answers, tree }, runs, parameters) {
+    function draw({ layers, answers, tree, preset }, runs, parameters) {
         const counts = (name) =>
             answers.reduce(
                 (sum, { summary }) => sum + (summary.layers.find((one) => one.name === name)?.count ?? 0),
                 0,
             );
         const present = tree.filter(({ name }) => counts(name) > 0);
-        const view = { runs, parameters, place: now };
+        const scale = scaleOf(answers, preset, now.per);
+        const view = { runs, parameters, place: now, preset, scale };
         fill(
             top,
-            compareTiles(runs, answers),
+            h(
+                'div',
+                { class: 'layer-head' },
+                segmented('Numbers', scale.offered, scale.per, (per) => go({ per })),
+                h('span', { class: 'hint' }, SCALE_WORDS[scale.per]),
+            ),
+            compareTiles(runs, answers, scale),
             present.length > 0
-                ? compareLayers({ ...view, answer: layers, tree, parameters: comparedWith(runs, parameters) })
+                ? compareLayers({ ...view, answer: layers, tree, parameters: comparedWith(runs, parameters, preset) })
                 : empty(
                       'No events here',
                       h('p', {}, 'In none of the runs an event of the preset\u2019s layers passes the filter.'),
@@ -188,13 +204,13 @@ export function open(host, place) {
     };
 }
 
-function comparedWith(runs, parameters) {
+function comparedWith(runs, parameters, preset) {
     return {
         traces: runs.map(({ id }) => id).join(','),
         baseline: runs[0].id,
         ...parameters,
         view: 'summary',
-        columns: LAYER_COLUMNS,
+        columns: layerColumns(preset),
     };
 }
 
@@ -205,6 +221,17 @@ async function figuresOf({ id, trace }, parameters, signal) {
         ),
     );
     return { summary, io: io.layers[0] };
+}
+
+/** Runs that the address names and that cannot be compared. */
+function lostRuns(place, traces) {
+    const ids = (place.traces ?? '').split(',').filter(Boolean);
+    const lost = ids.filter((id) => !traces.some((trace) => trace.id === id && isReady(trace)));
+    const words = lost.map((id) => {
+        const trace = traces.find((one) => one.id === id);
+        return trace ? `${trace.name} is still being read` : `there is no trace ${id}, it may have been deleted`;
+    });
+    return lost.length > 0 && h('p', { class: 'notice warn', role: 'status' }, `Left out: ${words.join('; ')}.`);
 }
 
 function tooFew(runs, traces) {

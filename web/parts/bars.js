@@ -56,7 +56,7 @@ function seriesOption(one, data) {
         itemStyle: { color, decal: decalOf({ hatched: false, ...one }) },
         stack: data.stacked ? 'all' : undefined,
         barMaxWidth: data.lying ? 14 : 48,
-        barCategoryGap: '25%',
+        barCategoryGap: data.names.length > 100 ? 0 : '25%',
         emphasis: { disabled: true },
         cursor: data.onPick ? 'pointer' : 'default',
         label: {

@@ -33,12 +33,16 @@ export const METRICS = [
     { key: 'count', label: 'Events', unit: 'count', better: 'neither', title: 'Number of events' },
 ];
 
+/** The metrics that a preset's layers have: what is not overlapped is there only beside compute. */
+export function metricsOf(preset) {
+    return METRICS.filter(({ key }) => key !== 'exposed_group_sum' || preset.overlap_with);
+}
+
 /** What /compare is asked for. */
-export const LAYER_COLUMNS = [
-    'name',
-    'trace',
-    ...METRICS.flatMap(({ key }) => [key, `${key}_baseline`, `${key}_delta`, `${key}_ratio`]),
-].join(',');
+export function layerColumns(preset) {
+    const columns = metricsOf(preset).flatMap(({ key }) => [key, `${key}_baseline`, `${key}_delta`, `${key}_ratio`]);
+    return ['name', 'trace', ...columns].join(',');
+}
 
 /**
  * @param {Object} view
@@ -47,11 +51,16 @@ export const LAYER_COLUMNS = [
  * @param {import('./layers.js').Layer[]} view.tree
  * @param {Object} view.parameters
  * @param {Object} view.place
+ * @param {Object} view.preset
+ * @param {import('./compare_scale.js').Scale} view.scale
  */
-export function compareLayers({ runs, answer, tree, parameters, place }) {
-    const byLayer = new Map();
+export function compareLayers({ runs, answer, tree, parameters, place, preset, scale }) {
+    const byLayer = new Map(),
+        metrics = metricsOf(preset);
     for (const [index, values] of answer.data.entries()) {
-        const row = Object.fromEntries(answer.columns.map((name, at) => [name, values[at]]));
+        const whole = Object.fromEntries(answer.columns.map((name, at) => [name, values[at]]));
+        const scaled = metrics.map(({ key }) => [key, scale.of(index % runs.length, key, whole[key])]);
+        const row = { ...whole, ...Object.fromEntries(scaled) };
         if (!byLayer.has(row.name)) byLayer.set(row.name, []);
         byLayer.get(row.name)[index % runs.length] = row;
     }
@@ -59,11 +68,11 @@ export function compareLayers({ runs, answer, tree, parameters, place }) {
         .filter((layer) => byLayer.get(layer.name)?.some(isPresent))
         .map((layer) => ({ layer, of: byLayer.get(layer.name) }));
     const others = runs.map((run, at) => ({ run, at })).slice(1);
-    const metric = METRICS.find(({ key }) => key === place.layer_metric) ?? METRICS[0];
+    const metric = metrics.find(({ key }) => key === place.layer_metric) ?? metrics[0];
     /** @type {{label: any, title?: string, columns: import('./table.js').Column[]}[]} */
     const groups =
         others.length === 1
-            ? METRICS.map((one) => ({
+            ? metrics.map((one) => ({
                   label: one.label,
                   title: one.title,
                   columns: pairColumns(one, others[0], runs[0]),
@@ -91,7 +100,7 @@ export function compareLayers({ runs, answer, tree, parameters, place }) {
                 others.length > 1 &&
                     segmented(
                         'Metric',
-                        METRICS.map(({ key, label, title }) => [key, label, title]),
+                        metrics.map(({ key, label, title }) => [key, label, title]),
                         metric.key,
                         (key) => go({ layer_metric: key }),
                     ),

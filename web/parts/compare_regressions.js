@@ -46,7 +46,10 @@ export function regressionsCard() {
     let source = null,
         order = null;
 
-    /** @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object}} view */
+    /**
+     * @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object,
+     *          scale: import('./compare_scale.js').Scale}} view
+     */
     function update(view) {
         const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
         const body = questionFor(view, by);
@@ -69,11 +72,12 @@ export function regressionsCard() {
         });
     }
 
-    function show(answer, { runs, place }, by) {
+    function show(answer, { runs, place, scale }, by) {
         const columns = columnsOf(runs, by),
             sort = columns.some(({ key }) => key === place.sort?.replace(/^-/, '')) ? place.sort : USUAL;
-        if (source?.answer !== answer || order !== sort) source = sourceOf(answer, runs, sort);
-        order = sort;
+        const made = `${sort} ${scale.per}`;
+        if (source?.answer !== answer || order !== made) source = sourceOf(answer, runs, sort, scale);
+        order = made;
         fill(
             note,
             source.left > 0
@@ -128,7 +132,7 @@ function questionFor({ runs, parameters }, by) {
 /**
  * The other runs' rows in order of a column; what one side lacks counts as 0 in a change, for it took no time there.
  */
-function sourceOf(answer, runs, sort) {
+function sourceOf(answer, runs, sort, scale) {
     const at = (name) => answer.columns.indexOf(name),
         key = sort.replace(/^-/, ''),
         changed = key.replace(/_change$/, '');
@@ -137,7 +141,9 @@ function sourceOf(answer, runs, sort) {
             ? (row) => row[at(key)]
             : (row) => (row[at(changed)] ?? 0) - (row[at(`${changed}_baseline`)] ?? 0);
     const found = sorted(
-        answer.data.filter((row) => row[at('trace')] !== runs[0].name),
+        answer.data
+            .filter((row) => row[at('trace')] !== runs[0].name)
+            .map((row) => scaledRow(row, answer, runs, scale)),
         [{ key, label: key, get: read }],
         sort,
     );
@@ -150,6 +156,16 @@ function sourceOf(answer, runs, sort) {
         answer,
         until: async () => false,
     };
+}
+
+/** A row with its sums for each rank, step or sample. */
+function scaledRow(row, { columns }, runs, scale) {
+    const run = runs.findIndex(({ name }) => name === row[columns.indexOf('trace')]);
+    return row.map((value, index) => {
+        const name = columns[index],
+            key = name.replace(/_baseline$/, '');
+        return typeof value === 'number' ? scale.of(name === key ? run : 0, key, value) : value;
+    });
 }
 
 /** @returns {import('./table.js').Column[]} */

@@ -50,6 +50,18 @@ export function runsOf(place, traces) {
     }));
 }
 
+/** How much of its name and how many of its tags a trace has in common with another. */
+function likeness(trace, other) {
+    const alike = [...trace.name].findIndex((sign, at) => sign !== other.name[at]);
+    const stem = (alike < 0 ? trace.name.length : alike) / Math.max(trace.name.length, other.name.length);
+    return stem + (trace.tags ?? []).filter((tag) => other.tags?.includes(tag)).length;
+}
+
+/** Traces that are most like one first: whoever looks for a baseline finds earlier runs of the same job on top. */
+function likeFirst(traces, one) {
+    return one ? [...traces].sort((a, b) => likeness(b, one) - likeness(a, one)) : traces;
+}
+
 /** Whether there is anything to compare in a trace. */
 export function isReady(trace) {
     return trace.job_time !== null && trace.job_time !== undefined;
@@ -80,7 +92,7 @@ export function runsBar(runs, traces) {
                     onchange: (event) => go({ traces: [...ids, event.target.value].join(',') }),
                 },
                 h('option', { value: '', selected: true }, runs.length === 0 ? 'Choose a run' : 'Add a run'),
-                others.map((trace) =>
+                likeFirst(others, runs[0]?.trace).map((trace) =>
                     h(
                         'option',
                         { value: trace.id },

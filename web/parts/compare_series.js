@@ -29,8 +29,9 @@ export function compareSeries() {
      * @param {Object} view.parameters
      * @param {Object} view.place
      * @param {number} view.granularity
+     * @param {import('./compare_scale.js').Scale} view.scale
      */
-    function update({ runs, layers, layer, parameters, place, granularity }) {
+    function update({ runs, layers, layer, parameters, place, granularity, scale }) {
         const metric = METRICS.find(({ key }) => key === place.metric) ?? METRICS[0];
         const asked = { ...parameters, metrics: metric.key, granularity };
         const path = (run) => `traces/${run.id}/timeseries`;
@@ -87,7 +88,7 @@ export function compareSeries() {
             ],
             above: legend(marks, shownNames, hide, 'Runs shown'),
             note: `each from its own start, in bins of ${text(granularity, 's')}; drag to choose a time range`,
-            draw: (answers) => dataOf(answers, { runs, marks, shown, layer, metric, granularity }),
+            draw: (answers) => dataOf(answers, { runs, marks, shown, layer, metric, granularity, scale }),
         });
     }
     return { element: card.element, update, close: card.close };
@@ -105,7 +106,7 @@ function select(label, id, options, chosen, onChoose) {
 }
 
 /** All runs have the times of all: where one has ended, its line does too. */
-function dataOf(answers, { runs, marks, shown, layer, metric, granularity }) {
+function dataOf(answers, { runs, marks, shown, layer, metric, granularity, scale }) {
     const width = answers[0].granularity ?? granularity;
     const bins = answers.map((answer) =>
         (columnOf(answer, 'time_start') ?? []).map((time) => Math.round(time / width)),
@@ -121,7 +122,7 @@ function dataOf(answers, { runs, marks, shown, layer, metric, granularity }) {
             (first + index) * width < run.trace.job_time ? none : null,
         );
         bins[at].forEach((bin, index) => {
-            values[bin - first] = found[index] ?? none;
+            values[bin - first] = found[index] === undefined ? none : scale.of(at, metric.key, found[index]);
         });
         return { run, name: run.name, layer: marks[at], values };
     });

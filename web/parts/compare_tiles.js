@@ -6,7 +6,9 @@ import { change } from './compare_change.js';
 import { runSwatch } from './compare_runs.js';
 
 /**
- * @type {{label: string, unit: string, better: import('./compare_change.js').Better, get: (summary: Object, io:
+ * key: what it adds up like, where it does.
+ * @type {{label: string, key?: string, unit: string, better: import('./compare_change.js').Better, get: (summary:
+ *   Object, io:
  * Object) => number|null, title?: string}[]}
  */
 const FIGURES = [
@@ -17,11 +19,12 @@ const FIGURES = [
         get: (summary) => summary.job_time,
         title: 'From the first event to the end of the last',
     },
-    { label: 'Events', unit: 'count', better: 'neither', get: (summary) => summary.events },
+    { label: 'Events', key: 'events', unit: 'count', better: 'neither', get: (summary) => summary.events },
     { label: 'Processes', unit: 'count', better: 'neither', get: (summary) => summary.processes },
     { label: 'Files', unit: 'count', better: 'neither', get: (summary) => summary.files },
     {
         label: 'Read',
+        key: 'size',
         unit: 'B',
         better: 'neither',
         get: (summary, io) => io?.read_size,
@@ -29,6 +32,7 @@ const FIGURES = [
     },
     {
         label: 'Written',
+        key: 'size',
         unit: 'B',
         better: 'neither',
         get: (summary, io) => io?.write_size,
@@ -36,6 +40,7 @@ const FIGURES = [
     },
     {
         label: 'I/O time',
+        key: 'time',
         unit: 's',
         better: 'lower',
         get: (summary, io) => io?.time,
@@ -43,6 +48,7 @@ const FIGURES = [
     },
     {
         label: 'I/O bandwidth',
+        key: 'bw_busy',
         unit: 'B/s',
         better: 'higher',
         get: (summary, io) => io?.bw_busy,
@@ -53,12 +59,13 @@ const FIGURES = [
 /**
  * @param {import('./compare_runs.js').Run[]} runs  the baseline first
  * @param {{summary: Object, io: Object}[]} answers  of each run
+ * @param {import('./compare_scale.js').Scale} scale
  */
-export function compareTiles(runs, answers) {
+export function compareTiles(runs, answers, scale) {
     return fill(
         h('dl', { class: 'tiles compare-tiles', style: { '--tiles': 4 } }),
-        FIGURES.map(({ label, unit, better, get, title }) => {
-            const numbers = answers.map(({ summary, io }) => get(summary, io) ?? null);
+        FIGURES.map(({ label, key, unit, better, get, title }) => {
+            const numbers = answers.map(({ summary, io }, at) => scale.of(at, key ?? '', get(summary, io)));
             return h(
                 'div',
                 { class: 'tile', title },

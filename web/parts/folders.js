@@ -5,13 +5,14 @@ import { fill, h, icon } from '../dom.js';
 import { moment, text } from '../format.js';
 import { go, here, link } from '../state.js';
 import { openDialog } from './dialog.js';
-import { attempt, failure, waiting } from './notice.js';
+import { failure, waiting } from './notice.js';
 
 /**
  * Opens the dialog; the folder shown is `add` in the URL ("/" for the list of roots).
  * @param {{onAdded: (trace: Object, job: Object|null) => void, onClose: () => void}} options
  */
 export function folderDialog({ onAdded, onClose }) {
+    const said = h('div', { class: 'said' });
     const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Folder' });
     const list = h('div', { class: 'folder-list' });
     const input = h('input', {
@@ -42,15 +43,20 @@ export function folderDialog({ onAdded, onClose }) {
             ' Follow: the job is still running',
         ),
     );
-    const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form], onClose });
+    const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form, said], onClose });
+
     let shown = null;
 
     async function addPath(path) {
         if (!path) return;
-        const answer = await attempt(() => send('POST', 'traces', follow.checked ? { path, follow: true } : { path }));
-        if (!answer) return;
-        onAdded(answer.trace, answer.job);
-        dialog.close();
+        fill(said);
+        try {
+            const answer = await send('POST', 'traces', follow.checked ? { path, follow: true } : { path });
+            onAdded(answer.trace, answer.job);
+            fill(said, h('p', { class: 'notice', role: 'status' }, `Added ${answer.trace.name}. Another one?`));
+        } catch (problem) {
+            fill(said, failure(problem));
+        }
     }
 
     /** @param {string} place  value of `add` */

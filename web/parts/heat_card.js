@@ -4,11 +4,16 @@ import { getOf } from '../api.js';
 import { grouped, text } from '../format.js';
 import { chartCard } from './chart_card.js';
 import { heat } from './heat.js';
+import { anyOf, narrowed } from './narrow.js';
+import { groupWords, rowGroups } from './row_groups.js';
+import { here, link } from '../state.js';
 import { laneOf, timelineLink } from './timeline_links.js';
 
 const MOST_CELLS = 100000,
-    MOST_ROWS = 500,
+    MOST_ROWS = 240,
+    LEAST_BINS = 40,
     MOST_BINS = 1000;
+const COMPARE = new Intl.Collator(undefined, { numeric: true }).compare;
 
 export function heatCard() {
     const card = chartCard({ name: 'heat', title: 'Processes over time', kind: heat, height: 160 });
@@ -18,7 +23,8 @@ export function heatCard() {
         const { trace, place, layer } = view;
         const from = Number(place.from ?? 0),
             to = Number(place.to ?? trace.job_time);
-        const granularity = view.granularity * Math.ceil((to - from) / view.granularity / MOST_BINS);
+        const bins = Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.floor(MOST_CELLS / Math.max(1, trace.processes))));
+        const granularity = view.granularity * Math.ceil((to - from) / view.granularity / bins);
         const filter = [view.condition, place.filter]
             .filter(Boolean)
             .map((one) => `(${one})`)
@@ -42,17 +48,27 @@ export function heatCard() {
             parameters: asked,
             load: (signal) => getOf(trace, path, asked, signal),
             file: `${trace.name}-${layer.name}-heat`,
-            note: (answer) =>
-                answer.row_count > answer.data.length
-                    ? `the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)} cells`
-                    : `time of the calls that begin in each bin of ${text(granularity, 's')}; drag to choose a time range, click to see it on the timeline`,
+            note: (answer) => noteOf(answer, granularity),
             draw: (answer) => heatOf(answer.data, granularity, layer, from, to),
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
+/** What is shown, of how many processes, and what a click does. */
+function noteOf(answer, granularity) {
+    const count = processesOf(answer.data).list.length,
+        { per } = rowGroups(Array.from({ length: count }, String), MOST_ROWS);
+    const part =
+        answer.row_count > answer.data.length
+            ? `, the first ${grouped(answer.data.length)} of ${grouped(answer.row_count)} cells`
+            : '';
+    const click = per === 1 ? 'click to see it on the timeline' : 'click to show the processes of a row';
+    return `${groupWords(count, per, 'processes')}${part}, by bins of ${text(granularity, 's')}; drag to choose a time range, ${click}`;
+}
+
 /**
+ * Every process has its place: where they are more than rows, neighbours share one, which shows their mean.
  * @param {[host: string|null, pid: number, bin: number, time: number][]} data
  * @param {number} granularity
  * @param {import('./layers.js').Layer} layer
@@ -61,37 +77,52 @@ export function heatCard() {
  */
 function heatOf(data, granularity, layer, from, to) {
     if (data.length === 0) return null;
-    const hosts = new Set(data.map(([host]) => host)).size;
-    const names = new Map(),
-        lanes = [];
     const first = data.reduce((least, [, , bin]) => Math.min(least, bin), Math.floor(from / granularity)),
         last = data.reduce((most, [, , bin]) => Math.max(most, bin), Math.ceil(to / granularity) - 1);
-    const cells = [];
+    const bins = last - first + 1,
+        processes = processesOf(data);
+    const groups = rowGroups(
+        processes.list.map(({ name }) => name),
+        MOST_ROWS,
+    );
+    const sums = new Map();
     for (const [host, pid, bin, time] of data) {
-        const name = hosts > 1 ? `${host ?? 'no host'} ${pid}` : String(pid);
-        if (!names.has(name)) {
-            names.set(name, names.size);
-            lanes.push(laneOf('process', { host_name: host, pid }));
-        }
-        if (names.get(name) < MOST_ROWS) cells.push([bin - first, names.get(name), time]);
+        const place = groups.rowOf(processes.at(host, pid)) * bins + bin - first;
+        sums.set(place, (sums.get(place) ?? 0) + time);
     }
+    const membersOf = (row) => groups.members(row).map((index) => processes.list[index]);
     return {
         first,
-        bins: last - first + 1,
+        bins,
         width: granularity,
-        rows: [...names.keys()].slice(0, MOST_ROWS),
-        cells,
+        rows: groups.rows,
+        cells: [...sums].map(([place, time]) => {
+            const row = Math.floor(place / bins);
+            return [place % bins, row, time / groups.members(row).length];
+        }),
         unit: 's',
         color: layer.color,
-        label: `time in ${layer.name}`,
-        head: 'Process',
-        address: ([bin, row]) =>
-            lanes[row]
-                ? timelineLink({
-                      from: (first + bin) * granularity,
-                      to: (first + bin + 1) * granularity,
-                      lane: lanes[row],
-                  })
-                : null,
+        label: groups.per === 1 ? `time in ${layer.name}` : `mean time of a process in ${layer.name}`,
+        head: groups.per === 1 ? 'Process' : 'Processes',
+        address: ([bin, row]) => {
+            if (!groups.rows[row]) return null;
+            const seconds = { from: (first + bin) * granularity, to: (first + bin + 1) * granularity };
+            const members = membersOf(row);
+            return members.length === 1
+                ? timelineLink({ ...seconds, lane: laneOf('process', members[0]) })
+                : link({ filter: narrowed(here().filter ?? '', anyOf(members)) });
+        },
     };
+}
+
+/** The processes of an answer in the order of hosts and their numbers. */
+function processesOf(data) {
+    const found = new Map();
+    for (const [host, pid] of data) found.set(`${host} ${pid}`, { host_name: host, pid });
+    const hosts = new Set(data.map(([host]) => host)).size;
+    const list = [...found.values()]
+        .sort((a, b) => COMPARE(a.host_name ?? '', b.host_name ?? '') || a.pid - b.pid)
+        .map((one) => ({ ...one, name: hosts > 1 ? `${one.host_name ?? 'no host'} ${one.pid}` : String(one.pid) }));
+    const places = new Map(list.map((one, index) => [`${one.host_name} ${one.pid}`, index]));
+    return { list, at: (host, pid) => places.get(`${host} ${pid}`) };
 }

@@ -6,7 +6,8 @@ import { painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
 
-const LANE = 20; /* px */
+const LANE = 20 /* px */,
+    NARROW = 10; /* of many */
 
 /**
  * @typedef {Object} LanesData
@@ -26,7 +27,7 @@ export const lanes = {
     tip: tipOf,
     timeAt: (data, x) => x,
     placeOf: (data, time) => time,
-    height: (data) => 48 + Math.max(2, data.lanes.length) * LANE,
+    height: (data) => 48 + Math.max(2, data.lanes.length) * (data.lanes.length > 32 ? NARROW : LANE),
 };
 
 /** @param {LanesData} data */

@@ -17,6 +17,14 @@ export function equals(expression, value) {
     return value === null || value === undefined ? `${expression}.isna()` : `${expression} == ${literal(value)}`;
 }
 
+/** The condition that events are of one of these processes. */
+export function anyOf(processes) {
+    const byHost = new Map();
+    for (const { host_name: host, pid } of processes) byHost.set(host, [...(byHost.get(host) ?? []), pid]);
+    const parts = [...byHost].map(([host, pids]) => `${equals('host_name', host)} and pid in [${pids.join(', ')}]`);
+    return parts.length === 1 ? parts[0] : `(${parts.map((part) => `(${part})`).join(' or ')})`;
+}
+
 export const TOKEN = /[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*'|`[^`]*`|\w+|\S/g;
 
 /**

@@ -14,6 +14,7 @@ import { legend, toggled } from './legend.js';
 import { lines } from './lines.js';
 import { empty } from './notice.js';
 import { pairColumns, unitName } from './overlap_question.js';
+import { groupWords, rowGroups } from './row_groups.js';
 import { segmented } from './segmented.js';
 import { columnOf, recordsOf, table } from './table.js';
 import { showRange } from './time.js';
@@ -56,8 +57,7 @@ export function unitsCard() {
             { shown, above } = partsOf(question, place);
         const names = pairColumns(answer.per_scope.columns, set.name, behind.name);
         const rows = recordsOf(answer.per_scope).sort((a, b) => b[names.exposed] - a[names.exposed]);
-        const hosts = new Set(rows.map((row) => row.host_name)).size,
-            most = rows.slice(0, MOST_UNITS);
+        const hosts = new Set(rows.map((row) => row.host_name)).size;
         card.update({
             what: 'Reading the ranks',
             path,
@@ -65,22 +65,32 @@ export function unitsCard() {
             file: `${trace.name}-overlap`,
             load: async () => answer,
             above,
-            note: `${set.name} of ${answer.scope_count > most.length ? `the ${most.length} longest of ${grouped(answer.scope_count)}` : grouped(rows.length)} ${scope.many}`,
+            note: [
+                `${set.name} of ${answer.scope_count > rows.length ? `the ${grouped(rows.length)} longest of ${grouped(answer.scope_count)}` : `all ${grouped(rows.length)}`} ${scope.many}, the least overlapped first`,
+                rows.length > MOST_UNITS && `: ${quantiles(rows.map((row) => row[names.exposed]))}`,
+            ],
             draw: () =>
                 rows.length === 0
                     ? null
                     : {
-                          names: most.map((row) => unitName(row, hosts)),
-                          lying: true,
+                          names: rows.map((row) => unitName(row, hosts)),
+                          lying: rows.length <= MOST_UNITS,
                           stacked: true,
                           unit: 's',
                           head: scope.label,
                           label: `${set.name} not overlapped and overlapped, by ${scope.one}`,
-                          series: shown.map((part) => ({ ...part, values: most.map((row) => row[names[part.key]]) })),
+                          series: shown.map((part) => ({ ...part, values: rows.map((row) => row[names[part.key]]) })),
                       },
         });
     }
     return { element: card.element, update, close: card.close };
+}
+
+/** What a sorted curve says, in words. */
+function quantiles(values) {
+    const sorted = [...values].sort((a, b) => a - b),
+        at = (share) => text(sorted[Math.round(share * (sorted.length - 1))], 's');
+    return `median ${at(0.5)}, middle half ${at(0.25)} to ${at(0.75)}, least ${at(0)}, most ${at(1)}`;
 }
 
 /** Exposed and hidden time over the job. */
@@ -145,27 +155,39 @@ export function lanesCard() {
                 key,
                 (one) => go({ lanes: one === 'exposed' ? null : one }),
             ),
-            note: (answer) =>
-                answer.row_count > answer.data.length
-                    ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}`
-                    : `${grouped(answer.row_count)} in all`,
+            note: (answer) => lanesNote(answer, question.scope),
             draw: (answer) => lanesOf(recordsOf(answer), span, color, where, question.scope.key),
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
-/** Lanes in the order of their names, which are few: only these are compared as texts. */
-function lanesOf(rows, [first, last], color, label, scope) {
+function unitsOf(rows) {
     const hosts = new Set(rows.map((row) => row.host_name)).size,
         named = rows.map((row) => unitName(row, hosts));
-    const names = [...new Set(named)]
-            .sort(new Intl.Collator(undefined, { numeric: true }).compare)
-            .slice(0, MOST_UNITS),
-        places = new Map(names.map((name, lane) => [name, lane]));
-    const intervals = rows
-        .map((row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, places.get(named[at])]))
-        .filter(([, , lane]) => lane !== undefined);
+    return { named, names: [...new Set(named)].sort(new Intl.Collator(undefined, { numeric: true }).compare) };
+}
+
+/** How many of how many are drawn. */
+function lanesNote(answer, scope) {
+    const { names } = unitsOf(recordsOf(answer)),
+        { per } = rowGroups(names, MOST_UNITS);
+    const part =
+        answer.row_count > answer.data.length
+            ? `the longest ${grouped(answer.data.length)} of ${grouped(answer.row_count)}, in `
+            : `${grouped(answer.row_count)} in `;
+    return `${part}${groupWords(names.length, per, scope.many)}`;
+}
+
+/** Lanes in the order of their names, which are few: only these are compared as texts.  Many share lanes. */
+function lanesOf(rows, [first, last], color, label, scope) {
+    const { named, names: units } = unitsOf(rows),
+        groups = rowGroups(units, MOST_UNITS),
+        names = groups.rows;
+    const places = new Map(units.map((name, index) => [name, groups.rowOf(index)]));
+    const intervals = rows.map(
+        (row, at) => /** @type {[number, number, number]} */ ([row.start, row.end, places.get(named[at])]),
+    );
     return rows.length === 0
         ? null
         : {
@@ -177,7 +199,7 @@ function lanesOf(rows, [first, last], color, label, scope) {
               label,
               address: ([time, lane]) => {
                   const at = rows.findIndex(
-                      (row, index) => named[index] === names[lane] && row.start <= time && row.end >= time,
+                      (row, index) => places.get(named[index]) === lane && row.start <= time && row.end >= time,
                   );
                   return at < 0
                       ? null
