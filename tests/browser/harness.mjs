@@ -57,7 +57,8 @@ async function runTest(browser, daemon, { name, body, expected }) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true });
     const page = await context.newPage();
     const complaints = [];
-    page.setDefaultTimeout(60000); /* for what never comes: how fast a machine is decides nothing */
+    /* for what never comes: how fast a machine is decides nothing */
+    page.setDefaultTimeout(Number(process.env.STRATA_PATIENCE_MS ?? 60000));
     page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });

@@ -41,6 +41,8 @@ async function liveTraceGrows(page, daemon) {
     const dialog = page.getByRole('dialog', { name: 'Add a trace' });
     await dialog.getByRole('checkbox', { name: /Follow/ }).check();
     await dialog.locator('li', { hasText: 'growing' }).getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText('Added growing').waitFor();
+    await page.keyboard.press('Escape');
     const row = page.locator('tbody tr', { has: page.getByRole('link', { name: 'growing', exact: true }) });
     await row.locator('.badge.live').waitFor();
     await row.getByRole('link', { name: 'growing' }).click();

@@ -13,7 +13,16 @@ let begun = null;
 function many() {
     begun ??= (async () => {
         const daemon = await Daemon.start();
-        const trace = await daemon.generated(100000, ['--hosts', '8', '--ranks', '160', '--workers', '10']);
+        const trace = await daemon.generated(400000, [
+            '--gzip',
+            'one',
+            '--hosts',
+            '8',
+            '--ranks',
+            '160',
+            '--workers',
+            '10',
+        ]);
         const one = await daemon.generated(10000, ['--ranks', '1', '--workers', '1']);
         const eight = await daemon.generated(80000, ['--ranks', '8', '--workers', '1']);
         return { daemon, trace, one, eight };
@@ -30,12 +39,12 @@ const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
 async function heatHasAll(page) {
     const { daemon, trace } = await many();
     assert.equal(trace.processes, 1760);
-    await page.goto(`${daemon.base}/?page=layer&trace=${trace.id}&preset=posix&layer=posix&as=heat`);
+    await page.goto(`${daemon.base}/?page=layer&trace=${trace.id}&preset=posix&filters=off&layer=posix&as=heat`);
     const heat = card(page, 'Processes over time');
     await heat.locator('table').waitFor();
     const q = { group_by: ['host_name', 'pid'], aggregate: { n: 'count()' }, limit: 1 };
     const condition = { filter: 'cat.str.contains("posix|stdio")' };
-    const asked = new URLSearchParams({ preset: 'posix', q: JSON.stringify({ ...q, ...condition }) });
+    const asked = new URLSearchParams({ preset: 'posix', filters: 'off', q: JSON.stringify({ ...q, ...condition }) });
     const { row_count: count } = await daemon.get(`traces/${trace.id}/query?${asked}`);
     assert.ok(count > 500, `${count} processes`);
     const grouped = String(count).replace(/\B(?=(\d{3})+$)/g, THIN);

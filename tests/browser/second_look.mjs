@@ -142,7 +142,9 @@ async function tracesAreSwitched(page, daemon) {
     await page.getByLabel('Another trace').selectOption(other.id);
     await page.getByRole('heading', { level: 1, name: other.name }).waitFor();
     assert.equal((await parametersOf(page)).page, 'layer');
-    await page.getByRole('link', { name: /^(Previous|Next) trace/ }).click();
+    const step = page.getByRole('link', { name: /^(Previous|Next) trace/ }).first();
+    assert.match(await step.getAttribute('href'), /page=layer/);
+    await page.getByLabel('Another trace').selectOption(trace.id);
     await page.getByRole('heading', { level: 1, name: trace.name }).waitFor();
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.locator('.toast', { hasText: 'was read again' }).waitFor();
