@@ -167,8 +167,7 @@ void sta_account_release(struct sta_account *account, size_t bytes)
 
 enum { NO_FAILURE, NOTING, NOTED };
 
-/* The first one stays. */
-static void note_failure(struct sta_account *account, const struct sta_error *err)
+void sta_account_fail(struct sta_account *account, const struct sta_error *err)
 {
     int before = NO_FAILURE;
     if (!atomic_compare_exchange_strong(&account->failing, &before, NOTING))
@@ -247,7 +246,7 @@ void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t
         return sta_alloc_array(count, size);
     void *memory = sta_account_alloc(account, count, size, what, &err);
     if (memory == NULL)
-        note_failure(account, &err);
+        sta_account_fail(account, &err);
     return memory;
 }
 

@@ -98,6 +98,8 @@ void sta_account_free(struct sta_account *account, void *memory); /* NULL allowe
 void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what);
 /** Zeroed memory of a few KiB that is overdrawn and cannot be refused: the first piece of a container. */
 void *sta_account_alloc_small(struct sta_account *account, size_t count, size_t size);
+/** Makes @err the sticky failure of the account, if it has none yet. */
+void sta_account_fail(struct sta_account *account, const struct sta_error *err);
 /** The first sticky failure, of this account alone; 0: there was none. */
 STA_MUSTCHECK int sta_account_failure(const struct sta_account *account, struct sta_error *err);
 

@@ -31,8 +31,9 @@ void sta_table_init(struct sta_table *table, size_t rows)
 
 static size_t column_bytes(const struct sta_table_column *column)
 {
-    return malloc_usable_size(column->integers) + malloc_usable_size(column->numbers) +
-           malloc_usable_size(column->texts) + malloc_usable_size(column->missing);
+    return column->refused ? 0
+                           : malloc_usable_size(column->integers) + malloc_usable_size(column->numbers) +
+                                 malloc_usable_size(column->texts) + malloc_usable_size(column->missing);
 }
 
 static size_t columns_bytes(const struct sta_table *table)
@@ -73,12 +74,24 @@ void sta_table_fini(struct sta_table *table)
     *table = (struct sta_table){0};
 }
 
+/* Whether a column of values may be added; if not, the account has the sticky failure. */
+static bool has_room(const struct sta_table *table)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_account_check(table->account, table->rows * (sizeof(struct sta_text) + 1), "the rows of a table",
+                          &err) == STA_OK)
+        return true;
+    sta_account_fail(table->account, &err);
+    return false;
+}
+
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
                                        const char *unit)
 {
     STA_GROW(table->columns, table->column_capacity, table->column_count + 1);
     struct sta_table_column *column = &table->columns[table->column_count++];
     *column = (struct sta_table_column){.name = sta_strdup(name), .unit = unit, .type = type};
+    column->refused = table->account != NULL && !has_room(table);
     if (type == STA_TYPE_INT || type == STA_TYPE_BOOL)
         column->integers = sta_alloc_array(table->rows, sizeof *column->integers);
     else if (type == STA_TYPE_FLOAT)
@@ -86,7 +99,8 @@ struct sta_table_column *sta_table_add(struct sta_table *table, const char *name
     else if (type != STA_TYPE_NULL)
         column->texts = sta_alloc_array(table->rows, sizeof *column->texts);
     column->missing = sta_alloc_array(table->rows, sizeof *column->missing);
-    memset(column->missing, 1, table->rows);
+    if (!column->refused)
+        memset(column->missing, 1, table->rows);
     sta_account_overdraw(table->account, column_bytes(column));
     return column;
 }
@@ -102,6 +116,8 @@ struct sta_table_column *sta_table_find(const struct sta_table *table, const cha
 void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t value)
 {
     STA_ASSERT(column->type == STA_TYPE_INT || column->type == STA_TYPE_BOOL);
+    if (column->refused)
+        return;
     column->integers[row] = value;
     column->missing[row] = 0;
 }
@@ -109,7 +125,7 @@ void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t valu
 void sta_table_set_number(struct sta_table_column *column, size_t row, double value)
 {
     STA_ASSERT(column->type == STA_TYPE_FLOAT);
-    if (!isfinite(value))
+    if (!isfinite(value) || column->refused)
         return;
     column->numbers[row] = value;
     column->missing[row] = 0;
@@ -119,6 +135,8 @@ void sta_table_set_text(struct sta_table *table, struct sta_table_column *column
                         const char *bytes, size_t length)
 {
     STA_ASSERT(column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST);
+    if (column->refused)
+        return;
     column->texts[row] = (struct sta_text){sta_arena_copy(&table->arena, bytes, length), (uint32_t)length};
     column->missing[row] = 0;
 }

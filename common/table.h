@@ -40,6 +40,7 @@ struct sta_table_column {
         *texts; /* TEXT, LIST; the bytes belong to the table's arena or to what the maker of the table says */
     uint8_t *missing;   /* 1 where there is no value; always there */
     uint64_t too_large; /* of the missing ones: sums that do not fit 64 bits */
+    bool refused;       /* no memory for its values: they are never touched, and the account says so */
 };
 
 struct sta_table {
@@ -49,7 +50,7 @@ struct sta_table {
     uint64_t row_count; /* of the whole answer, of which this may be a page */
     char *next;         /* cursor of the next page, or NULL */
     struct sta_arena arena;
-    struct sta_account *account; /* columns and texts are overdrawn from it; NULL: not counted */
+    struct sta_account *account; /* columns and texts are counted in it; NULL: not counted */
 };
 
 /** @rows is fixed for all columns that are added. */
@@ -60,7 +61,8 @@ void sta_table_count_in(struct sta_table *table, struct sta_account *account);
 /** Bytes of memory that it holds. */
 size_t sta_table_bytes(const struct sta_table *table);
 void sta_table_fini(struct sta_table *table);
-/** Adds a column whose values are all missing; valid until the next one is added. */
+/** Adds a column whose values are all missing; valid until the next one is added.  When the table's account
+ * has no room for it, that has a sticky failure, and what is set is not kept. */
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
                                        const char *unit);
 struct sta_table_column *sta_table_find(const struct sta_table *table, const char *name);

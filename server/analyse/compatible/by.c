@@ -110,7 +110,7 @@ static int derive(struct sta_by *by, const struct sta_axes *axes, const struct s
 {
     struct sta_program *program;
     const size_t ranks = axes->count[by->axis];
-    by->texts = sta_dictionary_create();
+    by->texts = sta_dictionary_create_in(budget->account);
     by->value_of_rank = sta_pool_take(&by->pool, ranks + 1, sizeof *by->value_of_rank, "names", err);
     int rc = by->value_of_rank != NULL ? sta_program_create(expression, &program, err) : err->status;
     if (rc == 0) {

@@ -48,7 +48,7 @@ static int own_texts(const struct dasf_asked *asked, struct sta_table_column *co
             return err->status;
         if (row + AHEAD < table->rows)
             __builtin_prefetch(column->texts[row + AHEAD].bytes);
-        if (!column->missing[row])
+        if (!column->missing[row] && !column->refused)
             column->texts[row] = own_text(table, shared, column->texts[row]);
     }
     return STA_OK;

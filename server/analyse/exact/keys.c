@@ -56,7 +56,10 @@ struct sta_exact_keys {
     struct sta_dictionary *values; /* texts, or the eight bytes of a number */
     struct worker *workers;
     unsigned worker_count;
+    struct sta_account account; /* of what is sized by the trace */
 };
+
+#define WHAT "the keys of rows"
 
 /* ---- what there is */
 
@@ -103,17 +106,19 @@ static const char *expression_of(const struct sta_bound_question *bound, const c
 
 /* ---- by thread */
 
-static void find_entities(struct sta_exact_keys *keys)
+static int find_entities(struct sta_exact_keys *keys, struct sta_error *err)
 {
     const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
     keys->source = STA_KEY_THREAD;
-    keys->of_threads = sta_alloc_array((size_t)entities->thread_count + 1, sizeof *keys->of_threads);
-    for (uint32_t t = 0; t < entities->thread_count; t++) {
+    keys->of_threads = sta_account_alloc(&keys->account, (size_t)entities->thread_count + 1,
+                                         sizeof *keys->of_threads, WHAT, err);
+    for (uint32_t t = 0; keys->of_threads != NULL && t < entities->thread_count; t++) {
         const struct sta_entity_thread *thread = &entities->threads[t];
         keys->of_threads[t] = keys->entity == ENTITY_HOST      ? thread->host
                               : keys->entity == ENTITY_PROCESS ? thread->process
                                                                : t;
     }
+    return keys->of_threads != NULL ? STA_OK : err->status;
 }
 
 /* ---- by value */
@@ -134,7 +139,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
         sta_error_wrap(err, "cannot group by %s of preset %s", keys->name, keys->bound->preset->name);
         return sta_at(err, "/by", -1);
     }
-    keys->values = sta_dictionary_create();
+    keys->values = sta_dictionary_create_in(&keys->account);
     keys->worker_count = workers;
     keys->workers = sta_alloc_array(workers, sizeof *keys->workers);
     for (unsigned w = 0; w < workers; w++) {
@@ -150,6 +155,7 @@ int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by
 {
     struct sta_exact_keys *keys = *made = sta_alloc(sizeof *keys);
     keys->bound = bound;
+    sta_account_init_part(&keys->account, sta_columns_account(bound->columns));
     keys->name = by;
     if (by == NULL)
         return 0;
@@ -160,8 +166,7 @@ int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by
     for (size_t i = 0; i < STA_COUNT_OF(entity_views); i++)
         if (strcmp(entity_views[i].name, by) == 0) {
             keys->entity = entity_views[i].entity;
-            find_entities(keys);
-            return 0;
+            return find_entities(keys, err);
         }
     const char *expression = expression_of(bound, by);
     return expression != NULL ? bind_expression(keys, expression, workers, err)
@@ -174,14 +179,15 @@ void sta_exact_keys_destroy(struct sta_exact_keys *keys)
         return;
     for (unsigned w = 0; w < keys->worker_count; w++) {
         sta_evaluator_destroy(keys->workers[w].evaluator);
-        free(keys->workers[w].key_of_text);
+        sta_account_free(&keys->account, keys->workers[w].key_of_text);
         free(keys->workers[w].codes);
     }
     free(keys->workers);
-    free(keys->of_threads);
+    sta_account_free(&keys->account, keys->of_threads);
     if (keys->program != NULL)
         sta_program_destroy(keys->program);
     sta_dictionary_destroy(keys->values);
+    sta_account_close(&keys->account);
     free(keys);
 }
 
@@ -197,36 +203,42 @@ const uint32_t *sta_exact_keys_of_threads(const struct sta_exact_keys *keys)
 
 /* ---- reading values */
 
-static uint32_t key_of_text(struct sta_exact_keys *keys, struct worker *worker, uint32_t code)
+static int find_key(struct sta_exact_keys *keys, struct worker *worker, uint32_t code, uint32_t *key,
+                    struct sta_error *err)
 {
     size_t before = worker->capacity;
-    STA_GROW(worker->key_of_text, worker->capacity, (size_t)code + 1);
+    if (STA_ACCOUNT_GROW(&keys->account, worker->key_of_text, worker->capacity, (size_t)code + 1, WHAT,
+                         err) != STA_OK)
+        return err->status;
     for (size_t i = before; i < worker->capacity; i++)
         worker->key_of_text[i] = UNKNOWN;
     if (worker->key_of_text[code] == UNKNOWN) {
         struct sta_text text = sta_dictionary_text(worker->texts, code);
         worker->key_of_text[code] = sta_dictionary_intern(keys->values, text.bytes, text.length);
     }
-    return worker->key_of_text[code];
+    *key = worker->key_of_text[code];
+    return STA_OK;
 }
 
-static void read_texts(struct sta_exact_keys *keys, struct worker *worker, const struct sta_vector *vector,
-                       uint32_t rows)
+static int read_texts(struct sta_exact_keys *keys, struct worker *worker, const struct sta_vector *vector,
+                      uint32_t rows, struct sta_error *err)
 {
     if (worker->texts != vector->texts) {
         worker->texts = vector->texts;
         for (size_t i = 0; i < worker->capacity; i++)
             worker->key_of_text[i] = UNKNOWN;
     }
-    for (uint32_t row = 0; row < rows; row++) {
+    int rc = STA_OK;
+    for (uint32_t row = 0; row < rows && rc == STA_OK; row++) {
         uint32_t code = vector->codes[vector->constant ? 0 : row];
         if (code == STA_NO_CODE)
             worker->codes[row] = STA_NO_CODE;
         else if (code < worker->capacity && worker->key_of_text[code] != UNKNOWN)
             worker->codes[row] = worker->key_of_text[code];
         else
-            worker->codes[row] = key_of_text(keys, worker, code);
+            rc = find_key(keys, worker, code, &worker->codes[row], err);
     }
+    return rc == STA_OK ? sta_account_failure(&keys->account, err) : rc;
 }
 
 /* The value as eight bytes: those of an integer, or of a double, of which there is one zero. */
@@ -271,13 +283,13 @@ int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned number, struct sta
     if (rc != 0)
         return rc;
     if (vector.type == STA_TYPE_TEXT || vector.type == STA_TYPE_LIST)
-        read_texts(keys, worker, &vector, rows);
+        rc = read_texts(keys, worker, &vector, rows, err);
     else if (vector.type == STA_TYPE_NULL)
         memset(worker->codes, 0xff, rows * sizeof *worker->codes);
     else
         read_numbers(worker, &vector, rows);
     *codes = worker->codes;
-    return 0;
+    return rc;
 }
 
 /* ---- rows */

@@ -30,7 +30,7 @@ struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const stru
     kinds->classes = classes;
     kinds->shape = shape;
     kinds->covers = covers;
-    kinds->codes = sta_dictionary_create();
+    kinds->codes = sta_dictionary_create_in(account);
     kinds->items.size = sizeof(struct sta_kind);
     kinds->items.account = account;
     kinds->lists.account = account;

@@ -80,6 +80,7 @@ static int list_keys(struct rows *rows, const struct sta_budget *budget, struct 
     if (rows->keys == NULL)
         return err->status;
     sta_map_init(&seen);
+    seen.account = budget->account;
     for (uint32_t p = 0; p < result->place_count && rc == 0; p++) {
         uint32_t key = sta_contributions_place(result->contributions, p)->key;
         bool added;

@@ -93,6 +93,7 @@ int sta_access_walk_create(const struct sta_phases *phases, const struct sta_acc
     for (uint32_t t = 0; t < fresh->thread_count; t++) {
         sta_map_init(&fresh->threads[t].positions.places);
         sta_map_init(&fresh->threads[t].ends.places);
+        fresh->threads[t].positions.places.account = fresh->threads[t].ends.places.account = fresh->account;
     }
     for (uint32_t code = 0; code < entities->thread_code_count; code++)
         if (entities->thread_of_code[code] < entities->thread_count)

@@ -197,6 +197,7 @@ int sta_charged_rows(const struct sta_charged *charged, unsigned by, int64_t gra
     int rc = STA_OK;
     *rows = (struct sta_charged_rows){.lists = charged->list_count, .account = budget->account};
     sta_map_init(&adding.places);
+    adding.places.account = budget->account;
     for (uint32_t i = 0; i < charged->results.unit_count && rc == STA_OK; i++)
         rc = add_unit(&adding, i, phases != NULL ? &phases->ranks[charged->results.units[i]] : NULL, budget,
                       &work, err);

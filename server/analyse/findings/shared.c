@@ -197,6 +197,7 @@ int sta_shared_measure(struct sta_run *run, const struct sta_phases *phases, str
     for (unsigned w = 0; rc == STA_OK && w < pass.worker_count; w++) {
         pass.workers[w].reader = sta_overlap_reader_create(&pass.binding, w);
         sta_map_init(&pass.workers[w].places);
+        pass.workers[w].places.account = pass.account;
     }
     const struct sta_accumulator accumulator = {&pass, take_rows};
     struct sta_scan scan = sta_overlap_scan(&pass.request);

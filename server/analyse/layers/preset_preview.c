@@ -22,7 +22,10 @@ struct preview {
     const struct sta_bound_question *bound;
     struct left_out *workers;
     unsigned worker_count;
+    struct sta_account *account;
 };
+
+#define WHAT "what is in no layer"
 
 /* ---- counting */
 
@@ -35,28 +38,36 @@ static bool in_some_layer(const struct preview *preview, const struct sta_class 
     return false;
 }
 
-static bool is_left_out(struct preview *preview, struct left_out *worker, uint32_t code)
+static int find_left_out(const struct preview *preview, struct left_out *worker, uint32_t code, bool *out,
+                         struct sta_error *err)
 {
     size_t before = worker->known_capacity;
-    STA_GROW(worker->known, worker->known_capacity, (size_t)code + 1);
+    if (STA_ACCOUNT_GROW(preview->account, worker->known, worker->known_capacity, (size_t)code + 1, WHAT,
+                         err) != STA_OK)
+        return err->status;
     memset(worker->known + before, 0, worker->known_capacity - before);
     if (worker->known[code] == 0) {
         struct sta_class class = sta_classes_get(preview->bound->classes, code);
-        bool out = class.fate == STA_FATE_KEPT && !in_some_layer(preview, &class);
-        worker->known[code] = out ? 2 : 1;
+        bool left = class.fate == STA_FATE_KEPT && !in_some_layer(preview, &class);
+        worker->known[code] = left ? 2 : 1;
     }
-    return worker->known[code] == 2;
+    *out = worker->known[code] == 2;
+    return STA_OK;
 }
 
-static void count_one(struct left_out *worker, uint32_t cat, uint32_t name)
+static int count_one(const struct preview *preview, struct left_out *worker, uint32_t cat, uint32_t name,
+                     struct sta_error *err)
 {
     bool added;
     uint64_t key = (uint64_t)(cat + 1) << 32 | (name + 1); /* a missing one is 0 */
     uint32_t at = sta_map_intern(&worker->places, key, (uint32_t)worker->places.count, &added);
     size_t before = worker->capacity;
-    STA_GROW(worker->counts, worker->capacity, (size_t)at + 1);
+    if (STA_ACCOUNT_GROW(preview->account, worker->counts, worker->capacity, (size_t)at + 1, WHAT, err) !=
+        STA_OK)
+        return err->status;
     memset(worker->counts + before, 0, (worker->capacity - before) * sizeof *worker->counts);
     worker->counts[at]++;
+    return STA_OK;
 }
 
 static int update(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
@@ -70,8 +81,11 @@ static int update(void *self, unsigned number, const struct sta_scan_rows *rows,
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_func_name, &names, err);
     for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i);
-        if (is_left_out(preview, worker, rows->classes[row]))
-            count_one(worker, cats.codes[cats.constant ? 0 : row], names.codes[names.constant ? 0 : row]);
+        bool out = false;
+        rc = find_left_out(preview, worker, rows->classes[row], &out, err);
+        if (rc == 0 && out)
+            rc = count_one(preview, worker, cats.codes[cats.constant ? 0 : row],
+                           names.codes[names.constant ? 0 : row], err);
     }
     return rc;
 }
@@ -94,7 +108,7 @@ static int compare_functions(const void *a, const void *b)
 }
 
 /* Adds all workers' counts into those of the first. */
-static void merge(struct preview *preview)
+static int merge(struct preview *preview, struct sta_error *err)
 {
     struct left_out *first = &preview->workers[0];
     for (unsigned w = 1; w < preview->worker_count; w++) {
@@ -103,12 +117,14 @@ static void merge(struct preview *preview)
             uint64_t key = worker->places.keys[i];
             if (key == UINT64_MAX)
                 continue;
-            count_one(first, (uint32_t)(key >> 32) - 1, (uint32_t)key - 1);
+            if (count_one(preview, first, (uint32_t)(key >> 32) - 1, (uint32_t)key - 1, err) != STA_OK)
+                return err->status;
             uint32_t at = 0;
             sta_map_find(&first->places, key, &at);
             first->counts[at] += worker->counts[worker->places.values[i]] - 1;
         }
     }
+    return sta_account_failure(preview->account, err);
 }
 
 static struct sta_text text_of(const struct sta_dictionary *texts, uint32_t code_and_one)
@@ -116,13 +132,16 @@ static struct sta_text text_of(const struct sta_dictionary *texts, uint32_t code
     return code_and_one == 0 ? (struct sta_text){"", 0} : sta_dictionary_text(texts, code_and_one - 1);
 }
 
-static void list_functions(const struct preview *preview, struct sta_table *table)
+static int list_functions(const struct preview *preview, struct sta_table *table, struct sta_error *err)
 {
     const struct left_out *all = &preview->workers[0];
     const struct sta_dictionary *cats = sta_columns_texts(preview->bound->columns, STA_LOGICAL_cat);
     const struct sta_dictionary *names = sta_columns_texts(preview->bound->columns, STA_LOGICAL_func_name);
-    struct function *functions = sta_alloc_array(all->places.count + 1, sizeof *functions);
+    struct function *functions =
+        sta_account_alloc(preview->account, all->places.count, sizeof *functions, WHAT, err);
     size_t count = 0;
+    if (functions == NULL)
+        return err->status;
     for (size_t i = 0; i < all->places.capacity; i++) {
         uint64_t key = all->places.keys[i];
         if (key != UINT64_MAX)
@@ -142,7 +161,8 @@ static void list_functions(const struct preview *preview, struct sta_table *tabl
         sta_table_set_text(table, &table->columns[1], row, function->name.bytes, function->name.length);
         sta_table_set_int(&table->columns[2], row, (int64_t)function->count);
     }
-    free(functions);
+    sta_account_free(preview->account, functions);
+    return STA_OK;
 }
 
 /* ---- layers */
@@ -237,11 +257,12 @@ static int run(struct preview *preview, const struct sta_budget *budget, struct 
     if (rc == 0)
         rc = sta_class_counts_finish(&counts, err);
     if (rc == 0) {
-        merge(preview);
         say_facts(preview, &counts, &answer->facts);
         list_layers(preview, &counts, &answer->layers);
-        list_functions(preview, &answer->unmatched);
+        rc = merge(preview, err);
     }
+    if (rc == 0)
+        rc = list_functions(preview, &answer->unmatched, err);
     sta_class_counts_fini(&counts);
     return rc;
 }
@@ -255,11 +276,14 @@ int sta_preset_preview(const struct sta_question *question, const struct sta_bud
     if (rc == 0) {
         struct preview preview = {.bound = &bound, .worker_count = STA_MAX(budget->workers, 1u)};
         preview.workers = sta_alloc_array(preview.worker_count, sizeof *preview.workers);
+        preview.account = budget->account;
+        for (unsigned w = 0; w < preview.worker_count; w++)
+            preview.workers[w].places.account = budget->account;
         rc = run(&preview, budget, answer, err);
         for (unsigned w = 0; w < preview.worker_count; w++) {
             sta_map_fini(&preview.workers[w].places);
-            free(preview.workers[w].counts);
-            free(preview.workers[w].known);
+            sta_account_free(budget->account, preview.workers[w].counts);
+            sta_account_free(budget->account, preview.workers[w].known);
         }
         free(preview.workers);
     }

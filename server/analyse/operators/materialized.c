@@ -12,6 +12,7 @@
 #include "analyse/operators/arena.h"
 #include "analyse/operators/spill.h"
 #include "analyse/operators/vectors.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 #define SINGLE_BATCHES 8u               /* whose columns are allocated one by one, the others in an arena */
@@ -52,6 +53,7 @@ struct sta_materialized {
     struct sta_spill *spill;
     struct piece *pieces; /* by batch, then column */
     size_t piece_capacity, batch_count;
+    struct sta_account account; /* of texts and what translates them, until all rows are there */
     struct sta_state_arena arena;
     uint64_t rows;
     uint32_t filled; /* rows of the batch being filled */
@@ -60,13 +62,15 @@ struct sta_materialized {
 /* ---- start and end */
 
 struct sta_materialized *sta_materialized_create(const struct sta_column_info *columns, size_t column_count,
-                                                 uint64_t memory, const char *spill_folder)
+                                                 uint64_t memory, const char *spill_folder,
+                                                 struct sta_account *account)
 {
     struct sta_materialized *materialized = sta_alloc(sizeof *materialized);
     materialized->columns = sta_alloc_array(column_count + 1, sizeof *materialized->columns);
     materialized->told = sta_alloc_array(column_count + 1, sizeof *materialized->told);
     materialized->column_count = column_count;
     materialized->memory = memory;
+    sta_account_init_part(&materialized->account, account);
     materialized->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     for (size_t i = 0; i < column_count; i++) {
         struct column *column = &materialized->columns[i];
@@ -74,15 +78,15 @@ struct sta_materialized *sta_materialized_create(const struct sta_column_info *c
         column->told.name = materialized->told[i].name = sta_strdup(columns[i].name);
         column->width = sta_vector_width(columns[i].type);
         if (columns[i].type == STA_TYPE_TEXT || columns[i].type == STA_TYPE_LIST)
-            column->texts = sta_dictionary_create();
+            column->texts = sta_dictionary_create_in(&materialized->account);
     }
     return materialized;
 }
 
-static void drop_filling(struct column *column)
+static void drop_filling(struct sta_materialized *materialized, struct column *column)
 {
     for (size_t i = 0; i < column->translation_count; i++)
-        free(column->translations[i].codes);
+        sta_account_free(&materialized->account, column->translations[i].codes);
     free(column->translations);
     free(column->values);
     free(column->missing);
@@ -97,13 +101,14 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
     if (materialized == NULL)
         return;
     for (size_t i = 0; i < materialized->column_count; i++) {
-        drop_filling(&materialized->columns[i]);
+        drop_filling(materialized, &materialized->columns[i]);
         sta_dictionary_destroy(materialized->columns[i].texts);
         free((char *)materialized->told[i].name);
     }
     const size_t single = STA_MIN(materialized->batch_count, (size_t)SINGLE_BATCHES);
     for (size_t i = 0; i < single * materialized->column_count; i++)
         free(materialized->pieces[i].bytes);
+    sta_account_close(&materialized->account);
     sta_state_arena_fini(&materialized->arena);
     sta_spill_destroy(materialized->spill);
     free(materialized->pieces);
@@ -213,22 +218,26 @@ static struct translation *find_translation(struct column *column, const struct 
     return &column->translations[i];
 }
 
-static void make_room(struct translation *translation)
+static int make_room(struct sta_account *account, struct translation *translation, struct sta_error *err)
 {
     size_t count = sta_dictionary_count(translation->from), old = translation->capacity;
     if (count <= old)
-        return;
-    STA_GROW(translation->codes, translation->capacity, count);
-    memset(translation->codes + old, 0, (translation->capacity - old) * sizeof *translation->codes);
+        return STA_OK;
+    int rc = STA_ACCOUNT_GROW(account, translation->codes, translation->capacity, count,
+                              "the texts of a result", err);
+    if (rc == STA_OK)
+        memset(translation->codes + old, 0, (translation->capacity - old) * sizeof *translation->codes);
+    return rc;
 }
 
-static void translate(struct column *column, const struct sta_dictionary *from, uint32_t *codes,
-                      uint32_t count)
+static int translate(struct sta_account *account, struct column *column, const struct sta_dictionary *from,
+                     uint32_t *codes, uint32_t count, struct sta_error *err)
 {
     if (from == NULL) /* of a vector in which every value is missing */
-        return;
+        return STA_OK;
     struct translation *translation = find_translation(column, from);
-    make_room(translation);
+    if (make_room(account, translation, err) != STA_OK)
+        return err->status;
     for (uint32_t i = 0; i < count; i++) {
         if (codes[i] == STA_NO_CODE)
             continue;
@@ -239,10 +248,12 @@ static void translate(struct column *column, const struct sta_dictionary *from, 
         }
         codes[i] = *known - 1;
     }
+    return sta_account_failure(account, err);
 }
 
-static void append_values(struct column *column, uint32_t at, const struct sta_vector *vector,
-                          const uint32_t *rows, uint32_t count)
+static int append_values(struct sta_account *account, struct column *column, uint32_t at,
+                         const struct sta_vector *vector, const uint32_t *rows, uint32_t count,
+                         struct sta_error *err)
 {
     if (column->values == NULL) { /* a byte a row beyond the values: room for what is missing, too */
         column->values = sta_alloc_array(STA_VECTOR_ROWS, column->width + 1);
@@ -251,8 +262,7 @@ static void append_values(struct column *column, uint32_t at, const struct sta_v
     void *values = (char *)column->values + at * column->width;
     STA_ASSERT(vector->type == column->told.type);
     column->any_missing |= sta_vector_gather(vector, rows, count, values, column->missing + at);
-    if (column->texts != NULL)
-        translate(column, vector->texts, values, count);
+    return column->texts != NULL ? translate(account, column, vector->texts, values, count, err) : STA_OK;
 }
 
 int sta_materialized_append(struct sta_materialized *materialized, const struct sta_vector *columns,
@@ -272,7 +282,9 @@ int sta_materialized_append(struct sta_materialized *materialized, const struct 
             rows = numbers;
         }
         for (size_t i = 0; i < materialized->column_count; i++)
-            append_values(&materialized->columns[i], materialized->filled, &columns[i], rows, now);
+            if (append_values(&materialized->account, &materialized->columns[i], materialized->filled,
+                              &columns[i], rows, now, err) != STA_OK)
+                return err->status;
         materialized->filled += now;
         materialized->rows += now;
         done += now;
@@ -288,8 +300,13 @@ int sta_materialized_append(struct sta_materialized *materialized, const struct 
 int sta_materialized_seal(struct sta_materialized *materialized, struct sta_error *err)
 {
     int rc = materialized->filled > 0 ? end_batch(materialized, err) : 0;
-    for (size_t i = 0; i < materialized->column_count; i++)
-        drop_filling(&materialized->columns[i]);
+    for (size_t i = 0; i < materialized->column_count; i++) {
+        drop_filling(materialized, &materialized->columns[i]);
+        if (materialized->columns[i].texts != NULL) /* results are counted as a whole, and outlive requests */
+            sta_dictionary_count_in(materialized->columns[i].texts, NULL);
+    }
+    sta_account_close(&materialized->account);
+    sta_account_init_part(&materialized->account, NULL);
     return rc;
 }
 

@@ -86,7 +86,7 @@ static void put_texts(const struct sta_scope *scope, struct sta_table *table, st
     for (size_t row = 0; row < table->rows; row++) {
         const struct sta_key_value value = sta_numbering_value(scope->units, units[row], k);
         struct sta_text *text = &of_unit[units[row]];
-        if (value.missing)
+        if (value.missing || column->refused)
             continue;
         if (text->bytes == NULL) {
             *text = text_of(scope, k, value);

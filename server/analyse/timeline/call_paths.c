@@ -57,11 +57,12 @@ static void add_to_path(struct sta_call_path *path, const struct sta_forest_node
     path->max = STA_MAX(path->max, node->dur);
 }
 
-static void paths_init(struct sta_call_paths *paths)
+static void paths_init(struct sta_call_paths *paths, struct sta_account *account)
 {
     *paths = (struct sta_call_paths){0};
     sta_map_init(&paths->children);
     sta_map_init(&paths->roots);
+    paths->children.account = paths->roots.account = account;
 }
 
 static void paths_fini(struct sta_call_paths *paths, struct sta_account *account)
@@ -187,7 +188,8 @@ static int merge_events(struct sta_call_tree *tree, const int64_t *sizes, struct
         merging[w].forest =
             (struct sta_forest){.selection = &tree->selection, .budget = tree->budget, .sizes = sizes};
         sta_map_init(&merging[w].memo);
-        paths_init(&merging[w].paths);
+        merging[w].memo.account = tree->budget->account;
+        paths_init(&merging[w].paths, tree->budget->account);
     }
     int rc = sta_tasks_run(tree->budget, tree->selection.thread_count, add_thread, merging, err);
     for (unsigned w = 0; w < workers; w++) {
@@ -232,7 +234,7 @@ int sta_call_tree_init(struct sta_call_tree *tree, const struct sta_timeline_que
                        const char *const *own, const struct sta_budget *budget, struct sta_error *err)
 {
     *tree = (struct sta_call_tree){.budget = budget};
-    paths_init(&tree->paths);
+    paths_init(&tree->paths, tree->budget->account);
     size_t scope = STA_LANE_JOB;
     const int64_t *sizes;
     int rc = sta_selection_init(&tree->selection, query, own, budget, err);

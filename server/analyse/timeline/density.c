@@ -224,7 +224,7 @@ static int measure_lane(struct density *density, size_t at, struct sta_error *er
     for (unsigned w = 0; w < density->worker_count; w++) {
         density->workers[w].count = 0;
         sta_map_fini(&density->workers[w].slots);
-        sta_map_init(&density->workers[w].slots);
+        density->workers[w].slots.account = density->budget->account;
     }
     int rc = kept != NULL ? add_kept(density, kept, err) : measure_threads(density, err);
     if (rc == 0)

@@ -51,6 +51,7 @@ struct sta_drawing *sta_drawing_create(const struct sta_selection *selection, co
     drawing->grid = grid;
     drawing->budget = budget;
     sta_map_init(&drawing->slots);
+    drawing->slots.account = budget->account;
     return drawing;
 }
 
@@ -134,7 +135,6 @@ static int new_named(struct sta_drawing *drawing, uint32_t name, uint32_t place,
         return 0;
     if (drawing->name_count == FEW_NAMES + 1) {
         sta_map_fini(&drawing->slots);
-        sta_map_init(&drawing->slots);
         for (uint32_t i = 0; i < FEW_NAMES; i++)
             sta_map_put(&drawing->slots, drawing->names[i].name, i);
     }

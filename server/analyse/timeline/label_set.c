@@ -12,6 +12,7 @@ void sta_label_set_init(struct sta_label_set *set, const struct sta_dictionary *
 {
     *set = (struct sta_label_set){.budget = budget, .texts = texts};
     sta_map_init(&set->slots);
+    set->slots.account = budget->account;
 }
 
 void sta_label_set_fini(struct sta_label_set *set)

@@ -18,7 +18,7 @@ int sta_labels_init(struct sta_labels *labels, const struct sta_selection *selec
     if (rc != 0 || kind == STA_LABEL_NAME)
         return rc;
     if (kind == STA_LABEL_CATEGORY_NAME)
-        labels->pairs = sta_dictionary_create();
+        labels->pairs = sta_dictionary_create_in(budget->account);
     return sta_preset_view_classify(selection->view, selection->query->timeline, NULL, budget, err);
 }
 

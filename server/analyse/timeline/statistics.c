@@ -224,6 +224,7 @@ static int answer(struct statistics *statistics, struct sta_table *table, struct
             (struct sta_forest){.selection = selection, .budget = statistics->budget, .sizes = sizes};
         sta_map_init(&tally->slots);
         sta_map_init(&tally->memo);
+        tally->slots.account = tally->memo.account = statistics->budget->account;
     }
     rc = sta_tasks_run(statistics->budget, selection->thread_count, add_thread, statistics, err);
     if (rc == 0)

@@ -113,7 +113,7 @@ int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct s
                                 struct sta_error *err)
 {
     if (grouping->read_texts == NULL)
-        grouping->read_texts = sta_dictionary_create();
+        grouping->read_texts = sta_dictionary_create_in(grouping->budget.account);
     return sta_group_read_state(&grouping->shape, grouping->workers[0], &grouping->limits,
                                 grouping->read_texts, &grouping->budget, source, err);
 }

@@ -70,7 +70,7 @@ struct sta_numbering *sta_numbering_create(const enum sta_type *types, size_t ke
     pthread_mutex_init(&numbering->lock, NULL);
     for (size_t k = 0; k < key_count; k++)
         if (types[k] == STA_TYPE_TEXT)
-            numbering->texts[k] = sta_dictionary_create();
+            numbering->texts[k] = sta_dictionary_create_in(budget->account);
     return numbering;
 }
 

@@ -227,7 +227,7 @@ int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte
     writing->shape = finish->shape;
     writing->budget = finish->budget;
     writing->order = &finish->order;
-    writing->texts = sta_dictionary_create();
+    writing->texts = sta_dictionary_create_in(finish->budget->account);
     writing->record = sta_alloc(finish->shape->record);
     sta_frame_writer_init(&writing->writer, sink, err);
     put_head(finish->shape, &writing->writer);

@@ -190,11 +190,13 @@ static int prepare_edges(struct pass *pass, struct sta_query_context *context, s
 
 /* ---- the pass */
 
-static void pass_init(struct pass *pass, const struct sta_pipeline *pipeline, unsigned workers)
+static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, const struct sta_budget *budget,
+                     struct sta_error *err)
 {
+    const unsigned workers = sta_budget_workers(budget);
     const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
     *pass = (struct pass){.pipeline = pipeline, .stage = stage, .workers = workers};
-    sta_thread_keys_init(&pass->threads, pipeline);
+    int rc = sta_thread_keys_init(&pass->threads, pipeline, budget->account, err);
     pass->key_count = stage->key_count + (stage->kind == STA_PLAN_HISTOGRAM);
     pass->key_count -= pass->threads.count > 0 ? pass->threads.count - 1 : 0;
     pass->locals = sta_alloc_array(workers, sizeof *pass->locals);
@@ -204,6 +206,7 @@ static void pass_init(struct pass *pass, const struct sta_pipeline *pipeline, un
     }
     for (size_t i = 0; i < stage->primitive_count; i++)
         pass->ordered |= sta_primitive_needs_order(&stage->primitives[i]);
+    return rc;
 }
 
 static void pass_fini(struct pass *pass)
@@ -355,11 +358,12 @@ int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context
     struct pass pass;
     struct sta_budget share = *context->budget; /* what grouping may hold */
     share.memory = sta_query_context_step_memory(context);
-    pass_init(&pass, pipeline, sta_budget_workers(&share));
+    int rc = pass_init(&pass, pipeline, &share, err);
     *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
-                                      sta_query_context_rows_memory(context), context->spill_folder);
-    int rc =
-        pass.ordered && pipeline->events != NULL ? sta_events_rank_chunks(pipeline->events, err) : STA_OK;
+                                      sta_query_context_rows_memory(context), context->spill_folder,
+                                      context->budget->account);
+    if (rc == 0 && pass.ordered && pipeline->events != NULL)
+        rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc == 0)
         rc = prepare_edges(&pass, context, err);
     if (rc == 0)

@@ -354,7 +354,7 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
                                    .budget = context->budget};
     sorting.sorter = sta_sorter_create(&spec);
     *ordered = sta_materialized_create(sorting.described, columns, sta_query_context_rows_memory(context),
-                                       context->spill_folder);
+                                       context->spill_folder, context->budget->account);
     if (rc == 0 && !sorting.travels)
         rc = hold_values(&sorting, err);
     if (rc == 0)

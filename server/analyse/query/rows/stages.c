@@ -196,7 +196,7 @@ static int put_fractions(struct running *running, const struct sta_plan_stage *s
     struct sta_materialized_batch *batch = sta_materialized_batch_create(counted);
     struct sta_materialized *materialized = sta_materialized_create(
         stage->result, stage->result_count, sta_query_context_rows_memory(running->context),
-        running->context->spill_folder);
+        running->context->spill_folder, running->context->budget->account);
     struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
     double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
     int64_t sum = 0;
@@ -253,9 +253,9 @@ static int run_rows_of_events(struct running *running, const struct sta_pipeline
     int rc = sta_plain_init(&plain, pipeline, running->context, err);
     struct sta_query_step *step =
         sta_pipeline_step(pipeline, running->context, stage->order_count > 0 ? "sort rows" : "rows");
-    running->materialized = sta_materialized_create(stage->result, stage->result_count,
-                                                    sta_query_context_rows_memory(running->context),
-                                                    running->context->spill_folder);
+    running->materialized = sta_materialized_create(
+        stage->result, stage->result_count, sta_query_context_rows_memory(running->context),
+        running->context->spill_folder, running->context->budget->account);
     if (rc == 0)
         rc = read_plain(running, &plain, running->materialized, err);
     if (rc == 0)
@@ -277,7 +277,7 @@ static int run_rows(struct running *running, const struct sta_pipeline *pipeline
     struct sta_query_step *step = sta_pipeline_step(pipeline, running->context, "rows");
     struct sta_materialized *materialized =
         sta_materialized_create(rows.columns, rows.count, sta_query_context_rows_memory(running->context),
-                                running->context->spill_folder);
+                                running->context->spill_folder, running->context->budget->account);
     int rc = copy_rows(&rows, pipeline, cuts ? stage->limit : UINT64_MAX, running->context->budget,
                        materialized, err);
     if (rc == 0)

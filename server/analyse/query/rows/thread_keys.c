@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/operators/vectors.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 /* ---- which keys */
@@ -90,7 +91,10 @@ static int by_combination(const void *left, const void *right, void *context)
     return order;
 }
 
-static void init_values(struct sta_thread_keys *keys, const struct combining *combining, size_t most)
+#define WHAT "the threads of the trace as keys"
+
+static int init_values(struct sta_thread_keys *keys, const struct combining *combining, size_t most,
+                       struct sta_error *err)
 {
     keys->values = sta_alloc_array(keys->count, sizeof *keys->values);
     for (size_t k = 0; k < keys->count; k++) {
@@ -98,10 +102,15 @@ static void init_values(struct sta_thread_keys *keys, const struct combining *co
         const bool text = combining->columns[k] == STA_LOGICAL_host_name;
         values->type = text ? STA_TYPE_TEXT : STA_TYPE_INT;
         values->texts = text ? combining->entities->hosts : NULL;
-        values->integers = text ? NULL : sta_alloc_array(most, sizeof *values->integers);
-        values->codes = text ? sta_alloc_array(most, sizeof *values->codes) : NULL;
-        values->missing = sta_alloc_array(most, sizeof *values->missing);
+        if (text)
+            values->codes = sta_account_calloc(keys->account, most, sizeof *values->codes, WHAT, err);
+        else
+            values->integers = sta_account_calloc(keys->account, most, sizeof *values->integers, WHAT, err);
+        values->missing = sta_account_calloc(keys->account, most, sizeof *values->missing, WHAT, err);
+        if ((text ? values->codes == NULL : values->integers == NULL) || values->missing == NULL)
+            return err->status;
     }
+    return 0;
 }
 
 /* Return: whether a key is missing. */
@@ -123,53 +132,64 @@ static bool put_values(struct sta_thread_keys *keys, const struct combining *com
 }
 
 /* Ranks threads, and `nobody` behind them, by their keys. */
-static void rank_threads(struct sta_thread_keys *keys, struct combining *combining, bool keep_missing,
-                         uint32_t *rank_of_thread)
+static int rank_threads(struct sta_thread_keys *keys, struct combining *combining, bool keep_missing,
+                        uint32_t *rank_of_thread, struct sta_error *err)
 {
     const uint32_t count = combining->entities->thread_count + 1;
-    uint32_t *threads = sta_alloc_array(count, sizeof *threads);
-    for (uint32_t t = 0; t < count; t++)
+    uint32_t *threads = sta_account_alloc(keys->account, count, sizeof *threads, WHAT, err);
+    int rc = threads != NULL ? init_values(keys, combining, count, err) : err->status;
+    for (uint32_t t = 0; rc == 0 && t < count; t++)
         threads[t] = t;
-    qsort_r(threads, count, sizeof *threads, by_combination, combining);
-    init_values(keys, combining, count);
-    for (uint32_t i = 0; i < count; i++) {
+    if (rc == 0)
+        qsort_r(threads, count, sizeof *threads, by_combination, combining);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
         keys->ranks += i == 0 || by_combination(&threads[i - 1], &threads[i], combining) != 0;
         const bool missing = put_values(keys, combining, threads[i], keys->ranks - 1);
         rank_of_thread[threads[i]] = missing && !keep_missing ? STA_NO_CODE : keys->ranks - 1;
     }
-    free(threads);
+    sta_account_free(keys->account, threads);
+    return rc;
 }
 
-void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline)
+int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline,
+                         struct sta_account *account, struct sta_error *err)
 {
-    *keys = (struct sta_thread_keys){.count = 0};
+    *keys = (struct sta_thread_keys){.account = account};
     find_keys(keys, pipeline);
     if (keys->count == 0)
-        return;
+        return 0;
     const struct sta_plan_stage *stage = &pipeline->stages[0];
     const struct sta_entities *entities = sta_snapshot_entities(pipeline->events->traces[0].snapshot);
     struct combining combining = {.entities = entities, .count = keys->count};
     STA_ASSERT(keys->count <= STA_COUNT_OF(combining.columns));
     for (size_t k = 0; k < keys->count; k++)
         combining.columns[k] = sta_expression_column(stage->keys[keys->first + k].expression);
-    uint32_t *ranks = sta_alloc_array((size_t)entities->thread_count + 1, sizeof *ranks);
-    rank_threads(keys, &combining, stage->keep_missing, ranks);
-    keys->of_code = sta_alloc_array((size_t)entities->thread_code_count + 1, sizeof *keys->of_code);
-    keys->of_code[0] = ranks[entities->thread_count];
-    for (uint32_t code = 0; code < entities->thread_code_count; code++)
-        keys->of_code[code + 1] = ranks[STA_MIN(entities->thread_of_code[code], entities->thread_count)];
-    free(ranks);
+    uint32_t *ranks =
+        sta_account_alloc(account, (size_t)entities->thread_count + 1, sizeof *ranks, WHAT, err);
+    if (ranks == NULL)
+        return err->status;
+    int rc = rank_threads(keys, &combining, stage->keep_missing, ranks, err);
+    if (rc == 0)
+        keys->of_code = sta_account_alloc(account, (size_t)entities->thread_code_count + 1,
+                                          sizeof *keys->of_code, WHAT, err);
+    if (keys->of_code != NULL) {
+        keys->of_code[0] = ranks[entities->thread_count];
+        for (uint32_t code = 0; code < entities->thread_code_count; code++)
+            keys->of_code[code + 1] = ranks[STA_MIN(entities->thread_of_code[code], entities->thread_count)];
+    }
+    sta_account_free(account, ranks);
+    return keys->of_code != NULL ? 0 : err->status;
 }
 
 void sta_thread_keys_fini(struct sta_thread_keys *keys)
 {
-    for (size_t k = 0; k < keys->count; k++) {
-        free(keys->values[k].integers);
-        free(keys->values[k].codes);
-        free(keys->values[k].missing);
+    for (size_t k = 0; keys->values != NULL && k < keys->count; k++) {
+        sta_account_free(keys->account, keys->values[k].integers);
+        sta_account_free(keys->account, keys->values[k].codes);
+        sta_account_free(keys->account, keys->values[k].missing);
     }
     free(keys->values);
-    free(keys->of_code);
+    sta_account_free(keys->account, keys->of_code);
 }
 
 /* ---- rows */

@@ -19,10 +19,13 @@ struct sta_thread_keys {
         uint8_t *missing;  /* likewise */
         const struct sta_dictionary *texts;
     } * values; /* by key */
+    struct sta_account *account;
 };
 
-/** For the last stage of a pipeline, of events of one trace. */
-void sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline);
+/** For the last stage of a pipeline, of events of one trace.  @account: charged.  Return: 0, STA_ELIMIT,
+ * STA_EBUSY, STA_ENOMEM.  Fini also after a failure. */
+STA_MUSTCHECK int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline,
+                                       struct sta_account *account, struct sta_error *err);
 void sta_thread_keys_fini(struct sta_thread_keys *keys);
 
 /* Room of one thread. */
