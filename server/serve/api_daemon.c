@@ -75,11 +75,37 @@ static void put_counter(struct sta_buffer *out, const char *name, const char *he
     sta_put_format(out, "%s %llu\n", name, (unsigned long long)value);
 }
 
+/* How far each live trace is behind its files. */
+static void put_live(struct sta_buffer *out, const struct sta_trace_view *views, size_t count)
+{
+    sta_metrics_head(out, "strata_live_bytes_behind", "gauge",
+                     "Bytes of a live trace's files that were not read yet at the last look.");
+    for (size_t i = 0; i < count; i++)
+        if (views[i].live.live)
+            sta_put_format(out, "strata_live_bytes_behind{trace=\"%s\"} %llu\n", views[i].entry.id,
+                           (unsigned long long)views[i].live.behind);
+    sta_metrics_head(out, "strata_live_failing", "gauge",
+                     "1: the last step of following a live trace failed.");
+    for (size_t i = 0; i < count; i++)
+        if (views[i].live.live)
+            sta_put_format(out, "strata_live_failing{trace=\"%s\"} %d\n", views[i].entry.id,
+                           views[i].live.problem != NULL);
+    sta_metrics_head(out, "strata_live_published_seconds", "gauge",
+                     "Unix time of a live trace's newest version.");
+    for (size_t i = 0; i < count; i++)
+        if (views[i].live.live && views[i].published) {
+            sta_put_format(out, "strata_live_published_seconds{trace=\"%s\"} ", views[i].entry.id);
+            sta_put_double(out, (double)views[i].ingested_us / 1e6);
+            sta_put_char(out, '\n');
+        }
+}
+
 static void put_traces(struct sta_buffer *out, struct sta_library *library)
 {
     uint64_t states[4] = {0};
     size_t count;
     struct sta_trace_view *views = sta_library_list(library, &count);
+    put_live(out, views, count);
     for (size_t i = 0; i < count; i++) {
         states[views[i].state]++;
         sta_trace_view_fini(&views[i]);

@@ -62,6 +62,9 @@ def test_lines_are_read_as_they_are_written(scene):
     assert trace["live"]["bytes_behind"] == len(lines_of(1, 10)) - 20, trace["live"]
     assert trace["live"]["slowest"] == "rank-0.pfw" and trace["live"]["complete_until"] == "2023-11-14T22:13:20.009000Z", trace["live"]
     assert trace["state"] == "ready" and trace["job"] is None and trace["problems"] == 0, trace
+    assert server.get(path + "/report")["files"][0]["bytes"] == len(b"[\n" + lines_of(10)), "complete up to"
+    assert server.metric(f'strata_live_bytes_behind{{trace="{trace["id"]}"}}') == trace["live"]["bytes_behind"]
+    assert server.metric(f'strata_live_failing{{trace="{trace["id"]}"}}') == 0
     with open(file, "ab") as out:
         out.write(lines_of(1, 10)[-20:] + lines_of(3, 11))
         out.flush()
@@ -359,35 +362,3 @@ def test_many_small_writes_make_few_versions(scene):
     assert 1 <= made <= 6, made
     jobs = server.get("/api/v1/jobs")["jobs"]
     assert sum(job["kind"] == "follow" for job in jobs) <= 2, jobs
-
-
-def test_a_kill_at_any_moment_leaves_a_whole_version(scene):
-    """the store after a kill has the version of before or after, and following goes on; LIVE_KILLS says how many kills"""
-    rng = random.Random(int(os.environ.get("LIVE_SEED", "3")))
-    root = scene.new("root")
-    server = scene.server([root])
-    folder = root / "run"
-    folder.mkdir()
-    file = folder / "rank-0.pfw"
-    written = 10
-    file.write_bytes(lines_of(written))
-    path = follow(server, folder)
-    wait_events(server, path, written)
-    for _ in range(int(os.environ.get("LIVE_KILLS", "4"))):
-        before = server.get(path)["events"]
-        end = time.monotonic() + rng.random() * 2
-        while time.monotonic() < end:
-            count = rng.randint(1, 200)
-            data = lines_of(count, written)
-            cut = rng.randrange(len(data))
-            append(file, data[:cut])
-            time.sleep(rng.random() * 0.1)
-            append(file, data[cut:])
-            written += count
-        server.kill()
-        server.start()
-        trace = server.get(path)
-        assert trace["live"] and before <= trace["events"] <= written, (before, trace)
-        wait_events(server, path, written)
-        found = server.get(path + "/report")["totals"]
-        assert found["events"] == found["lines"] == written and found["malformed"] == 0, found

@@ -64,6 +64,8 @@ async function liveTraceGrows(page, daemon) {
     assert.equal(seen?.marked, true, 'the page was not loaded again');
     assert.deepEqual(seen.blanks, [], 'the page was never empty');
     await page.locator('.staging').waitFor({ state: 'detached' });
+    await page.goto(`${daemon.base}/?page=report&trace=${(await daemon.trace('growing')).id}`);
+    await page.getByRole('columnheader', { name: 'Complete up to' }).waitFor();
     await page.getByRole('button', { name: 'Stop following' }).click();
     await page.locator('.live-line .badge.live').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Follow', exact: true }).waitFor();

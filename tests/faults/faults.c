@@ -38,7 +38,8 @@ struct scene {
     char folder[32];
     struct sta_store *store;
     char trace[STA_TRACE_ID_SIZE];
-    bool partial; /* the ingest met files that it could not read, and says so */
+    struct sta_growth *growth; /* NULL: files are read to their ends */
+    bool partial;              /* the ingest met files that it could not read, and says so */
 };
 
 /* ---- a trace of one or two files */
@@ -76,6 +77,12 @@ static int decode(struct scene *scene, struct sta_writer *writer, const struct s
         uint32_t number = sta_writer_add_source(writer, listing->files[first + i].path);
         files[i].file = sta_path_join(sources, listing->files[first + i].path);
         files[i].source = sta_writer_source(writer, number);
+        uint64_t complete = UINT64_MAX;
+        if (scene->growth != NULL &&
+            sta_growth_look(scene->growth, roots, listing->files[first + i].path, files[i].file,
+                            STA_TRACE_EVENTS, NULL, NULL, &complete, err) == STA_OK &&
+            complete != UINT64_MAX)
+            files[i].end = complete;
     }
     struct sta_decode_request request = {.roots = roots,
                                          .kind = STA_TRACE_EVENTS,
@@ -128,6 +135,15 @@ static int ingest(struct scene *scene, size_t count, struct sta_error *err)
 static int step_ingest(struct scene *scene, struct sta_error *err)
 {
     return ingest(scene, 2, err);
+}
+
+static int step_follow(struct scene *scene, struct sta_error *err)
+{
+    scene->growth = sta_growth_create();
+    int status = ingest(scene, 2, err);
+    sta_growth_destroy(scene->growth);
+    scene->growth = NULL;
+    return status;
 }
 
 /* The rows of the second file leave, so that segments are written again. */
@@ -330,6 +346,7 @@ static const struct step {
     {"open", step_open, 1, LINES, LINES, false},
     {"lanes", step_lanes, 1, LINES, LINES, false},
     {"compact", step_compact, 1, LINES, 2 * LINES, false},
+    {"follow", step_follow, 1, LINES, 2 * LINES, false},
 };
 
 /* ---- one step with one failure */

@@ -27,7 +27,7 @@ const KINDS = [
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, reportPicture, { bar: false, ofNone: true });
+    return tracePage(host, place, reportPicture, { bar: false, ofNone: true, renews: true });
 }
 
 function reportPicture(trace) {
@@ -53,7 +53,7 @@ function reportPicture(trace) {
             linesCard('Repaired lines', report.repaired, report.totals.repaired),
             namesCard(report),
             doubtsCard(report),
-            filesCard(report, place.sort),
+            filesCard(report, trace, place.sort),
         );
     }
 
@@ -275,8 +275,15 @@ const FILE_COLUMNS = [
 ];
 const MOST_FILES = 1000;
 
-function filesCard({ files }, sort) {
-    const rows = sort ? sorted(files, FILE_COLUMNS, sort) : files;
+/** Of a live trace the bytes of a file are those that are complete: more may be there. */
+function fileColumns(trace) {
+    if (!trace.live) return FILE_COLUMNS;
+    return FILE_COLUMNS.map((column) => (column.key === 'bytes' ? { ...column, label: 'Complete up to' } : column));
+}
+
+function filesCard({ files }, trace, sort) {
+    const columns = fileColumns(trace);
+    const rows = sort ? sorted(files, columns, sort) : files;
     const note = files.length > MOST_FILES ? `the first ${grouped(MOST_FILES)} of ${grouped(files.length)}` : null;
     return card(
         'Files',
@@ -285,7 +292,7 @@ function filesCard({ files }, sort) {
             'div',
             { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' },
             table({
-                columns: FILE_COLUMNS,
+                columns,
                 rows: rows.slice(0, MOST_FILES),
                 caption: 'Files',
                 sort,
