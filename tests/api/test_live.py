@@ -58,6 +58,7 @@ def test_lines_are_read_as_they_are_written(scene):
     file.write_bytes(b"[\n" + lines_of(10) + lines_of(1, 10)[:-20])
     path = follow(server, folder)
     wait_events(server, path, 10)
+    wait_until(lambda: server.get(path)["live"]["slowest"], what="the end of the step")
     trace = server.get(path)
     assert trace["live"]["bytes_behind"] == len(lines_of(1, 10)) - 20, trace["live"]
     assert trace["live"]["slowest"] == "rank-0.pfw" and trace["live"]["complete_until"] == "2023-11-14T22:13:20.009000Z", trace["live"]
@@ -73,7 +74,7 @@ def test_lines_are_read_as_they_are_written(scene):
         print(f"        a line is asked for {time.monotonic() - start:.2f} s after it was written")
     (folder / "rank-1.pfw").write_bytes(lines_of(5, pid=2))
     wait_events(server, path, 19)
-    assert server.get(path)["live"]["bytes_behind"] == 0
+    wait_until(lambda: server.get(path)["live"]["bytes_behind"] == 0, what="the end of the step")
     assert server.get(path + "/report")["totals"]["malformed"] == 0
     version = server.get(path)["version"]
     time.sleep(2.5)
@@ -216,6 +217,7 @@ def live_folder(scene, **settings):
     file.write_bytes(lines_of(10))
     path = follow(server, folder)
     wait_events(server, path, 10)
+    wait_until(lambda: server.get(path)["live"]["slowest"], what="the end of the step")
     return server, folder, file, path
 
 
@@ -249,11 +251,12 @@ def test_a_file_that_is_truncated_or_replaced_is_read_again(scene):
     wait_events(server, path, 14)
     file.write_bytes(lines_of(3, 100))
     wait_events(server, path, 7)
-    assert server.get(path)["live"]["rewritten"] == 1
+    wait_until(lambda: server.get(path)["live"]["rewritten"] == 1, what="the count of rewritten files")
     (folder / "new").write_bytes(lines_of(30, 200))
     os.replace(folder / "new", file)
     wait_events(server, path, 34)
-    assert server.get(path)["live"]["rewritten"] == 2 and "read again" in server.log()
+    wait_until(lambda: server.get(path)["live"]["rewritten"] == 2, what="the count of rewritten files")
+    assert "read again" in server.log()
     append(file, lines_of(1, 300))
     wait_events(server, path, 35)
 
@@ -272,7 +275,7 @@ def test_a_file_or_folder_that_vanishes_is_told(scene):
     folder.with_name("elsewhere").rename(folder)
     append(folder / "other.pfw", lines_of(1, 50, pid=3))
     wait_events(server, path, 5)
-    assert server.get(path)["live"]["problem"] is None
+    wait_until(lambda: server.get(path)["live"]["problem"] is None, what="an end of the problem")
 
 
 def test_following_goes_on_after_a_restart(scene):
