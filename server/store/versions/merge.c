@@ -256,8 +256,7 @@ static int merge_all(struct sta_merging *merging)
         rows += options->base->segments[s].segment.header.rows;
     int status = list_groups(merging);
     if (status == STA_OK)
-        status = sta_merge_chunks_init(&merging->chunks, options->base, options->first, options->count,
-                                       options->account, merging->err);
+        status = sta_merge_chunks_init(&merging->chunks, options, merging->err);
     if (status == STA_OK)
         status = reserve(merging);
     if (status == STA_OK)

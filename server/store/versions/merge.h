@@ -10,6 +10,8 @@ struct sta_merge {
     const struct sta_snapshot *base;
     uint32_t first, count;       /* its segments that are merged, next to each other */
     uint32_t rows;               /* that a new segment should have, about */
+    const bool *drop;            /* by source of the base: its rows leave; NULL: none do */
+    struct sta_tables *tables;   /* is told of which kinds the args of the rows are; NULL: not wanted */
     struct sta_account *account; /* arrays by rows, blocks and chunks are charged to it; NULL: not counted */
     /** Called some hundred times a second.  @rows: merged so far.  A failure ends the merge. */
     int (*step)(void *context, uint64_t rows, struct sta_error *err);
@@ -19,7 +21,7 @@ struct sta_merge {
 };
 
 /**
- * sta_merge_run - give the rows of segments, without those whose sources have left, as new segments
+ * sta_merge_run - give the rows of segments, without those of the sources that are dropped, as new segments
  * Rows of equal times come in the order that readers are promised, so that the new segments, in the place of
  * the old ones, say the same.  Chunks of one source between which no other segment has one become one.
  * Return: 0; STA_ECORRUPT (the segment is quarantined); STA_ENOMEM, STA_ELIMIT, STA_EBUSY (memory); what step

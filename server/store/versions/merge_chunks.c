@@ -26,24 +26,25 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-/* All chunks of the snapshot but those whose sources have left. */
-static size_t list_chunks(const struct sta_snapshot *snapshot, uint32_t first, uint32_t count,
-                          struct placed *placed)
+/* All chunks of the snapshot but those of sources that are dropped. */
+static size_t list_chunks(const struct sta_merge *merge, struct placed *placed)
 {
+    const struct sta_snapshot *snapshot = merge->base;
     size_t total = 0;
     for (uint32_t s = 0; s < snapshot->segment_count; s++) {
         const struct sta_open_segment *open = &snapshot->segments[s];
         for (uint32_t c = 0; c < open->segment.header.chunk_count; c++) {
             const uint32_t source = open->chunks[c].source;
-            if (source == STA_NO_SOURCE)
+            if (merge->drop != NULL && merge->drop[source])
                 continue;
             if (placed != NULL)
-                placed[total] = (struct placed){.path = snapshot->sources[source]->source.path,
-                                                .first_line = open->chunks[c].first_line,
-                                                .segment = s,
-                                                .chunk = c,
-                                                .source = snapshot->sources[source]->id,
-                                                .merged = s >= first && s < first + count};
+                placed[total] =
+                    (struct placed){.path = snapshot->sources[source]->source.path,
+                                    .first_line = open->chunks[c].first_line,
+                                    .segment = s,
+                                    .chunk = c,
+                                    .source = snapshot->sources[source]->id,
+                                    .merged = s >= merge->first && s < merge->first + merge->count};
             total++;
         }
     }
@@ -69,42 +70,43 @@ static void number_chunks(struct sta_merge_chunks *chunks, const struct placed *
     }
 }
 
-static int reserve(struct sta_merge_chunks *chunks, const struct sta_snapshot *snapshot, uint32_t first,
-                   uint32_t count, struct sta_account *account, struct sta_error *err)
+static int reserve(struct sta_merge_chunks *chunks, const struct sta_merge *merge, struct sta_error *err)
 {
+    struct sta_account *account = merge->account;
+    const struct sta_open_segment *segments = merge->base->segments + merge->first;
     size_t total = 0;
-    for (uint32_t s = first; s < first + count; s++)
-        total += snapshot->segments[s].segment.header.chunk_count;
+    for (uint32_t s = 0; s < merge->count; s++)
+        total += segments[s].segment.header.chunk_count;
     chunks->items = sta_account_calloc(account, total + 1, sizeof *chunks->items, WHAT, err);
     chunks->ranks = sta_account_alloc(account, total + 1, sizeof *chunks->ranks, WHAT, err);
     chunks->item_of = sta_account_alloc(account, total + 1, sizeof *chunks->item_of, WHAT, err);
-    chunks->of_segment = sta_account_calloc(account, (size_t)count + 1, sizeof(uint32_t *), WHAT, err);
+    chunks->of_segment = sta_account_calloc(account, merge->count, sizeof(uint32_t *), WHAT, err);
     if (!chunks->items || !chunks->ranks || !chunks->item_of || !chunks->of_segment)
         return err->status;
     memset(chunks->ranks, 0xff, total * sizeof *chunks->ranks);
-    size_t at = 0;
-    for (uint32_t s = 0; s < count; s++) {
-        chunks->of_segment[s] = chunks->ranks + at;
-        at += snapshot->segments[first + s].segment.header.chunk_count;
+    total = 0;
+    for (uint32_t s = 0; s < merge->count; s++) {
+        chunks->of_segment[s] = chunks->ranks + total;
+        total += segments[s].segment.header.chunk_count;
     }
     return STA_OK;
 }
 
-int sta_merge_chunks_init(struct sta_merge_chunks *chunks, const struct sta_snapshot *snapshot,
-                          uint32_t first, uint32_t count, struct sta_account *account, struct sta_error *err)
+int sta_merge_chunks_init(struct sta_merge_chunks *chunks, const struct sta_merge *merge,
+                          struct sta_error *err)
 {
     *chunks = (struct sta_merge_chunks){0};
-    int status = reserve(chunks, snapshot, first, count, account, err);
+    int status = reserve(chunks, merge, err);
     if (status != STA_OK)
         return status;
-    const size_t total = list_chunks(snapshot, first, count, NULL);
-    struct placed *placed = sta_account_alloc(account, total + 1, sizeof *placed, WHAT, err);
+    const size_t total = list_chunks(merge, NULL);
+    struct placed *placed = sta_account_alloc(merge->account, total + 1, sizeof *placed, WHAT, err);
     if (placed == NULL)
         return err->status;
-    list_chunks(snapshot, first, count, placed);
+    list_chunks(merge, placed);
     qsort(placed, total, sizeof *placed, by_place);
-    number_chunks(chunks, placed, total, first);
-    sta_account_free(account, placed);
+    number_chunks(chunks, placed, total, merge->first);
+    sta_account_free(merge->account, placed);
     return STA_OK;
 }
 

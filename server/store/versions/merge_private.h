@@ -4,7 +4,6 @@
 
 #include "store/format/builder.h"
 #include "store/format/row_order.h"
-#include "store/versions/merge.h"
 #include "store/versions/merge_chunks.h"
 
 #define STA_MERGE_WHAT "merging segments" /* in a sentence about memory */

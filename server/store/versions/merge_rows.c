@@ -150,12 +150,14 @@ static unsigned kind_of(const struct sta_column_values *values, uint32_t row)
     return values->kind == STA_KIND_MIXED ? 1U + values->kinds[row] : kinds[values->kind];
 }
 
-static void scatter_args(const struct sta_merging *merging, const struct sta_merge_part *part,
-                         const struct sta_builder_column *to)
+/* Return: the kinds that occur, as bits. */
+static unsigned scatter_args(const struct sta_merging *merging, const struct sta_merge_part *part,
+                             const struct sta_builder_column *to)
 {
+    unsigned kinds = 0;
     const struct sta_column_values *values = &merging->values;
     if (values->kind == STA_KIND_ABSENT)
-        return;
+        return 0;
     for (uint32_t i = part->first; i < part->first + part->count; i++) {
         const uint32_t row = merging->taken[i].from, at = merging->order.position[i];
         const unsigned kind = kind_of(values, row);
@@ -164,7 +166,9 @@ static void scatter_args(const struct sta_merging *merging, const struct sta_mer
         to->values[at] = values->kind == STA_KIND_CODE ? (int64_t)values->codes[row] : values->integers[row];
         to->kinds[at] = (uint8_t)kind;
         to->blocks[at / STA_BLOCK_ROWS] = 1;
+        kinds |= 1U << (kind - 1);
     }
+    return kinds;
 }
 
 static int put_column(void *context, uint32_t column, const struct sta_builder_column *to,
@@ -176,18 +180,21 @@ static int put_column(void *context, uint32_t column, const struct sta_builder_c
         return sta_merge_step(merging);
     }
     int status = STA_OK;
+    unsigned kinds = 0;
     for (size_t p = 0; p < merging->part_count && status == STA_OK; p++) {
         const struct sta_merge_part *part = &merging->parts[p];
         status = sta_merge_read(merging, part->group, column);
         if (status != STA_OK)
             break;
         if (column >= STA_COLUMN_ARGS)
-            scatter_args(merging, part, to);
+            kinds |= scatter_args(merging, part, to);
         else if (column == STA_COLUMN_TS || column == STA_COLUMN_DUR)
             scatter_times(merging, part, to);
         else
             scatter_codes(merging, part, to);
     }
+    if (column >= STA_COLUMN_ARGS && merging->options->tables != NULL)
+        sta_tables_note_kinds(merging->options->tables, column - STA_COLUMN_ARGS, kinds);
     return status == STA_OK ? sta_merge_step(merging) : status;
 }
 

@@ -86,8 +86,6 @@ void sta_kept_carry(const char *folder, uint64_t from, uint64_t to);
 
 /* ---- snapshot */
 
-#define STA_NO_SOURCE UINT32_MAX /* of a chunk: its source has left, and so have its rows */
-
 struct sta_open_segment {
     struct sta_mapping mapping;
     struct sta_segment segment;

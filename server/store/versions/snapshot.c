@@ -39,16 +39,19 @@ static int load_sources(struct sta_snapshot *snapshot, const char *folder, struc
     return status;
 }
 
-/* The place of the source, looked for from @at on: chunks come about in the order of sources.  Return:
- * source_count when there is none. */
-static uint32_t find_source(const struct sta_snapshot *snapshot, uint32_t id, uint32_t at)
+/* The place of the source, whose ids ascend.  Return: source_count when there is none. */
+static uint32_t find_source(const struct sta_snapshot *snapshot, uint32_t id)
 {
-    for (uint32_t tried = 0; tried < snapshot->source_count; tried++, at++) {
-        at = at < snapshot->source_count ? at : 0;
-        if (snapshot->sources[at]->id == id)
-            return at;
+    uint32_t low = 0, high = (uint32_t)snapshot->source_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (snapshot->sources[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return (uint32_t)snapshot->source_count;
+    const bool found = low < snapshot->source_count && snapshot->sources[low]->id == id;
+    return found ? low : (uint32_t)snapshot->source_count;
 }
 
 /* The chunks of a segment by the places of their sources in this version. */
@@ -62,7 +65,7 @@ static int name_chunks(const struct sta_snapshot *snapshot, struct sta_open_segm
     for (uint32_t c = 0, at = 0; c < count; c++) {
         const struct sta_disk_chunk *chunk = &open->segment.chunks[c];
         if (c == 0 || chunk->source != open->segment.chunks[c - 1].source)
-            at = find_source(snapshot, chunk->source, at);
+            at = find_source(snapshot, chunk->source);
         if (at == snapshot->source_count)
             return sta_fail(err, STA_ECORRUPT,
                             "the segment holds events of a source that the trace does not have");

@@ -11,24 +11,19 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "store/format/envelope.h"
+#include "store/versions/merge.h"
 
 #define COUNTERS_BYTES ((size_t)4 << 20) /* of records, before they are written */
+#define REWRITE_ROWS (256 * 1024)        /* of a segment that is made of what stays of another */
 #define OPEN_FILES 128                   /* written and not yet synced */
 
 /* ---- beginning */
 
-struct dropped_paths {
-    const struct sta_snapshot *base;
-    const bool *drop;
-};
-
 static bool path_is_dropped(const void *context, const char *path)
 {
-    const struct dropped_paths *dropped = context;
-    for (size_t i = 0; i < dropped->base->source_count; i++)
-        if (strcmp(dropped->base->sources[i]->source.path, path) == 0)
-            return dropped->drop[i];
-    return true; /* left with an earlier version */
+    const struct sta_writer *writer = context;
+    const uint32_t code = sta_dictionary_find(writer->paths, path, strlen(path));
+    return code == STA_NO_CODE || writer->number_of_path[code] == STA_NO_CODE;
 }
 
 /* The tables of the base once more: the snapshot's own never change. */
@@ -39,8 +34,7 @@ static int copy_tables(struct sta_writer *writer, const struct sta_snapshot *bas
     size_t size;
     int status = sta_envelope_read(path, STA_ENVELOPE_TABLES, &content, &size, err);
     if (status == STA_OK) {
-        struct dropped_paths dropped = {base, drop};
-        status = sta_tables_get(content, size, drop ? path_is_dropped : NULL, &dropped, writer->account,
+        status = sta_tables_get(content, size, drop ? path_is_dropped : NULL, writer, writer->account,
                                 &writer->tables, err);
         free(content);
     }
@@ -63,6 +57,22 @@ static void copy_sources(struct sta_writer *writer, const struct sta_snapshot *b
         if (drop == NULL || !drop[i])
             sta_source_copy(&append_source(writer, base->sources[i]->id)->source, &base->sources[i]->source);
     writer->next_source = base->manifest.next_source;
+}
+
+/* So that a path among many thousands is found at once.  Context: under the lock, or nobody else has the
+ * writer. */
+static void index_path(struct sta_writer *writer, const char *path, uint32_t number)
+{
+    const uint32_t code = sta_dictionary_intern(writer->paths, path, strlen(path));
+    STA_GROW(writer->number_of_path, writer->path_capacity, (size_t)code + 1);
+    writer->number_of_path[code] = number;
+}
+
+static void index_base(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < base->source_count; i++)
+        index_path(writer, base->sources[i]->source.path, drop != NULL && drop[i] ? STA_NO_CODE : number++);
 }
 
 void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment)
@@ -89,25 +99,57 @@ static bool drops_any(const struct sta_snapshot *base, const bool *drop)
     return false;
 }
 
+static int on_step(void *context, uint64_t rows, struct sta_error *err)
+{
+    const struct sta_writer *writer = context;
+    return writer->cancel != NULL && atomic_load(writer->cancel) ? sta_fail(err, STA_ECANCELLED, "cancelled")
+                                                                 : STA_OK;
+}
+
+static int on_segment(void *context, const struct sta_buffer *bytes, uint32_t rows, struct sta_error *err)
+{
+    return sta_writer_put_segment(context, bytes, rows, err);
+}
+
+/* The rows of a segment that stay, as a new one in its place. */
+static int keep_rows(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t segment,
+                     const bool *drop, struct sta_error *err)
+{
+    const struct sta_merge merge = {.base = base,
+                                    .first = segment,
+                                    .count = 1,
+                                    .rows = REWRITE_ROWS,
+                                    .drop = drop,
+                                    .tables = writer->tables,
+                                    .account = writer->account,
+                                    .step = on_step,
+                                    .take = on_segment,
+                                    .context = writer};
+    return sta_merge_run(&merge, err);
+}
+
+static int keep_segment(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t segment,
+                        const bool *drop, struct sta_error *err)
+{
+    if (holds_dropped(&base->segments[segment], drop))
+        return keep_rows(writer, base, segment, drop, err);
+    sta_writer_name_segment(writer, base->segments[segment].named);
+    return drop != NULL ? sta_writer_note_kinds(writer, base, segment, err) : STA_OK;
+}
+
 static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base, const bool *drop,
                       struct sta_error *err)
 {
     if (!drops_any(base, drop))
         drop = NULL;
+    index_base(writer, base, drop);
     int status = copy_tables(writer, base, drop, err);
     if (status != STA_OK)
         return status;
     copy_sources(writer, base, drop);
-    struct dropped_paths dropped = {base, drop};
-    status = sta_writer_keep_counters(writer, base, drop ? path_is_dropped : NULL, &dropped, err);
-    for (uint32_t s = 0; s < base->segment_count && status == STA_OK; s++) {
-        if (holds_dropped(&base->segments[s], drop))
-            status = sta_writer_rewrite(writer, base, s, drop, err);
-        else
-            sta_writer_name_segment(writer, base->segments[s].named);
-        if (status == STA_OK && drop != NULL)
-            status = sta_writer_note_kinds(writer, base, s, drop, err);
-    }
+    status = sta_writer_keep_counters(writer, base, drop ? path_is_dropped : NULL, writer, err);
+    for (uint32_t s = 0; s < base->segment_count && status == STA_OK; s++)
+        status = keep_segment(writer, base, s, drop, err);
     return status;
 }
 
@@ -157,6 +199,7 @@ static struct sta_writer *writer_create(struct sta_store *store, struct sta_know
     writer->worker_memory = options->memory / writer->worker_count;
     writer->account = options->account;
     writer->workers = sta_alloc_array(writer->worker_count, sizeof *writer->workers);
+    writer->paths = sta_dictionary_create();
     pthread_mutex_init(&writer->lock, NULL);
     return writer;
 }
@@ -230,6 +273,7 @@ uint32_t sta_writer_add_source(struct sta_writer *writer, const char *path)
     pthread_mutex_lock(&writer->lock);
     uint32_t number = (uint32_t)writer->source_count;
     append_source(writer, writer->next_source++)->source.path = sta_strdup(path);
+    index_path(writer, path, number);
     pthread_mutex_unlock(&writer->lock);
     return number;
 }
@@ -245,13 +289,11 @@ struct sta_source *sta_writer_source(struct sta_writer *writer, uint32_t number)
 bool sta_writer_find_source(const struct sta_writer *writer, const char *path, uint32_t *number)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)&writer->lock;
-    bool found = false;
     pthread_mutex_lock(lock);
-    for (size_t i = 0; i < writer->source_count && !found; i++) {
-        found = strcmp(writer->sources[i]->source.path, path) == 0;
-        if (found)
-            *number = (uint32_t)i;
-    }
+    const uint32_t code = sta_dictionary_find(writer->paths, path, strlen(path));
+    const bool found = code != STA_NO_CODE && writer->number_of_path[code] != STA_NO_CODE;
+    if (found)
+        *number = writer->number_of_path[code];
     pthread_mutex_unlock(lock);
     return found;
 }
@@ -453,6 +495,8 @@ void sta_writer_end(struct sta_writer *writer)
     }
     free(writer->made);
     sta_stored_sources_free(writer->sources, writer->source_count);
+    sta_dictionary_destroy(writer->paths);
+    free(writer->number_of_path);
     sta_manifest_fini(&writer->manifest);
     sta_tables_destroy(writer->tables);
     pthread_mutex_destroy(&writer->lock);

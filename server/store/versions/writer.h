@@ -1,5 +1,5 @@
 /* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c,
- * rewrite.c. */
+ * counters.c, compact.c, kinds.c. */
 #ifndef STA_STORE_WRITER_H
 #define STA_STORE_WRITER_H
 
@@ -45,6 +45,9 @@ struct sta_writer {
     pthread_mutex_t lock; /* guards all below */
     struct sta_stored_source **sources;
     size_t source_count, source_capacity;
+    struct sta_dictionary *paths; /* of the sources, and of those of the base that are dropped */
+    uint32_t *number_of_path;     /* by code of the path; STA_NO_CODE: it is dropped */
+    size_t path_capacity;
     uint32_t next_source, next_file;
     struct sta_manifest manifest; /* of the version to be */
     size_t segment_capacity, counters_capacity;
@@ -88,12 +91,9 @@ STA_MUSTCHECK int sta_writer_keep_counters(struct sta_writer *writer, const stru
 /** A file of counter records is one of the version to be. */
 void sta_writer_note_counters(struct sta_writer *writer, uint32_t number);
 STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned worker, struct sta_error *err);
-/** Adds the rows of a segment of the base whose sources stay. */
-STA_MUSTCHECK int sta_writer_rewrite(struct sta_writer *writer, const struct sta_snapshot *base,
-                                     uint32_t segment, const bool *drop, struct sta_error *err);
-/** Notes in the tables which kinds of values the args of the sources that stay have. */
+/** Notes in the tables which kinds of values the args of a segment of the base have.  kinds.c */
 STA_MUSTCHECK int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *base,
-                                        uint32_t segment, const bool *drop, struct sta_error *err);
+                                        uint32_t segment, struct sta_error *err);
 void sta_writer_end(struct sta_writer *writer); /* frees; files stay */
 
 #endif
