@@ -136,6 +136,12 @@ def test_the_report_is_of_the_part_that_is_asked_for(scene):
     assert not one[2], "no event passes the filter"
 
 
+def test_a_lateness_that_may_be_a_clock_says_so(scene):
+    found = {f["rule"]: f for f in findings(scene, "clock_offset")["findings"]}
+    assert found["host_clocks"]["severity"] != "ok" and found["slowest_rank"]["value"] > 1, "the last rank is later than a step is long"
+    assert any("clocks agree" in advice for advice in found["slowest_rank"]["advice"]), found["slowest_rank"]["advice"]
+
+
 def test_advice_names_its_scenario(scene):
     findings = {f["rule"]: f for f in scene.shared.get(f"/api/v1/traces/{trace(scene, 'few_workers')}/findings?preset=dlio")["findings"]}
     assert findings["synchronous_loading"]["what_if"] == {"workers": "4"} and "what_if" not in findings["ops_mix"]

@@ -1,0 +1,172 @@
+"""What a finding's link shows, asked anew: the request that its page sends, and of its answer the figures that the sentence says.
+
+Each rule's figures are recomputed from other calls than the rule's own where there are such: causes and their rows, groups and events of queries,
+stragglers, utilisation, the report. What no call shows is in UNSEEN, with the reason.
+"""
+import statistics
+
+UNSEEN = {
+    "synchronous_loading": "no page splits the loader's work by thread",
+    "comm_bound": "busy time within ranks; the layer's page has calls of all processes",
+    "cold_cache": "bandwidth within ranks and epochs",
+    "metadata_time": "busy time within ranks; the groups have sums of calls",
+    "metadata_share": "busy time within ranks; the groups have sums of calls",
+    "shared_size": "which rank takes longest is busy time within ranks",
+    "shared_time": "which rank takes longest is busy time within ranks",
+    "unmatched": "busy time outside of layers",
+    "unresolved": "the report counts names, the sentence events",
+    "clock_jumps": "the events are listed, not judged",
+    "silence": "time without events of the rank that has most",
+}
+
+
+class Pages:
+    """the answers to a trace's links"""
+
+    def __init__(self, daemon, trace):
+        self.daemon, self.path = daemon, f"/api/v1/traces/{trace}"
+        self.kept = {}
+
+    def post(self, call, **body):
+        key = (call, repr(body))
+        if key not in self.kept:
+            self.kept[key] = self.daemon.call("POST", f"{self.path}/{call}", {"preset": "dlio", **({} if call == "stragglers" else {"filters": "off"}), **body})
+        return self.kept[key]
+
+    def get(self, call):
+        return self.daemon.get(f"{self.path}/{call}")
+
+    def groups(self, link, **aggregate):
+        body = {"group_by": link["group_by"].split(","), "aggregate": aggregate, "limit": 10000, **{key: link[key] for key in ("filter", "order_by", "dropna") if key in link}}
+        shown = self.post("query", **body)
+        assert shown["next"] is None or "order_by" in link, "a page of the groups is not all of them"
+        return shown["data"]
+
+    def chain(self, name="stall", **more):
+        return self.post("overlap", attribution={"chain": name, "longest": 0, **more})
+
+
+def of_overlap(pages, finding):
+    if finding["link"].get("attribution") == "layers":
+        shown = pages.chain("layers")["blocking"]
+        node = next(n for n in shown["nodes"] if n["name"] == shown["bottleneck"])
+        return {"b_path": " > ".join(shown["path"]), "b_node": shown["bottleneck"], "b_self": node["self"]}
+    shown = pages.chain()["attribution"]
+    times = {c["name"]: c["time"] for c in shown["causes"]}
+    loading = ("read", "metadata", "reader", "worker_start", "data_loader", "fetch")
+    return {**{f"s_{name}": time for name, time in times.items()}, "s_target": shown["time"], "s_input": sum(times[name] for name in loading), "s_top_time": max(times.values())}
+
+
+def of_steps(pages, finding):
+    if finding["rule"] == "au":
+        shown = pages.get("utilisation?preset=dlio")
+        worst = min(shown["epochs"], key=lambda epoch: epoch["au"])
+        return {"u_au": shown["au"], "u_dlio": shown["au_dlio"], "u_worst": worst["au"], "u_worst_epoch": worst["epoch"]}
+    if finding["rule"] == "slowest_rank":
+        shown = pages.post("stragglers", by="rank", measure="arrival")
+        host, pid, _, slowest, _ = shown["rows"]["data"][0]
+        return {"r_rank": f"{host}:{pid}", "r_slowest": slowest, "r_steps": shown["steps"], "r_wait": shown["wait"]}
+    stalls, excess = {}, 0
+    rows = pages.chain(by=["unit", "step"])["attribution"]["rows"]
+    for host, pid, epoch, step, target, *_ in rows["data"]:
+        if step is not None:
+            stalls.setdefault((host, pid, epoch), []).append(target)
+    for first, *later in stalls.values():
+        excess += max(0, first - statistics.median(later)) if len(later) >= 2 else 0
+    return {"f_excess": excess}
+
+
+def of_overview(pages, finding):
+    asked = {"rank": {"measure": "busy", "of": "stall"}, "process": {"measure": "busy", "of": "io_cat == 1"}, "host": {"measure": "bw", "of": "io_cat == 1 and size > 0"},
+             "file": {"measure": "bw", "of": "io_cat == 1 and size > 0", "least": 1048576}}
+    by = finding["link"]["stragglers"]
+    shown = pages.post("stragglers", by=by, **asked[by])
+    value = shown["rows"]["columns"].index("value")
+    return {"z_members": shown["members"], "z_slow": shown["slow"], "z_median": shown["median"], "z_value": shown["rows"]["data"][0][value]}
+
+
+def shared_files(pages, link, kind):
+    """of each file that two processes use: calls, small ones, bytes by process"""
+    files = {}
+    rows = pages.groups({**link, "group_by": "file_name,host_name,pid", "filter": f"io_cat == {kind}"}, calls="sum(size > 0)", small="sum(size < 1048576)", bytes="sum(size)")
+    for name, _, _, calls, small, size in rows:
+        files.setdefault(name, []).append((calls, small, size))
+    return [parts for name, parts in files.items() if name and len(parts) > 1]
+
+
+def of_query(pages, finding):
+    rule, link = finding["rule"], finding["link"]
+    kind = 1 if rule.endswith("reads") else 2
+    if rule in ("small_reads", "small_writes"):
+        return {"q_small": sum(row[1] for row in pages.groups(link, calls="count()"))}
+    if rule == "stdio":
+        return {"q_stdio": sum(row[1] for row in pages.groups(link, bytes="sum(where(io_cat in [1, 2], size))") if "stdio" in row[0])}
+    if rule == "ops_mix":
+        calls = dict(pages.groups(link, calls="count()"))
+        return {"q_reads": calls.get(1, 0), "q_writes": calls.get(2, 0)}
+    if rule == "size_mix":
+        size = dict(pages.groups(link, bytes="sum(size)"))
+        return {"q_read": size.get(1, 0), "q_written": size.get(2, 0)}
+    if rule in ("random_reads", "random_writes"):
+        figures, calls = finding["figures"], sum(row[1] for row in pages.groups({"group_by": "io_cat", "filter": link["filter"]}, calls="sum(size > 0)"))
+        return {"a_unknown": calls - figures["a_known"], "a_known": sum(figures[name] for name in ("a_consecutive", "a_sequential", "a_random", "a_first"))}
+    if rule in ("redundant_reads", "redundant_writes"):
+        shown = pages.get(f"access?preset=dlio&kind={'read' if kind == 1 else 'write'}")
+        named = sum(row[1] for row in shown["files"]["data"])
+        return {"a_known_bytes": named, "a_distinct_bytes": sum(row[2] for row in shown["files"]["data"])}
+    if rule in ("small_shared_reads", "small_shared_writes"):
+        files = shared_files(pages, link, kind)
+        return {"h_files": len(files), "h_ops": sum(part[0] for parts in files for part in parts), "h_small": sum(part[1] for parts in files for part in parts)}
+    if rule == "bandwidth":
+        shown = pages.post("query", filter=f"{link['filter']} and dur > 0", derive={"rate": "size / time"}, aggregate={"half": "median(rate)", "best": "quantile(rate, 0.95)"})
+        return dict(zip(("q_half", "q_best"), shown["data"][0]))
+    if rule == "open_per_sample":
+        return {"q_opens": sum(calls for name, calls in pages.groups(link, calls="count()") if "open" in name and "dir" not in name)}
+    rows = pages.groups({**link, "group_by": link["group_by"] + ",host_name,pid,tid,size,file_name", "filter": "dur > 0", "order_by": ["-copies"], "dropna": False}, copies="count()")
+    return {"d_repeated": sum(row[-1] - 1 for row in rows)}
+
+
+def of_report(pages, finding):
+    shown = pages.get("report")
+    return {"l_malformed": shown["totals"]["malformed"], "l_unclassified": sum(one["count"] for one in shown["unclassified"]), "l_functions": len(shown["unclassified"]),
+            "l_truncated": sum(1 for file in shown["files"] if file["state"] == "truncated")}
+
+
+def of_layer(pages, finding):
+    if finding["rule"] == "host_clocks":
+        starts = [row[1] for row in pages.groups({"group_by": "host_name"}, first="min(ts)")]
+        return {"c_spread": (max(starts) - min(starts)) / 1e6}
+    kind = 1 if finding["rule"] == "uneven_reads" else 2
+    uneven = [(max(sizes) - min(sizes)) / max(sizes) for sizes in ([part[2] for part in parts] for parts in shared_files(pages, finding["link"], kind))]
+    return {"worst": max(uneven), "r_uneven" if kind == 1 else "w_uneven": sum(1 for one in uneven if one > 0.3)}
+
+
+SHOWN = {"overlap": of_overlap, "steps": of_steps, "overview": of_overview, "query": of_query, "report": of_report, "layer": of_layer}
+
+
+def written(seconds):
+    """as sentences write seconds"""
+    size = abs(seconds)
+    return (f"{seconds:.0f} s" if size >= 100 else f"{seconds:.1f} s" if size >= 10 else f"{seconds:.2f} s" if size >= 1 else f"{seconds * 1e3:.1f} ms" if size >= 1e-3
+            else f"{seconds * 1e6:.0f} us")
+
+
+def same(shown, said):
+    return shown == said if isinstance(said, (str, bool)) or isinstance(shown, str) else abs(shown - said) <= 1e-6 * max(1e-3, abs(said))
+
+
+def check(checks, daemon, trace, name, findings):
+    """each finding's figures against what its link shows; how many figures were compared"""
+    pages, compared = Pages(daemon, trace), 0
+    for finding in findings:
+        if finding["severity"] == "na" or finding["rule"] in UNSEEN:
+            continue
+        shown = SHOWN[finding["link"]["page"]](pages, finding)
+        for figure in finding["figures"].keys() & shown.keys():
+            said = finding["figures"][figure]
+            checks.check(same(shown[figure], said), f"{name}, {finding['rule']} {figure}: {shown[figure]} is shown, {said} is said")
+            if figure in ("s_input", "s_untraced", "s_checkpoint", "b_self", "f_excess"):
+                checks.check(written(shown[figure]) in finding["text"] or finding["severity"] == "ok", f"{name}, {finding['rule']}: {written(shown[figure])} is not in: {finding['text']}")
+            compared += 1
+    return compared
+
