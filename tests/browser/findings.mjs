@@ -243,6 +243,20 @@ async function adviceIsSimulated(page, daemon) {
     await page.getByRole('table', { name: 'Baseline and scenario' }).locator('tbody tr').nth(1).waitFor();
 }
 
+/** More ranks than a page of rows: the sums are of all of them, and lists say how many they leave out. */
+async function manyRanksAreSummedUp(page, daemon) {
+    const trace = await daemon.generated(240000, ['--ranks', '300', '--workers', '1', '--epochs', '3']);
+    const { findings } = await daemon.get(`traces/${trace.id}/findings?preset=dlio`), { attribution } = await daemon.call('POST', `traces/${trace.id}/overlap`, { preset: 'dlio', filters: 'off', attribution: { chain: 'stall', by: ['unit', 'step'], longest: 0 } });
+    assert.ok(attribution.rows.row_count > 1000 && attribution.rows.next, `${attribution.rows.row_count} rows are a page`);
+    await page.goto(`${daemon.base}/?page=steps&trace=${trace.id}&preset=dlio`);
+    await page.locator('.tile').first().waitFor();
+    await ready(page);
+    await SHOWN.steps(page, findings.find(({ rule }) => rule === 'worker_startup'));
+    await page.getByText('the first 20 of 300').waitFor();
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}&preset=dlio&stragglers=rank`);
+    await page.getByText('The slowest 10 of 300').waitFor();
+}
+
 /** The report has its style where the daemon serves it, fits a narrow screen, and prints with the headings of its tables. */
 async function reportIsStyled(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
@@ -274,5 +288,6 @@ export const tests = [
         expected: /422/,
     }, // What if refuses traces without compute
     { name: 'findings: advice is simulated', body: adviceIsSimulated },
+    { name: 'findings: steps and stragglers of more ranks than a page has rows', body: manyRanksAreSummedUp },
     { name: 'findings: the report is styled, narrow, dark and on paper', body: reportIsStyled },
 ];

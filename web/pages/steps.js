@@ -21,6 +21,8 @@ export const title = 'Steps';
 
 const MOST_BARS = 400,
     MOST_ROWS = 1000,
+    PAGE = 10000,
+    MOST_LAST = 20,
     COMPUTE = { name: 'compute', label: 'compute', color: 'var(--layer-12)', hatched: false };
 
 /**
@@ -72,31 +74,36 @@ function stepsPicture(trace, bar) {
         const path = `traces/${trace.id}/overlap`,
             { filters: _, ...common } = question;
         const [parts, utilisation, arrivals] = await Promise.all([
-            postOf(
-                trace,
-                path,
-                {
-                    ...question,
-                    sets,
-                    attribution: {
-                        target: 'training',
-                        causes: ['compute', ...causes],
-                        by: ['step', 'unit'],
-                        longest: 0,
-                    },
-                },
-                signal,
+            allRows(
+                (page) =>
+                    postOf(
+                        trace,
+                        path,
+                        {
+                            ...question,
+                            sets,
+                            attribution: {
+                                target: 'training',
+                                causes: ['compute', ...causes],
+                                by: ['step', 'unit'],
+                                longest: 0,
+                            },
+                            ...page,
+                        },
+                        signal,
+                    ),
+                ({ attribution }) => attribution.rows,
             ),
             getOf(trace, `traces/${trace.id}/utilisation`, common, signal),
             postOf(trace, `traces/${trace.id}/stragglers`, { ...common, by: 'rank', measure: 'arrival' }, signal),
         ]);
         const palette = paletteOf(chain, [...causes, 'untraced']);
         return {
-            steps: stepsOf(recordsOf(parts.attribution.rows), palette),
+            steps: stepsOf(parts, palette),
             palette,
             utilisation,
             arrivals,
-            excess: firstSteps(recordsOf(parts.attribution.rows)),
+            excess: firstSteps(parts),
         };
     }
 
@@ -258,14 +265,18 @@ function stepsPicture(trace, bar) {
                 'header',
                 { class: 'card-head' },
                 h('h2', {}, 'Who ends last'),
-                h('small', {}, 'how often a rank was the last to end a step, and how late after the median'),
+                h(
+                    'small',
+                    {},
+                    `how often a rank was the last to end a step, and how late after the median${ranks.row_count > MOST_LAST ? `; the first ${MOST_LAST} of ${plural(ranks.row_count, 'rank')}` : ''}`,
+                ),
             ),
             h(
                 'div',
                 { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Ranks by lateness' },
                 table({
                     caption: 'Ranks that end last',
-                    rows: recordsOf(ranks).slice(0, 20),
+                    rows: recordsOf(ranks).slice(0, MOST_LAST),
                     columns: [
                         { key: 'rank', label: 'Rank', class: 'head', cell: (row) => unitName(row, 2) },
                         { key: 'slowest', label: 'Last', unit: 'count' },
@@ -285,6 +296,18 @@ function stepsPicture(trace, bar) {
             chart.close();
         },
     };
+}
+
+/** Sums need the rows of all ranks, which may be more than a page of the answer. */
+async function allRows(load, rowsOf) {
+    const all = [];
+    let next;
+    do {
+        const rows = rowsOf(await load({ limit: PAGE, cursor: next }));
+        for (const row of recordsOf(rows)) all.push(row);
+        next = rows.next ?? undefined;
+    } while (next !== undefined);
+    return all;
 }
 
 const MICRO = 1e6;
@@ -337,14 +360,17 @@ function firstSteps(records) {
     );
     let sum = 0;
     for (const rows of groups.values()) {
-        const stalls = rows.sort((a, b) => a.step - b.step).map(({ target, compute }) => target - compute),
+        const stalls = rows
+                .sort((a, b) => a.step - b.step)
+                .map(({ target, compute }) => Math.round((target - compute) * MICRO)),
             later = stalls.slice(1).sort((a, b) => a - b),
             middle = later.length >> 1;
         if (stalls.length >= 3)
             sum += Math.max(
                 0,
-                stalls[0] - (later.length % 2 ? later[middle] : (later[middle - 1] + later[middle]) / 2),
+                stalls[0] -
+                    (later.length % 2 ? later[middle] : Math.floor((later[middle - 1] + later[middle]) / 2)),
             );
     }
-    return sum;
+    return sum / MICRO;
 }

@@ -118,7 +118,7 @@ export function stragglersCard() {
                       ]
                     : `None of ${grouped(members)} is far slower than the others; the median is `,
                 h('data', { value: median }, text(median, unit)),
-                '.',
+                members > rows.length ? `. The slowest ${rows.length} of ${grouped(members)}:` : '.',
             ),
             h(
                 'div',
