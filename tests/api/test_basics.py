@@ -126,9 +126,9 @@ def test_healthz_does_not_wait_for_questions(scene):
     root = scene.new("root")
     server = scene.server([root], {"workers": 1, "running_queries": 1})
     path = f"/api/v1/traces/{server.ingest(write_large(root / 'large'))['id']}/query"
-    asked = json.dumps({"filter": ENDLESS, "aggregate": {"n": "count()"}}).encode()
-    with server.connect() as first, server.connect() as second:  # one is worked on, one waits
-        for s in (first, second):
+    with server.connect() as first, server.connect() as second:  # one is worked on, one waits: they are not the same question
+        for s, name in ((first, "n"), (second, "m")):
+            asked = json.dumps({"filter": ENDLESS, "aggregate": {name: "count()"}}).encode()
             s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(asked), asked))
         wait_until(lambda: server.metric("strata_questions_running") + server.metric("strata_questions_waiting") == 2, what="both questions")
         for _ in range(20):

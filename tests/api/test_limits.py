@@ -114,6 +114,7 @@ def many(scene, settings=None):
     root = scene.new("root")
     server = scene.server([root], settings)
     server.path = "/api/v1/traces/" + server.ingest(write_large(root / "large", 400_000))["id"]
+    wait_until(lambda: server.idle(30), what="the end of what is prepared after an ingest")
     return server
 
 

@@ -26,6 +26,8 @@ static int64_t size_within(const struct sta_forest *forest, const struct sta_lan
         return size;
     int64_t from = STA_MAX(0, forest->selection->from - event->start);
     int64_t to = STA_MIN(event->dur, forest->selection->to - event->start);
+    if (from == 0 && to == event->dur)
+        return size;
     return bytes_until(size, event->dur, to) - bytes_until(size, event->dur, from);
 }
 
