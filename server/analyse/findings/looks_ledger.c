@@ -6,6 +6,7 @@
 #include "analyse/findings/looks.h"
 #include "analyse/layers/presets.h"
 #include "analyse/sources/scan.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 #define MOST_FUNCTIONS 100000
@@ -69,8 +70,14 @@ static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta
     *events = 0;
     if (entities->unresolved_files == 0 && entities->unresolved_hosts == 0)
         return STA_OK;
-    uint8_t *of_file = sta_alloc_array((size_t)entities->file_ref_count + 1, 1);
-    uint8_t *of_thread = sta_alloc_array((size_t)entities->thread_code_count + 1, 1);
+    struct sta_account *account = looks->run->budget->account;
+    uint8_t *of_file = sta_account_calloc(account, entities->file_ref_count, 1, "files of no name", err);
+    uint8_t *of_thread = sta_account_calloc(account, entities->thread_code_count, 1, "hosts of no name", err);
+    if (of_file == NULL || of_thread == NULL) {
+        sta_account_free(account, of_file);
+        sta_account_free(account, of_thread);
+        return err->status;
+    }
     for (uint32_t f = 0; f < entities->file_ref_count; f++)
         of_file[f] = entities->file_of_ref[f] == STA_NO_CODE && is_hash(sta_tables_file_refs(tables), f);
     for (uint32_t t = 0; t < entities->thread_code_count; t++) {
@@ -89,8 +96,8 @@ static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta
                                   .accumulator_count = 1};
     int rc = sta_scan_run(&scan, looks->run->budget, err);
     *events = count.events;
-    free(of_file);
-    free(of_thread);
+    sta_account_free(account, of_file);
+    sta_account_free(account, of_thread);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/presets.h"
 #include "common/buffer.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 #define PREFIX_LENGTH 1000 /* longer ones make no layer */
@@ -25,7 +26,10 @@ struct prefixes {
     struct prefix *items;
     size_t count, capacity;
     size_t left_out;
+    struct sta_account account; /* of these, within that of the snapshot */
 };
+
+#define WHAT "layers of categories"
 
 /* ---- which categories events have */
 
@@ -66,33 +70,38 @@ static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_
 
 /* ---- their prefixes */
 
-static void add_prefix(struct prefixes *prefixes, struct sta_text cat, uint32_t length, unsigned depth)
+static int add_prefix(struct prefixes *prefixes, struct sta_text cat, uint32_t length, unsigned depth,
+                      struct sta_error *err)
 {
     bool fits = length <= PREFIX_LENGTH && depth < STA_CATEGORY_DEPTH && memchr(cat.bytes, 0, length) == NULL;
     if (length == 0)
-        return;
+        return STA_OK;
     if (!fits) {
         prefixes->left_out += length == cat.length;
-        return;
+        return STA_OK;
     }
     uint32_t next = sta_dictionary_count(prefixes->texts);
     uint32_t code = sta_dictionary_intern(prefixes->texts, cat.bytes, length);
     if (code != next)
-        return;
-    STA_GROW(prefixes->items, prefixes->capacity, prefixes->count + 1);
+        return sta_account_failure(&prefixes->account, err);
+    if (STA_ACCOUNT_GROW(&prefixes->account, prefixes->items, prefixes->capacity, prefixes->count + 1, WHAT,
+                         err) != STA_OK)
+        return err->status;
     prefixes->items[prefixes->count++] = (struct prefix){sta_dictionary_text(prefixes->texts, code), depth};
+    return STA_OK;
 }
 
-static void add_category(struct prefixes *prefixes, struct sta_text cat)
+static int add_category(struct prefixes *prefixes, struct sta_text cat, struct sta_error *err)
 {
     unsigned depth = 0;
-    for (uint32_t i = 0; i < cat.length && i <= PREFIX_LENGTH; i++) {
+    int status = STA_OK;
+    for (uint32_t i = 0; i < cat.length && i <= PREFIX_LENGTH && status == STA_OK; i++) {
         if (cat.bytes[i] != '.')
             continue;
-        add_prefix(prefixes, cat, i, depth);
+        status = add_prefix(prefixes, cat, i, depth, err);
         depth++;
     }
-    add_prefix(prefixes, cat, cat.length, depth);
+    return status == STA_OK ? add_prefix(prefixes, cat, cat.length, depth, err) : status;
 }
 
 /* By text with the dot before every other character, which puts descendants right behind their ancestor. */
@@ -131,13 +140,13 @@ static int find_prefixes(const struct sta_snapshot *snapshot, struct prefixes *p
 {
     const struct sta_dictionary *cats = sta_tables_cats(sta_snapshot_tables(snapshot));
     uint32_t count = sta_dictionary_count(cats);
-    uint8_t *used = sta_alloc_array(count, 1);
-    int status = find_used(snapshot, used, count, err);
+    uint8_t *used = sta_account_calloc(&prefixes->account, count, 1, WHAT, err);
+    int status = used != NULL ? find_used(snapshot, used, count, err) : err->status;
     for (uint32_t code = 0; code < count && status == STA_OK; code++) {
         if (used[code])
-            add_category(prefixes, sta_dictionary_text(cats, code));
+            status = add_category(prefixes, sta_dictionary_text(cats, code), err);
     }
-    free(used);
+    sta_account_free(&prefixes->account, used);
     sort_prefixes(prefixes);
     return status;
 }
@@ -214,7 +223,9 @@ static void make_layers(struct sta_preset *bound, const struct prefixes *prefixe
 int sta_category_layers(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
                         struct sta_preset **bound, struct sta_error *err)
 {
-    struct prefixes prefixes = {.texts = sta_dictionary_create()};
+    struct prefixes prefixes = {0};
+    sta_account_init_part(&prefixes.account, sta_snapshot_account(snapshot));
+    prefixes.texts = sta_dictionary_create_in(&prefixes.account);
     int status = find_prefixes(snapshot, &prefixes, err);
     *bound = NULL;
     if (status == STA_OK) {
@@ -227,7 +238,8 @@ int sta_category_layers(const struct sta_preset *preset, const struct sta_snapsh
         make_layers(*bound, &prefixes);
     }
     sta_dictionary_destroy(prefixes.texts);
-    free(prefixes.items);
+    sta_account_free(&prefixes.account, prefixes.items);
+    sta_account_close(&prefixes.account);
     return status;
 }
 

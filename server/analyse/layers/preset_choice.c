@@ -10,6 +10,7 @@
 #include "analyse/layers/class_counts.h"
 #include "analyse/layers/classify_private.h"
 #include "common/buffer.h"
+#include "common/account.h"
 #include "common/memory.h"
 
 /* A preset of nothing but the layer that tells, borrowed from the whole one. */
@@ -60,8 +61,11 @@ static int find_admitted(const struct sta_columns *columns, const struct sta_cla
     if (predicate == NULL)
         return STA_OK;
     uint32_t count = sta_dictionary_count(names);
+    admitted->names =
+        sta_account_calloc(sta_columns_account(columns), (size_t)count + 1, 1, "names of functions", err);
+    if (admitted->names == NULL)
+        return err->status;
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    admitted->names = sta_alloc_array((size_t)count + 1, 1);
     int status = STA_OK;
     for (uint32_t i = 0; i <= count && status == STA_OK; i++) {
         uint32_t code = i - 1; /* STA_NO_CODE first */
@@ -128,7 +132,7 @@ static int count_layer(const struct sta_columns *columns, struct sta_classes *cl
         *events = status == STA_OK ? sum_matches(classes, &counts) : 0;
         sta_class_counts_fini(&counts);
     }
-    free(admitted.names);
+    sta_account_free(sta_columns_account(columns), admitted.names);
     return status;
 }
 
