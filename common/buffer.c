@@ -149,9 +149,35 @@ static void put_json_escape(struct sta_buffer *buffer, unsigned char c)
     sta_put_format(buffer, "\\u%04x", c);
 }
 
+/* Whether no character of the text needs an escape.  One loop without a way out is one that the compiler
+ * makes of vectors. */
+static bool is_plain(const char *text, size_t length)
+{
+    unsigned special = 0;
+    for (size_t i = 0; i < length; i++)
+        special |= (unsigned)((unsigned char)text[i] < 0x20) | (text[i] == '"') | (text[i] == '\\');
+    return special == 0;
+}
+
+static void put_plain_string(struct sta_buffer *buffer, const char *text, size_t length)
+{
+    char *room = sta_buffer_reserve(buffer, length + 2);
+    if (room == NULL)
+        return;
+    room[0] = '"';
+    if (length > 0)
+        memcpy(room + 1, text, length);
+    room[length + 1] = '"';
+    buffer->size += length + 2;
+}
+
 void sta_put_json_string(struct sta_buffer *buffer, const char *text, size_t length)
 {
     size_t plain = 0;
+    if (is_plain(text, length)) {
+        put_plain_string(buffer, text, length);
+        return;
+    }
     sta_put_char(buffer, '"');
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];

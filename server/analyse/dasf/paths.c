@@ -128,7 +128,8 @@ static int find_finish(const struct dasf_asked *asked, const uint32_t *order, si
         if (sta_budget_check_step(asked->budget, i, err) != STA_OK)
             return err->status;
         uint32_t before = best_before(asked, order[i], finish);
-        finish[order[i]] = task_of(asked, order[i])->time + (before != DASF_NEVER ? finish[before] : 0);
+        finish[order[i]] =
+            dasf_duration(task_of(asked, order[i])) + (before != DASF_NEVER ? finish[before] : 0);
     }
     return STA_OK;
 }
@@ -145,7 +146,7 @@ static int find_tail(const struct dasf_asked *asked, const uint32_t *order, size
         for (uint32_t e = after->first[order[i]]; e < after->first[order[i] + 1]; e++)
             if (dasf_node_ran(asked, after->nodes[e]))
                 most = STA_MAX(most, tail[after->nodes[e]]);
-        tail[order[i]] = task_of(asked, order[i])->time + most;
+        tail[order[i]] = dasf_duration(task_of(asked, order[i])) + most;
     }
     return STA_OK;
 }
@@ -255,8 +256,8 @@ int dasf_critical_path(struct dasf_asked *asked, struct sta_error *err)
         for (size_t row = 0; row < chain.step_count; row++) {
             uint32_t node = chain.steps[chain.step_count - 1 - row];
             set_step(asked, row, node);
-            total += task_of(asked, node)->time;
-            set_seconds(table, 5, row, task_of(asked, node)->time);
+            total += dasf_duration(task_of(asked, node));
+            set_seconds(table, 5, row, dasf_duration(task_of(asked, node)));
             set_seconds(table, 6, row, total);
         }
     }
@@ -288,7 +289,7 @@ static void set_run(const struct dasf_asked *asked, const struct dasf_runs *runs
     set_seconds(table, 7, row, busy);
     set_seconds(table, 8, row, wait - busy);
     set_seconds(table, 9, row, STA_MAX(ready - start, 0));
-    set_seconds(table, 10, row, task->time);
+    set_seconds(table, 10, row, dasf_duration(task));
 }
 
 static void fill_as_it_ran(const struct dasf_asked *asked, const struct chain *chain,
@@ -341,10 +342,10 @@ static void fill_slack_row(const struct slack_table *slack, size_t row)
     dasf_lend_text(&columns[0], row, dasf_node_text(asked->dasf, node));
     if (task->name != STA_NO_CODE)
         dasf_lend_text(&columns[1], row, name_of(asked, task));
-    set_seconds(asked->table, 2, row, task->time);
+    set_seconds(asked->table, 2, row, dasf_duration(task));
     set_seconds(asked->table, 3, row, slack->finish[node]);
     set_seconds(asked->table, 4, row,
-                slack->longest - (slack->finish[node] + slack->tail[node] - task->time));
+                slack->longest - (slack->finish[node] + slack->tail[node] - dasf_duration(task)));
 }
 
 static void fill_slack_rows(const void *context, size_t first, size_t end)

@@ -151,12 +151,9 @@ static struct dasf_task task_of(const struct rows_read *read, uint32_t row, uint
                                 uint32_t worker)
 {
     const struct vectors *v = &read->vectors;
-    double timestamp = number_at(&v->timestamp, row), duration = number_at(&v->duration, row);
     return (struct dasf_task){
-        .timestamp = timestamp,
-        .duration = duration,
-        .end = (int64_t)rint(timestamp * 1e9),
-        .time = (int64_t)rint(duration * 1e9),
+        .timestamp = number_at(&v->timestamp, row),
+        .duration = number_at(&v->duration, row),
         .size = integer_at(&v->size, row),
         .key = key_at(read->reading->dasf, &v->key, row),
         .name = read->names->codes[row],

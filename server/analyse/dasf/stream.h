@@ -3,6 +3,8 @@
 #ifndef STA_ANALYSE_DASF_STREAM_H
 #define STA_ANALYSE_DASF_STREAM_H
 
+#include <math.h>
+
 #include "analyse/analyse.h"
 #include "analyse/sources/columns.h"
 #include "analyse/facade/dasf.h"
@@ -11,7 +13,6 @@
 /* A Compute record. */
 struct dasf_task {
     double timestamp, duration; /* s, as recorded: the timestamp is the end */
-    int64_t end, time;          /* ns, rounded */
     int64_t size;               /* bytes of the result */
     uint32_t key;               /* node of the graph */
     uint32_t name;              /* code of the tables' names */
@@ -119,14 +120,20 @@ static inline bool dasf_node_ran(const struct dasf_asked *asked, uint32_t node)
     return last != DASF_NEVER && dasf_is_chosen(asked, asked->dasf->tasks[last].position);
 }
 
+/* In whole nanoseconds; decode has seen to it that they fit. */
+static inline int64_t dasf_duration(const struct dasf_task *task)
+{
+    return (int64_t)rint(task->duration * 1e9);
+}
+
 static inline int64_t dasf_end(const struct dasf_asked *asked, const struct dasf_task *task)
 {
-    return task->end + asked->offsets[asked->dasf->workers[task->worker].host];
+    return (int64_t)rint(task->timestamp * 1e9) + asked->offsets[asked->dasf->workers[task->worker].host];
 }
 
 static inline int64_t dasf_begin(const struct dasf_asked *asked, const struct dasf_task *task)
 {
-    return dasf_end(asked, task) - task->time;
+    return dasf_end(asked, task) - dasf_duration(task);
 }
 
 /** Smallest begin of the chosen tasks; 0 without one. */
