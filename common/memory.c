@@ -281,6 +281,21 @@ char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size)
     return copy;
 }
 
+void sta_arena_adopt(struct sta_arena *arena, struct sta_arena *other)
+{
+    struct sta_arena_block *last = other->head;
+    if (last == NULL)
+        return;
+    while (last->next != NULL)
+        last = last->next;
+    last->next = arena->head;
+    arena->head = other->head;
+    arena->used = other->used;
+    arena->total = other->total;
+    arena->bytes += other->bytes;
+    *other = (struct sta_arena){.account = other->account};
+}
+
 void sta_arena_fini(struct sta_arena *arena)
 {
     struct sta_arena_block *block = arena->head;

@@ -82,6 +82,8 @@ struct sta_arena {
 };
 void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align);
 char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size); /* adds a terminating zero */
+/** Takes over what is in another, which is empty then.  Both are counted in the same account. */
+void sta_arena_adopt(struct sta_arena *arena, struct sta_arena *other);
 void sta_arena_fini(struct sta_arena *arena);
 
 #endif

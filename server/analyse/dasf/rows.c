@@ -1,7 +1,9 @@
-/* Rows of a long table: filled by all workers, some thousand at a time; then its texts are copied.
+/* Rows of a long table: filled by all workers, some thousand at a time, with copies of their texts.
  *
  * A row's texts lie anywhere in the dictionaries, and many rows have the same: of hosts, workers and
- * functions one copy serves all of a table's rows. */
+ * functions one copy serves all of some thousand rows. */
+#include <stdlib.h>
+
 #include "analyse/dasf/stream.h"
 #include "analyse/exec/tasks.h"
 #include "common/memory.h"
@@ -11,46 +13,47 @@
 #define AHEAD 16   /* rows whose text is fetched before it is wanted */
 
 struct filling {
+    struct sta_table *table;
     dasf_fill *fill;
     const void *context;
-    size_t rows;
+    struct sta_arena *arenas; /* by worker: copies of texts */
 };
-
-static int fill_morsel(void *context, unsigned worker, size_t morsel, struct sta_error *err)
-{
-    const struct filling *filling = context;
-    (void)worker;
-    (void)err;
-    filling->fill(filling->context, morsel * MORSEL_ROWS, STA_MIN((morsel + 1) * MORSEL_ROWS, filling->rows));
-    return STA_OK;
-}
 
 struct shared_text {
     const char *lent;
     struct sta_text own;
 };
 
-static struct sta_text own_text(struct sta_table *table, struct shared_text *shared, struct sta_text text)
+static struct sta_text own_text(struct sta_arena *arena, struct shared_text *shared, struct sta_text text)
 {
     struct shared_text *known = &shared[((uintptr_t)text.bytes >> 3) % SHARED];
     if (known->lent != text.bytes || known->own.length != text.length)
-        *known = (struct shared_text){text.bytes,
-                                      {sta_arena_copy(&table->arena, text.bytes, text.length), text.length}};
+        *known =
+            (struct shared_text){text.bytes, {sta_arena_copy(arena, text.bytes, text.length), text.length}};
     return known->own;
 }
 
-static int own_texts(const struct dasf_asked *asked, struct sta_table_column *column, struct sta_error *err)
+static void own_texts(struct sta_arena *arena, struct sta_table_column *column, size_t first, size_t end)
 {
     struct shared_text shared[SHARED] = {0};
-    struct sta_table *table = asked->table;
-    for (size_t row = 0; row < table->rows; row++) {
-        if (sta_budget_check_step(asked->budget, row, err) != STA_OK)
-            return err->status;
-        if (row + AHEAD < table->rows)
+    for (size_t row = first; row < end; row++) {
+        if (row + AHEAD < end)
             __builtin_prefetch(column->texts[row + AHEAD].bytes);
-        if (!column->missing[row] && !column->refused)
-            column->texts[row] = own_text(table, shared, column->texts[row]);
+        if (!column->missing[row])
+            column->texts[row] = own_text(arena, shared, column->texts[row]);
     }
+}
+
+static int fill_morsel(void *context, unsigned worker, size_t morsel, struct sta_error *err)
+{
+    const struct filling *filling = context;
+    struct sta_table *table = filling->table;
+    const size_t first = morsel * MORSEL_ROWS, end = STA_MIN(first + MORSEL_ROWS, table->rows);
+    (void)err;
+    filling->fill(filling->context, first, end);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].type == STA_TYPE_TEXT && !table->columns[c].refused)
+            own_texts(&filling->arenas[worker], &table->columns[c], first, end);
     return STA_OK;
 }
 
@@ -58,11 +61,14 @@ int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *
                    struct sta_error *err)
 {
     struct sta_table *table = asked->table;
-    struct filling filling = {fill, context, table->rows};
+    const unsigned workers = sta_budget_workers(asked->budget);
+    struct filling filling = {table, fill, context, sta_alloc_array(workers, sizeof *filling.arenas)};
+    for (unsigned w = 0; w < workers; w++)
+        filling.arenas[w].account = table->arena.account;
     int status = sta_tasks_run(asked->budget, (table->rows + MORSEL_ROWS - 1) / MORSEL_ROWS, fill_morsel,
                                &filling, err);
-    for (size_t c = 0; c < table->column_count; c++)
-        if (table->columns[c].type == STA_TYPE_TEXT && status == STA_OK)
-            status = own_texts(asked, &table->columns[c], err);
+    for (unsigned w = 0; w < workers; w++)
+        sta_arena_adopt(&table->arena, &filling.arenas[w]);
+    free(filling.arenas);
     return status;
 }

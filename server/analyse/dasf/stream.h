@@ -163,6 +163,8 @@ STA_MUSTCHECK int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill
                                  struct sta_error *err);
 static inline void dasf_lend_text(struct sta_table_column *column, size_t row, struct sta_text text)
 {
+    if (column->refused)
+        return;
     column->texts[row] = text;
     column->missing[row] = 0;
 }

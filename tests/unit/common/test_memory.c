@@ -76,3 +76,20 @@ Test(memory, large_blocks_that_were_freed_serve_the_next_who_ask)
     cr_expect(sta_memory_trim(0), "trimming drops the list");
     cr_expect_lt(resident() + 8 * size, before);
 }
+
+Test(memory, an_arena_takes_over_what_another_holds)
+{
+    struct sta_arena arena = {0}, other = {0}, empty = {0};
+    const char *kept = sta_arena_copy(&arena, "kept", 4);
+    sta_arena_adopt(&arena, &empty);
+    for (unsigned i = 0; i < 100; i++)
+        sta_arena_alloc(&other, 5000, 8);
+    const char *adopted = sta_arena_copy(&other, "adopted", 7);
+    const size_t bytes = arena.bytes + other.bytes;
+    sta_arena_adopt(&arena, &other);
+    cr_assert(other.head == NULL && other.bytes == 0 && arena.bytes == bytes);
+    const char *more = sta_arena_copy(&arena, "more", 4);
+    cr_assert(strcmp(kept, "kept") == 0 && strcmp(adopted, "adopted") == 0 && strcmp(more, "more") == 0);
+    sta_arena_fini(&other);
+    sta_arena_fini(&arena);
+}
