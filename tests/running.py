@@ -24,6 +24,7 @@ MAY_LACK = {
     "clang-14": lambda: True,  # another version is installed; were it none, the name would be clang-format or clang-tidy
     "mount": lambda: True,  # the right to mount a file system
     "pandas": lambda: True,  # a Python with pandas 2, for the oracle
+    "pyarrow": lambda: True,  # a Python with pyarrow or polars, for the readers of Arrow
     "two users": lambda: True,  # the right to start a program as another user
     "allocator": lambda: True,  # sanitizers bring their own
     "signals": lambda: True,  # the thread sanitizer handles them by itself

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/memory.h"
+#include "serve/arrow.h"
 
 struct sta_page_writer {
     struct sta_result *result;
@@ -13,8 +14,11 @@ struct sta_page_writer {
     struct sta_token_subject subject;
     struct sta_budget budget;
     uint64_t left, written;
-    char *next; /* once it has ended */
-    bool begun, absolute;
+    char *next;                       /* once it has ended */
+    struct sta_arrow *arrow;          /* of that format */
+    const struct sta_vector *vectors; /* read, and not yet taken by it */
+    uint32_t vector_rows, vector_at;
+    bool begun, absolute, limited;
     int64_t origin_us;
 };
 
@@ -54,6 +58,7 @@ int sta_page_writer_create(struct sta_result *result, const struct sta_page *pag
     writer->subject = page->subject;
     writer->budget = *budget;
     writer->left = limit_of(page);
+    writer->limited = page->has_limit;
     writer->absolute = page->absolute;
     writer->origin_us = page->origin_us;
     int status = open_reader(writer, page, err);
@@ -72,6 +77,7 @@ void sta_page_writer_destroy(struct sta_page_writer *writer)
     if (writer->reader != NULL)
         writer->result->class->close(writer->reader);
     sta_result_release(writer->result);
+    sta_arrow_destroy(writer->arrow);
     free(writer->next);
     free(writer);
 }
@@ -107,7 +113,7 @@ static int put_end(struct sta_page_writer *writer, struct sta_buffer *out, struc
 {
     const struct sta_result *result = writer->result;
     uint64_t count;
-    writer->next = next_token(writer);
+    writer->next = writer->left == 0 ? next_token(writer) : NULL;
     if (writer->format != STA_FORMAT_JSON) {
         sta_put_table_end(out, writer->format, 0, NULL);
         return STA_OK;
@@ -142,10 +148,83 @@ static int add_unix_time(const struct sta_page_writer *writer, struct sta_table 
     return STA_OK;
 }
 
+/* ---- Arrow: batches are as long as can be, whatever the pieces */
+
+/* Rows as vectors into the batch: values are copied, and texts stay codes. */
+static int gather_vectors(struct sta_page_writer *writer, bool *ended, struct sta_error *err)
+{
+    int status = STA_OK;
+    if (writer->vector_at == writer->vector_rows) {
+        writer->vector_at = 0;
+        status = writer->result->class->next(writer->reader, &writer->vectors, &writer->vector_rows, err);
+        if (status != STA_OK)
+            writer->vector_rows = 0;
+    }
+    const size_t now = STA_MIN(writer->vector_rows - writer->vector_at, sta_arrow_room(writer->arrow));
+    *ended = now == 0;
+    if (now == 0)
+        return status;
+    sta_arrow_take(writer->arrow, writer->vectors, writer->vector_at, now);
+    writer->vector_at += (uint32_t)now;
+    writer->written += now;
+    return status;
+}
+
+static int gather_table(struct sta_page_writer *writer, bool *ended, struct sta_error *err)
+{
+    struct sta_table table = {0};
+    const size_t wanted = (size_t)STA_MIN(writer->left, (uint64_t)sta_arrow_room(writer->arrow));
+    int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
+    if (status == STA_OK && writer->absolute)
+        status = add_unix_time(writer, &table, err);
+    if (status == STA_OK) {
+        const size_t rows = STA_MIN(table.rows, wanted); /* none of a page of no rows */
+        sta_arrow_take_table(writer->arrow, &table, 0, rows);
+        writer->written += rows;
+        writer->left -= rows;
+        *ended = rows == 0 || writer->left == 0;
+    }
+    sta_table_fini(&table);
+    return status;
+}
+
+/* The schema, from a page of no rows. */
+static int begin_arrow(struct sta_page_writer *writer, struct sta_buffer *out, struct sta_error *err)
+{
+    struct sta_table table = {0};
+    int status = writer->result->class->read(writer->reader, 0, &table, err);
+    if (status == STA_OK && writer->absolute)
+        status = add_unix_time(writer, &table, err);
+    if (status == STA_OK) {
+        put_begin(writer, &table, out);
+        writer->arrow = sta_arrow_create(&table, writer->budget.account);
+    }
+    sta_table_fini(&table);
+    return status;
+}
+
+static int write_arrow(struct sta_page_writer *writer, struct sta_buffer *out, bool *ended,
+                       struct sta_error *err)
+{
+    const bool as_vectors = writer->result->class->next != NULL && !writer->limited && !writer->absolute;
+    const uint64_t before = writer->written;
+    int status = writer->arrow == NULL ? begin_arrow(writer, out, err) : STA_OK;
+    while (status == STA_OK && !*ended && sta_arrow_room(writer->arrow) > 0)
+        status = as_vectors ? gather_vectors(writer, ended, err) : gather_table(writer, ended, err);
+    if (status != STA_OK)
+        return status;
+    if (writer->written > before)
+        sta_arrow_put(writer->arrow, out);
+    return *ended ? put_end(writer, out, err) : STA_OK;
+}
+
 int sta_page_write(struct sta_page_writer *writer, size_t most, struct sta_buffer *out, bool *ended,
                    struct sta_error *err)
 {
     struct sta_table table = {0};
+    *ended = false;
+    if (writer->format == STA_FORMAT_ARROW)
+        return write_arrow(writer, out, ended, err);
     size_t wanted = (size_t)STA_MIN(most, writer->left);
     int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
     if (status == STA_OK && writer->absolute)

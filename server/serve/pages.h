@@ -29,7 +29,7 @@ STA_MUSTCHECK int sta_page_writer_create(struct sta_result *result, const struct
 void sta_page_writer_destroy(struct sta_page_writer *writer); /* NULL allowed */
 /**
  * sta_page_write - the next piece of text
- * @rows: at most so many of them
+ * @rows: at most so many of them; of Arrow a batch
  * @ended: set when this was the last piece
  */
 STA_MUSTCHECK int sta_page_write(struct sta_page_writer *writer, size_t rows, struct sta_buffer *out,

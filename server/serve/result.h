@@ -23,6 +23,9 @@ struct sta_result_class {
     /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, also
      * after a failure, before the rows are released. */
     int (*read)(void *reader, size_t most, struct sta_table *table, struct sta_error *err);
+    /** The next rows as vectors by column, none at the end; NULL: by `read` alone.  Who reads so asks for no
+     * position. */
+    int (*next)(void *reader, const struct sta_vector **vectors, uint32_t *rows, struct sta_error *err);
     /** Appends the place behind the last row read; false when no row follows. */
     bool (*position)(void *reader, struct sta_buffer *position);
     void (*close)(void *reader);

@@ -41,6 +41,11 @@ static int query_read(void *reader, size_t most, struct sta_table *table, struct
     return sta_query_read(reader, most, table, err);
 }
 
+static int query_next(void *reader, const struct sta_vector **vectors, uint32_t *rows, struct sta_error *err)
+{
+    return sta_query_next_rows(reader, vectors, rows, err);
+}
+
 static bool query_position(void *reader, struct sta_buffer *position)
 {
     return sta_query_position(reader, position);
@@ -60,6 +65,7 @@ struct sta_result *sta_result_of_query(struct sta_query_result *result)
         .count = query_count,
         .open = query_open,
         .read = query_read,
+        .next = query_next,
         .position = query_position,
         .close = query_close,
     };

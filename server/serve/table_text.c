@@ -140,11 +140,23 @@ void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table
     sta_put_char(out, ']');
 }
 
+static void put_rows_arrow(struct sta_buffer *out, const struct sta_table *table)
+{
+    struct sta_arrow *arrow = sta_arrow_create(table, table->account);
+    for (size_t at = 0; at < table->rows;) {
+        const size_t now = STA_MIN(table->rows - at, sta_arrow_room(arrow));
+        sta_arrow_take_table(arrow, table, at, now);
+        sta_arrow_put(arrow, out);
+        at += now;
+    }
+    sta_arrow_destroy(arrow);
+}
+
 void sta_put_table_rows(struct sta_buffer *out, enum sta_format format, const struct sta_table *table,
                         bool first)
 {
     if (format == STA_FORMAT_ARROW) {
-        sta_put_arrow_batch(out, table);
+        put_rows_arrow(out, table);
         return;
     }
     for (size_t row = 0; row < table->rows; row++)

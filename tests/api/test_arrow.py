@@ -1,8 +1,10 @@
 """format=arrow: the Arrow IPC stream, read by the little that its specification says of FlatBuffers, has the values that JSON has."""
+import importlib.util
 import json
+import random
 import struct
 
-from harness import event, small_trace, write_trace
+from harness import Skipped, event, small_trace, write_trace
 
 NULL, INT, FLOAT, BOOL, TEXT = 1, 2, 3, 6, 20
 CALLS = ("summary", "views/flat", "views/flat?semantics=compatible", "timeseries", "events", "columns", "overlap", "gaps", "calltree", "timeline/lanes", "findings", "stragglers",
@@ -67,17 +69,26 @@ def bit(bits, row):
     return bits[row // 8] >> row % 8 & 1
 
 
-def cells(kind, buffers, rows):
+def cells(kind, buffers, rows, texts):
+    """of a text, its place among @texts"""
     if kind == NULL:
         return [None] * rows
     valid, values = next(buffers), next(buffers)
-    texts = next(buffers) if kind == TEXT else b""
+    valid = valid or b"\xff" * rows
     if kind == TEXT:
-        ends = struct.unpack_from(f"<{rows + 1}q", values)
-        found = [texts[a:b].decode() for a, b in zip(ends, ends[1:])]
+        found = [texts[index] if bit(valid, row) else None for row, index in enumerate(struct.unpack_from(f"<{rows}i", values))]
     else:
         found = [bool(bit(values, row)) for row in range(rows)] if kind == BOOL else struct.unpack_from(f"<{rows}{'q' if kind == INT else 'd'}", values)
     return [found[row] if bit(valid, row) else None for row in range(rows)]
+
+
+def dictionary_of(batch, body):
+    """(id, texts)"""
+    record = batch.table(1)
+    count, (valid, ends, texts) = record.number(0, "q"), [body[at : at + size] for at, size in record.vector(2, "qq")]
+    assert not batch.number(2, "B") and not valid and record.vector(1, "qq") == [(count, 0)]
+    ends = struct.unpack_from(f"<{count + 1}q", ends)
+    return batch.number(0, "q"), [texts[a:b].decode() for a, b in zip(ends, ends[1:])]
 
 
 def table_of(stream):
@@ -88,12 +99,18 @@ def table_of(stream):
     units = {f.text(0): f.tables(6)[0].text(1) for f in fields if f.place(6)}
     assert kind == 1 and schema.number(0, "h") == 0 and all(f.number(1, "B") == 1 and not f.vector(5, "I") for f in fields)
     assert all(f.table(3).number(0, "i") == 64 and f.table(3).number(1, "B") == 1 for f in fields if f.number(2, "B") == INT)
-    rows = []
+    for number, field in enumerate(fields):
+        if field.number(2, "B") == TEXT:
+            assert field.table(4).number(0, "q") == number and field.table(4).table(1).number(0, "i") == 32
+    rows, texts = [], {}
     for kind, batch, body in batches:
+        if kind == 2:
+            texts.update([dictionary_of(batch, body)])
+            continue
         assert kind == 3
         count, nodes = batch.number(0, "q"), batch.vector(1, "qq")
         buffers = iter([body[at : at + size] for at, size in batch.vector(2, "qq")])
-        columns = [cells(t, buffers, count) for t in types]
+        columns = [cells(t, buffers, count, texts.get(c)) for c, t in enumerate(types)]
         assert [(count, column.count(None)) for column in columns] == nodes and next(buffers, None) is None
         rows += map(list, zip(*columns)) if columns else []
     return names, types, units, rows
@@ -140,3 +157,64 @@ def test_many_pages_are_one_stream(scene):
     names, types, _, rows = table_of(stream)
     assert (names, types) == (["ts", "func_name", "args.ret"], [INT, TEXT, INT]) and rows == [[i, f"call {i % 7}", i] for i in range(70_000)]
     assert len(list(messages(stream))) > 2, "one batch for all of it"
+
+
+def odd_trace(seed, events):
+    """lines with values and gaps of all kinds, more texts than a dictionary holds among them"""
+    chance = random.Random(seed)
+    for i in range(events):
+        args = {"ret": chance.randrange(-(2**62), 2**62), "part": chance.random(), "flag": chance.random() < 0.5, "text": chance.choice(["", "a", "\u00e9\u4e2d", "b" * 300]),
+                "own": f"text {i if chance.random() < 0.8 else chance.randrange(50)}"}
+        kept = {name: value for name, value in args.items() if chance.random() < chance.choice([0.1, 0.9])}
+        yield event(f"call {chance.randrange(5)}", "POSIX", 1_700_000_000_000_000 + i * 3, chance.randrange(9), chance.randrange(3), 1, **kept)
+
+
+ODD = "columns=ts&columns=func_name&columns=args.ret&columns=args.part&columns=args.flag&columns=args.text&columns=args.own&derive=x:where(dur%20%3E%204,func_name)"
+
+
+def test_sizes_and_gaps_of_all_kinds(scene):
+    root = scene.new("root")
+    server = scene.server([root], settings={"rows": 30_000})
+    for seed, events in enumerate((1, 2, 7, 8, 9, 255, 4096, 8191, 8192, 8193, 25_000)):
+        trace = server.ingest(write_trace(root / f"odd {events}", ["[", *odd_trace(seed, events), "]"]))["id"]
+        known = {c for c in ("args.ret", "args.part", "args.flag", "args.text", "args.own")} & {row[0] for row in server.get(f"/api/v1/traces/{trace}/columns?limit=1000")["data"]}
+        asked = "&".join(part for part in ODD.split("&") if "args." not in part or part.removeprefix("columns=") in known)
+        for limit in ("", f"&limit={max(1, events // 3)}", "&limit=0"):
+            path = f"/api/v1/traces/{trace}/query?{asked}{limit}"
+            _, _, stream = server.ask(f"{path}&format=arrow")
+            names, _, _, rows = table_of(stream)
+            _, _, wanted = server.ask(path + ("" if limit else "&limit=30000"))
+            assert names == wanted["columns"] and rows == wanted["data"], (events, limit)
+            assert server.ask(f"{path}&format=arrow")[2] == stream, "the same bytes"
+        grouped = f"/api/v1/traces/{trace}/query?group_by=func_name&group_by=dur&aggregate=n:count()&aggregate=u:unique(pid)"
+        rows = table_of(server.ask(f"{grouped}&format=arrow")[2])[3]
+        wanted = server.get(f"{grouped}&limit=30000")["data"]
+        assert [row[:3] for row in rows] == [row[:3] for row in wanted]
+
+
+def readers():
+    """(name, stream -> {column: values}) of those that are installed"""
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow.ipc
+
+        yield "pyarrow", lambda stream: pyarrow.ipc.open_stream(stream).read_all().to_pydict()
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        yield "polars", lambda stream: polars.read_ipc_stream(stream).to_dict(as_series=False)
+
+
+def test_pyarrow_and_polars_read_it(scene):
+    found = dict(readers())
+    if not found:
+        raise Skipped("pyarrow", "neither pyarrow nor polars is installed")
+    root = scene.new("root")
+    server = scene.server([root], settings={"rows": 30_000})
+    for events in (0, 3, 25_000):
+        trace = server.ingest(write_trace(root / f"odd {events}", ["[", *odd_trace(5, max(events, 3)), "]"]))["id"]
+        path = f"/api/v1/traces/{trace}/query?columns=ts&columns=func_name&columns=dur&columns=args.own" + ("&filter=ts%20%3C%200" if events == 0 else "")
+        wanted = server.get(f"{path}&limit=30000")
+        _, _, stream = server.ask(f"{path}&format=arrow")
+        for name, read in found.items():
+            got = read(stream)
+            assert list(got) == wanted["columns"] and list(map(list, zip(*got.values()))) == wanted["data"], (name, events)

@@ -13,20 +13,7 @@
 #include "common/dictionary.h"
 #include "common/error.h"
 #include "common/table.h"
-
-#define STA_VECTOR_ROWS 16384 /* most rows of a vector: those of a block */
-
-/* Values of one column or expression for the rows of a batch. */
-struct sta_vector {
-    enum sta_type type; /* BOOL INT FLOAT TEXT; LIST: codes of JSON texts */
-    bool constant;      /* one value, in [0], stands for all rows */
-    const int64_t *integers;
-    const double *numbers;
-    const uint8_t *bools;               /* 0 or 1 */
-    const uint32_t *codes;              /* TEXT; STA_NO_CODE where missing */
-    const struct sta_dictionary *texts; /* TEXT: of the codes */
-    const uint8_t *missing;             /* 1 where missing; NULL: none is.  Not for TEXT */
-};
+#include "common/vector.h"
 
 /* The columns an expression may use. */
 struct sta_schema_column {

@@ -13,6 +13,7 @@
 #include "common/document.h"
 #include "common/error.h"
 #include "common/table.h"
+#include "common/vector.h"
 #include "store/store.h"
 
 struct sta_presets;
@@ -70,6 +71,10 @@ void sta_query_reader_destroy(struct sta_query_reader *reader); /* NULL allowed 
  * sta_table_fini; its texts may point into the result, so it must not outlive that. */
 STA_MUSTCHECK int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,
                                  struct sta_error *err);
+/** The next rows as vectors by column, at most STA_VECTOR_ROWS; none at the end.  *vectors: valid until the
+ * next call.  Who reads by this asks for no position. */
+STA_MUSTCHECK int sta_query_next_rows(struct sta_query_reader *reader, const struct sta_vector **vectors,
+                                      uint32_t *rows, struct sta_error *err);
 /** Appends the position behind the last row read; false, and nothing, when no row follows. */
 bool sta_query_position(struct sta_query_reader *reader, struct sta_buffer *position);
 

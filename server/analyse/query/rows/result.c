@@ -172,7 +172,8 @@ struct sta_query_reader {
     struct sta_query_result *result; /* held */
     struct sta_plain_reader *plain;  /* NULL: of the materialized */
     struct sta_materialized_batch *batch;
-    uint64_t row; /* the next one of the materialized */
+    uint64_t row;               /* the next one of the materialized */
+    struct sta_vector *vectors; /* of sta_query_next_rows, when rows are materialized */
 };
 
 /* Words of a position: the fingerprint, then the number of the next row or the key of the last one. */
@@ -231,6 +232,7 @@ void sta_query_reader_destroy(struct sta_query_reader *reader)
         return;
     sta_plain_reader_destroy(reader->plain);
     sta_materialized_batch_destroy(reader->batch);
+    free(reader->vectors);
     sta_query_result_release(reader->result);
     free(reader);
 }
@@ -270,6 +272,47 @@ static int read_materialized(struct sta_query_reader *reader, size_t most, struc
         at += now;
     }
     return rc;
+}
+
+/* The values of @vector from row @first on. */
+static struct sta_vector vector_from(struct sta_vector vector, uint32_t first)
+{
+    if (vector.constant)
+        return vector;
+    vector.integers = vector.integers != NULL ? vector.integers + first : NULL;
+    vector.numbers = vector.numbers != NULL ? vector.numbers + first : NULL;
+    vector.bools = vector.bools != NULL ? vector.bools + first : NULL;
+    vector.codes = vector.codes != NULL ? vector.codes + first : NULL;
+    vector.missing = vector.missing != NULL ? vector.missing + first : NULL;
+    return vector;
+}
+
+static int next_materialized(struct sta_query_reader *reader, uint32_t *rows, struct sta_error *err)
+{
+    const uint32_t first = reader->row % STA_VECTOR_ROWS;
+    uint32_t batch_rows;
+    *rows = 0;
+    if (reader->row >= sta_materialized_rows(reader->result->outcome.materialized))
+        return STA_OK;
+    int rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
+    for (size_t i = 0; rc == 0 && i < reader->result->plan.column_count; i++) {
+        rc = sta_materialized_batch_get(reader->batch, (uint32_t)i, &reader->vectors[i], err);
+        reader->vectors[i] = vector_from(reader->vectors[i], first);
+    }
+    *rows = rc == 0 ? batch_rows - first : 0;
+    reader->row += *rows;
+    return rc;
+}
+
+int sta_query_next_rows(struct sta_query_reader *reader, const struct sta_vector **vectors, uint32_t *rows,
+                        struct sta_error *err)
+{
+    if (reader->plain != NULL)
+        return sta_plain_next(reader->plain, STA_VECTOR_ROWS, vectors, rows, err);
+    if (reader->vectors == NULL)
+        reader->vectors = sta_alloc_array(reader->result->plan.column_count + 1, sizeof *reader->vectors);
+    *vectors = reader->vectors;
+    return next_materialized(reader, rows, err);
 }
 
 int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,
