@@ -363,12 +363,8 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     if (status != STA_OK || (ingest->growth != NULL && !differs))
         return status;
     sta_job_phase(job, "looking for a preset");
-    char *before = entry->preset != NULL ? sta_strdup(entry->preset) : NULL;
     status = choose_preset(ingest, entry, sta_job_cancel_flag(job), err);
-    bool noted = ingest->growth != NULL && before != NULL && status == STA_OK && entry->failure == NULL &&
-                 strcmp(before, entry->preset) == 0; /* a write less for each step of a followed trace */
-    free(before);
-    return status == STA_OK && !noted ? note_outcome(ingest, entry, true, err) : status;
+    return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
 }
 
 /* Stores of before sources were noted do not know whose definitions, or counter records, are whose. */

@@ -40,6 +40,8 @@ async function liveTraceGrows(page, daemon) {
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     const dialog = page.getByRole('dialog', { name: 'Add a trace' });
     await dialog.getByRole('checkbox', { name: /Follow/ }).check();
+    const typed = await dialog.getByRole('textbox').boundingBox();
+    assert.ok(typed.width > 300, 'there is room to type a path');
     await dialog.locator('li', { hasText: 'growing' }).getByRole('button', { name: 'Add' }).click();
     await dialog.getByText('Added growing').waitFor();
     await page.keyboard.press('Escape');

@@ -36,14 +36,14 @@ export function folderDialog({ onAdded, onClose }) {
         },
         input,
         h('button', { class: 'button primary' }, 'Add'),
-        h(
-            'label',
-            { class: 'follow-choice', title: 'What is added to its files is read as they grow' },
-            follow,
-            ' Follow: the job is still running',
-        ),
     );
-    const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form, said], onClose });
+    const choice = h(
+        'label',
+        { class: 'follow-choice', title: 'What is added to its files is read as they grow' },
+        follow,
+        'Follow: the job is still running',
+    );
+    const dialog = openDialog({ title: 'Add a trace', wide: true, body: [crumbs, list, form, choice, said], onClose });
 
     let shown = null;
 

@@ -36,7 +36,13 @@ export function liveLine(trace, onChanged) {
     function update(next) {
         trace = next;
         const focused = element.contains(document.activeElement);
-        fill(element, trace.live && [liveBadge(trace), h('span', { class: 'live-words' }, wordsOf(trace.live))]);
+        fill(
+            element,
+            trace.live && [
+                liveBadge(trace),
+                h('span', { class: 'live-words', title: wordsOf(trace.live) }, wordsOf(trace.live)),
+            ],
+        );
         if (editor && trace.kind !== null)
             element.append(
                 h(
