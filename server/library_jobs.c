@@ -75,6 +75,16 @@ static void end_step(struct sta_library *library, struct sta_live *live, uint64_
     sta_live_release(library, live);
 }
 
+/* Steps of a trace that nobody asks about make many small segments: opening a version finds out whether they
+ * are to be merged. */
+static void look_at_version(struct sta_library *library, const char *id)
+{
+    struct sta_snapshot *snapshot;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (sta_library_snapshot(library, id, &snapshot, &ignored) == STA_OK)
+        sta_snapshot_release(snapshot);
+}
+
 static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
 {
     struct ingest_task *task = context;
@@ -117,6 +127,8 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         sta_library_tell_published(library, task->id);
     else if (!stopping && live == NULL)
         note_failure(library, task->id, err);
+    if (status == STA_OK && live != NULL)
+        look_at_version(library, task->id);
     end_step(library, live, started, &found, status, err);
     sta_memory_trim_grown(library->memory / 4);
     return status;

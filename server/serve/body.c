@@ -61,12 +61,13 @@ static int read_text(const struct sta_document *value, const struct sta_member *
 static int read_truth(const struct sta_document *value, const struct sta_member *member,
                       struct sta_body *body, size_t index, struct sta_error *err)
 {
+    if (value->type != STA_DOCUMENT_BOOL) {
+        sta_fail(err, STA_EINPUT, "%s must be true or false", member->name);
+        return fail_at(err, member->name, -1);
+    }
     body->values[index].given = true;
     body->values[index].truth = value->truth;
-    if (value->type == STA_DOCUMENT_BOOL)
-        return STA_OK;
-    sta_fail(err, STA_EINPUT, "%s must be true or false", member->name);
-    return fail_at(err, member->name, -1);
+    return STA_OK;
 }
 
 static int read_member(const struct sta_document *value, const struct sta_member *member,
