@@ -1,8 +1,8 @@
 /* The registered traces: views of them, and their open snapshots.
  *
  * DESIGN.  The store's catalogue is the truth; beside it a record per trace remembers the figures of its
- * published version and keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open: the one longest unused is
- * let go (who still reads it holds a reference of his own). */
+ * published version and keeps its snapshot open.  At most OPEN_SNAPSHOTS stay open, of at most OPEN_SEGMENTS
+ * segments together: the one longest unused is let go (who still reads it holds a reference of his own). */
 #include "server/library.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "server/library_private.h"
 
 #define OPEN_SNAPSHOTS 64
+#define OPEN_SEGMENTS 32768 /* half of the maps that a process may have */
 
 static void on_damage(void *context, const char *trace);
 
@@ -60,7 +61,10 @@ static struct sta_snapshot *take_snapshot(struct sta_library *library, struct st
 {
     struct sta_snapshot *snapshot = record->snapshot;
     record->snapshot = NULL;
-    library->open_snapshots -= snapshot != NULL;
+    if (snapshot != NULL) {
+        library->open_snapshots--;
+        library->open_segments -= sta_snapshot_info(snapshot)->segments;
+    }
     return snapshot;
 }
 
@@ -155,6 +159,18 @@ static struct sta_snapshot *take_longest_unused(struct sta_library *library)
     return oldest != NULL ? take_snapshot(library, oldest) : NULL;
 }
 
+/* Lets go of what was longest unused until one more of so many segments may be open.  Return: how many, to be
+ * released without the lock. */
+static size_t take_unused(struct sta_library *library, uint64_t segments,
+                          struct sta_snapshot *unused[OPEN_SNAPSHOTS])
+{
+    size_t count = 0;
+    while (library->open_snapshots > 0 &&
+           (library->open_snapshots >= OPEN_SNAPSHOTS || library->open_segments + segments > OPEN_SEGMENTS))
+        unused[count++] = take_longest_unused(library);
+    return count;
+}
+
 static void read_sources(struct sta_trace_record *record, const struct sta_snapshot *snapshot)
 {
     record->files = 0;
@@ -218,7 +234,8 @@ static bool needs_compaction(const struct sta_library *library, struct sta_trace
 static void record_snapshot(struct sta_library *library, const char *id, uint64_t version_changes,
                             struct sta_snapshot *snapshot)
 {
-    struct sta_snapshot *unused = NULL;
+    struct sta_snapshot *unused[OPEN_SNAPSHOTS];
+    size_t unused_count = 0;
     bool rebuild = false, compact = false;
     uv_mutex_lock(&library->lock);
     struct sta_trace_record *record = sta_library_trace_record(library, id);
@@ -231,13 +248,14 @@ static void record_snapshot(struct sta_library *library, const char *id, uint64_
     if (current && snapshot != NULL)
         compact = needs_compaction(library, record, snapshot);
     if (current && snapshot != NULL && record->snapshot == NULL) {
-        if (library->open_snapshots >= OPEN_SNAPSHOTS)
-            unused = take_longest_unused(library);
+        unused_count = take_unused(library, sta_snapshot_info(snapshot)->segments, unused);
         record->snapshot = sta_snapshot_retain(snapshot);
         library->open_snapshots++;
+        library->open_segments += sta_snapshot_info(snapshot)->segments;
     }
     uv_mutex_unlock(&library->lock);
-    sta_snapshot_release(unused);
+    for (size_t i = 0; i < unused_count; i++)
+        sta_snapshot_release(unused[i]);
     if (rebuild)
         sta_library_start_rebuild(library, id);
     if (compact)

@@ -68,8 +68,9 @@ struct sta_library {
     struct sta_trace_record *records;
     uint64_t turn;
     unsigned open_snapshots;
-    _Atomic bool stopping; /* also ends a look at files that is under way */
-    uv_thread_t checker;   /* compares sources with files: see library_stale.c */
+    uint64_t open_segments; /* of these snapshots, each a map of the process, which may have some 65,000 */
+    _Atomic bool stopping;  /* also ends a look at files that is under way */
+    uv_thread_t checker;    /* compares sources with files: see library_stale.c */
     bool has_checker;
     struct sta_following follow;
     struct sta_live *live; /* traces that are followed: see library_live.c */

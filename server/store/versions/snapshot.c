@@ -195,6 +195,7 @@ int sta_snapshot_load(const char *folder, struct sta_account *account, struct st
     }
     made->info.version = made->manifest.version;
     made->info.published_us = made->manifest.published_us;
+    made->info.segments = made->segment_count;
     made->info.store_bytes = sta_tree_size(folder);
     *snapshot = made;
     return STA_OK;
