@@ -13,7 +13,7 @@
     X(400, "bad-request", "The request is not valid")                                                        \
     X(401, "not-signed-in", "A token is needed")                                                             \
     X(403, "forbidden", "Not allowed")                                                                       \
-    X(404, "not-found", "There is no such thing")                                                            \
+    X(404, "not-found", "Not found")                                                                        \
     X(405, "method-not-allowed", "The method is not allowed here")                                           \
     X(409, "conflict", "What is there does not allow it")                                                    \
     X(410, "outdated", "It was of an earlier version")                                                       \

@@ -23,6 +23,7 @@ import { tests as timeline } from './timeline.mjs';
 import { tests as timelineParts } from './timeline_parts.mjs';
 import { tests as smooth } from './timeline_smooth.mjs';
 import { tests as traces } from './traces.mjs';
+import { tests as walks } from './walks.mjs';
 import { tests as whatIf } from './whatif.mjs';
 import { tests as whereIs } from './where_is.mjs';
 import { tests as types } from './types.mjs';
@@ -52,6 +53,7 @@ try {
         ...whatIf,
         ...secondLook,
         ...many,
+        ...walks,
         ...checks,
         ...large,
         ...smooth,

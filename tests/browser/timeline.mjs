@@ -422,7 +422,9 @@ async function countersAreLines(page, daemon) {
 async function coarseBeforeLanes(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     let release;
-    const held = new Promise((resolve) => { release = resolve; });
+    const held = new Promise((resolve) => {
+        release = resolve;
+    });
     await page.route('**/timeline/lanes?*', async (route) => {
         await held;
         await route.continue();
@@ -431,12 +433,17 @@ async function coarseBeforeLanes(page, daemon) {
     const coarse = page.locator('.tl-coarse');
     await coarse.getByText('the lanes are being laid out').waitFor();
     const { layers } = await daemon.get(`traces/${trace.id}/summary`);
-    const bars = await coarse.locator('.tl-coarse-row').evaluateAll((rows) => rows.map((row) => {
-        const style = getComputedStyle(row.querySelector('.tl-coarse-bar'));
-        return { steps: style.maskImage.split(/rgba?\(/).length, color: style.backgroundColor };
-    }));
+    const bars = await coarse.locator('.tl-coarse-row').evaluateAll((rows) =>
+        rows.map((row) => {
+            const style = getComputedStyle(row.querySelector('.tl-coarse-bar'));
+            return { steps: style.maskImage.split(/rgba?\(/).length, color: style.backgroundColor };
+        }),
+    );
     assert.equal(bars.length, layers.filter(({ busy }) => busy > 0).length, 'layers that ran');
-    assert.ok(bars.every(({ steps, color }) => steps > 200 && color !== 'rgba(0, 0, 0, 0)'), JSON.stringify(bars[0]));
+    assert.ok(
+        bars.every(({ steps, color }) => steps > 200 && color !== 'rgba(0, 0, 0, 0)'),
+        JSON.stringify(bars[0]),
+    );
     await page.screenshot({ path: path.join(shots, 'timeline coarse.png') });
     release();
     await whole(page);

@@ -4,6 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { clockTime, grouped, moment, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
+import { hotCard } from '../parts/hot_card.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
 import { findingsCard } from '../parts/findings_card.js';
@@ -37,9 +38,19 @@ function summaryPicture(trace, bar) {
     const series = seriesCard(),
         where = whereCard(),
         findings = findingsCard(),
-        stragglers = stragglersCard();
+        stragglers = stragglersCard(),
+        hot = hotCard();
     const whole = h('div', { class: 'stack' });
-    const boxes = [where.element, figures, findings.element, layers, series.element, stragglers.element, ledger];
+    const boxes = [
+        where.element,
+        figures,
+        findings.element,
+        layers,
+        series.element,
+        hot.element,
+        stragglers.element,
+        ledger,
+    ];
     const summing = asking(whole);
     showLedger();
 
@@ -88,6 +99,8 @@ function summaryPicture(trace, bar) {
         if (where.element.parentElement !== whole) fill(whole, boxes);
         for (const box of [where.element, series.element]) box.hidden = false;
         findings.update({ trace, place });
+        hot.element.hidden = compatible || trace.kind !== 'events';
+        if (!hot.element.hidden) hot.update({ trace, place });
         stragglers.element.hidden = compatible || trace.kind !== 'events';
         if (!stragglers.element.hidden) stragglers.update({ trace, place, preset });
         fill(
@@ -132,6 +145,7 @@ function summaryPicture(trace, bar) {
             where.close();
             findings.close();
             stragglers.close();
+            hot.close();
         },
     };
 }

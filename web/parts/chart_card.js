@@ -5,6 +5,7 @@ import { go, here } from '../state.js';
 import { asking } from './asking.js';
 import { copyMenu } from './copy.js';
 import { empty } from './notice.js';
+import { pictureWithWords } from './picture.js';
 import { plot } from './plot.js';
 import { segmented } from './segmented.js';
 
@@ -95,7 +96,17 @@ export function chartCard({ name, title, kind, height = 260 }) {
 
     function savePng(file) {
         const address = picture.png();
-        if (address) h('a', { href: address, download: `${file}.png` }).click();
+        if (!address) return;
+        const shown = [...above.querySelectorAll('.legend-item[aria-pressed="true"]')].map((item) => ({
+            words: item.textContent,
+            color: getComputedStyle(item).getPropertyValue('--color'),
+        }));
+        pictureWithWords(
+            address,
+            `${document.title.split(' \u00b7 ')[0]}: ${heading.textContent}`,
+            note.textContent,
+            shown,
+        ).then((whole) => h('a', { href: whole, download: `${file}.png` }).click());
     }
 
     return {

@@ -36,7 +36,7 @@ const TEXTS = [
 /**
  * @typedef {{text: string, note?: string}} Candidate  text: what takes the place of what was typed
  * @typedef {{from: number, items: Candidate[]}} Candidates  from: where that begins
- * @typedef {{name: string, type: string, note: string}} Known
+ * @typedef {{name: string, type: string, note: string, most?: string}} Known  most: the most frequent value
  * @typedef {{id: string, answers: string, seenWith?: string}} Asked  seenWith: the preset whose categories the
  *   events have
  */
@@ -60,6 +60,7 @@ export function schemaOf(trace) {
                     return data.map((row) => ({
                         name: at(row, 'name'),
                         type: at(row, 'type'),
+                        most: at(row, 'top')?.[0]?.value,
                         note: noteOf(at(row, 'type'), at(row, 'unit'), at(row, 'missing_share')),
                     }));
                 },

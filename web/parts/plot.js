@@ -128,6 +128,8 @@ export function plot(kind) {
         made.on('brushEnd', ({ areas }) => {
             const [first, last] = areas[0]?.coordRange ?? [0, 0];
             made.dispatchAction({ type: 'brush', areas: [] });
+            showTip(null, 0, 0);
+            made.dispatchAction({ type: 'hideTip' });
             if (last > first) showRange(kind.timeAt(data, first), kind.timeAt(data, last + (kind.binned ? 1 : 0)));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {

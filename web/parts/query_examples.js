@@ -39,8 +39,13 @@ export const examples = (width) => [
         },
     },
     {
-        name: 'Slowest calls',
-        place: { ask: 'events', columns: 'func_name, time, time_start, pid, tid, size, file_name', order: '-time' },
+        name: 'Slowest I/O calls',
+        place: {
+            filter: 'cat.str.contains("posix|stdio")',
+            ask: 'events',
+            columns: 'func_name, time, time_start, pid, tid, size, file_name',
+            order: '-time',
+        },
     },
     {
         name: 'Tail latencies',

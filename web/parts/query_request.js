@@ -182,6 +182,7 @@ export function faultOf(problem, question) {
         .split('/');
     if (parameter === 'then/filter') return { box: 'having', message, position };
     const box = BOX_OF[member] ?? parameter;
+    if (box === 'filter') return { box, message, position };
     if (!(box in question) || box === 'limit') return { box, message };
     const key = rest.join('/').replaceAll('~1', '/').replaceAll('~0', '~');
     const items = listed(question[box]);

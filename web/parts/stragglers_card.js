@@ -11,8 +11,9 @@ import { empty } from './notice.js';
 import { unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
 import { recordsOf, table } from './table.js';
+import { laneOf, timelineLink } from './timeline_links.js';
 
-const MOST = 10,
+const MOST = 5,
     FAR = 3.5;
 
 /* What is compared: the same as the rules of findings ask. */
@@ -83,11 +84,12 @@ export function stragglersCard() {
             path,
             height: 120,
             load: (signal) => postOf(trace, path, question, signal),
-            show: (answer) => draw(answer, kind),
+            show: (answer) =>
+                draw(answer, kind, { from: Number(place.from ?? 0), to: Number(place.to ?? trace.job_time) }),
         });
     }
 
-    function draw(answer, { one, unit, words }) {
+    function draw(answer, { one, unit, words }, span) {
         const { median, members, slow } = answer,
             rows = recordsOf(answer.rows),
             hosts = new Set(rows.map((row) => row.host_name)).size;
@@ -105,7 +107,16 @@ export function stragglersCard() {
         const nameOf = (row) =>
             row.file_name
                 ? h('span', { class: 'path', title: row.file_name }, row.file_name.replace(/^.*\//, ''))
-                : unitName(row, hosts);
+                : row.pid === undefined || row.pid === null
+                  ? unitName(row, hosts)
+                  : h(
+                        'a',
+                        {
+                            href: timelineLink({ ...span, lane: laneOf('process', row) }),
+                            title: 'Show on the timeline',
+                        },
+                        unitName(row, hosts),
+                    );
         fill(
             box,
             h(

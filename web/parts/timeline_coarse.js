@@ -1,4 +1,5 @@
-/* timeline_coarse.js - when something ran, layer by layer: what stands where the timeline will, until its lanes are laid
+/* timeline_coarse.js - when something ran, layer by layer: what stands where the timeline will, until its lanes are
+ * laid
  * out.
  *
  * It comes of the base that time series are kept as, which is there long before the lanes of a large new trace are. */
@@ -58,7 +59,11 @@ export function coarsePicture(trace) {
                 `When each layer ran, in steps of ${text(series.granularity, 's')}. Its calls follow: the lanes are being laid out.`,
             ),
             present.map(({ layer, shares }) => {
-                const bar = h('span', { class: 'tl-coarse-bar', role: 'img', 'aria-label': `${layer.label} over time` });
+                const bar = h('span', {
+                    class: 'tl-coarse-bar',
+                    role: 'img',
+                    'aria-label': `${layer.label} over time`,
+                });
                 setStyle(bar, { 'background-color': layer.color, 'mask-image': maskOf(shares) });
                 return h('div', { class: 'tl-coarse-row' }, h('span', {}, layer.label), bar);
             }),

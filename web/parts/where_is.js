@@ -29,7 +29,7 @@ const QUESTIONS = [
     ['Transfer size over time', 'Transfer size over time'],
     ['Common access sizes', 'Transfer sizes'],
     ['Balance of processes', 'Balance of processes'],
-    ['Raw events', 'Slowest calls'],
+    ['Raw events', 'Slowest I/O calls'],
 ];
 
 /** @param {() => void} onGo */
