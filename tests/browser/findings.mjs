@@ -246,35 +246,69 @@ async function adviceIsSimulated(page, daemon) {
 /** More ranks than a page of rows: the sums are of all of them, and lists say how many they leave out. */
 async function manyRanksAreSummedUp(page, daemon) {
     const trace = await daemon.generated(240000, ['--ranks', '300', '--workers', '1', '--epochs', '3']);
-    const { findings } = await daemon.get(`traces/${trace.id}/findings?preset=dlio`), { attribution } = await daemon.call('POST', `traces/${trace.id}/overlap`, { preset: 'dlio', filters: 'off', attribution: { chain: 'stall', by: ['unit', 'step'], longest: 0 } });
-    assert.ok(attribution.rows.row_count > 1000 && attribution.rows.next, `${attribution.rows.row_count} rows are a page`);
+    const { findings } = await daemon.get(`traces/${trace.id}/findings?preset=dlio`),
+        { attribution } = await daemon.call('POST', `traces/${trace.id}/overlap`, {
+            preset: 'dlio',
+            filters: 'off',
+            attribution: { chain: 'stall', by: ['unit', 'step'], longest: 0 },
+        });
+    assert.ok(
+        attribution.rows.row_count > 1000 && attribution.rows.next,
+        `${attribution.rows.row_count} rows are a page`,
+    );
     await page.goto(`${daemon.base}/?page=steps&trace=${trace.id}&preset=dlio`);
     await page.locator('.tile').first().waitFor();
     await ready(page);
-    await SHOWN.steps(page, findings.find(({ rule }) => rule === 'worker_startup'));
+    await SHOWN.steps(
+        page,
+        findings.find(({ rule }) => rule === 'worker_startup'),
+    );
     await page.getByText('the first 20 of 300').waitFor();
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}&preset=dlio&stragglers=rank`);
     await page.getByText('The slowest 10 of 300').waitFor();
 }
 
-/** The report has its style where the daemon serves it, fits a narrow screen, and prints with the headings of its tables. */
+/**
+ * The report has its style where the daemon serves it, fits a narrow screen, and prints with the headings of its
+ * tables.
+ */
 async function reportIsStyled(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
-    for (const [width, colorScheme] of [[1280, 'light'], [390, 'dark']]) {
+    for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [390, 'dark'],
+    ]) {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme });
         await page.goto(`${daemon.base}/api/v1/traces/${trace.id}/report.html`);
         const { parts, bar, over, marks } = await page.evaluate(() => ({
-            parts: [...document.querySelectorAll('.bar i')].map((part) => part.getBoundingClientRect().width), bar: document.querySelector('.bar').getBoundingClientRect().width,
-            over: document.documentElement.scrollWidth - innerWidth, marks: [...document.querySelectorAll('.k')].map((mark) => getComputedStyle(mark).backgroundColor),
+            parts: [...document.querySelectorAll('.bar i')].map((part) => part.getBoundingClientRect().width),
+            bar: document.querySelector('.bar').getBoundingClientRect().width,
+            over: document.documentElement.scrollWidth - innerWidth,
+            marks: [...document.querySelectorAll('.k')].map((mark) => getComputedStyle(mark).backgroundColor),
         }));
         assert.ok(Math.abs(parts.reduce((a, b) => a + b) / bar - 1) < 0.002, 'the bar is filled');
         assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
         assert.equal(new Set(marks).size, parts.length, 'a colour for each cause');
     }
     await page.emulateMedia({ media: 'print' });
-    assert.ok(await page.locator('table:has(thead)').evaluateAll((all) => all.length > 5 && all.every((table) => getComputedStyle(table.tHead).display === 'table-header-group')));
-    assert.equal(await page.locator('.t').first().evaluate((box) => getComputedStyle(box).overflowX), 'visible', 'paper does not scroll');
+    assert.ok(
+        await page
+            .locator('table:has(thead)')
+            .evaluateAll(
+                (all) =>
+                    all.length > 5 &&
+                    all.every((table) => getComputedStyle(table.tHead).display === 'table-header-group'),
+            ),
+    );
+    assert.equal(
+        await page
+            .locator('.t')
+            .first()
+            .evaluate((box) => getComputedStyle(box).overflowX),
+        'visible',
+        'paper does not scroll',
+    );
 }
 
 export const tests = [

@@ -368,8 +368,7 @@ function firstSteps(records) {
         if (stalls.length >= 3)
             sum += Math.max(
                 0,
-                stalls[0] -
-                    (later.length % 2 ? later[middle] : Math.floor((later[middle - 1] + later[middle]) / 2)),
+                stalls[0] - (later.length % 2 ? later[middle] : Math.floor((later[middle - 1] + later[middle]) / 2)),
             );
     }
     return sum / MICRO;
