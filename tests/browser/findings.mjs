@@ -175,6 +175,7 @@ const SHOWN = {
         if (figures.l_lines > 0)
             await page
                 .getByText(figures.l_malformed === 0 ? 'malformed' : String(figures.l_malformed))
+                .locator('visible=true')
                 .first()
                 .waitFor();
     },
