@@ -201,12 +201,12 @@ int sta_account_check(struct sta_account *account, size_t bytes, const char *wha
     return STA_OK;
 }
 
-size_t sta_account_room(const struct sta_account *account)
+size_t sta_account_left(const struct sta_account *account)
 {
-    size_t room = SIZE_MAX;
+    size_t left = SIZE_MAX;
     for (const struct sta_account *at = account; at != NULL; at = at->parent)
-        room = STA_MIN(room, at->limit - STA_MIN(at->limit, atomic_load(&at->used)));
-    return room;
+        left = STA_MIN(left, at->limit - STA_MIN(at->limit, atomic_load(&at->used)));
+    return left;
 }
 
 /* ---- allocating */

@@ -74,7 +74,7 @@ void sta_account_release(struct sta_account *account, size_t bytes);
 STA_MUSTCHECK int sta_account_check(struct sta_account *account, size_t bytes, const char *what,
                                     struct sta_error *err);
 /** Bytes that can still be charged: the least of the account and its parents.  SIZE_MAX for NULL. */
-size_t sta_account_room(const struct sta_account *account);
+size_t sta_account_left(const struct sta_account *account);
 
 /** Memory for @count items of @size bytes, not zeroed, charged.  NULL with STA_ELIMIT or STA_EBUSY (does not
  * fit) or STA_ENOMEM in @err.  Free with sta_account_free of the same account.  Context: any thread. */

@@ -61,10 +61,10 @@ char *sta_buffer_reserve(struct sta_buffer *buffer, size_t size)
 
 void sta_put(struct sta_buffer *buffer, const void *bytes, size_t size)
 {
-    char *room = size > 0 ? sta_buffer_reserve(buffer, size) : NULL;
-    if (room == NULL)
+    char *space = size > 0 ? sta_buffer_reserve(buffer, size) : NULL;
+    if (space == NULL)
         return;
-    memcpy(room, bytes, size);
+    memcpy(space, bytes, size);
     buffer->size += size;
 }
 
@@ -89,9 +89,9 @@ void sta_put_format(struct sta_buffer *buffer, const char *format, ...)
     if (length >= 0 && (size_t)length < sizeof stack) {
         sta_put(buffer, stack, (size_t)length);
     } else if (length >= 0) {
-        char *room = sta_buffer_reserve(buffer, (size_t)length + 1);
-        if (room != NULL) {
-            vsnprintf(room, (size_t)length + 1, format, again);
+        char *space = sta_buffer_reserve(buffer, (size_t)length + 1);
+        if (space != NULL) {
+            vsnprintf(space, (size_t)length + 1, format, again);
             buffer->size += (size_t)length;
         }
     } else {
@@ -161,13 +161,13 @@ static bool is_plain(const char *text, size_t length)
 
 static void put_plain_string(struct sta_buffer *buffer, const char *text, size_t length)
 {
-    char *room = sta_buffer_reserve(buffer, length + 2);
-    if (room == NULL)
+    char *space = sta_buffer_reserve(buffer, length + 2);
+    if (space == NULL)
         return;
-    room[0] = '"';
+    space[0] = '"';
     if (length > 0)
-        memcpy(room + 1, text, length);
-    room[length + 1] = '"';
+        memcpy(space + 1, text, length);
+    space[length + 1] = '"';
     buffer->size += length + 2;
 }
 

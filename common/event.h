@@ -58,7 +58,7 @@ enum sta_reference {
 
 struct sta_reference_parts {
     bool hash;            /* the text is a hash */
-    char manner;          /* enum sta_reference, ANY_HASH as HASH; zero: no reference, a damaged store */
+    char kind;            /* enum sta_reference, ANY_HASH as HASH; zero: no reference, a damaged store */
     struct sta_text text; /* not ended by zero when it is a hash */
     uint32_t source;      /* of a hash; STA_NO_CODE: not known */
 };

@@ -190,15 +190,15 @@ struct sta_reference_parts sta_reference_split(struct sta_text reference)
     struct sta_reference_parts parts = {.source = STA_NO_CODE};
     if (reference.length == 0)
         return parts;
-    parts.manner = reference.bytes[0];
+    parts.kind = reference.bytes[0];
     parts.text = (struct sta_text){reference.bytes + 1, reference.length - 1};
-    parts.hash = parts.manner == STA_REFERENCE_HASH || parts.manner == STA_REFERENCE_ANY_HASH;
-    if (parts.manner == STA_REFERENCE_HASH && parts.text.length >= STA_REFERENCE_SOURCE) {
+    parts.hash = parts.kind == STA_REFERENCE_HASH || parts.kind == STA_REFERENCE_ANY_HASH;
+    if (parts.kind == STA_REFERENCE_HASH && parts.text.length >= STA_REFERENCE_SOURCE) {
         parts.text.length -= STA_REFERENCE_SOURCE;
         memcpy(&parts.source, parts.text.bytes + parts.text.length, STA_REFERENCE_SOURCE);
     }
     if (parts.hash)
-        parts.manner = STA_REFERENCE_HASH;
+        parts.kind = STA_REFERENCE_HASH;
     return parts;
 }
 

@@ -186,7 +186,7 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
 
 /* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
  * allocator goes first. */
-static bool make_room(void *context, size_t bytes)
+static bool reserve_space(void *context, size_t bytes)
 {
     struct daemon *daemon = context;
     if (sta_memory_trim(daemon->memory.limit))
@@ -211,7 +211,7 @@ static void open_caches(struct daemon *daemon, bool open)
 static void open_account(struct daemon *daemon)
 {
     sta_account_init(&daemon->memory, daemon->settings.memory, "memory", NULL);
-    daemon->memory.reclaim = make_room;
+    daemon->memory.reclaim = reserve_space;
     daemon->memory.reclaim_context = daemon;
     STA_ASSERT(uv_mutex_init(&daemon->caches_lock) == 0);
     daemon->memory.margin = sta_memory_can_be_measured() ? MARGIN : 0;

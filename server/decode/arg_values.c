@@ -120,12 +120,12 @@ static void set_text(struct sta_arg_values *args, const struct sta_batch *batch,
     value->code = sta_dictionary_cache_find(&known->cache, text, length, &hash);
     if (value->code != STA_NO_CODE)
         return;
-    char *room = length <= WAITING_TEXT ? sta_buffer_reserve(&known->texts, length + 1) : NULL;
-    if (room == NULL) {
+    char *buffer = length <= WAITING_TEXT ? sta_buffer_reserve(&known->texts, length + 1) : NULL;
+    if (buffer == NULL) {
         value->code = sta_dictionary_cache_intern(&known->cache, text, length);
         return;
     }
-    memcpy(room, text, length);
+    memcpy(buffer, text, length);
     known->texts.size += length;
     known->at[known->count] = in->count - 1;
     known->lengths[known->count] = length;

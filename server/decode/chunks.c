@@ -48,7 +48,7 @@ void sta_chunker_fini(struct sta_chunker *chunker)
     sta_line_notes_fini(&chunker->long_lines);
 }
 
-static void make_room(struct sta_chunk_text *chunk, size_t wanted)
+static void reserve_space(struct sta_chunk_text *chunk, size_t wanted)
 {
     chunk->wanted = wanted;
     if (chunk->capacity >= wanted)
@@ -61,7 +61,7 @@ static void take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk
 {
     if (chunk->capacity > LARGE_CHUNK) /* for one long line, which is past */
         sta_chunk_text_fini(chunk);
-    make_room(chunk, chunker->carry_size + CHUNK_BYTES);
+    reserve_space(chunk, chunker->carry_size + CHUNK_BYTES);
     if (chunker->carry_size > 0)
         memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
     chunk->size = chunker->carry_size;
@@ -151,7 +151,7 @@ static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *
         begin_long_line(chunker, chunk);
         skip_long_line(chunker, chunk);
     } else if (chunk->size == chunk->wanted) {
-        make_room(chunk, chunk->wanted * 2);
+        reserve_space(chunk, chunk->wanted * 2);
     }
     return false;
 }
@@ -212,7 +212,7 @@ static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text
         chunker->ends_with_line = chunker->withheld == 0;
     } else if (whole == 0) {
         if (chunk->size == chunk->wanted)
-            make_room(chunk, chunk->wanted * 2);
+            reserve_space(chunk, chunk->wanted * 2);
         return false;
     } else {
         put_carry(chunker, chunk, whole);

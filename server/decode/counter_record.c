@@ -75,7 +75,7 @@ static void put_numbers(const struct sta_record *record, size_t host, struct sta
 void sta_counter_record_put(const struct sta_record *record, const struct sta_tables *tables,
                             int64_t *last_ns, struct sta_buffer *out)
 {
-    char name_room[STA_DOUBLE_TEXT], host_room[STA_DOUBLE_TEXT];
+    char name_buffer[STA_DOUBLE_TEXT], host_buffer[STA_DOUBLE_TEXT];
     struct sta_counter_record made = {.pid = pid_of(&record->fields[STA_FIELD_pid])};
     struct sta_buffer host;
     struct sta_time ts;
@@ -84,7 +84,7 @@ void sta_counter_record_put(const struct sta_record *record, const struct sta_ta
     if (sta_time_parse(&record->fields[STA_FIELD_ts], &ts) != STA_TIME_GOOD)
         return;
     made.ns = ts.us * 1000 + ts.ns;
-    made.name.bytes = sta_json_as_text(&record->fields[STA_FIELD_name], &made.name.length, name_room);
+    made.name.bytes = sta_json_as_text(&record->fields[STA_FIELD_name], &made.name.length, name_buffer);
     if (made.name.bytes == NULL)
         made.name = (struct sta_text){"", 0};
     const size_t at = host_arg(record, sta_tables_keys(tables), &reference);
@@ -93,7 +93,7 @@ void sta_counter_record_put(const struct sta_record *record, const struct sta_ta
     sta_buffer_init(&host);
     if (at < record->arg_count) {
         uint32_t length;
-        const char *text = sta_json_as_text(&record->args[at].value, &length, host_room);
+        const char *text = sta_json_as_text(&record->args[at].value, &length, host_buffer);
         sta_put_char(&host, (char)reference);
         sta_put(&host, text, length);
     }

@@ -203,10 +203,10 @@ static enum sta_bytes_state inflate_some(struct gzip_source *source, struct wind
     return STA_BYTES_OK;
 }
 
-static enum sta_bytes_state gzip_read(struct sta_byte_source *base, char *out, size_t room, size_t *got)
+static enum sta_bytes_state gzip_read(struct sta_byte_source *base, char *out, size_t capacity, size_t *got)
 {
     struct gzip_source *source = (struct gzip_source *)base;
-    struct window window = {.out = (unsigned char *)out, .out_size = room};
+    struct window window = {.out = (unsigned char *)out, .out_size = capacity};
     enum sta_bytes_state state = STA_BYTES_OK;
     while (state == STA_BYTES_OK && window.out_size > 0) {
         if (!refill(source))
@@ -216,7 +216,7 @@ static enum sta_bytes_state gzip_read(struct sta_byte_source *base, char *out, s
         else
             state = inflate_some(source, &window);
     }
-    *got = room - window.out_size;
+    *got = capacity - window.out_size;
     return state;
 }
 

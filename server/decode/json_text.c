@@ -170,9 +170,9 @@ static bool decode_string(struct sta_json_text *text, const char *begin, const c
     const char *quote = memchr(text->at, '"', (size_t)(text->end - text->at));
     while (quote != NULL && quote[-1] == '\\')
         quote = memchr(quote + 1, '"', (size_t)(text->end - quote - 1));
-    size_t room = (size_t)((quote ? quote : text->end) - begin);
+    size_t most = (size_t)((quote ? quote : text->end) - begin);
     /* An escaped backslash before the closing quote makes the prediction too long, never too short. */
-    char *out = sta_arena_alloc(text->arena, room * 3 + 8, 1);
+    char *out = sta_arena_alloc(text->arena, most * 3 + 8, 1);
     const char *first = out;
     const char *plain = begin;
     for (;;) {
@@ -440,7 +440,8 @@ bool sta_json_value(struct sta_json_text *text, struct sta_json_value *value)
     return *text->at == '{' || *text->at == '[' ? nested(text, value) : scalar(text, value);
 }
 
-const char *sta_json_as_text(const struct sta_json_value *value, uint32_t *length, char room[STA_DOUBLE_TEXT])
+const char *sta_json_as_text(const struct sta_json_value *value, uint32_t *length,
+                             char buffer[STA_DOUBLE_TEXT])
 {
     double number;
     *length = value->length;
@@ -452,16 +453,16 @@ const char *sta_json_as_text(const struct sta_json_value *value, uint32_t *lengt
     case STA_JSON_INT: /* as written: there is one way to write an integer, but for minus zero */
         if (value->text != NULL && value->integer != 0)
             return value->text;
-        *length = (uint32_t)sta_format_int(value->integer, room);
-        return room;
+        *length = (uint32_t)sta_format_int(value->integer, buffer);
+        return buffer;
     case STA_JSON_NUMBER:
         if (!sta_parse_double(value->text, value->length, &number))
             return value->text;
-        *length = (uint32_t)sta_format_double(number, room);
-        return room;
+        *length = (uint32_t)sta_format_double(number, buffer);
+        return buffer;
     case STA_JSON_DOUBLE:
-        *length = (uint32_t)sta_format_double(value->number, room);
-        return room;
+        *length = (uint32_t)sta_format_double(value->number, buffer);
+        return buffer;
     default:
         return value->text;
     }

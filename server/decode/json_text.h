@@ -31,10 +31,10 @@ bool sta_json_is_integer(const char *number, size_t length);
 /** Copies a text of any bytes as valid UTF-8, what is not becomes U+FFFD; zeros stay.  @out: room for 3 times
  * @size.  Return: the length. */
 size_t sta_utf8_repair(const char *bytes, size_t size, char *out);
-/** A scalar as text, whatever its JSON type: its own bytes, or numbers in their one form, written to @room.
+/** A scalar as text, whatever its JSON type: its own bytes, or numbers in their one form, written to @buffer.
  * NULL: it is missing. */
 const char *sta_json_as_text(const struct sta_json_value *value, uint32_t *length,
-                             char room[STA_DOUBLE_TEXT]);
+                             char buffer[STA_DOUBLE_TEXT]);
 bool sta_json_fail(struct sta_json_text *text, const char *reason); /* false, always */
 
 #endif

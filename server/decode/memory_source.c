@@ -11,10 +11,10 @@ struct memory_source {
     size_t left;
 };
 
-static enum sta_bytes_state memory_read(struct sta_byte_source *base, char *out, size_t room, size_t *got)
+static enum sta_bytes_state memory_read(struct sta_byte_source *base, char *out, size_t capacity, size_t *got)
 {
     struct memory_source *source = (struct memory_source *)base;
-    *got = STA_MIN(room, source->left);
+    *got = STA_MIN(capacity, source->left);
     if (*got > 0)
         memcpy(out, source->bytes, *got);
     source->bytes += *got;

@@ -26,7 +26,7 @@ void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_va
              (unsigned long long)byte, strerror_r(errno_value, text, sizeof text));
 }
 
-static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, size_t room, size_t *got)
+static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, size_t capacity, size_t *got)
 {
     struct plain_source *source = (struct plain_source *)base;
     ssize_t n;
@@ -34,7 +34,7 @@ static enum sta_bytes_state plain_read(struct sta_byte_source *base, char *out, 
     if (base->consumed == base->file_size)
         return STA_BYTES_END;
     do
-        n = read(source->fd, out, STA_MIN(room, base->file_size - base->consumed));
+        n = read(source->fd, out, STA_MIN(capacity, base->file_size - base->consumed));
     while (n < 0 && errno == EINTR);
     if (n < 0) {
         sta_source_fail(base, base->consumed, errno);

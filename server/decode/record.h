@@ -69,7 +69,7 @@ struct sta_event_plan {
     uint32_t name, cat; /* codes */
     struct sta_referring_arg {
         uint32_t arg; /* which of the record's args, or STA_NO_ARG */
-        enum sta_reference manner;
+        enum sta_reference kind;
     } file, host;
 };
 

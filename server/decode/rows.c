@@ -108,24 +108,24 @@ static void remember(struct last_value *known, const char *text, uint32_t length
 
 static uint32_t name_code(struct sta_rows *rows, const struct sta_json_value *value)
 {
-    char room[STA_DOUBLE_TEXT];
+    char buffer[STA_DOUBLE_TEXT];
     uint32_t length;
-    const char *text = sta_json_as_text(value, &length, room);
+    const char *text = sta_json_as_text(value, &length, buffer);
     return text == NULL ? STA_NO_CODE : sta_dictionary_cache_intern(&rows->names, text, length);
 }
 
 static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *value)
 {
-    char room[STA_DOUBLE_TEXT];
+    char buffer[STA_DOUBLE_TEXT];
     char stack[NAME_ROOM];
     uint32_t length;
-    const char *text = sta_json_as_text(value, &length, room);
+    const char *text = sta_json_as_text(value, &length, buffer);
     if (text == NULL)
         return STA_NO_CODE;
     if (remembers(&rows->last_cat, text, length))
         return rows->last_cat.code;
-    size_t room_needed = STA_LOWER_CASE_ROOM(length);
-    char *lower = room_needed <= sizeof stack ? stack : sta_alloc(room_needed);
+    size_t bytes_needed = STA_LOWER_CASE_ROOM(length);
+    char *lower = bytes_needed <= sizeof stack ? stack : sta_alloc(bytes_needed);
     size_t lower_length = sta_lower_case(text, length, lower);
     uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, lower_length);
     if (lower != stack)
@@ -141,12 +141,12 @@ static bool is_there(const struct sta_json_value *value)
 
 /* A reference is its manner, one char, and its text; of a hash then the source. */
 static uint32_t intern_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
-                                 enum sta_reference manner, const char *text, uint32_t length)
+                                 enum sta_reference kind, const char *text, uint32_t length)
 {
     char stack[NAME_ROOM];
-    size_t size = 1 + (size_t)length + (manner == STA_REFERENCE_HASH ? STA_REFERENCE_SOURCE : 0);
+    size_t size = 1 + (size_t)length + (kind == STA_REFERENCE_HASH ? STA_REFERENCE_SOURCE : 0);
     char *whole = size <= sizeof stack ? stack : sta_alloc(size);
-    whole[0] = (char)manner;
+    whole[0] = (char)kind;
     memcpy(whole + 1, text, length);
     memcpy(whole + 1 + length, &rows->source, size - 1 - length);
     uint32_t code = sta_dictionary_cache_intern(cache, whole, size);
@@ -157,13 +157,13 @@ static uint32_t intern_reference(const struct sta_rows *rows, struct sta_diction
 
 static __attribute__((noinline)) uint32_t
 other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache, struct last_value *last,
-                     const struct sta_json_value *value, enum sta_reference manner)
+                     const struct sta_json_value *value, enum sta_reference kind)
 {
-    char room[STA_DOUBLE_TEXT];
+    char buffer[STA_DOUBLE_TEXT];
     uint32_t length;
-    const char *text = sta_json_as_text(value, &length, room);
-    uint32_t code = intern_reference(rows, cache, manner, text, length);
-    if (manner == STA_REFERENCE_HASH)
+    const char *text = sta_json_as_text(value, &length, buffer);
+    uint32_t code = intern_reference(rows, cache, kind, text, length);
+    if (kind == STA_REFERENCE_HASH)
         remember(last, text, length, code);
     return code;
 }
@@ -177,10 +177,10 @@ static inline uint32_t reference_code(const struct sta_rows *rows, struct sta_di
         return STA_NO_CODE;
     const struct sta_json_value *value = &record->args[referring.arg].value;
     bool as_is = value->kind == STA_JSON_BIG || value->kind == STA_JSON_STRING;
-    bool hash = as_is && referring.manner == STA_REFERENCE_HASH;
+    bool hash = as_is && referring.kind == STA_REFERENCE_HASH;
     return hash && remembers(last, value->text, value->length)
                ? last->code
-               : other_reference_code(rows, cache, last, value, referring.manner);
+               : other_reference_code(rows, cache, last, value, referring.kind);
 }
 
 static __attribute__((noinline)) int64_t unusual_id(const struct sta_json_value *value)
@@ -360,13 +360,13 @@ static const struct sta_json_value *reserved_value(const struct sta_record *reco
 static void define(struct sta_rows *rows, enum sta_definition_kind kind, const struct sta_json_value *key,
                    const struct sta_json_value *name, uint64_t line)
 {
-    char key_room[STA_DOUBLE_TEXT];
-    char name_room[STA_DOUBLE_TEXT];
+    char key_buffer[STA_DOUBLE_TEXT];
+    char name_buffer[STA_DOUBLE_TEXT];
     uint32_t key_length;
     struct sta_definition definition = {.path = rows->path, .line = line};
-    const char *text = sta_json_as_text(key, &key_length, key_room);
+    const char *text = sta_json_as_text(key, &key_length, key_buffer);
     if (name != NULL)
-        definition.text = sta_json_as_text(name, &definition.length, name_room);
+        definition.text = sta_json_as_text(name, &definition.length, name_buffer);
     sta_tables_define(rows->tables, kind, text, key_length, &definition);
 }
 

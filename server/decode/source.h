@@ -18,8 +18,8 @@ enum sta_bytes_state {
 };
 
 struct sta_byte_source {
-    /** Fills up to @room bytes; *got says how many.  After END or CUT it is not called again. */
-    enum sta_bytes_state (*read)(struct sta_byte_source *source, char *out, size_t room, size_t *got);
+    /** Fills up to @capacity bytes; *got says how many.  After END or CUT it is not called again. */
+    enum sta_bytes_state (*read)(struct sta_byte_source *source, char *out, size_t capacity, size_t *got);
     void (*close)(struct sta_byte_source *source); /* frees it */
     uint64_t consumed;                             /* bytes of the file on disk so far */
     uint64_t file_size; /* when it was opened: what is written behind that is for the next time */

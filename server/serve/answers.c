@@ -246,7 +246,7 @@ void sta_flight_land(struct sta_flight *flight, struct sta_content *content, con
     flight->waiters = NULL;
     for (struct sta_waiter *waiter = waiters; waiter; waiter = waiter->next)
         waiter->flight = NULL;
-    bool keep = content != NULL && bytes <= answers->limit / SHARE && sta_account_room(answers->account) > 0;
+    bool keep = content != NULL && bytes <= answers->limit / SHARE && sta_account_left(answers->account) > 0;
     if (keep) {
         flight->content = sta_content_retain(content);
         flight->bytes = bytes;

@@ -77,8 +77,8 @@ static int find_figures(const struct sta_view *view, const struct sta_budget *bu
     return status;
 }
 
-static int prepare_figures(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                           struct sta_error *err)
+static int prepare_figures(struct sta_view *view, const struct sta_budget *budget,
+                           struct sta_response *response, struct sta_error *err)
 {
     struct sta_table table = {0};
     int status = find_figures(view, budget, &table, err);

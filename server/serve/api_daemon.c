@@ -7,15 +7,15 @@
 #include "common/build_id.h"
 #include "serve/routes.h"
 
-int sta_api_health(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_health(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    sta_put_text(&reply->body, "{\"status\":\"ok\"}");
+    sta_put_text(&response->body, "{\"status\":\"ok\"}");
     return STA_OK;
 }
 
-int sta_api_version(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_version(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     sta_put_char(out, '{');
     sta_put_member_text(out, "name", "strata");
     sta_put_member_text(out, "version", call->server->options.version);
@@ -40,10 +40,10 @@ int sta_api_version(struct sta_call *call, struct sta_reply *reply, struct sta_e
     return STA_OK;
 }
 
-int sta_api_settings(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_settings(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     const struct sta_server_options *options = &call->server->options;
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     sta_put_text(out, "{\"settings\":[");
     for (size_t i = 0; i < options->setting_count; i++) {
         sta_put_text(out, i ? ",\n{" : "\n{");
@@ -58,7 +58,7 @@ int sta_api_settings(struct sta_call *call, struct sta_reply *reply, struct sta_
 
 void sta_api_openapi(struct sta_call *call)
 {
-    sta_exchange_reply(call->exchange, sta_content_choose(call->server->openapi, call->exchange));
+    sta_exchange_response(call->exchange, sta_content_choose(call->server->openapi, call->exchange));
 }
 
 /* ---- figures for Prometheus */
@@ -176,10 +176,10 @@ static uint64_t resident_bytes(void)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-int sta_api_metrics(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_metrics(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_server *server = call->server;
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     sta_metrics_head(out, "strata_build_info", "gauge", "Version of the program.");
     sta_put_format(out, "strata_build_info{version=\"%s\"} 1\n", server->options.version);
     sta_metrics_put(server->metrics, out);
@@ -191,6 +191,6 @@ int sta_api_metrics(struct sta_call *call, struct sta_reply *reply, struct sta_e
     put_traces(out, server->options.library);
     put_memory(out, server->options.account);
     put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
-    reply->content_type = call->route->content_type;
+    response->content_type = call->route->content_type;
     return STA_OK;
 }

@@ -321,8 +321,8 @@ static void put_markdown(struct sta_buffer *out, const struct sta_view *view,
     free(name);
 }
 
-static int compute_findings(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                            struct sta_error *err)
+static int compute_findings(struct sta_view *view, const struct sta_budget *budget,
+                            struct sta_response *response, struct sta_error *err)
 {
     const char *format = view->values[STA_PARAMETER_FINDINGS_FORMAT].text;
     const struct sta_findings_answer *answer;
@@ -331,13 +331,13 @@ static int compute_findings(struct sta_view *view, const struct sta_budget *budg
     if (status != STA_OK)
         return status;
     if (strcmp(format, "markdown") == 0) {
-        reply->content_type = "text/markdown; charset=utf-8";
-        put_markdown(&reply->body, view, answer);
+        response->content_type = "text/markdown; charset=utf-8";
+        put_markdown(&response->body, view, answer);
     } else if (strcmp(format, "json") == 0) {
-        put_document(&reply->body, view, answer);
+        put_document(&response->body, view, answer);
     } else {
-        reply->content_type = sta_format_content_type(sta_format_of(format));
-        put_rows(&reply->body, view, sta_format_of(format), answer);
+        response->content_type = sta_format_content_type(sta_format_of(format));
+        put_rows(&response->body, view, sta_format_of(format), answer);
     }
     sta_result_release(result);
     return STA_OK;
@@ -413,12 +413,12 @@ static void put_cause_changes(struct sta_buffer *out, const struct sta_table *be
     sta_put_char(out, ']');
 }
 
-static int compute_compared(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                            struct sta_error *err)
+static int compute_compared(struct sta_view *view, const struct sta_budget *budget,
+                            struct sta_response *response, struct sta_error *err)
 {
     const struct sta_findings_answer *before, *now;
     struct sta_result *first = NULL, *second = NULL;
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     int status = sta_view_ask_findings(view, 0, budget, &first, &before, err);
     if (status == STA_OK)
         status = sta_view_ask_findings(view, 1, budget, &second, &now, err);

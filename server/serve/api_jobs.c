@@ -11,38 +11,38 @@ static int fail_unknown(const char *id, struct sta_error *err)
                     id);
 }
 
-int sta_api_jobs(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_jobs(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     size_t count;
     struct sta_job_view *views = sta_jobs_list(call->server->options.jobs, &count);
-    sta_put_text(&reply->body, "{\"jobs\":[");
+    sta_put_text(&response->body, "{\"jobs\":[");
     for (size_t i = 0; i < count; i++) {
-        sta_put_text(&reply->body, i ? ",\n" : "\n");
-        sta_put_job(&reply->body, &views[i]);
+        sta_put_text(&response->body, i ? ",\n" : "\n");
+        sta_put_job(&response->body, &views[i]);
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_text(&response->body, "]}");
     free(views);
     return STA_OK;
 }
 
-int sta_api_job(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_job(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_job_view view;
     if (!sta_jobs_view(call->server->options.jobs, call->captures[0], &view))
         return fail_unknown(call->captures[0], err);
-    sta_put_job(&reply->body, &view);
+    sta_put_job(&response->body, &view);
     return STA_OK;
 }
 
-int sta_api_job_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_job_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_job_view view;
     struct sta_jobs *jobs = call->server->options.jobs;
     if (sta_jobs_cancel(jobs, call->captures[0], err) != STA_OK ||
         !sta_jobs_view(jobs, call->captures[0], &view))
         return fail_unknown(call->captures[0], err);
-    sta_put_job(&reply->body, &view);
-    reply->status = 202;
+    sta_put_job(&response->body, &view);
+    response->status = 202;
     return STA_OK;
 }
 
@@ -74,16 +74,16 @@ static enum sta_stream_state follow(void *context, struct sta_buffer *out, bool 
 void sta_api_job_events(struct sta_call *call)
 {
     struct sta_job_view view;
-    struct sta_reply reply;
+    struct sta_response response;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_jobs *jobs = call->server->options.jobs;
-    sta_reply_init(&reply);
+    sta_response_init(&response);
     if (!sta_jobs_view(jobs, call->captures[0], &view)) {
-        sta_call_answer(call, fail_unknown(call->captures[0], &err), &reply, &err, false);
+        sta_call_answer(call, fail_unknown(call->captures[0], &err), &response, &err, false);
     } else if (sta_exchange_method(call->exchange) == STA_HEAD) {
-        reply.content_type = call->route->content_type;
-        reply.no_store = true;
-        sta_call_answer(call, STA_OK, &reply, &err, false);
+        response.content_type = call->route->content_type;
+        response.no_store = true;
+        sta_call_answer(call, STA_OK, &response, &err, false);
     } else {
         struct follower *follower = sta_alloc(sizeof *follower);
         follower->jobs = jobs;
@@ -91,6 +91,6 @@ void sta_api_job_events(struct sta_call *call)
         sta_exchange_stream(
             call->exchange, call->route->content_type,
             &(struct sta_stream_source){.produce = follow, .release = free, .context = follower});
-        sta_reply_fini(&reply);
+        sta_response_fini(&response);
     }
 }

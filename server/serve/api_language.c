@@ -33,13 +33,13 @@ static void put_words(struct sta_buffer *out, enum sta_word_kind kind, const cha
     }
 }
 
-int sta_api_language(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_language(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const char *const kinds[] = {[STA_WORD_SCALAR] = "scalar",
                                         [STA_WORD_AGGREGATE] = "aggregate",
                                         [STA_WORD_METHOD] = "method",
                                         [STA_WORD_TEXT_METHOD] = "text_method"};
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     bool first = true;
     sta_put_text(out, "{\"functions\":[");
     for (enum sta_word_kind kind = STA_WORD_SCALAR; kind <= STA_WORD_TEXT_METHOD; kind++)

@@ -19,17 +19,18 @@ static void put_definitions(struct sta_buffer *out, const struct sta_table *tabl
 }
 
 /* @name: NULL: all. */
-static int explain(struct sta_call *call, const char *name, struct sta_reply *reply, struct sta_error *err)
+static int explain(struct sta_call *call, const char *name, struct sta_response *response,
+                   struct sta_error *err)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     struct sta_table table;
     int status = STA_OK;
     sta_metrics_explain(presets, name, &table);
-    sta_put_char(&reply->body, '{');
+    sta_put_char(&response->body, '{');
     if (name != NULL)
-        sta_put_member_text(&reply->body, "name", name);
-    put_definitions(&reply->body, &table);
-    sta_put_char(&reply->body, '}');
+        sta_put_member_text(&response->body, "name", name);
+    put_definitions(&response->body, &table);
+    sta_put_char(&response->body, '}');
     if (table.rows == 0)
         status = sta_fail(err, STA_ENOTFOUND,
                           "No layered table has a column \"%.60s\"; /api/v1/metrics lists all", name);
@@ -38,12 +39,12 @@ static int explain(struct sta_call *call, const char *name, struct sta_reply *re
     return status;
 }
 
-int sta_api_metrics_explained(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_metrics_explained(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    return explain(call, NULL, reply, err);
+    return explain(call, NULL, response, err);
 }
 
-int sta_api_metric_explained(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_metric_explained(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    return explain(call, call->captures[0], reply, err);
+    return explain(call, call->captures[0], response, err);
 }

@@ -283,7 +283,7 @@ static int make_compatible(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
-static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                       struct sta_error *err)
 {
     struct sta_overlap_question question = question_of(view);
@@ -292,8 +292,8 @@ static int print_page(struct sta_view *view, const struct sta_budget *budget, st
     if (status != STA_OK)
         return sta_view_blame(view, err);
     char *page = sta_overlap_page(&answer);
-    reply->content_type = "text/plain; charset=utf-8";
-    sta_put_text(&reply->body, page);
+    response->content_type = "text/plain; charset=utf-8";
+    sta_put_text(&response->body, page);
     free(page);
     sta_overlap_answer_fini(&answer);
     return STA_OK;

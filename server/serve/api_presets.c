@@ -173,28 +173,28 @@ static void put_set_aside(struct sta_buffer *out, const struct sta_library *libr
     free(names);
 }
 
-int sta_api_presets(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_presets(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
-    sta_put_text(&reply->body, "{\"presets\":[");
+    sta_put_text(&response->body, "{\"presets\":[");
     for (size_t i = 0; i < sta_presets_count(presets); i++) {
-        sta_put_text(&reply->body, i ? ",\n" : "\n");
-        put_preset(&reply->body, sta_presets_at(presets, i));
+        sta_put_text(&response->body, i ? ",\n" : "\n");
+        put_preset(&response->body, sta_presets_at(presets, i));
     }
-    sta_put_char(&reply->body, ']');
-    put_set_aside(&reply->body, call->server->options.library);
-    sta_put_char(&reply->body, '}');
+    sta_put_char(&response->body, ']');
+    put_set_aside(&response->body, call->server->options.library);
+    sta_put_char(&response->body, '}');
     sta_presets_release(presets);
     return STA_OK;
 }
 
-int sta_api_preset(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_preset(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
     int status = STA_OK;
     if (preset != NULL)
-        put_preset(&reply->body, preset);
+        put_preset(&response->body, preset);
     else
         status = sta_fail(err, STA_ENOTFOUND, "There is no preset \"%.60s\"; /api/v1/presets lists all",
                           call->captures[0]);
@@ -227,35 +227,35 @@ void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *
 }
 
 /* A problem document with the list of mistakes. */
-static int answer_mistakes(struct sta_reply *reply, struct sta_error *err,
+static int answer_mistakes(struct sta_response *response, struct sta_error *err,
                            const struct sta_preset_mistakes *mistakes)
 {
     sta_at(err, "/yaml", -1);
     struct sta_problem problem = sta_problem_of(err);
-    sta_reply_problem(reply, &problem);
-    reply->body.size--; /* the closing brace */
-    sta_put_mistakes(&reply->body, mistakes);
-    sta_put_char(&reply->body, '}');
+    sta_response_problem(response, &problem);
+    response->body.size--; /* the closing brace */
+    sta_put_mistakes(&response->body, mistakes);
+    sta_put_char(&response->body, '}');
     return STA_OK;
 }
 
-static void answer_preset(struct sta_call *call, struct sta_reply *reply, bool created)
+static void answer_preset(struct sta_call *call, struct sta_response *response, bool created)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
-    reply->status = created ? 201 : 200;
+    response->status = created ? 201 : 200;
     if (preset != NULL) {
-        put_preset(&reply->body, preset);
+        put_preset(&response->body, preset);
     } else { /* a template is no preset itself */
-        sta_put_char(&reply->body, '{');
-        sta_put_member_text(&reply->body, "name", call->captures[0]);
-        sta_put_member_bool(&reply->body, "template", true);
-        sta_put_char(&reply->body, '}');
+        sta_put_char(&response->body, '{');
+        sta_put_member_text(&response->body, "name", call->captures[0]);
+        sta_put_member_bool(&response->body, "template", true);
+        sta_put_char(&response->body, '}');
     }
     sta_presets_release(presets);
 }
 
-int sta_api_preset_put(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_preset_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0}};
     const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
@@ -269,16 +269,16 @@ int sta_api_preset_put(struct sta_call *call, struct sta_reply *reply, struct st
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     status = sta_library_put_preset(call->server->options.library, &change, &created, mistakes, err);
     if (status == STA_OK)
-        answer_preset(call, reply, created);
+        answer_preset(call, response, created);
     else if (mistakes->count > 0)
-        status = answer_mistakes(reply, err, mistakes);
+        status = answer_mistakes(response, err, mistakes);
     free(mistakes);
     sta_body_fini(&body);
     return status;
 }
 
-int sta_api_preset_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_preset_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    reply->status = 204;
+    response->status = 204;
     return sta_library_delete_preset(call->server->options.library, call->captures[0], err);
 }

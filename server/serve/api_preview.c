@@ -111,7 +111,7 @@ static void put_unmatched(struct sta_buffer *out, const struct sta_table *functi
 }
 
 static int answer(struct sta_view *view, const struct sta_presets *presets, const struct sta_budget *budget,
-                  struct sta_reply *reply, struct sta_error *err)
+                  struct sta_response *response, struct sta_error *err)
 {
     const char *filters = text_of(view, "filters");
     struct sta_question question = {.snapshot = view->snapshot,
@@ -123,32 +123,32 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
     int status = sta_preset_preview(&question, budget, &preview, err);
     if (status != STA_OK)
         return status;
-    sta_put_char(&reply->body, '{');
-    sta_put_names(&reply->body, &names, &preview.facts);
-    put_layers(&reply->body, &preview.layers);
-    put_unmatched(&reply->body, &preview.unmatched);
-    sta_put_text(&reply->body, ",\"mistakes\":[]}");
+    sta_put_char(&response->body, '{');
+    sta_put_names(&response->body, &names, &preview.facts);
+    put_layers(&response->body, &preview.layers);
+    put_unmatched(&response->body, &preview.unmatched);
+    sta_put_text(&response->body, ",\"mistakes\":[]}");
     sta_preset_preview_fini(&preview);
     return STA_OK;
 }
 
 /* What is wrong with a text is the answer to the question how it would do. */
 static void answer_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
-                            struct sta_reply *reply)
+                            struct sta_response *response)
 {
-    sta_put_char(&reply->body, '{');
-    sta_put_member_text(&reply->body, "preset", view->preset);
-    sta_put_text(&reply->body, ",\"layers\":[],\"unmatched_functions\":[]");
-    sta_put_mistakes(&reply->body, mistakes);
-    sta_put_char(&reply->body, '}');
+    sta_put_char(&response->body, '{');
+    sta_put_member_text(&response->body, "preset", view->preset);
+    sta_put_text(&response->body, ",\"layers\":[],\"unmatched_functions\":[]");
+    sta_put_mistakes(&response->body, mistakes);
+    sta_put_char(&response->body, '}');
 }
 
-static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                    struct sta_error *err)
 {
     const char *text = text_of(view, "yaml");
     if (text == NULL)
-        return answer(view, view->presets, budget, reply, err);
+        return answer(view, view->presets, budget, response, err);
     struct sta_preset_change change = {view->preset, text, strlen(text)};
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     struct sta_presets *presets = NULL;
@@ -156,9 +156,9 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     if (status == STA_OK && sta_presets_find(presets, view->preset) == NULL)
         status = sta_fail(err, STA_EINPUT, "A template has no layers to count: it is only to be extended");
     if (status == STA_OK) {
-        status = answer(view, presets, budget, reply, err);
+        status = answer(view, presets, budget, response, err);
     } else if (mistakes->count > 0) {
-        answer_mistakes(view, mistakes, reply);
+        answer_mistakes(view, mistakes, response);
         status = STA_OK;
     }
     sta_presets_release(presets);

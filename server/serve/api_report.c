@@ -136,15 +136,15 @@ static void put_content(struct sta_buffer *out, const struct sta_content_report 
     sta_put_char(out, '}');
 }
 
-static int compute_report(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                          struct sta_error *err)
+static int compute_report(struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
     struct sta_content_report content = {0};
     int status = sta_content_report(view->presets, view->snapshot, budget, &content, err);
     if (status != STA_OK)
         return status;
     const struct sta_entities *entities = sta_snapshot_entities(view->snapshot);
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     size_t count;
     const struct sta_source **sources = sorted_sources(view->snapshot, &count);
     sta_put_char(out, '{');

@@ -32,22 +32,22 @@ static void put_rule(struct sta_buffer *out, const struct sta_rule_info *rule)
     sta_put_char(out, '}');
 }
 
-int sta_api_rules(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_rules(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     (void)err;
-    sta_put_text(&reply->body, "{\"rules\":[");
+    sta_put_text(&response->body, "{\"rules\":[");
     for (size_t i = 0; i < sta_rule_count(presets); i++) {
         const struct sta_rule_info rule = sta_rule_at(presets, i);
-        sta_put_text(&reply->body, i > 0 ? ",\n" : "\n");
-        put_rule(&reply->body, &rule);
+        sta_put_text(&response->body, i > 0 ? ",\n" : "\n");
+        put_rule(&response->body, &rule);
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_text(&response->body, "]}");
     sta_presets_release(presets);
     return STA_OK;
 }
 
-static bool answer_rule(struct sta_call *call, struct sta_reply *reply)
+static bool answer_rule(struct sta_call *call, struct sta_response *response)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     bool found = false;
@@ -55,15 +55,15 @@ static bool answer_rule(struct sta_call *call, struct sta_reply *reply)
         const struct sta_rule_info rule = sta_rule_at(presets, i);
         found = strcmp(rule.id, call->captures[0]) == 0;
         if (found)
-            put_rule(&reply->body, &rule);
+            put_rule(&response->body, &rule);
     }
     sta_presets_release(presets);
     return found;
 }
 
-int sta_api_rule(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_rule(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    if (answer_rule(call, reply))
+    if (answer_rule(call, response))
         return STA_OK;
     return sta_fail(err, STA_ENOTFOUND, "There is no rule \"%.60s\"; /api/v1/findings/rules lists all",
                     call->captures[0]);
@@ -117,8 +117,8 @@ static int check_preview(struct sta_view *view, struct sta_error *err)
     return status == STA_OK ? sta_view_default_preset(view, err) : status;
 }
 
-static int compute_preview(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                           struct sta_error *err)
+static int compute_preview(struct sta_view *view, const struct sta_budget *budget,
+                           struct sta_response *response, struct sta_error *err)
 {
     struct sta_findings_answer answer;
     struct sta_buffer text;
@@ -140,10 +140,10 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     sta_buffer_fini(&text);
     if (status != STA_OK)
         return status;
-    sta_put_char(&reply->body, '{');
-    sta_put_member(&reply->body, "finding");
-    sta_put_finding(&reply->body, &answer.items[0]);
-    sta_put_char(&reply->body, '}');
+    sta_put_char(&response->body, '{');
+    sta_put_member(&response->body, "finding");
+    sta_put_finding(&response->body, &answer.items[0]);
+    sta_put_char(&response->body, '}');
     sta_findings_answer_fini(&answer);
     return STA_OK;
 }
@@ -158,30 +158,30 @@ const struct sta_view_kind sta_view_findings_preview = {.name = "findings_previe
 /* ---- changes */
 
 static int put_text(struct sta_call *call, const struct sta_buffer *text, bool object,
-                    struct sta_reply *reply, struct sta_error *err)
+                    struct sta_response *response, struct sta_error *err)
 {
     const struct sta_preset_change change = {call->captures[0], text->data, text->size};
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     bool created = false;
     int status = sta_library_put_rule(call->server->options.library, &change, &created, mistakes, err);
     if (status == STA_OK) {
-        reply->status = created ? 201 : 200;
-        answer_rule(call, reply);
+        response->status = created ? 201 : 200;
+        answer_rule(call, response);
     } else if (mistakes->count > 0) {
         sta_at(err, mistakes->items[0].pointer, err->position);
         place_mistake(object, err);
         struct sta_problem problem = sta_problem_of(err);
-        sta_reply_problem(reply, &problem);
-        reply->body.size--; /* the closing brace */
-        sta_put_mistakes(&reply->body, mistakes);
-        sta_put_char(&reply->body, '}');
+        sta_response_problem(response, &problem);
+        response->body.size--; /* the closing brace */
+        sta_put_mistakes(&response->body, mistakes);
+        sta_put_char(&response->body, '}');
         status = STA_OK;
     }
     free(mistakes);
     return status;
 }
 
-int sta_api_rule_put(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_rule_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
     struct sta_arena memory = {0};
@@ -193,14 +193,14 @@ int sta_api_rule_put(struct sta_call *call, struct sta_reply *reply, struct sta_
     if (status == STA_OK)
         status = text_of_rule(request, &text, &object, err);
     if (status == STA_OK)
-        status = put_text(call, &text, object, reply, err);
+        status = put_text(call, &text, object, response, err);
     sta_buffer_fini(&text);
     sta_arena_fini(&memory);
     return status;
 }
 
-int sta_api_rule_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_rule_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    reply->status = 204;
+    response->status = 204;
     return sta_library_delete_rule(call->server->options.library, call->captures[0], err);
 }

@@ -297,10 +297,10 @@ static void put_ledger(const struct sta_view *view, struct sta_buffer *out)
 static const char policy[] = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
                              "form-action 'none'; frame-ancestors 'none'";
 
-static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                    struct sta_error *err)
 {
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     const struct sta_findings_answer *answer;
     struct sta_result *result;
     struct sta_trace_entry entry;
@@ -327,8 +327,8 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
         status = put_stragglers(view, budget, out, err);
     if (status == STA_OK)
         put_ledger(view, out);
-    reply->content_type = "text/html; charset=utf-8";
-    sta_reply_header(reply, "Content-Security-Policy", policy);
+    response->content_type = "text/html; charset=utf-8";
+    sta_response_header(response, "Content-Security-Policy", policy);
     sta_result_release(result);
     return status;
 }

@@ -117,23 +117,23 @@ static void put_saved(struct sta_buffer *out, const struct saved *one)
     sta_put_char(out, '}');
 }
 
-int sta_api_queries(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_queries(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct saved_list list;
     int status = load(call->server->options.store, &list, err);
     if (status != STA_OK)
         return status;
-    sta_put_text(&reply->body, "{\"queries\":[");
+    sta_put_text(&response->body, "{\"queries\":[");
     for (size_t i = 0; i < list.count; i++) {
-        sta_put_text(&reply->body, i ? ",\n" : "\n");
-        put_saved(&reply->body, &list.items[i]);
+        sta_put_text(&response->body, i ? ",\n" : "\n");
+        put_saved(&response->body, &list.items[i]);
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_text(&response->body, "]}");
     list_fini(&list);
     return STA_OK;
 }
 
-int sta_api_saved(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_saved(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct saved_list list;
     bool found;
@@ -142,7 +142,7 @@ int sta_api_saved(struct sta_call *call, struct sta_reply *reply, struct sta_err
         return status;
     size_t at = place_of(&list, call->captures[0], &found);
     if (found)
-        put_saved(&reply->body, &list.items[at]);
+        put_saved(&response->body, &list.items[at]);
     else
         status = fail_unknown(call->captures[0], err);
     list_fini(&list);
@@ -183,7 +183,7 @@ static int check_name(const char *name, struct sta_error *err)
     return sta_fail(err, STA_EINPUT, "The name has more than %d bytes", NAME_LENGTH);
 }
 
-int sta_api_saved_put(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_saved_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
     struct sta_store *store = call->server->options.store;
@@ -204,7 +204,7 @@ int sta_api_saved_put(struct sta_call *call, struct sta_reply *reply, struct sta
         if (status == STA_OK)
             status = keep(store, &list, err);
         if (status == STA_OK)
-            put_saved(&reply->body, changed);
+            put_saved(&response->body, changed);
         list_fini(&list);
     }
     uv_mutex_unlock(&lock);
@@ -212,7 +212,7 @@ int sta_api_saved_put(struct sta_call *call, struct sta_reply *reply, struct sta
     return status;
 }
 
-int sta_api_saved_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_saved_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_store *store = call->server->options.store;
     struct saved_list list;
@@ -233,6 +233,6 @@ int sta_api_saved_delete(struct sta_call *call, struct sta_reply *reply, struct 
         list_fini(&list);
     }
     uv_mutex_unlock(&lock);
-    reply->status = 204;
+    response->status = 204;
     return status;
 }

@@ -6,9 +6,10 @@
 
 #define TOKEN_LENGTH 1000
 
-static void put_session(struct sta_call *call, struct sta_reply *reply, const struct sta_identity *identity)
+static void put_session(struct sta_call *call, struct sta_response *response,
+                        const struct sta_identity *identity)
 {
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     sta_put_char(out, '{');
     sta_put_member_bool(out, "sign_in_needed", sta_access_has_tokens(call->server->access));
     sta_put_member_text(out, "name", identity->name[0] ? identity->name : NULL);
@@ -16,24 +17,25 @@ static void put_session(struct sta_call *call, struct sta_reply *reply, const st
     sta_put_char(out, '}');
 }
 
-int sta_api_session(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_session(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    put_session(call, reply, &call->identity);
+    put_session(call, response, &call->identity);
     return STA_OK;
 }
 
 /* Behind a proxy that speaks TLS, the cookie is for TLS only. */
-static void set_cookie(struct sta_call *call, struct sta_reply *reply, const char *session, unsigned seconds)
+static void set_cookie(struct sta_call *call, struct sta_response *response, const char *session,
+                       unsigned seconds)
 {
     char cookie[256];
     const char *scheme = sta_exchange_header(call->exchange, "X-Forwarded-Proto");
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; Max-Age=%u; HttpOnly; SameSite=Strict%s",
              sta_access_cookie(call->server->access), session, seconds,
              scheme != NULL && strcmp(scheme, "https") == 0 ? "; Secure" : "");
-    sta_reply_header(reply, "Set-Cookie", cookie);
+    sta_response_header(response, "Set-Cookie", cookie);
 }
 
-int sta_api_session_create(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_session_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"token", STA_MEMBER_TEXT, true, TOKEN_LENGTH, 0}};
     struct sta_body body;
@@ -49,22 +51,22 @@ int sta_api_session_create(struct sta_call *call, struct sta_reply *reply, struc
                                sta_exchange_client(call->exchange)->number, session, &call->identity, err);
     sta_body_fini(&body);
     if (!needed) {
-        put_session(call, reply, &call->identity);
+        put_session(call, response, &call->identity);
     } else if (status == STA_OK) {
         sta_call_note_user(call);
-        put_session(call, reply, &call->identity);
-        set_cookie(call, reply, session, STA_SESSION_SECONDS);
+        put_session(call, response, &call->identity);
+        set_cookie(call, response, session, STA_SESSION_SECONDS);
     } else {
         struct sta_problem problem = {status == STA_EBUSY ? 429 : 401, err->text, "/token", -1, NULL};
-        sta_reply_problem(reply, &problem);
+        sta_response_problem(response, &problem);
     }
     return STA_OK;
 }
 
-int sta_api_session_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_session_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     sta_access_sign_out(call->server->access, sta_exchange_header(call->exchange, "Cookie"));
-    set_cookie(call, reply, "", 0);
-    reply->status = 204;
+    set_cookie(call, response, "", 0);
+    response->status = 204;
     return STA_OK;
 }

@@ -23,10 +23,10 @@ int sta_view_default_preset(struct sta_view *view, struct sta_error *err)
     return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
 }
 
-/* A call of the timeline: fills the reply or makes the result, whichever its kind has. */
+/* A call of the timeline: fills the response or makes the result, whichever its kind has. */
 struct output {
     const struct sta_view *view;
-    struct sta_reply *reply;
+    struct sta_response *response;
     struct sta_result **result;
 };
 typedef int answer_call(const struct sta_timeline_query *query, const struct sta_budget *budget,
@@ -55,10 +55,10 @@ static int on_timeline(answer_call *answer, const struct sta_budget *budget, con
     return status;
 }
 
-static int write_reply(answer_call *answer, const struct sta_view *view, const struct sta_budget *budget,
-                       struct sta_reply *reply, struct sta_error *err)
+static int write_response(answer_call *answer, const struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
-    int status = on_timeline(answer, budget, &(struct output){.view = view, .reply = reply}, err);
+    int status = on_timeline(answer, budget, &(struct output){.view = view, .response = response}, err);
     return status == STA_OK ? STA_OK : sta_view_blame(view, err);
 }
 
@@ -88,13 +88,13 @@ static int answer_keep(const struct sta_timeline_query *query, const struct sta_
 static bool is_affordable(const struct sta_view *view)
 {
     return !view->prepared || sta_timeline_size_to_make(view->snapshot) <=
-                                      sta_account_room(view->server->options.account) / PREPARED_SHARE;
+                                  sta_account_left(view->server->options.account) / PREPARED_SHARE;
 }
 
-static int compute_keep(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int compute_keep(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err)
 {
-    return is_affordable(view) ? write_reply(answer_keep, view, budget, reply, err) : STA_OK;
+    return is_affordable(view) ? write_response(answer_keep, view, budget, response, err) : STA_OK;
 }
 
 const struct sta_view_kind sta_view_timeline_keep = {
@@ -108,16 +108,16 @@ static int answer_events(const struct sta_timeline_query *query, const struct st
     struct sta_timeline_columns columns;
     int status = sta_timeline_events(query, budget, &columns, err);
     if (status == STA_OK) {
-        sta_put_timeline_events(&output->reply->body, &columns);
+        sta_put_timeline_events(&output->response->body, &columns);
         sta_timeline_columns_fini(&columns);
     }
     return status;
 }
 
-static int compute_events(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                          struct sta_error *err)
+static int compute_events(struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
-    return write_reply(answer_events, view, budget, reply, err);
+    return write_response(answer_events, view, budget, response, err);
 }
 
 static int answer_density(const struct sta_timeline_query *query, const struct sta_budget *budget,
@@ -126,16 +126,16 @@ static int answer_density(const struct sta_timeline_query *query, const struct s
     struct sta_timeline_columns columns;
     int status = sta_timeline_density(query, budget, &columns, err);
     if (status == STA_OK) {
-        sta_put_timeline_density(&output->reply->body, &columns);
+        sta_put_timeline_density(&output->response->body, &columns);
         sta_timeline_columns_fini(&columns);
     }
     return status;
 }
 
-static int compute_density(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                           struct sta_error *err)
+static int compute_density(struct sta_view *view, const struct sta_budget *budget,
+                           struct sta_response *response, struct sta_error *err)
 {
-    return write_reply(answer_density, view, budget, reply, err);
+    return write_response(answer_density, view, budget, response, err);
 }
 
 const struct sta_view_kind sta_view_timeline_events = {.name = "timeline_events",
@@ -274,20 +274,20 @@ static int answer_stacks(const struct sta_timeline_query *query, const struct st
     int status = sta_timeline_call_stacks(query, budget, &stacks, err);
     if (status == STA_OK) {
         if (strcmp(output->view->text_form, "folded") == 0) {
-            output->reply->content_type = "text/plain; charset=utf-8";
-            put_folded(&output->reply->body, &stacks);
+            output->response->content_type = "text/plain; charset=utf-8";
+            put_folded(&output->response->body, &stacks);
         } else {
-            status = sta_put_speedscope(&output->reply->body, &stacks, err);
+            status = sta_put_speedscope(&output->response->body, &stacks, err);
         }
         sta_timeline_stacks_fini(&stacks);
     }
     return status;
 }
 
-static int write_folded(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int write_folded(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err)
 {
-    return write_reply(answer_stacks, view, budget, reply, err);
+    return write_response(answer_stacks, view, budget, response, err);
 }
 
 const struct sta_view_kind sta_view_call_tree = {
@@ -389,23 +389,23 @@ static int answer_event(const struct sta_timeline_query *query, const struct sta
     struct sta_timeline_event event;
     int status = sta_timeline_event(query, output->view->part, budget, &event, err);
     if (status == STA_OK) {
-        put_event(&output->reply->body, &event);
+        put_event(&output->response->body, &event);
         sta_timeline_event_fini(&event);
     }
     return status;
 }
 
-static int compute_event(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                         struct sta_error *err)
+static int compute_event(struct sta_view *view, const struct sta_budget *budget,
+                         struct sta_response *response, struct sta_error *err)
 {
-    return write_reply(answer_event, view, budget, reply, err);
+    return write_response(answer_event, view, budget, response, err);
 }
 
 static int answer_search(const struct sta_timeline_query *query, const struct sta_budget *budget,
                          const struct output *output, struct sta_error *err)
 {
     struct sta_timeline_found found;
-    struct sta_buffer *out = &output->reply->body;
+    struct sta_buffer *out = &output->response->body;
     int status = sta_timeline_search(query, budget, &found, err);
     if (status == STA_OK) {
         sta_put_char(out, '{');
@@ -426,10 +426,10 @@ static int answer_search(const struct sta_timeline_query *query, const struct st
     return status;
 }
 
-static int compute_search(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                          struct sta_error *err)
+static int compute_search(struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
-    return write_reply(answer_search, view, budget, reply, err);
+    return write_response(answer_search, view, budget, response, err);
 }
 
 const struct sta_view_kind sta_view_timeline_event = {.name = "timeline_event",
@@ -450,14 +450,14 @@ static int answer_export(const struct sta_timeline_query *query, const struct st
     struct sta_timeline_export export;
     int status = sta_timeline_export(query, budget, &export, err);
     if (status == STA_OK) {
-        sta_put_chrome_trace(&output->reply->body, &export);
+        sta_put_chrome_trace(&output->response->body, &export);
         sta_timeline_export_fini(&export);
     }
     return status;
 }
 
 int sta_view_write_chrome_trace(struct sta_view *view, const struct sta_budget *budget,
-                                struct sta_reply *reply, struct sta_error *err)
+                                struct sta_response *response, struct sta_error *err)
 {
-    return write_reply(answer_export, view, budget, reply, err);
+    return write_response(answer_export, view, budget, response, err);
 }

@@ -11,32 +11,32 @@
 #define TAGS 64
 #define TAG_LENGTH 100
 
-int sta_api_traces(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_traces(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     size_t count;
     struct sta_trace_view *views = sta_library_list(call->server->options.library, &count);
-    sta_put_text(&reply->body, "{\"traces\":[");
+    sta_put_text(&response->body, "{\"traces\":[");
     for (size_t i = 0; i < count; i++) {
-        sta_put_text(&reply->body, i ? ",\n" : "\n");
-        sta_put_trace(call->server, &reply->body, &views[i]);
+        sta_put_text(&response->body, i ? ",\n" : "\n");
+        sta_put_trace(call->server, &response->body, &views[i]);
         sta_trace_view_fini(&views[i]);
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_text(&response->body, "]}");
     free(views);
     return STA_OK;
 }
 
-int sta_api_trace(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    return sta_put_trace_by_id(call->server, &reply->body, call->captures[0], err);
+    return sta_put_trace_by_id(call->server, &response->body, call->captures[0], err);
 }
 
 /* {"trace": .., "job": ..}; the job is null when nothing has to be done. */
-static int put_accepted(struct sta_call *call, struct sta_reply *reply, const char *trace, const char *job,
-                        struct sta_error *err)
+static int put_accepted(struct sta_call *call, struct sta_response *response, const char *trace,
+                        const char *job, struct sta_error *err)
 {
     struct sta_job_view view;
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     char location[64];
     sta_put_char(out, '{');
     sta_put_member(out, "trace");
@@ -50,8 +50,8 @@ static int put_accepted(struct sta_call *call, struct sta_reply *reply, const ch
         sta_put_text(out, "null");
     sta_put_char(out, '}');
     snprintf(location, sizeof location, "/api/v1/traces/%s", trace);
-    sta_reply_header(reply, "Location", location);
-    reply->status = job[0] != '\0' ? 202 : 200;
+    sta_response_header(response, "Location", location);
+    response->status = job[0] != '\0' ? 202 : 200;
     return STA_OK;
 }
 
@@ -63,7 +63,7 @@ static int check_format(const char *format, struct sta_error *err)
     return sta_at(err, "/format", -1);
 }
 
-int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {
         {"path", STA_MEMBER_TEXT, true, PATH_LENGTH, 0},
@@ -83,7 +83,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct 
         status = sta_library_register(call->server->options.library, body.values[0].text, body.values[1].text,
                                       body.values[3].truth, &registration, err);
         if (status == STA_OK)
-            status = put_accepted(call, reply, registration.trace, registration.job, err);
+            status = put_accepted(call, response, registration.trace, registration.job, err);
         else
             sta_at(err, "/path", -1);
     }
@@ -91,7 +91,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_reply *reply, struct 
     return status;
 }
 
-int sta_api_trace_patch(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace_patch(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {
         {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
@@ -109,13 +109,13 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_reply *reply, struct s
         status =
             sta_library_follow(call->server->options.library, call->captures[0], body.values[2].truth, err);
     sta_body_fini(&body);
-    return status == STA_OK ? sta_put_trace_by_id(call->server, &reply->body, call->captures[0], err)
+    return status == STA_OK ? sta_put_trace_by_id(call->server, &response->body, call->captures[0], err)
                             : status;
 }
 
-int sta_api_trace_delete(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    reply->status = 204;
+    response->status = 204;
     sta_kept_results_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
     sta_timelines_forget(call->server->timelines, call->captures[0]);
     int status = sta_library_remove(call->server->options.library, call->captures[0], err);
@@ -123,18 +123,18 @@ int sta_api_trace_delete(struct sta_call *call, struct sta_reply *reply, struct 
     return status;
 }
 
-int sta_api_trace_refresh(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace_refresh(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     char job[STA_JOB_ID_SIZE] = "";
     int status = sta_library_refresh(call->server->options.library, call->captures[0], job, err);
-    return status == STA_OK ? put_accepted(call, reply, call->captures[0], job, err) : status;
+    return status == STA_OK ? put_accepted(call, response, call->captures[0], job, err) : status;
 }
 
-int sta_api_trace_compact(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_trace_compact(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     char job[STA_JOB_ID_SIZE] = "";
     int status = sta_library_compact(call->server->options.library, call->captures[0], job, err);
-    return status == STA_OK ? put_accepted(call, reply, call->captures[0], job, err) : status;
+    return status == STA_OK ? put_accepted(call, response, call->captures[0], job, err) : status;
 }
 
 /* ---- browsing */
@@ -160,10 +160,10 @@ static void put_browse_entry(struct sta_buffer *out, const struct sta_browse *br
     free(text);
 }
 
-int sta_api_browse(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_browse(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     struct sta_browse browse;
-    struct sta_buffer *out = &reply->body;
+    struct sta_buffer *out = &response->body;
     int status = sta_library_browse(call->server->options.library, call->values[STA_PARAMETER_PATH].text,
                                     &browse, err);
     if (status != STA_OK)

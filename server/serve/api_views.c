@@ -298,8 +298,8 @@ const struct sta_view_kind sta_view_flat = {.name = "views/flat",
 
 /* ---- summary */
 
-static int compute_summary(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                           struct sta_error *err)
+static int compute_summary(struct sta_view *view, const struct sta_budget *budget,
+                           struct sta_response *response, struct sta_error *err)
 {
     struct sta_answer_names names = sta_view_names(view);
     struct sta_table table = {0};
@@ -307,7 +307,7 @@ static int compute_summary(struct sta_view *view, const struct sta_budget *budge
     int status = compute_table(view, STA_VIEW_SUMMARY, budget, &table, &facts, err);
     if (status != STA_OK)
         return status;
-    sta_put_summary(reply, format_of(view), &names, &facts, &table,
+    sta_put_summary(response, format_of(view), &names, &facts, &table,
                     sta_presets_find(view->presets, view->preset));
     sta_table_fini(&table);
     return STA_OK;
@@ -445,8 +445,8 @@ const struct sta_view_kind sta_view_timeseries = {
 };
 
 /* A series that nobody asked for yet: what is kept of it serves all that will be. */
-static int prepare_series(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                          struct sta_error *err)
+static int prepare_series(struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
     static const char *const metrics[] = {"busy"};
     struct sta_question question = sta_view_question(view);

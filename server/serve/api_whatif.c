@@ -163,7 +163,7 @@ static int put_answer(const struct sta_view *view, const struct sta_whatif_answe
 
 /* One table of the answer; the parameter has the name of one. */
 static int put_one(const struct sta_view *view, const struct sta_whatif_answer *answer,
-                   struct sta_reply *reply, struct sta_error *err)
+                   struct sta_response *response, struct sta_error *err)
 {
     const char *name = view->values[STA_PARAMETER_WHATIF_TABLE].text;
     unsigned t = 0;
@@ -173,8 +173,8 @@ static int put_one(const struct sta_view *view, const struct sta_whatif_answer *
         sta_fail(err, STA_EINPUT, "The request does not ask for the table %s", name);
         return sta_at(err, "/table", -1);
     }
-    put_table(&reply->body, format_of(view), &answer->tables[t]);
-    reply->content_type = sta_format_content_type(format_of(view));
+    put_table(&response->body, format_of(view), &answer->tables[t]);
+    response->content_type = sta_format_content_type(format_of(view));
     return STA_OK;
 }
 
@@ -196,7 +196,7 @@ static bool is_log(const struct sta_view *view)
     return log;
 }
 
-static int run_whatif(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int run_whatif(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                       struct sta_error *err)
 {
     struct sta_model *model;
@@ -211,8 +211,8 @@ static int run_whatif(struct sta_view *view, const struct sta_budget *budget, st
         return status;
     status = sta_whatif_run(model, view->document, budget, &answer, err);
     if (status == STA_OK) {
-        status = format_of(view) == STA_FORMAT_JSON ? put_answer(view, &answer, &reply->body, err)
-                                                    : put_one(view, &answer, reply, err);
+        status = format_of(view) == STA_FORMAT_JSON ? put_answer(view, &answer, &response->body, err)
+                                                    : put_one(view, &answer, response, err);
         sta_whatif_answer_fini(&answer);
     }
     sta_model_release(model);
@@ -324,7 +324,7 @@ static int align_log(struct sta_view *view, const struct sta_budget *budget, str
     return status;
 }
 
-static int run_align(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+static int run_align(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                      struct sta_error *err)
 {
     struct sta_table table;
@@ -335,10 +335,10 @@ static int run_align(struct sta_view *view, const struct sta_budget *budget, str
     const enum sta_format format = format_of(view);
     status = check_rows(view, &table, err);
     if (status == STA_OK) {
-        sta_put_text(&reply->body, format == STA_FORMAT_JSON ? "{" : "");
-        put_table(&reply->body, format, &table);
-        sta_put_text(&reply->body, format == STA_FORMAT_JSON ? "}" : "");
-        reply->content_type = sta_format_content_type(format);
+        sta_put_text(&response->body, format == STA_FORMAT_JSON ? "{" : "");
+        put_table(&response->body, format, &table);
+        sta_put_text(&response->body, format == STA_FORMAT_JSON ? "}" : "");
+        response->content_type = sta_format_content_type(format);
     }
     sta_table_fini(&table);
     return status;
@@ -399,7 +399,7 @@ static void put_lines(struct sta_buffer *out, const struct sta_source *source)
     sta_put_char(out, '}');
 }
 
-int sta_api_align_log(struct sta_call *call, struct sta_reply *reply, struct sta_error *err)
+int sta_api_align_log(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     const struct sta_server_options *options = &call->server->options;
     const struct sta_buffer *body = sta_exchange_body(call->exchange);
@@ -414,10 +414,10 @@ int sta_api_align_log(struct sta_call *call, struct sta_reply *reply, struct sta
     if (status == STA_OK)
         status = align_text(document, &budget, &source, &table, err);
     if (status == STA_OK) {
-        sta_put_char(&reply->body, '{');
-        put_table(&reply->body, STA_FORMAT_JSON, &table);
-        put_lines(&reply->body, &source);
-        sta_put_char(&reply->body, '}');
+        sta_put_char(&response->body, '{');
+        put_table(&response->body, STA_FORMAT_JSON, &table);
+        put_lines(&response->body, &source);
+        sta_put_char(&response->body, '}');
         sta_table_fini(&table);
     }
     sta_source_fini(&source);

@@ -363,12 +363,12 @@ static size_t put_record(struct batch *batch, size_t rows, size_t nodes, size_t 
 /* Appends @size bytes, filled up to 8, all zero.  Return: where they begin; NULL after a failure. */
 static char *put_zeros(struct sta_buffer *out, size_t size)
 {
-    char *room = sta_buffer_reserve(out, padded(size));
-    if (room == NULL)
+    char *buffer = sta_buffer_reserve(out, padded(size));
+    if (buffer == NULL)
         return NULL;
-    memset(room, 0, padded(size));
+    memset(buffer, 0, padded(size));
     out->size += padded(size);
-    return room;
+    return buffer;
 }
 
 static void put_padded(struct sta_buffer *out, const void *bytes, size_t size)

@@ -78,22 +78,22 @@ static int add_file(struct sta_assets *assets, const char *file, const char *pat
     char *bytes;
     size_t size;
     size_t packed_size = 0;
-    struct sta_reply reply;
+    struct sta_response response;
     int status = sta_file_read(file, TOTAL_LIMIT - assets->bytes, &bytes, &size, err);
     if (status != STA_OK)
         return status;
     assets->bytes += size;
-    sta_reply_init(&reply);
-    reply.content_type = type_of(path);
-    sta_put(&reply.body, bytes, size);
+    sta_response_init(&response);
+    response.content_type = type_of(path);
+    sta_put(&response.body, bytes, size);
     free(bytes);
     const char *caching = is_fingerprinted(path) ? "public, max-age=31536000, immutable" : "no-cache";
     char *packed = read_packed(file, &packed_size);
     STA_GROW(assets->items, assets->capacity, assets->count + 1);
     assets->items[assets->count++] = (struct asset){
-        sta_strdup(path), packed ? sta_content_create_packed(&reply, caching, packed, packed_size)
-                                 : sta_content_create(&reply, caching)};
-    sta_reply_fini(&reply);
+        sta_strdup(path), packed ? sta_content_create_packed(&response, caching, packed, packed_size)
+                                 : sta_content_create(&response, caching)};
+    sta_response_fini(&response);
     return STA_OK;
 }
 

@@ -46,23 +46,23 @@ bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size
 }
 
 /* The headers of every form. */
-static size_t common_headers(const struct sta_reply *reply, const char *cache_control,
+static size_t common_headers(const struct sta_response *response, const char *cache_control,
                              struct sta_header *headers)
 {
     size_t count = 0;
     headers[count++] = (struct sta_header){"Cache-Control", cache_control};
     headers[count++] = (struct sta_header){"Vary", "Accept, Accept-Encoding, Origin"};
-    for (size_t i = 0; i < reply->header_count; i++)
-        headers[count++] = reply->headers[i];
+    for (size_t i = 0; i < response->header_count; i++)
+        headers[count++] = response->headers[i];
     return count;
 }
 
-/* The answer that the reply is; its body goes over to it, with what it is charged with. */
-static struct sta_answer *take_body(struct sta_reply *reply, const char *content_type,
+/* The answer that the response is; its body goes over to it, with what it is charged with. */
+static struct sta_answer *take_body(struct sta_response *response, const char *content_type,
                                     const struct sta_header *headers, size_t count)
 {
-    struct sta_buffer *body = &reply->body;
-    struct sta_answer_parts parts = {.status = reply->status,
+    struct sta_buffer *body = &response->body;
+    struct sta_answer_parts parts = {.status = response->status,
                                      .content_type = content_type,
                                      .headers = headers,
                                      .header_count = count,
@@ -73,27 +73,28 @@ static struct sta_answer *take_body(struct sta_reply *reply, const char *content
     return sta_answer_create(&parts);
 }
 
-struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control)
+struct sta_content *sta_content_create(struct sta_response *response, const char *cache_control)
 {
     char *packed = NULL;
     size_t size = 0;
-    if (reply->body.size >= GZIP_FROM && !sta_gzip(reply->body.data, reply->body.size, &packed, &size))
+    if (response->body.size >= GZIP_FROM &&
+        !sta_gzip(response->body.data, response->body.size, &packed, &size))
         packed = NULL;
-    return sta_content_create_packed(reply, cache_control, packed, size);
+    return sta_content_create_packed(response, cache_control, packed, size);
 }
 
-struct sta_content *sta_content_create_packed(struct sta_reply *reply, const char *cache_control,
+struct sta_content *sta_content_create_packed(struct sta_response *response, const char *cache_control,
                                               char *packed, size_t packed_size)
 {
     struct sta_content *content = sta_alloc(sizeof *content);
     struct sta_header headers[STA_REPLY_HEADERS + 4];
-    size_t count = common_headers(reply, cache_control, headers);
+    size_t count = common_headers(response, cache_control, headers);
     XXH128_hash_t hash =
-        XXH3_128bits_withSeed(reply->body.data, reply->body.size, strlen(reply->content_type));
+        XXH3_128bits_withSeed(response->body.data, response->body.size, strlen(response->content_type));
     char packed_etag[64];
     content->references = 1;
-    content->next = reply->next;
-    reply->next = NULL;
+    content->next = response->next;
+    response->next = NULL;
     snprintf(content->etag, sizeof content->etag, "\"%016llx%016llx\"", (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
     headers[count] = (struct sta_header){"ETag", content->etag};
@@ -103,13 +104,13 @@ struct sta_content *sta_content_create_packed(struct sta_reply *reply, const cha
         snprintf(packed_etag, sizeof packed_etag, "%.33s-gzip\"", content->etag);
         headers[count] = (struct sta_header){"ETag", packed_etag};
         headers[count + 1] = (struct sta_header){"Content-Encoding", "gzip"};
-        sta_account_overdraw(reply->body.account, packed_size);
+        sta_account_overdraw(response->body.account, packed_size);
         content->packed = sta_answer_create(
-            &(struct sta_answer_parts){reply->status, reply->content_type, headers, count + 2, packed,
-                                       packed_size, reply->body.account, packed_size});
+            &(struct sta_answer_parts){response->status, response->content_type, headers, count + 2, packed,
+                                       packed_size, response->body.account, packed_size});
         headers[count] = (struct sta_header){"ETag", content->etag};
     }
-    content->plain = take_body(reply, reply->content_type, headers, count + 1);
+    content->plain = take_body(response, response->content_type, headers, count + 1);
     return content;
 }
 
@@ -161,20 +162,20 @@ struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_ex
     return sta_answer_retain(content->plain);
 }
 
-static struct sta_answer *answer_unstored(struct sta_reply *reply)
+static struct sta_answer *answer_unstored(struct sta_response *response)
 {
     struct sta_header headers[STA_REPLY_HEADERS + 2];
-    size_t count = common_headers(reply, "no-store", headers);
-    return take_body(reply, reply->status == 204 ? NULL : reply->content_type, headers, count);
+    size_t count = common_headers(response, "no-store", headers);
+    return take_body(response, response->status == 204 ? NULL : response->content_type, headers, count);
 }
 
-struct sta_answer *sta_reply_answer(struct sta_reply *reply, struct sta_exchange *exchange)
+struct sta_answer *sta_response_answer(struct sta_response *response, struct sta_exchange *exchange)
 {
     enum sta_method method = sta_exchange_method(exchange);
-    sta_reply_name_request(reply, sta_exchange_id(exchange));
-    if (reply->status != 200 || reply->no_store || (method != STA_GET && method != STA_HEAD))
-        return answer_unstored(reply);
-    struct sta_content *content = sta_content_create(reply, "private, no-cache");
+    sta_response_name_request(response, sta_exchange_id(exchange));
+    if (response->status != 200 || response->no_store || (method != STA_GET && method != STA_HEAD))
+        return answer_unstored(response);
+    struct sta_content *content = sta_content_create(response, "private, no-cache");
     struct sta_answer *answer = sta_content_choose(content, exchange);
     sta_content_release(content);
     return answer;

@@ -9,13 +9,13 @@
 struct sta_content;
 
 /**
- * sta_content_create - from the reply of a handler, which is emptied
+ * sta_content_create - from the response of a handler, which is emptied
  * Computes the ETag from the bytes and packs them when that makes them smaller.
  * @cache_control: such as "private, no-cache"
  */
-struct sta_content *sta_content_create(struct sta_reply *reply, const char *cache_control);
+struct sta_content *sta_content_create(struct sta_response *response, const char *cache_control);
 /** The same with the gzip form at hand: @packed is taken over (NULL: there is none). */
-struct sta_content *sta_content_create_packed(struct sta_reply *reply, const char *cache_control,
+struct sta_content *sta_content_create_packed(struct sta_response *response, const char *cache_control,
                                               char *packed, size_t packed_size);
 struct sta_content *sta_content_retain(struct sta_content *content);
 void sta_content_release(struct sta_content *content);       /* NULL allowed */
@@ -27,7 +27,8 @@ struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_ex
  * smaller. */
 bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size);
 
-/** An answer for one request, of a reply that is emptied: without ETag when it is not a success of a GET. */
-struct sta_answer *sta_reply_answer(struct sta_reply *reply, struct sta_exchange *exchange);
+/** An answer for one request, of a response that is emptied: without ETag when it is not a success of a GET.
+ */
+struct sta_answer *sta_response_answer(struct sta_response *response, struct sta_exchange *exchange);
 
 #endif

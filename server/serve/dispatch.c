@@ -17,35 +17,35 @@ static void log_failure(const struct sta_call *call, int http_status, const char
         sta_log(STA_LOG_ERROR, "Request failed", "call", call->route->id, "cause", detail, NULL);
 }
 
-void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
-                     bool parked)
+void sta_call_answer(struct sta_call *call, int status, struct sta_response *response,
+                     const struct sta_error *err, bool parked)
 {
     if (status != STA_OK) {
         struct sta_problem problem = sta_problem_of(err);
         log_failure(call, problem.status, problem.detail);
-        sta_reply_problem(reply, &problem);
-    } else if (reply->body.failed) {
-        sta_reply_problem(reply,
-                          &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1, NULL});
+        sta_response_problem(response, &problem);
+    } else if (response->body.failed) {
+        sta_response_problem(
+            response, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1, NULL});
     }
-    struct sta_answer *answer = sta_reply_answer(reply, call->exchange);
-    sta_reply_fini(reply);
+    struct sta_answer *answer = sta_response_answer(response, call->exchange);
+    sta_response_fini(response);
     if (parked)
         sta_exchange_finish(call->exchange, answer);
     else
-        sta_exchange_reply(call->exchange, answer);
+        sta_exchange_response(call->exchange, answer);
 }
 
 static void refuse(struct sta_call *call, const struct sta_problem *problem, const char *header,
                    const char *value)
 {
-    struct sta_reply reply;
-    sta_reply_init(&reply);
-    sta_reply_problem(&reply, problem);
+    struct sta_response response;
+    sta_response_init(&response);
+    sta_response_problem(&response, problem);
     if (header != NULL)
-        sta_reply_header(&reply, header, value);
-    sta_exchange_reply(call->exchange, sta_reply_answer(&reply, call->exchange));
-    sta_reply_fini(&reply);
+        sta_response_header(&response, header, value);
+    sta_exchange_response(call->exchange, sta_response_answer(&response, call->exchange));
+    sta_response_fini(&response);
 }
 
 static void refuse_simply(struct sta_call *call, int status, const char *detail)
@@ -57,25 +57,25 @@ static void refuse_simply(struct sta_call *call, int status, const char *detail)
 
 static void run_at_once(struct sta_call *call)
 {
-    struct sta_reply reply;
+    struct sta_response response;
     struct sta_error err = STA_ERROR_INIT;
-    sta_reply_init(&reply);
-    reply.no_store = call->route->no_store;
-    int status = call->route->handle(call, &reply, &err);
-    sta_call_answer(call, status, &reply, &err, false);
+    sta_response_init(&response);
+    response.no_store = call->route->no_store;
+    int status = call->route->handle(call, &response, &err);
+    sta_call_answer(call, status, &response, &err, false);
 }
 
 static void run_io_task(void *context, bool dropped)
 {
     struct sta_call *call = context;
-    struct sta_reply reply;
+    struct sta_response response;
     struct sta_error err = STA_ERROR_INIT;
-    sta_reply_init(&reply);
-    reply.no_store = call->route->no_store;
-    reply.body.account = call->server->options.account;
+    sta_response_init(&response);
+    response.no_store = call->route->no_store;
+    response.body.account = call->server->options.account;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
-                         : call->route->handle(call, &reply, &err);
-    sta_call_answer(call, status, &reply, &err, true);
+                         : call->route->handle(call, &response, &err);
+    sta_call_answer(call, status, &response, &err, true);
     free(call);
 }
 
@@ -87,9 +87,9 @@ static void send_io_task(const struct sta_call *given)
     sta_exchange_park(call->exchange, NULL, NULL);
     if (sta_workers_submit(call->server->tasks, run_io_task, call, &err) == STA_OK)
         return;
-    struct sta_reply reply;
-    sta_reply_init(&reply);
-    sta_call_answer(call, err.status, &reply, &err, true);
+    struct sta_response response;
+    sta_response_init(&response);
+    sta_call_answer(call, err.status, &response, &err, true);
     free(call);
 }
 
@@ -156,19 +156,19 @@ static bool is_allowed_origin(struct sta_call *call)
 static void answer_options(struct sta_call *call, unsigned allowed, bool cors)
 {
     char methods[STA_METHODS_TEXT];
-    struct sta_reply reply;
+    struct sta_response response;
     sta_route_methods(allowed, methods);
-    sta_reply_init(&reply);
-    reply.status = 204;
-    sta_reply_header(&reply, "Allow", methods);
+    sta_response_init(&response);
+    response.status = 204;
+    sta_response_header(&response, "Allow", methods);
     if (cors) {
-        sta_reply_header(&reply, "Access-Control-Allow-Methods", methods);
-        sta_reply_header(&reply, "Access-Control-Allow-Headers",
-                         "Authorization, Content-Type, If-None-Match");
-        sta_reply_header(&reply, "Access-Control-Max-Age", "600");
+        sta_response_header(&response, "Access-Control-Allow-Methods", methods);
+        sta_response_header(&response, "Access-Control-Allow-Headers",
+                            "Authorization, Content-Type, If-None-Match");
+        sta_response_header(&response, "Access-Control-Max-Age", "600");
     }
-    sta_exchange_reply(call->exchange, sta_reply_answer(&reply, call->exchange));
-    sta_reply_fini(&reply);
+    sta_exchange_response(call->exchange, sta_response_answer(&response, call->exchange));
+    sta_response_fini(&response);
 }
 
 static bool is_reading(enum sta_method method)
@@ -274,7 +274,7 @@ static void serve_file(struct sta_call *call, char *path)
     } else if (!is_reading(method)) {
         refuse_method(call, 1u << STA_GET);
     } else {
-        sta_exchange_reply(call->exchange, sta_content_choose(content, call->exchange));
+        sta_exchange_response(call->exchange, sta_content_choose(content, call->exchange));
     }
     sta_content_release(content);
 }

@@ -86,7 +86,7 @@ const char *sta_exchange_query(const struct sta_exchange *exchange)
     return exchange->query;
 }
 
-void sta_exchange_reply(struct sta_exchange *exchange, struct sta_answer *answer)
+void sta_exchange_response(struct sta_exchange *exchange, struct sta_answer *answer)
 {
     exchange->answer = answer;
 }

@@ -105,10 +105,10 @@ struct sta_exchange_note {
 };
 struct sta_exchange_note *sta_exchange_note(struct sta_exchange *exchange);
 
-/* ---- answering: exactly one of reply, park + finish, stream */
+/* ---- answering: exactly one of response, park + finish, stream */
 
 /** Context: the handler's call.  Takes over the reference. */
-void sta_exchange_reply(struct sta_exchange *exchange, struct sta_answer *answer);
+void sta_exchange_response(struct sta_exchange *exchange, struct sta_answer *answer);
 
 /**
  * sta_exchange_park - keep the client waiting until sta_exchange_finish
@@ -123,7 +123,7 @@ void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context
 void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer);
 
 /* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before
- * reply or finish. */
+ * response or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
 /** The same, of an answer with status 200 only. */
 void sta_exchange_add_success_header(struct sta_exchange *exchange, const char *name, const char *value);

@@ -142,21 +142,22 @@ static void begin_request(struct sta_exchange *exchange)
 /* Answers a request that is not for the handler, and ends the connection. */
 static bool refuse(struct sta_exchange *exchange, int status, const char *detail)
 {
-    struct sta_reply reply;
+    struct sta_response response;
     if (!exchange->in_request)
         begin_request(exchange);
-    sta_reply_init(&reply);
-    sta_reply_problem(&reply, &(struct sta_problem){.status = status, .detail = detail, .position = -1});
-    sta_reply_name_request(&reply, exchange->id);
-    sta_reply_header(&reply, "Cache-Control", "no-store");
+    sta_response_init(&response);
+    sta_response_problem(&response,
+                         &(struct sta_problem){.status = status, .detail = detail, .position = -1});
+    sta_response_name_request(&response, exchange->id);
+    sta_response_header(&response, "Cache-Control", "no-store");
     exchange->answer = sta_answer_create(&(struct sta_answer_parts){.status = status,
-                                                                    .content_type = reply.content_type,
-                                                                    .headers = reply.headers,
-                                                                    .header_count = reply.header_count,
-                                                                    .body = reply.body.data,
-                                                                    .size = reply.body.size});
-    sta_buffer_init(&reply.body);
-    sta_reply_fini(&reply);
+                                                                    .content_type = response.content_type,
+                                                                    .headers = response.headers,
+                                                                    .header_count = response.header_count,
+                                                                    .body = response.body.data,
+                                                                    .size = response.body.size});
+    sta_buffer_init(&response.body);
+    sta_response_fini(&response);
     exchange->close_after = true;
     exchange->deadline_ns = 0;
     sta_exchange_begin_response(exchange);
@@ -194,7 +195,7 @@ static bool refuse_connection(struct sta_exchange *exchange)
 
 /* ---- reading */
 
-static enum sta_io receive(struct sta_exchange *exchange, size_t room)
+static enum sta_io receive(struct sta_exchange *exchange, size_t capacity)
 {
     struct sta_buffer *in = &exchange->in;
     if (!exchange->readable)
@@ -204,13 +205,13 @@ static enum sta_io receive(struct sta_exchange *exchange, size_t room)
         in->size -= exchange->taken;
         exchange->taken = 0;
     }
-    char *to = sta_buffer_reserve(in, room);
+    char *to = sta_buffer_reserve(in, capacity);
     if (to == NULL)
         return STA_IO_BROKEN;
-    ssize_t got = recv(exchange->fd, to, room, MSG_DONTWAIT);
+    ssize_t got = recv(exchange->fd, to, capacity, MSG_DONTWAIT);
     if (got > 0) {
         in->size += (size_t)got;
-        exchange->readable = (size_t)got == room || exchange->hung_up;
+        exchange->readable = (size_t)got == capacity || exchange->hung_up;
         return STA_IO_DONE;
     }
     if (got < 0 && errno == EINTR)

@@ -52,8 +52,8 @@ struct sta_exchange {
     struct sta_client client; /* of this request */
     struct sta_exchange_note note;
     struct sta_header headers[STA_HTTP_HEADERS]; /* owned texts */
-    unsigned header_count, success_headers; /* the latter: bits of those that are only for status 200 */
-    char *query;                            /* sta_exchange_keep_query, or NULL */
+    unsigned header_count, success_headers;      /* the latter: bits of those that are only for status 200 */
+    char *query;                                 /* sta_exchange_keep_query, or NULL */
     struct sta_answer *answer;
     struct sta_stream *stream;
     int status;

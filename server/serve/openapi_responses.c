@@ -117,7 +117,7 @@ static void put_success_headers(struct sta_buffer *out, const struct sta_route *
         put_header(out, "ETag");
     if (is_question(route))
         put_header(out, "Strata-Missing");
-    if (route->reply != NULL && strcmp(route->reply, "trace_accepted") == 0)
+    if (route->response != NULL && strcmp(route->response, "trace_accepted") == 0)
         put_header(out, "Location");
     if (strcmp(route->path, "/api/v1/session") == 0 && route->method != STA_GET)
         put_header(out, "Set-Cookie");
@@ -152,9 +152,9 @@ static void put_text_media(struct sta_buffer *out, const char *content_type)
 
 static void put_content(struct sta_buffer *out, const struct sta_route *route)
 {
-    if (route->reply != NULL) {
+    if (route->response != NULL) {
         sta_put_text(out, ",\"content\":{\"application/json\":");
-        sta_openapi_put_media(out, route->reply);
+        sta_openapi_put_media(out, route->response);
         if (route->tabular)
             sta_put_text(out, ",\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
                               "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}},"

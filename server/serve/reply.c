@@ -13,7 +13,7 @@
     X(400, "bad-request", "The request is not valid")                                                        \
     X(401, "not-signed-in", "A token is needed")                                                             \
     X(403, "forbidden", "Not allowed")                                                                       \
-    X(404, "not-found", "Not found")                                                                        \
+    X(404, "not-found", "Not found")                                                                         \
     X(405, "method-not-allowed", "The method is not allowed here")                                           \
     X(409, "conflict", "What is there does not allow it")                                                    \
     X(410, "outdated", "It was of an earlier version")                                                       \
@@ -93,54 +93,54 @@ void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem)
     sta_put_char(out, '}');
 }
 
-/* ---- replies */
+/* ---- responses */
 
-void sta_reply_init(struct sta_reply *reply)
+void sta_response_init(struct sta_response *response)
 {
-    *reply = (struct sta_reply){.status = 200, .content_type = "application/json"};
-    sta_buffer_init(&reply->body);
+    *response = (struct sta_response){.status = 200, .content_type = "application/json"};
+    sta_buffer_init(&response->body);
 }
 
-void sta_reply_fini(struct sta_reply *reply)
+void sta_response_fini(struct sta_response *response)
 {
-    for (size_t i = 0; i < reply->header_count; i++)
-        free((char *)reply->headers[i].value);
-    free(reply->next);
-    reply->next = NULL;
-    sta_buffer_fini(&reply->body);
+    for (size_t i = 0; i < response->header_count; i++)
+        free((char *)response->headers[i].value);
+    free(response->next);
+    response->next = NULL;
+    sta_buffer_fini(&response->body);
 }
 
-void sta_reply_header(struct sta_reply *reply, const char *name, const char *value)
+void sta_response_header(struct sta_response *response, const char *name, const char *value)
 {
-    STA_ASSERT(reply->header_count < STA_REPLY_HEADERS);
-    reply->headers[reply->header_count++] = (struct sta_header){name, sta_strdup(value)};
+    STA_ASSERT(response->header_count < STA_REPLY_HEADERS);
+    response->headers[response->header_count++] = (struct sta_header){name, sta_strdup(value)};
 }
 
-void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *problem)
+void sta_response_problem(struct sta_response *response, const struct sta_problem *problem)
 {
     struct sta_buffer body; /* the problem's texts may lie in what is emptied */
     sta_buffer_init(&body);
     sta_put_problem(&body, problem);
     int status = problem->status;
-    sta_reply_fini(reply);
-    sta_reply_init(reply);
-    reply->status = status;
-    reply->content_type = "application/problem+json";
-    reply->no_store = true;
-    reply->body = body;
+    sta_response_fini(response);
+    sta_response_init(response);
+    response->status = status;
+    response->content_type = "application/problem+json";
+    response->no_store = true;
+    response->body = body;
     if (status == 503 || status == 429)
-        sta_reply_header(reply, "Retry-After", "1");
+        sta_response_header(response, "Retry-After", "1");
     if (status == 401)
-        sta_reply_header(reply, "WWW-Authenticate", "Bearer realm=\"strata\"");
+        sta_response_header(response, "WWW-Authenticate", "Bearer realm=\"strata\"");
 }
 
-void sta_reply_name_request(struct sta_reply *reply, const char *request_id)
+void sta_response_name_request(struct sta_response *response, const char *request_id)
 {
-    if (strcmp(reply->content_type, "application/problem+json") != 0 || reply->body.size == 0)
+    if (strcmp(response->content_type, "application/problem+json") != 0 || response->body.size == 0)
         return;
-    reply->body.size--; /* the brace */
-    sta_put_member_text(&reply->body, "request_id", request_id);
-    sta_put_char(&reply->body, '}');
+    response->body.size--; /* the brace */
+    sta_put_member_text(&response->body, "request_id", request_id);
+    sta_put_char(&response->body, '}');
 }
 
 /* ---- tables */
@@ -174,28 +174,29 @@ void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
 }
 
 /* True when the format is one that holds the table alone. */
-static bool put_plain(struct sta_reply *reply, enum sta_format format, const struct sta_table *table)
+static bool put_plain(struct sta_response *response, enum sta_format format, const struct sta_table *table)
 {
     if (format == STA_FORMAT_JSON)
         return false;
-    reply->content_type = sta_format_content_type(format);
-    sta_put_table_begin(&reply->body, format, table);
-    sta_put_table_rows(&reply->body, format, table, true);
-    sta_put_table_end(&reply->body, format, table->rows, NULL);
+    response->content_type = sta_format_content_type(format);
+    sta_put_table_begin(&response->body, format, table);
+    sta_put_table_rows(&response->body, format, table, true);
+    sta_put_table_end(&response->body, format, table->rows, NULL);
     return true;
 }
 
-void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
-                   const struct sta_facts *facts, const struct sta_table *table)
+void sta_put_table(struct sta_response *response, enum sta_format format,
+                   const struct sta_answer_names *names, const struct sta_facts *facts,
+                   const struct sta_table *table)
 {
-    if (put_plain(reply, format, table))
+    if (put_plain(response, format, table))
         return;
-    sta_put_char(&reply->body, '{');
-    sta_put_names(&reply->body, names, facts);
-    sta_put_table_begin(&reply->body, format, table);
-    sta_put_table_rows(&reply->body, format, table, true);
-    sta_put_table_end(&reply->body, format, table->row_count, table->next);
-    sta_put_char(&reply->body, '}');
+    sta_put_char(&response->body, '{');
+    sta_put_names(&response->body, names, facts);
+    sta_put_table_begin(&response->body, format, table);
+    sta_put_table_rows(&response->body, format, table, true);
+    sta_put_table_end(&response->body, format, table->row_count, table->next);
+    sta_put_char(&response->body, '}');
 }
 
 /* ---- the summary
@@ -312,11 +313,11 @@ static void put_layer(struct sta_buffer *out, const struct layers *layers, size_
     sta_put_char(out, '}');
 }
 
-void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
-                     const struct sta_facts *facts, const struct sta_table *table,
-                     const struct sta_preset *preset)
+void sta_put_summary(struct sta_response *response, enum sta_format format,
+                     const struct sta_answer_names *names, const struct sta_facts *facts,
+                     const struct sta_table *table, const struct sta_preset *preset)
 {
-    if (put_plain(reply, format, table))
+    if (put_plain(response, format, table))
         return;
     struct layers layers = {table, sta_table_find(table, "name"), sta_table_find(table, "parent"), preset,
                             -1};
@@ -324,14 +325,14 @@ void sta_put_summary(struct sta_reply *reply, enum sta_format format, const stru
     if (preset->overlap_with != NULL)
         layers.overlap_with =
             row_of(&layers, (struct sta_text){preset->overlap_with, (uint32_t)strlen(preset->overlap_with)});
-    sta_put_char(&reply->body, '{');
-    sta_put_names(&reply->body, names, facts);
-    sta_put_table_columns(&reply->body, table);
-    sta_put_member(&reply->body, "layers");
-    sta_put_char(&reply->body, '[');
+    sta_put_char(&response->body, '{');
+    sta_put_names(&response->body, names, facts);
+    sta_put_table_columns(&response->body, table);
+    sta_put_member(&response->body, "layers");
+    sta_put_char(&response->body, '[');
     for (size_t row = 0; row < table->rows; row++) {
-        sta_put_text(&reply->body, row ? ",\n" : "\n");
-        put_layer(&reply->body, &layers, row);
+        sta_put_text(&response->body, row ? ",\n" : "\n");
+        put_layer(&response->body, &layers, row);
     }
-    sta_put_text(&reply->body, "]}");
+    sta_put_text(&response->body, "]}");
 }

@@ -1,4 +1,4 @@
-/* reply.h - what is sent: problem documents, tables as JSON, CSV and NDJSON, the summary.  The only place
+/* response.h - what is sent: problem documents, tables as JSON, CSV and NDJSON, the summary.  The only place
  * that turns a status into one of HTTP. */
 #ifndef STA_SERVE_REPLY_H
 #define STA_SERVE_REPLY_H
@@ -31,7 +31,7 @@ void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem);
 /* ---- what a handler fills */
 
 #define STA_REPLY_HEADERS 4
-struct sta_reply {
+struct sta_response {
     int status;               /* 200 unless the handler says otherwise */
     const char *content_type; /* static */
     bool no_store;            /* secrets or moments: not kept by anyone, and without an ETag */
@@ -40,15 +40,15 @@ struct sta_reply {
     struct sta_header headers[STA_REPLY_HEADERS]; /* names static, values owned */
     size_t header_count;
 };
-void sta_reply_init(struct sta_reply *reply);
-void sta_reply_fini(struct sta_reply *reply);
+void sta_response_init(struct sta_response *response);
+void sta_response_fini(struct sta_response *response);
 /** @value is copied. */
-void sta_reply_header(struct sta_reply *reply, const char *name, const char *value);
-/** Empties the reply and makes it the problem, with Retry-After or WWW-Authenticate where they belong. */
-void sta_reply_problem(struct sta_reply *reply, const struct sta_problem *problem);
+void sta_response_header(struct sta_response *response, const char *name, const char *value);
+/** Empties the response and makes it the problem, with Retry-After or WWW-Authenticate where they belong. */
+void sta_response_problem(struct sta_response *response, const struct sta_problem *problem);
 
-/** Adds the request's id to a reply that is a problem. */
-void sta_reply_name_request(struct sta_reply *reply, const char *request_id);
+/** Adds the request's id to a response that is a problem. */
+void sta_response_name_request(struct sta_response *response, const char *request_id);
 
 /* ---- tables */
 
@@ -63,13 +63,14 @@ void sta_put_facts(struct sta_buffer *out, const struct sta_facts *facts);
 void sta_put_names(struct sta_buffer *out, const struct sta_answer_names *names,
                    const struct sta_facts *facts);
 /** JSON: names, facts and the table in one object.  CSV and NDJSON: the table alone. */
-void sta_put_table(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
-                   const struct sta_facts *facts, const struct sta_table *table);
+void sta_put_table(struct sta_response *response, enum sta_format format,
+                   const struct sta_answer_names *names, const struct sta_facts *facts,
+                   const struct sta_table *table);
 /** JSON: the object with "layers"; CSV, NDJSON: the table of layers.  @preset says which columns a layer
  * has. */
-void sta_put_summary(struct sta_reply *reply, enum sta_format format, const struct sta_answer_names *names,
-                     const struct sta_facts *facts, const struct sta_table *table,
-                     const struct sta_preset *preset);
+void sta_put_summary(struct sta_response *response, enum sta_format format,
+                     const struct sta_answer_names *names, const struct sta_facts *facts,
+                     const struct sta_table *table, const struct sta_preset *preset);
 
 /* ---- small pieces of JSON */
 

@@ -30,14 +30,14 @@ struct sta_route {
     const char *id;   /* operationId */
     const char *tag;
     union {
-        /** Fills the reply, or fails. */
-        int (*handle)(struct sta_call *call, struct sta_reply *reply, struct sta_error *err);
+        /** Fills the response, or fails. */
+        int (*handle)(struct sta_call *call, struct sta_response *response, struct sta_error *err);
         void (*arrange)(struct sta_call *call);
         const struct sta_view_kind *view;
     };
-    uint64_t body_limit; /* bytes of the request body, where more than the setting request_body; else 0 */
-    const char *body;    /* schema of the request body, or NULL */
-    const char *reply;   /* schema of the success, or NULL when it has no JSON body */
+    uint64_t body_limit;  /* bytes of the request body, where more than the setting request_body; else 0 */
+    const char *body;     /* schema of the request body, or NULL */
+    const char *response; /* schema of the success, or NULL when it has no JSON body */
     const char *content_type; /* of the success when it is not JSON, or can be something else too */
     const char *summary, *text;
     const char *audit; /* what is logged of each such request; NULL: it changes nothing */
@@ -68,38 +68,38 @@ void sta_dispatch(void *server, struct sta_exchange *exchange);
 char *sta_openapi_create(const char *version, const char *cookie);
 
 /* handlers, one file per topic */
-int sta_api_health(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_metrics(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_version(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_settings(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_health(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_metrics(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_version(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_settings(struct sta_call *, struct sta_response *, struct sta_error *);
 void sta_api_openapi(struct sta_call *);
-int sta_api_session(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_session_create(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_session_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_traces(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace_create(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace_patch(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace_refresh(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_trace_compact(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_browse(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_jobs(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_job(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_job_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_session(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_session_create(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_session_delete(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_traces(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace_create(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace_patch(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace_delete(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace_refresh(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_trace_compact(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_browse(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_jobs(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_job(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_job_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 void sta_api_job_events(struct sta_call *);
-int sta_api_presets(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_preset(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_metrics_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_metric_explained(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_preset_put(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_preset_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_language(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_align_log(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_queries(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_saved(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_saved_put(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_saved_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_presets(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_preset(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_metrics_explained(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_metric_explained(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_preset_put(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_preset_delete(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_language(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_align_log(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_queries(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_saved(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_saved_put(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_saved_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 extern const struct sta_view_kind sta_view_whatif, sta_view_align;
 extern const struct sta_view_kind sta_view_timeline_lanes, sta_view_timeline_events,
     sta_view_timeline_density;
@@ -109,10 +109,10 @@ extern const struct sta_view_kind sta_view_call_tree, sta_view_gaps;
 extern const struct sta_view_kind sta_view_dasf;
 extern const struct sta_view_kind sta_view_utilisation, sta_view_stragglers, sta_view_access,
     sta_view_findings, sta_view_findings_preview, sta_view_compare_findings, sta_view_run_report;
-int sta_api_rules(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_rule(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_rule_put(struct sta_call *, struct sta_reply *, struct sta_error *);
-int sta_api_rule_delete(struct sta_call *, struct sta_reply *, struct sta_error *);
+int sta_api_rules(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_rule(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_rule_put(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_rule_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 extern const struct sta_view_kind sta_view_overlap, sta_view_overlap_intervals, sta_view_overlap_page;
 extern const struct sta_view_kind sta_view_summary, sta_view_timeseries, sta_view_hlm, sta_view_main,
     sta_view_layer, sta_view_flat, sta_view_preset_preview, sta_view_report, sta_view_columns,

@@ -121,13 +121,13 @@ static int open_access(struct sta_server *server, struct sta_error *err)
 
 static void make_openapi(struct sta_server *server)
 {
-    struct sta_reply reply;
-    sta_reply_init(&reply);
+    struct sta_response response;
+    sta_response_init(&response);
     char *text = sta_openapi_create(server->options.version, sta_access_cookie(server->access));
-    sta_put_text(&reply.body, text);
+    sta_put_text(&response.body, text);
     free(text);
-    server->openapi = sta_content_create(&reply, "private, no-cache");
-    sta_reply_fini(&reply);
+    server->openapi = sta_content_create(&response, "private, no-cache");
+    sta_response_fini(&response);
 }
 
 static void server_free(struct sta_server *server)

@@ -52,11 +52,11 @@ struct sta_call {
     struct sta_identity identity;
 };
 
-/** Answers the exchange of a call with the reply, or with the problem when @status says so; empties the
- * reply.
+/** Answers the exchange of a call with the response, or with the problem when @status says so; empties the
+ * response.
  * Context: the handler's call (parked: false), else any thread. */
-void sta_call_answer(struct sta_call *call, int status, struct sta_reply *reply, const struct sta_error *err,
-                     bool parked);
+void sta_call_answer(struct sta_call *call, int status, struct sta_response *response,
+                     const struct sta_error *err, bool parked);
 
 /* audit.c: who did what */
 /** Notes for the log who the call's identity is. */

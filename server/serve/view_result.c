@@ -60,8 +60,8 @@ int sta_view_find_result(struct sta_view *view, const struct sta_budget *budget,
     return base_result(view, budget, result, err);
 }
 
-int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
-                          struct sta_error *err)
+int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget,
+                          struct sta_response *response, struct sta_error *err)
 {
     struct sta_result *result;
     struct sta_page_writer *writer = NULL;
@@ -69,12 +69,12 @@ int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget
     int status = sta_view_find_result(view, budget, &result, err);
     if (status != STA_OK)
         return status;
-    reply->content_type = sta_format_content_type(view->page.format);
+    response->content_type = sta_format_content_type(view->page.format);
     status = sta_page_writer_create(result, &view->page, budget, &writer, err);
-    while (status == STA_OK && !ended && !reply->body.failed)
-        status = sta_page_write(writer, PIECE_ROWS, &reply->body, &ended, err);
+    while (status == STA_OK && !ended && !response->body.failed)
+        status = sta_page_write(writer, PIECE_ROWS, &response->body, &ended, err);
     if (status == STA_OK)
-        reply->next = sta_page_take_next(writer);
+        response->next = sta_page_take_next(writer);
     sta_page_writer_destroy(writer);
     sta_result_release(result);
     return status;

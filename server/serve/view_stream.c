@@ -99,13 +99,13 @@ static void pack(struct long_answer *answer, struct sta_buffer *piece, bool last
     zip->next_in = (unsigned char *)piece->data;
     zip->avail_in = (unsigned)piece->size;
     do {
-        size_t room = deflateBound(zip, zip->avail_in) + 64;
-        zip->next_out = (unsigned char *)sta_buffer_reserve(&packed, room);
+        size_t capacity = deflateBound(zip, zip->avail_in) + 64;
+        zip->next_out = (unsigned char *)sta_buffer_reserve(&packed, capacity);
         if (zip->next_out == NULL)
             break;
-        zip->avail_out = (unsigned)room;
+        zip->avail_out = (unsigned)capacity;
         (void)deflate(zip, last ? Z_FINISH : Z_SYNC_FLUSH);
-        packed.size += room - zip->avail_out;
+        packed.size += capacity - zip->avail_out;
     } while (zip->avail_out == 0);
     sta_buffer_fini(piece);
     *piece = packed;
@@ -307,7 +307,8 @@ static int find_result(struct long_answer *answer, const struct sta_budget *budg
 }
 
 /* Computes the result and writes what a short answer has. */
-static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ended, struct sta_error *err)
+static int begin(struct long_answer *answer, struct sta_response *response, bool *ended,
+                 struct sta_error *err)
 {
     struct sta_view *view = answer->view;
     struct sta_budget budget = sta_view_budget(view, &answer->cancel);
@@ -317,53 +318,53 @@ static int begin(struct long_answer *answer, struct sta_reply *reply, bool *ende
         return sta_view_say_why(view, &budget, status, err);
     budget.deadline_ns = 0;                  /* from here on it takes as long as the client takes */
     budget.memory /= STA_STREAMS_PER_THREAD; /* all streams together: what as many questions may hold */
-    reply->content_type = sta_format_content_type(view->page.format);
+    response->content_type = sta_format_content_type(view->page.format);
     status = sta_page_writer_create(answer->result, &view->page, &budget, &answer->writer, err);
-    while (status == STA_OK && !*ended && !reply->body.failed &&
+    while (status == STA_OK && !*ended && !response->body.failed &&
            (view->explain || sta_page_written(answer->writer) < SHORT_ROWS))
-        status = sta_page_write(answer->writer, PIECE_ROWS, &reply->body, ended, err);
-    if (status == STA_OK && reply->body.failed)
-        status = sta_view_fail_size(view, &reply->body, err);
+        status = sta_page_write(answer->writer, PIECE_ROWS, &response->body, ended, err);
+    if (status == STA_OK && response->body.failed)
+        status = sta_view_fail_size(view, &response->body, err);
     if (status == STA_OK && *ended)
-        reply->next = sta_page_take_next(answer->writer);
+        response->next = sta_page_take_next(answer->writer);
     if (status != STA_OK || !view->explain)
         return status;
-    reply->body.size--; /* the brace */
-    sta_put_member(&reply->body, "explain");
-    view->kind->explain(answer->result, &reply->body);
-    sta_put_char(&reply->body, '}');
-    reply->no_store = true;
+    response->body.size--; /* the brace */
+    sta_put_member(&response->body, "explain");
+    view->kind->explain(answer->result, &response->body);
+    sta_put_char(&response->body, '}');
+    response->no_store = true;
     return STA_OK;
 }
 
-static void finish_short(struct long_answer *answer, int status, struct sta_reply *reply,
+static void finish_short(struct long_answer *answer, int status, struct sta_response *response,
                          const struct sta_error *err)
 {
     struct sta_exchange *exchange = answer->call.exchange;
     sta_running_leave(answer->view->server->running, &answer->running, status, err);
     if (status == STA_OK)
-        sta_view_note_missing(answer->view, reply);
-    if (status != STA_OK || reply->no_store) {
-        sta_call_answer(&answer->call, status, reply, err, true);
+        sta_view_note_missing(answer->view, response);
+    if (status != STA_OK || response->no_store) {
+        sta_call_answer(&answer->call, status, response, err, true);
     } else {
-        struct sta_content *content = sta_content_create(reply, "private, no-cache");
+        struct sta_content *content = sta_content_create(response, "private, no-cache");
         sta_exchange_finish(exchange, sta_content_choose(content, exchange));
         sta_content_release(content);
-        sta_reply_fini(reply);
+        sta_response_fini(response);
     }
     release_late(answer, false);
 }
 
 /* An answer that the client has: nothing is computed. */
-static bool is_unmodified(struct long_answer *answer, struct sta_reply *reply)
+static bool is_unmodified(struct long_answer *answer, struct sta_response *response)
 {
     struct sta_exchange *exchange = answer->call.exchange;
     if (answer->view->explain || sta_exchange_method(exchange) == STA_POST ||
         !sta_etag_matches(sta_exchange_header(exchange, "If-None-Match"), answer->etag))
         return false;
-    reply->status = 304;
-    reply->no_store = true;
-    sta_reply_header(reply, "ETag", answer->etag);
+    response->status = 304;
+    response->no_store = true;
+    sta_response_header(response, "ETag", answer->etag);
     return true;
 }
 
@@ -372,11 +373,11 @@ static void run_long(void *context, bool dropped)
     struct long_answer *answer = context;
     struct sta_view *view = answer->view;
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_reply reply;
+    struct sta_response response;
     bool ended = false;
-    sta_reply_init(&reply);
-    reply.body.limit = view->server->options.query_memory;
-    reply.body.account = view->server->options.account;
+    sta_response_init(&response);
+    response.body.limit = view->server->options.query_memory;
+    response.body.account = view->server->options.account;
     answer->running.kind = view->kind->name;
     answer->running.trace = view->trace;
     answer->running.cancel = &answer->cancel;
@@ -384,9 +385,9 @@ static void run_long(void *context, bool dropped)
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping") : sta_view_open(view, &err);
     if (status == STA_OK) {
         make_etag(answer);
-        ended = is_unmodified(answer, &reply);
+        ended = is_unmodified(answer, &response);
         if (!ended)
-            status = begin(answer, &reply, &ended, &err);
+            status = begin(answer, &response, &ended, &err);
     }
     if (status == STA_OK && !ended && !sta_shares_take(view->server->stream_places, answer->client))
         status = sta_fail(&err, STA_EBUSY,
@@ -395,11 +396,11 @@ static void run_long(void *context, bool dropped)
                           "running_queries; ask again in a moment",
                           STA_STREAMS_PER_THREAD);
     if (status != STA_OK || ended) {
-        finish_short(answer, status, &reply, &err);
+        finish_short(answer, status, &response, &err);
         return;
     }
-    start_stream(answer, &reply.body);
-    sta_reply_fini(&reply);
+    start_stream(answer, &response.body);
+    sta_response_fini(&response);
 }
 
 void sta_view_answer_long(struct sta_call *call, struct sta_view *view)
@@ -409,8 +410,8 @@ void sta_view_answer_long(struct sta_call *call, struct sta_view *view)
     sta_exchange_park(call->exchange, on_gone, answer);
     if (sta_workers_submit(view->server->questions, run_long, answer, &err) == STA_OK)
         return;
-    struct sta_reply reply;
-    sta_reply_init(&reply);
-    sta_call_answer(call, err.status, &reply, &err, true);
+    struct sta_response response;
+    sta_response_init(&response);
+    sta_call_answer(call, err.status, &response, &err, true);
     answer_release(answer);
 }

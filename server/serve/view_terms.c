@@ -62,11 +62,11 @@ char *sta_view_missing(const struct sta_view *view)
                                        (unsigned long long)events);
 }
 
-void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply)
+void sta_view_note_missing(const struct sta_view *view, struct sta_response *response)
 {
     char *missing = sta_view_missing(view);
     if (missing != NULL)
-        sta_reply_header(reply, "Strata-Missing", missing);
+        sta_response_header(response, "Strata-Missing", missing);
     free(missing);
 }
 

@@ -188,7 +188,7 @@ static bool is_kept(const struct sta_view *view)
     return true;
 }
 
-static bool recall(const struct sta_view *view, struct sta_reply *reply)
+static bool recall(const struct sta_view *view, struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE], *bytes;
     size_t size;
@@ -197,48 +197,48 @@ static bool recall(const struct sta_view *view, struct sta_reply *reply)
     if (sta_store_recall(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
                          name, &bytes, &size, &ignored) != STA_OK)
         return false;
-    sta_put(&reply->body, bytes, size);
+    sta_put(&response->body, bytes, size);
     free(bytes);
     return true;
 }
 
-static void keep(const struct sta_view *view, const struct sta_reply *reply)
+static void keep(const struct sta_view *view, const struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE];
     struct sta_error err = STA_ERROR_INIT;
     kept_name(view, name);
     if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                       name, reply->body.data, reply->body.size, &err) != STA_OK)
+                       name, response->body.data, response->body.size, &err) != STA_OK)
         sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
 }
 
-static int compute(struct sta_view *view, struct sta_progress *progress, struct sta_reply *reply,
+static int compute(struct sta_view *view, struct sta_progress *progress, struct sta_response *response,
                    struct sta_error *err)
 {
     struct sta_budget budget = sta_view_budget(view, sta_flight_cancel(view->flight));
     budget.progress = progress;
     if (view->kind->background)
         budget.deadline_ns = 0;
-    if (is_kept(view) && recall(view, reply))
+    if (is_kept(view) && recall(view, response))
         return STA_OK;
     if (atomic_load(budget.cancel))
         return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
     int status;
     if (view->text_form != NULL)
-        status = view->kind->compute_text(view, &budget, reply, err);
+        status = view->kind->compute_text(view, &budget, response, err);
     else if (view->kind->compute != NULL)
-        status = view->kind->compute(view, &budget, reply, err);
+        status = view->kind->compute(view, &budget, response, err);
     else
-        status = sta_view_compute_page(view, &budget, reply, err);
+        status = sta_view_compute_page(view, &budget, response, err);
     if (status == STA_OK)
         status = sta_account_failure(&view->account, err);
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
-    if (reply->body.failed)
-        return sta_view_fail_size(view, &reply->body, err);
-    sta_view_note_missing(view, reply);
+    if (response->body.failed)
+        return sta_view_fail_size(view, &response->body, err);
+    sta_view_note_missing(view, response);
     if (is_kept(view))
-        keep(view, reply);
+        keep(view, response);
     return STA_OK;
 }
 
@@ -247,18 +247,18 @@ void sta_view_run(void *context, bool dropped)
     struct sta_view *view = context;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_content *content = NULL;
-    struct sta_reply reply;
+    struct sta_response response;
     struct sta_running_question running = {
         .kind = view->kind->name, .trace = view->trace, .cancel = sta_flight_cancel(view->flight)};
-    sta_reply_init(&reply);
-    reply.body.limit = view->server->options.query_memory;
-    reply.body.account = view->server->options.account;
+    sta_response_init(&response);
+    response.body.limit = view->server->options.query_memory;
+    response.body.account = view->server->options.account;
     sta_running_enter(view->server->running, &running);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
-                         : compute(view, &running.progress, &reply, &err);
+                         : compute(view, &running.progress, &response, &err);
     if (status == STA_OK)
-        content = sta_content_create(&reply, "private, no-cache");
-    sta_reply_fini(&reply);
+        content = sta_content_create(&response, "private, no-cache");
+    sta_response_fini(&response);
     sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
     uint64_t keep = view->server->options.query_memory;
@@ -281,9 +281,9 @@ void sta_view_send(struct sta_view *view)
 
 static void answer_problem(struct sta_call *call, const struct sta_error *err, bool parked)
 {
-    struct sta_reply reply;
-    sta_reply_init(&reply);
-    sta_call_answer(call, err->status, &reply, err, parked);
+    struct sta_response response;
+    sta_response_init(&response);
+    sta_call_answer(call, err->status, &response, err, parked);
 }
 
 static void on_answer(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure)
@@ -363,7 +363,7 @@ static void ask_warm(struct sta_call *call, struct sta_view *view)
     }
     struct sta_content *content = sta_answers_find(view->server->answers, view->key.data, view->key.size);
     if (content != NULL) {
-        sta_exchange_reply(call->exchange, sta_content_choose(content, call->exchange));
+        sta_exchange_response(call->exchange, sta_content_choose(content, call->exchange));
         sta_content_release(content);
         sta_view_destroy(view);
         return;

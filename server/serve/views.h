@@ -1,6 +1,6 @@
 /* views.h - questions to traces: from a request to a key, from a key to an answer.
  *
- * A kind of view says how its question is read and computed.  Either `compute` fills the reply as it goes
+ * A kind of view says how its question is read and computed.  Either `compute` fills the response as it goes
  * out, or `result` computes all rows of a table, and pages, orders, forms and streams of them are made here,
  * the same for all kinds. */
 #ifndef STA_SERVE_VIEWS_H
@@ -64,13 +64,13 @@ struct sta_view_kind {
     /** Checks what the parameters' list can't; may be NULL.  Fast: on the HTTP thread. */
     int (*check)(struct sta_view *view, struct sta_error *err);
     /* one of the two */
-    int (*compute)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+    int (*compute)(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                    struct sta_error *err);
     int (*result)(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                   struct sta_error *err);
     /* Forms beside those of tables, which compute_text writes whole: words with | between; NULL: none. */
     const char *text_forms;
-    int (*compute_text)(struct sta_view *view, const struct sta_budget *budget, struct sta_reply *reply,
+    int (*compute_text)(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err);
     /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
@@ -148,7 +148,7 @@ STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
 /** compute_text of events: the window's events in Chrome's trace format.  Their preset is that of the trace
  * where none is named: `check`. */
 int sta_view_write_chrome_trace(struct sta_view *view, const struct sta_budget *budget,
-                                struct sta_reply *reply, struct sta_error *err);
+                                struct sta_response *response, struct sta_error *err);
 STA_MUSTCHECK int sta_view_default_preset(struct sta_view *view, struct sta_error *err);
 /** Refuses a request with a member that is not among @known, with its place and what is allowed. */
 STA_MUSTCHECK int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
@@ -174,7 +174,7 @@ int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budge
 /** What the traces of the view lack because store files were damaged, as the header Strata-Missing says it:
  * free() it.  NULL: nothing.  Only a view that was asked for with partial=true gets so far. */
 char *sta_view_missing(const struct sta_view *view);
-void sta_view_note_missing(const struct sta_view *view, struct sta_reply *reply);
+void sta_view_note_missing(const struct sta_view *view, struct sta_response *response);
 int sta_view_fail_size(const struct sta_view *view, const struct sta_buffer *body, struct sta_error *err);
 
 /* view_traces.c */
@@ -196,6 +196,6 @@ void sta_view_answer_long(struct sta_call *call, struct sta_view *view);
 STA_MUSTCHECK int sta_view_find_result(struct sta_view *view, const struct sta_budget *budget,
                                        struct sta_result **result, struct sta_error *err);
 STA_MUSTCHECK int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget,
-                                        struct sta_reply *reply, struct sta_error *err);
+                                        struct sta_response *response, struct sta_error *err);
 
 #endif

@@ -133,16 +133,16 @@ int sta_align_of_log(struct sta_training_log *log, int64_t epoch, const struct s
         return rc;
     const uint32_t gpus = count_gpus(log);
     struct group groups[2];
-    const struct sta_log_record **room =
-        sta_account_calloc(budget->account, 2 * (size_t)gpus, sizeof *room, "GPUs", err);
-    if (room == NULL)
+    const struct sta_log_record **buffer =
+        sta_account_calloc(budget->account, 2 * (size_t)gpus, sizeof *buffer, "GPUs", err);
+    if (buffer == NULL)
         return err->status;
-    groups[0].of_gpu = room;
-    groups[1].of_gpu = room + gpus;
+    groups[0].of_gpu = buffer;
+    groups[1].of_gpu = buffer + gpus;
     rc = sta_align_input_init(input, gpus, join(log, epoch, gpus, groups, NULL), budget->account, err);
     if (rc == STA_OK)
         (void)join(log, epoch, gpus, groups, input);
-    sta_account_free(budget->account, room);
+    sta_account_free(budget->account, buffer);
     return rc;
 }
 

@@ -183,24 +183,24 @@ static void add_dates(struct sta_table *table, const char *name, const int64_t *
         put_date(table, column, row, values[first + row * step]);
 }
 
-static const char *gpu_name(char *room, size_t size, const char *name, uint32_t gpu)
+static const char *gpu_name(char *buffer, size_t size, const char *name, uint32_t gpu)
 {
-    snprintf(room, size, "%s_gpu%u", name, gpu);
-    return room;
+    snprintf(buffer, size, "%s_gpu%u", name, gpu);
+    return buffer;
 }
 
 static void add_numbers_by_gpu(struct sta_table *table, const char *name, const double *values, uint32_t gpus)
 {
-    char room[80];
+    char buffer[80];
     for (uint32_t g = 0; g < gpus; g++)
-        add_numbers(table, gpu_name(room, sizeof room, name, g), values, g, gpus);
+        add_numbers(table, gpu_name(buffer, sizeof buffer, name, g), values, g, gpus);
 }
 
 static void add_dates_by_gpu(struct sta_table *table, const char *name, const int64_t *values, uint32_t gpus)
 {
-    char room[80];
+    char buffer[80];
     for (uint32_t g = 0; g < gpus; g++)
-        add_dates(table, gpu_name(room, sizeof room, name, g), values, g, gpus);
+        add_dates(table, gpu_name(buffer, sizeof buffer, name, g), values, g, gpus);
 }
 
 static void add_keys(struct sta_table *table, const struct sta_align_input *input)
@@ -252,7 +252,7 @@ static void put_info(const struct sta_align_input *input, const struct sta_align
                      const struct sta_aligned *mean, const struct sta_aligned *least, struct sta_table *table)
 {
     const uint32_t gpus = input->gpus;
-    char room[80];
+    char buffer[80];
     add_keys(table, input);
     add_numbers_by_gpu(table, "Fetch time (sec)", input->fetch, gpus);
     add_dates_by_gpu(table, "Start time", input->start, gpus);
@@ -260,10 +260,11 @@ static void put_info(const struct sta_align_input *input, const struct sta_align
     add_numbers(table, "Avg fetch time (sec)", mean->fetch, 0, gpus);
     add_dates(table, "Min start time", least->start, 0, gpus);
     for (uint32_t g = 0; g < gpus; g++) {
-        add_dates(table, gpu_name(room, sizeof room, "Fetch done time (sec)", g), traced->done, g, gpus);
-        add_dates(table, gpu_name(room, sizeof room, "Training start time", g), input->arrival, g, gpus);
-        add_numbers(table, gpu_name(room, sizeof room, "Iteration time (sec)", g), input->iteration, g, gpus);
-        add_numbers(table, gpu_name(room, sizeof room, "Training Stall time (sec)", g), input->stall, g,
+        add_dates(table, gpu_name(buffer, sizeof buffer, "Fetch done time (sec)", g), traced->done, g, gpus);
+        add_dates(table, gpu_name(buffer, sizeof buffer, "Training start time", g), input->arrival, g, gpus);
+        add_numbers(table, gpu_name(buffer, sizeof buffer, "Iteration time (sec)", g), input->iteration, g,
+                    gpus);
+        add_numbers(table, gpu_name(buffer, sizeof buffer, "Training Stall time (sec)", g), input->stall, g,
                     gpus);
     }
 }

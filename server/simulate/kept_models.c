@@ -17,15 +17,15 @@ struct kept {
 struct sta_models {
     pthread_mutex_t lock;
     struct kept items[MOST_MODELS]; /* by use, latest first */
-    size_t count, bytes, room;
+    size_t count, bytes, capacity;
     struct sta_account *account;
 };
 
-struct sta_models *sta_models_create(size_t room, struct sta_account *account)
+struct sta_models *sta_models_create(size_t capacity, struct sta_account *account)
 {
     struct sta_models *models = sta_alloc(sizeof *models);
     pthread_mutex_init(&models->lock, NULL);
-    models->room = room;
+    models->capacity = capacity;
     models->account = account;
     return models;
 }
@@ -87,10 +87,10 @@ static struct sta_model *find(struct sta_models *models, const struct kept *key)
 static void keep(struct sta_models *models, const struct kept *kept)
 {
     const size_t bytes = sta_model_bytes(kept->model);
-    if (bytes > models->room || !sta_model_move(kept->model, models->account))
+    if (bytes > models->capacity || !sta_model_move(kept->model, models->account))
         return;
     pthread_mutex_lock(&models->lock);
-    while (models->count > 0 && (models->count == MOST_MODELS || models->bytes + bytes > models->room))
+    while (models->count > 0 && (models->count == MOST_MODELS || models->bytes + bytes > models->capacity))
         drop_last(models);
     put_front(models, models->count++, kept);
     models->bytes += bytes;

@@ -339,11 +339,11 @@ static int collect_samples(const struct sta_extraction *extraction, size_t e, st
                            size_t *count, struct sta_error *err)
 {
     const struct sta_epoch *epoch = &extraction->model->epochs[e];
-    size_t room = 0;
+    size_t capacity = 0;
     for (uint32_t w = 0; w < epoch->workers; w++)
-        room += shares_of(extraction, e)[w].count;
+        capacity += shares_of(extraction, e)[w].count;
     *count = 0;
-    *samples = sta_account_alloc(extraction->budget->account, room + 1, sizeof **samples, "samples", err);
+    *samples = sta_account_alloc(extraction->budget->account, capacity + 1, sizeof **samples, "samples", err);
     if (*samples == NULL)
         return err->status;
     for (uint32_t w = 0; w < epoch->workers; w++) {

@@ -20,7 +20,7 @@ struct cache {
     const struct sta_model *model;
     struct entry *entries; /* by file */
     uint32_t oldest, newest;
-    int64_t room, used, speed;
+    int64_t capacity, used, speed;
 };
 
 static void take_out(struct cache *cache, uint32_t file)
@@ -38,7 +38,7 @@ static void put_newest(struct cache *cache, uint32_t file, int64_t bytes, uint32
     *(cache->newest != NO_FILE ? &cache->entries[cache->newest].newer : &cache->oldest) = file;
     cache->newest = file;
     cache->used += bytes;
-    while (cache->used > cache->room)
+    while (cache->used > cache->capacity)
         take_out(cache, cache->oldest);
 }
 
@@ -67,7 +67,7 @@ static void read_job(struct cache *cache, size_t number, uint32_t epoch, struct 
         if (before > 0)
             take_out(cache, file->file);
         const int64_t bytes = STA_MAX(file->bytes, before);
-        if (bytes <= cache->room)
+        if (bytes <= cache->capacity)
             put_newest(cache, file->file, bytes, epoch);
     }
     cached->misses[number] = STA_MAX(0, job->storage - saved);
@@ -121,7 +121,7 @@ void sta_cached_jobs_fini(struct sta_cached_jobs *cached)
 int sta_cache_simulate(const struct sta_model *model, int64_t bytes, int64_t speed,
                        const struct sta_budget *budget, struct sta_cached_jobs *cached, struct sta_error *err)
 {
-    struct cache cache = {.model = model, .room = STA_MIN(bytes, LARGEST_CACHE), .speed = speed};
+    struct cache cache = {.model = model, .capacity = STA_MIN(bytes, LARGEST_CACHE), .speed = speed};
     const char *what = "the files of a page cache";
     *cached = (struct sta_cached_jobs){.account = budget->account};
     cached->misses = sta_account_calloc(budget->account, model->job_count + 1, sizeof(int64_t), what, err);

@@ -365,7 +365,7 @@ int sta_simulate(struct sta_simulation *simulation, const struct sta_scenario *s
     return rc == STA_OK ? run_epochs(&run, err) : rc;
 }
 
-/* ---- room */
+/* ---- memory */
 
 int sta_simulation_init(struct sta_simulation *simulation, const struct sta_model *model,
                         struct sta_account *account, struct sta_error *err)

@@ -45,8 +45,8 @@ void sta_model_release(struct sta_model *model); /* NULL allowed */
 
 /* Models that were made, for the next question to the same trace. */
 struct sta_models;
-/** @room: bytes that kept models may hold; @account: what they are charged to */
-struct sta_models *sta_models_create(size_t room, struct sta_account *account);
+/** @capacity: bytes that kept models may hold; @account: what they are charged to */
+struct sta_models *sta_models_create(size_t capacity, struct sta_account *account);
 void sta_models_destroy(struct sta_models *models);
 /** Drops models that were used longest ago, until about so many bytes are free.  Return: how many are. */
 size_t sta_models_shrink(struct sta_models *models, size_t bytes);

@@ -53,7 +53,7 @@ STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, uns
 void sta_store_close(struct sta_store *store);
 /** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first
  * snapshot. */
-void sta_store_keep_columns(struct sta_store *store, uint64_t room);
+void sta_store_keep_columns(struct sta_store *store, uint64_t capacity);
 /** Calls @found(context, trace) when reading a block finds damage, once for each snapshot, on the thread that
  * reads.  The segment is quarantined by then, and who opens the trace next gets a snapshot without it.
  * Context: once, before the first snapshot. */

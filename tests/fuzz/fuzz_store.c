@@ -204,13 +204,13 @@ static void put_lane_block(struct sta_buffer *directory, uint32_t block)
     struct sta_encoder *encoder = sta_encoder_create(STA_EFFORT_FAST);
     struct sta_plan plan = {0};
     int64_t values[LANE_ROWS];
-    uint32_t room[LANE_ROWS];
+    uint32_t buffer[LANE_ROWS];
     struct sta_disk_lane_block entry = {
         .at = good_lanes.size, .rows = LANE_ROWS, .columns = STA_LANE_COLUMNS};
     for (uint32_t c = 0; c < STA_LANE_COLUMNS; c++) {
         for (uint32_t i = 0; i < LANE_ROWS; i++)
             values[i] = (int64_t)i * block * (c + 1) % 1000 - 3;
-        struct sta_values column = sta_values_of(values, LANE_ROWS, room);
+        struct sta_values column = sta_values_of(values, LANE_ROWS, buffer);
         sta_encode_stream(encoder, &plan, &column, &(struct sta_both_keys){0}, &good_lanes);
     }
     entry.size = (uint32_t)(good_lanes.size - entry.at);

@@ -30,14 +30,14 @@ static int find_layer(const struct sta_preset *preset, const char *name, uint32_
 }
 
 /* Which events the table is made of. */
-static int make_wish(const struct sta_view_question *question, const struct sta_preset *preset,
-                     struct sta_hlm_wish *wish, struct sta_error *err)
+static int make_options(const struct sta_view_question *question, const struct sta_preset *preset,
+                        struct sta_hlm_options *options, struct sta_error *err)
 {
     bool hlm = question->table == STA_VIEW_HLM;
-    *wish = (struct sta_hlm_wish){.layer = STA_NO_LAYER, .unmatched = hlm, .all_members = hlm};
+    *options = (struct sta_hlm_options){.layer = STA_NO_LAYER, .unmatched = hlm, .all_members = hlm};
     bool of_layer = question->table == STA_VIEW_MAIN || question->table == STA_VIEW_LAYER ||
                     (hlm && question->layer != NULL);
-    return of_layer ? find_layer(preset, question->layer, &wish->layer, err) : 0;
+    return of_layer ? find_layer(preset, question->layer, &options->layer, err) : 0;
 }
 
 static bool has_view(const struct sta_view_question *question)
@@ -130,15 +130,15 @@ static int basis_create(const struct sta_view_question *question, bool alone, co
                         struct sta_view_basis **basis, struct sta_error *err)
 {
     struct sta_view_basis *fresh = sta_alloc(sizeof *fresh);
-    struct sta_hlm_wish wish = {.layer = STA_NO_LAYER};
+    struct sta_hlm_options options = {.layer = STA_NO_LAYER};
     own_question(fresh, question->common);
     int rc = sta_question_bind(&fresh->bound, &fresh->question, err);
     if (rc == 0)
         rc = sta_axes_init(&fresh->axes, question, &fresh->bound, err);
     if (rc == 0 && alone)
-        rc = make_wish(question, fresh->bound.preset, &wish, err);
+        rc = make_options(question, fresh->bound.preset, &options, err);
     if (rc == 0)
-        rc = sta_hlm_init(&fresh->hlm, &fresh->bound, &fresh->axes, &wish, budget, err);
+        rc = sta_hlm_init(&fresh->hlm, &fresh->bound, &fresh->axes, &options, budget, err);
     if (rc != 0) {
         sta_view_basis_destroy(fresh);
         fresh = NULL;
@@ -180,14 +180,14 @@ static int answer(const struct sta_view_question *question, const struct sta_vie
                   const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                   struct sta_error *err)
 {
-    struct sta_hlm_wish wish;
+    struct sta_hlm_options options;
     struct sta_by by = {0};
-    int rc = make_wish(question, basis->bound.preset, &wish, err);
+    int rc = make_options(question, basis->bound.preset, &options, err);
     if (rc == 0 && has_view(question))
         rc = sta_by_init(&by, question->by, &basis->axes, basis->bound.preset, budget, err);
     if (rc == 0) {
-        say_counts(&basis->hlm, wish.layer, facts);
-        rc = make_table(question, &basis->hlm, &by, wish.layer, budget, table, facts, err);
+        say_counts(&basis->hlm, options.layer, facts);
+        rc = make_table(question, &basis->hlm, &by, options.layer, budget, table, facts, err);
         sta_facts_of_sums(facts, table);
     }
     sta_by_fini(&by);

@@ -224,7 +224,7 @@ static void count_events(const struct sta_gather *gather, const struct sta_combi
                          struct sta_hlm_counts *counts)
 {
     const struct sta_bound_question *bound = gather->hlm->bound;
-    const uint32_t asked = gather->signatures.wish->layer;
+    const uint32_t asked = gather->signatures.options->layer;
     struct sta_class class = sta_classes_get(bound->classes, combination->class);
     const int64_t count = combination->count;
     size_t layers = 0;
@@ -291,11 +291,11 @@ static int create_aggregations(struct sta_gather *gather, struct sta_error *err)
     return rc;
 }
 
-int sta_gather_run(struct sta_gather *gather, struct sta_hlm *hlm, const struct sta_hlm_wish *wish,
+int sta_gather_run(struct sta_gather *gather, struct sta_hlm *hlm, const struct sta_hlm_options *options,
                    const struct sta_budget *budget, struct sta_error *err)
 {
     *gather = (struct sta_gather){.hlm = hlm, .budget = budget, .worker_count = sta_budget_workers(budget)};
-    sta_signatures_init(&gather->signatures, hlm->bound, wish, budget->account);
+    sta_signatures_init(&gather->signatures, hlm->bound, options, budget->account);
     gather->workers = sta_alloc_array(gather->worker_count, sizeof *gather->workers);
     for (unsigned w = 0; w < gather->worker_count; w++) {
         gather->workers[w] = sta_alloc(sizeof **gather->workers);

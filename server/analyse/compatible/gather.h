@@ -31,7 +31,7 @@ struct sta_gather {
 
 /** Needs sta_gather_fini, also after a failure. */
 STA_MUSTCHECK int sta_gather_run(struct sta_gather *gather, struct sta_hlm *hlm,
-                                 const struct sta_hlm_wish *wish, const struct sta_budget *budget,
+                                 const struct sta_hlm_options *options, const struct sta_budget *budget,
                                  struct sta_error *err);
 /** What became of the events. */
 void sta_gather_count(const struct sta_gather *gather, struct sta_hlm_counts *counts);

@@ -220,12 +220,13 @@ static int make(struct sta_hlm *hlm, struct sta_gather *gather, const struct sta
 }
 
 int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound, struct sta_axes *axes,
-                 const struct sta_hlm_wish *wish, const struct sta_budget *budget, struct sta_error *err)
+                 const struct sta_hlm_options *options, const struct sta_budget *budget,
+                 struct sta_error *err)
 {
     struct sta_gather gather;
     *hlm = (struct sta_hlm){
         .bound = bound, .axes = axes, .pool = {.account = budget->account, .budget = budget}};
-    int rc = sta_gather_run(&gather, hlm, wish, budget, err);
+    int rc = sta_gather_run(&gather, hlm, options, budget, err);
     if (rc == 0) {
         sta_gather_count(&gather, &hlm->counts);
         rc = make(hlm, &gather, budget, err);

@@ -64,7 +64,7 @@ struct sta_hlm {
 };
 
 /* What to collect. */
-struct sta_hlm_wish {
+struct sta_hlm_options {
     uint32_t layer;   /* only its events, or STA_NO_LAYER: of all layers, and .. */
     bool unmatched;   /* .. also what no layer takes */
     bool all_members; /* also files of layers that do not show any */
@@ -73,7 +73,7 @@ struct sta_hlm_wish {
 /** One pass over the events of a question.  @axes: gets the values that occur; borrowed like @bound while the
  * hlm lives.  Needs sta_hlm_fini, also after a failure. */
 STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound,
-                               struct sta_axes *axes, const struct sta_hlm_wish *wish,
+                               struct sta_axes *axes, const struct sta_hlm_options *options,
                                const struct sta_budget *budget, struct sta_error *err);
 void sta_hlm_fini(struct sta_hlm *hlm);
 

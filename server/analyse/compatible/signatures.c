@@ -5,10 +5,10 @@
 #include "common/memory.h"
 
 void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_question *bound,
-                         const struct sta_hlm_wish *wish, struct sta_account *account)
+                         const struct sta_hlm_options *options, struct sta_account *account)
 {
     *signatures = (struct sta_signatures){
-        .bound = bound, .wish = wish, .account = account, .texts = sta_dictionary_create_in(account)};
+        .bound = bound, .options = options, .account = account, .texts = sta_dictionary_create_in(account)};
     uv_mutex_init(&signatures->lock);
 }
 
@@ -66,26 +66,26 @@ static bool in_layer(const struct sta_signatures *signatures, const struct sta_c
 
 static bool takes(const struct sta_signatures *signatures, const struct sta_class *class)
 {
-    const struct sta_hlm_wish *wish = signatures->wish;
+    const struct sta_hlm_options *options = signatures->options;
     if (class->fate != STA_FATE_KEPT)
         return false;
-    if (wish->layer != STA_NO_LAYER)
-        return in_layer(signatures, class, wish->layer);
+    if (options->layer != STA_NO_LAYER)
+        return in_layer(signatures, class, options->layer);
     for (size_t l = 0; l < signatures->bound->preset->layer_count; l++)
         if (in_layer(signatures, class, l))
             return true;
-    return wish->unmatched;
+    return options->unmatched;
 }
 
 /* Whether someone looks at the sizes and files of a class. */
 static bool shows(const struct sta_signatures *signatures, const struct sta_class *class)
 {
-    const struct sta_hlm_wish *wish = signatures->wish;
+    const struct sta_hlm_options *options = signatures->options;
     const struct sta_preset *preset = signatures->bound->preset;
-    bool any = wish->all_members;
+    bool any = options->all_members;
     for (size_t l = 0; l < preset->layer_count; l++)
-        any |= sta_layer_has_files(&preset->layers[l]) && (wish->layer == STA_NO_LAYER || wish->layer == l) &&
-               in_layer(signatures, class, l);
+        any |= sta_layer_has_files(&preset->layers[l]) &&
+               (options->layer == STA_NO_LAYER || options->layer == l) && in_layer(signatures, class, l);
     return any;
 }
 

@@ -13,7 +13,7 @@
 /* All that occur, by code of their texts; shared by workers. */
 struct sta_signatures {
     const struct sta_bound_question *bound;
-    const struct sta_hlm_wish *wish;
+    const struct sta_hlm_options *options;
     struct sta_account *account;
     struct sta_dictionary *texts;
     struct sta_signature *items;
@@ -21,7 +21,7 @@ struct sta_signatures {
     uv_mutex_t lock;
 };
 void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_question *bound,
-                         const struct sta_hlm_wish *wish, struct sta_account *account);
+                         const struct sta_hlm_options *options, struct sta_account *account);
 void sta_signatures_fini(struct sta_signatures *signatures);
 
 /* Events that agree in function, category and class, as a worker meets them. */

@@ -16,27 +16,27 @@ static const char WHAT[] = "the clocks of all pairs of hosts";
 struct clocks {
     const struct dasf_asked *asked;
     uint32_t hosts;
-    int64_t *room;       /* from host a to b: at most so much may offset(a) exceed offset(b), ns; or NONE */
+    int64_t *slack;      /* from host a to b: at most so much may offset(a) exceed offset(b), ns; or NONE */
     int64_t *low, *high; /* by host, against the first */
     uint64_t *violated;  /* by host: edges to or from it that clocks as they are contradict */
 };
 
-static int64_t *room_between(const struct clocks *clocks, uint32_t a, uint32_t b)
+static int64_t *slack_between(const struct clocks *clocks, uint32_t a, uint32_t b)
 {
-    return &clocks->room[(size_t)a * clocks->hosts + b];
+    return &clocks->slack[(size_t)a * clocks->hosts + b];
 }
 
 static void bound_edge(struct clocks *clocks, const struct dasf_task *input, const struct dasf_task *task)
 {
     const struct sta_dasf *dasf = clocks->asked->dasf;
     uint32_t a = dasf->workers[input->worker].host, b = dasf->workers[task->worker].host;
-    int64_t room = dasf_begin(clocks->asked, task) - dasf_end(clocks->asked, input);
+    int64_t slack = dasf_begin(clocks->asked, task) - dasf_end(clocks->asked, input);
     if (a == b)
         return;
-    int64_t *least = room_between(clocks, a, b);
-    *least = STA_MIN(*least, room);
-    clocks->violated[a] += room < 0;
-    clocks->violated[b] += room < 0;
+    int64_t *least = slack_between(clocks, a, b);
+    *least = STA_MIN(*least, slack);
+    clocks->violated[a] += slack < 0;
+    clocks->violated[b] += slack < 0;
 }
 
 static int bound_edges(struct clocks *clocks, struct sta_error *err)
@@ -60,11 +60,11 @@ static bool shorten(const struct clocks *clocks, int64_t *bounds, bool forward)
     bool shorter = false;
     for (uint32_t a = 0; a < clocks->hosts; a++)
         for (uint32_t b = 0; b < clocks->hosts; b++) {
-            int64_t room = *room_between(clocks, a, b);
+            int64_t slack = *slack_between(clocks, a, b);
             uint32_t from = forward ? a : b, to = forward ? b : a;
-            if (room >= NONE || bounds[to] >= NONE || bounds[to] + room >= bounds[from])
+            if (slack >= NONE || bounds[to] >= NONE || bounds[to] + slack >= bounds[from])
                 continue;
-            bounds[from] = bounds[to] + room;
+            bounds[from] = bounds[to] + slack;
             shorter = true;
         }
     return shorter;
@@ -115,7 +115,7 @@ static int fill_clocks(struct clocks *clocks, struct sta_error *err)
     struct sta_table *table = clocks->asked->table;
     bool met;
     for (size_t i = 0; i < (size_t)clocks->hosts * clocks->hosts; i++)
-        clocks->room[i] = NONE;
+        clocks->slack[i] = NONE;
     int status = bound_edges(clocks, err);
     if (status == STA_OK)
         status = find_bounds(clocks, &met, err);
@@ -141,13 +141,13 @@ int dasf_clocks(struct dasf_asked *asked, struct sta_error *err)
     struct clocks clocks = {
         .asked = asked,
         .hosts = (uint32_t)hosts,
-        .room = sta_account_alloc(account, hosts * hosts + 1, sizeof *clocks.room, WHAT, err),
+        .slack = sta_account_alloc(account, hosts * hosts + 1, sizeof *clocks.slack, WHAT, err),
         .low = sta_account_alloc(account, hosts + 1, sizeof *clocks.low, WHAT, err),
         .high = sta_account_alloc(account, hosts + 1, sizeof *clocks.high, WHAT, err),
         .violated = sta_account_calloc(account, hosts + 1, sizeof *clocks.violated, WHAT, err)};
-    bool have = clocks.room && clocks.low && clocks.high && clocks.violated;
+    bool have = clocks.slack && clocks.low && clocks.high && clocks.violated;
     int status = have ? fill_clocks(&clocks, err) : err->status;
-    sta_account_free(account, clocks.room);
+    sta_account_free(account, clocks.slack);
     sta_account_free(account, clocks.low);
     sta_account_free(account, clocks.high);
     sta_account_free(account, clocks.violated);

@@ -18,8 +18,8 @@ struct lists {
     struct sta_text *names; /* until they are looked up, all together */
     uint32_t *nodes;
     size_t count, capacity;
-    uint32_t *inputs, *users; /* by task of the morsel: how many of each */
-    struct sta_arena room;    /* names without their escapes */
+    uint32_t *inputs, *users;   /* by task of the morsel: how many of each */
+    struct sta_arena unescaped; /* names without their escapes */
 };
 
 struct building {
@@ -58,14 +58,14 @@ static const char *read_text(const char *at, const char *end, struct sta_arena *
     *text = (struct sta_text){begin, (uint32_t)(at - begin)};
     if (at == end || *at == '"')
         return at;
-    char *room = sta_arena_alloc(arena, (size_t)(end - begin), 1), *out = room + (at - begin);
-    memcpy(room, begin, (size_t)(at - begin));
+    char *buffer = sta_arena_alloc(arena, (size_t)(end - begin), 1), *out = buffer + (at - begin);
+    memcpy(buffer, begin, (size_t)(at - begin));
     while (at < end && *at != '"')
         if (*at == '\\')
             at = unescape(at + 1, end, &out);
         else
             *out++ = *at++;
-    *text = (struct sta_text){room, (uint32_t)(out - room)};
+    *text = (struct sta_text){buffer, (uint32_t)(out - buffer)};
     return at;
 }
 
@@ -82,7 +82,7 @@ static int read_list(const struct building *building, struct lists *lists, const
                                       lists->count + 1, WHAT, err);
         if (status != STA_OK)
             return status;
-        at = read_text(at + 1, end, &lists->room, &lists->names[lists->count++]) + 1;
+        at = read_text(at + 1, end, &lists->unescaped, &lists->names[lists->count++]) + 1;
         at = at < end ? at : end;
         (*count)++;
     }
@@ -129,13 +129,13 @@ static int read_morsel(void *context, unsigned worker, size_t morsel, struct sta
     struct lists *lists = &building->lists[morsel];
     const size_t first = morsel * MORSEL_TASKS;
     (void)worker;
-    lists->room.account = building->budget->account;
+    lists->unescaped.account = building->budget->account;
     int status = read_lists(building, lists, first,
                             STA_MIN((size_t)MORSEL_TASKS, building->dasf->task_count - first), err);
     if (status == STA_OK)
         status = look_up(building, lists, err);
     sta_account_free(building->budget->account, lists->names);
-    sta_arena_fini(&lists->room);
+    sta_arena_fini(&lists->unescaped);
     return status;
 }
 

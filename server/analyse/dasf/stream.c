@@ -43,20 +43,20 @@ struct vectors {
 
 /* X(list, type, from counts): the kinds of records that are kept; as many as the sources' ledgers say, at
  * most */
-#define PILE_LIST(X)                                                                                         \
+#define VECTOR_LIST(X)                                                                                       \
     X(task, struct dasf_task, events)                                                                        \
     X(holding, struct dasf_holding, counters)                                                                \
     X(sample, struct dasf_sample, counters)
 
 enum {
-#define X(list, type, counted) PILE_##list,
-    PILE_LIST(X)
+#define X(list, type, counted) VECTOR_##list,
+    VECTOR_LIST(X)
 #undef X
-        PILES
+        VECTORS
 };
 
 /* Records of one kind, in the order in which workers met them: each claims room for those of a row group. */
-struct pile {
+struct vector {
     char *items;
     size_t size, position_at; /* of an item; of its position in it */
     size_t capacity;
@@ -70,7 +70,7 @@ struct reading {
     uint32_t compute, memory, resource; /* codes of the categories */
     const struct sta_entities *entities;
     uint64_t *places, records; /* see dasf_stream_places */
-    struct pile piles[PILES];
+    struct vector vectors[VECTORS];
     uint32_t *worker_names; /* by worker: code of its text + 1; written by whoever sees one */
     const struct sta_dictionary *worker_texts;
 };
@@ -144,7 +144,7 @@ struct rows_read {
     struct vectors vectors;
     const struct sta_column_values *cats, *names, *threads, *chunks;
     const struct sta_chunk *chunk_list;
-    void *next[PILES]; /* in the room that was claimed */
+    void *next[VECTORS]; /* in the room that was claimed */
 };
 
 static struct dasf_task task_of(const struct rows_read *read, uint32_t row, uint32_t position,
@@ -185,26 +185,26 @@ static struct dasf_sample sample_of(const struct rows_read *read, uint32_t row, 
                                 .position = position};
 }
 
-/* Which pile a row of the category goes to; PILES: none. */
-static unsigned pile_of(const struct reading *reading, uint32_t cat)
+/* Which vector a row of the category goes to; PILES: none. */
+static unsigned vector_of(const struct reading *reading, uint32_t cat)
 {
-    return cat == reading->compute    ? PILE_task
-           : cat == reading->memory   ? PILE_holding
-           : cat == reading->resource ? PILE_sample
-                                      : PILES;
+    return cat == reading->compute    ? VECTOR_task
+           : cat == reading->memory   ? VECTOR_holding
+           : cat == reading->resource ? VECTOR_sample
+                                      : VECTORS;
 }
 
-static int claim_room(struct rows_read *read, const struct sta_scan_rows *rows, struct sta_error *err)
+static int claim_rows(struct rows_read *read, const struct sta_scan_rows *rows, struct sta_error *err)
 {
-    size_t counts[PILES + 1] = {0};
+    size_t counts[VECTORS + 1] = {0};
     for (uint32_t i = 0; i < rows->count; i++)
-        counts[pile_of(read->reading, read->cats->codes[sta_scan_row(rows, i)])]++;
-    for (unsigned p = 0; p < PILES; p++) {
-        struct pile *pile = &read->reading->piles[p];
-        size_t first = atomic_fetch_add_explicit(&pile->count, counts[p], memory_order_relaxed);
-        if (first + counts[p] > pile->capacity)
+        counts[vector_of(read->reading, read->cats->codes[sta_scan_row(rows, i)])]++;
+    for (unsigned p = 0; p < VECTORS; p++) {
+        struct vector *vector = &read->reading->vectors[p];
+        size_t first = atomic_fetch_add_explicit(&vector->count, counts[p], memory_order_relaxed);
+        if (first + counts[p] > vector->capacity)
             return sta_fail(err, STA_ECORRUPT, "there are more records than the ledger has counted");
-        read->next[p] = pile->items + first * pile->size;
+        read->next[p] = vector->items + first * vector->size;
     }
     return STA_OK;
 }
@@ -221,15 +221,15 @@ static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
         return sta_fail(err, STA_ECORRUPT, "a record's number is past those of its file");
     if (name != STA_NO_CODE) /* every worker writes the same */
         __atomic_store_n(&reading->worker_names[worker], name + 1, __ATOMIC_RELAXED);
-    switch (pile_of(reading, cat)) {
+    switch (vector_of(reading, cat)) {
 #define X(list, type, counted)                                                                               \
-    case PILE_##list: {                                                                                      \
-        type *next = read->next[PILE_##list];                                                                \
+    case VECTOR_##list: {                                                                                    \
+        type *next = read->next[VECTOR_##list];                                                              \
         *next = list##_of(read, row, (uint32_t)place, worker);                                               \
-        read->next[PILE_##list] = next + 1;                                                                  \
+        read->next[VECTOR_##list] = next + 1;                                                                \
         break;                                                                                               \
     }
-        PILE_LIST(X)
+        VECTOR_LIST(X)
 #undef X
     default:
         break;
@@ -254,7 +254,7 @@ static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &read.chunks, err);
     read.chunk_list = sta_snapshot_chunks(reading->dasf->snapshot, rows->block->segment, &chunk_count);
     if (status == STA_OK)
-        status = claim_room(&read, rows, err);
+        status = claim_rows(&read, rows, err);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
         status = add_row(&read, sta_scan_row(rows, i), err);
     return status;
@@ -294,54 +294,55 @@ void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t 
     return sta_account_alloc(budget->account, count + 1, size, WHAT, err);
 }
 
-static int make_piles(struct reading *reading, struct sta_error *err)
+static int make_vectors(struct reading *reading, struct sta_error *err)
 {
-    size_t counts[PILES] = {0};
+    size_t counts[VECTORS] = {0};
     for (size_t i = 0; i < sta_snapshot_source_count(reading->dasf->snapshot); i++) {
         const struct sta_ledger_counts *counted = &sta_snapshot_source(reading->dasf->snapshot, i)->counts;
-#define X(list, type, field) counts[PILE_##list] += counted->field;
-        PILE_LIST(X)
+#define X(list, type, field) counts[VECTOR_##list] += counted->field;
+        VECTOR_LIST(X)
 #undef X
     }
 #define X(list, type, field)                                                                                 \
-    reading->piles[PILE_##list] = (struct pile){                                                             \
-        .size = sizeof(type), .position_at = offsetof(type, position), .capacity = counts[PILE_##list]};
-    PILE_LIST(X)
+    reading->vectors[VECTOR_##list] = (struct vector){                                                       \
+        .size = sizeof(type), .position_at = offsetof(type, position), .capacity = counts[VECTOR_##list]};
+    VECTOR_LIST(X)
 #undef X
-    for (unsigned p = 0; p < PILES; p++) {
-        struct pile *pile = &reading->piles[p];
-        pile->items = sta_account_alloc(reading->budget->account, pile->capacity + 1, pile->size, WHAT, err);
-        if (pile->items == NULL)
+    for (unsigned p = 0; p < VECTORS; p++) {
+        struct vector *vector = &reading->vectors[p];
+        vector->items =
+            sta_account_alloc(reading->budget->account, vector->capacity + 1, vector->size, WHAT, err);
+        if (vector->items == NULL)
             return err->status;
     }
     return STA_OK;
 }
 
-static uint32_t position_of(const struct pile *pile, size_t item)
+static uint32_t position_of(const struct vector *vector, size_t item)
 {
     uint32_t position;
-    memcpy(&position, pile->items + item * pile->size + pile->position_at, sizeof position);
+    memcpy(&position, vector->items + item * vector->size + vector->position_at, sizeof position);
     return position;
 }
 
-/* Copies a pile in the order of its positions.  @at: by position, the item there, counted from 1; zero. */
-static int gather(const struct reading *reading, const struct pile *pile, uint32_t *at, void **items,
+/* Copies a vector in the order of its positions.  @at: by position, the item there, counted from 1; zero. */
+static int gather(const struct reading *reading, const struct vector *vector, uint32_t *at, void **items,
                   size_t *count, struct sta_error *err)
 {
-    *count = atomic_load_explicit(&pile->count, memory_order_relaxed);
-    char *out = dasf_alloc(reading->dasf, reading->budget, *count, pile->size, err);
+    *count = atomic_load_explicit(&vector->count, memory_order_relaxed);
+    char *out = dasf_alloc(reading->dasf, reading->budget, *count, vector->size, err);
     *items = out;
     if (out == NULL)
         return err->status;
     for (size_t i = 0; i < *count; i++)
-        at[position_of(pile, i)] = (uint32_t)i + 1;
+        at[position_of(vector, i)] = (uint32_t)i + 1;
     for (uint64_t i = 0; i < reading->records; i++)
         if (at[i] != 0) {
-            memcpy(out, pile->items + (at[i] - 1) * pile->size, pile->size);
-            out += pile->size;
+            memcpy(out, vector->items + (at[i] - 1) * vector->size, vector->size);
+            out += vector->size;
             at[i] = 0;
         }
-    *count = (size_t)(out - (char *)*items) / pile->size; /* a damaged store may say two of one place */
+    *count = (size_t)(out - (char *)*items) / vector->size; /* a damaged store may say two of one place */
     return STA_OK;
 }
 
@@ -353,10 +354,10 @@ static int gather_all(struct reading *reading, struct sta_error *err)
     void *items;
 #define X(list, type, counted)                                                                               \
     if (status == STA_OK) {                                                                                  \
-        status = gather(reading, &reading->piles[PILE_##list], at, &items, &dasf->list##_count, err);        \
+        status = gather(reading, &reading->vectors[VECTOR_##list], at, &items, &dasf->list##_count, err);    \
         dasf->list##s = items;                                                                               \
     }
-    PILE_LIST(X)
+    VECTOR_LIST(X)
 #undef X
     sta_account_free(reading->budget->account, at);
     return status;
@@ -457,15 +458,15 @@ int dasf_read_stream(struct sta_dasf *dasf, const struct sta_budget *budget, str
     make_workers(dasf, reading.entities);
     find_columns(&reading);
     reading.worker_names = sta_alloc_array((size_t)dasf->worker_count + 1, sizeof *reading.worker_names);
-    int status = make_piles(&reading, err);
+    int status = make_vectors(&reading, err);
     if (status == STA_OK)
         status = scan(&reading, err);
     if (status == STA_OK)
         status = gather_all(&reading, err);
     if (status == STA_OK)
         name_workers(&reading);
-    for (unsigned p = 0; p < PILES; p++)
-        sta_account_free(budget->account, reading.piles[p].items);
+    for (unsigned p = 0; p < VECTORS; p++)
+        sta_account_free(budget->account, reading.vectors[p].items);
     free(reading.worker_names);
     free(reading.places);
     return status;

@@ -1,4 +1,4 @@
-/* Covers of a stretch of time. */
+/* Covers of a interval of time. */
 #include "analyse/exact/covers.h"
 
 #include "common/memory.h"

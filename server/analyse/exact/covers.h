@@ -1,9 +1,9 @@
-/* covers.h - by rank group, the time that others' time is compared with, over a short stretch of time
+/* covers.h - by rank group, the time that others' time is compared with, over a short interval of time
  * (private to exact).
  *
  * Exposed time is a union minus that of the compute layer, self time a union minus that of the children.
- * Over a stretch the intervals of such a cover are few, and with what lies before each of them beside it, the
- * part of any piece that is covered is a difference. */
+ * Over a interval the intervals of such a cover are few, and with what lies before each of them beside it,
+ * the part of any piece that is covered is a difference. */
 #ifndef STA_ANALYSE_EXACT_COVERS_H
 #define STA_ANALYSE_EXACT_COVERS_H
 

@@ -19,7 +19,7 @@ static int take_ordered(void *self, unsigned worker, const void *rows, struct st
 {
     const struct sta_scan_rows *from = rows;
     uint32_t count;
-    struct sta_span *spans = sta_ordered_room(out, from->count, err);
+    struct sta_span *spans = sta_ordered_reserve(out, from->count, err);
     int rc = spans == NULL
                  ? err->status
                  : sta_intake_take(&((struct pass *)self)->intake, worker, from, spans, &count, err);

@@ -18,13 +18,13 @@
 
 static const char WHAT[] = "measuring a slice of time";
 
-struct reach {
+struct farthest_end {
     int64_t end;
     uint32_t contribution;
 };
 
 struct reaches {
-    struct reach *items;
+    struct farthest_end *items;
     size_t count, capacity;
 };
 
@@ -63,8 +63,8 @@ struct sta_exact_sweep {
     struct sta_exact_sweep_options options;
     struct worker *workers;
     /* Used in turn only: the contributions that reach beyond the last slice carried, and how far. */
-    int64_t *reach; /* by contribution */
-    size_t reach_capacity;
+    int64_t *farthest_end; /* by contribution */
+    size_t farthest_end_capacity;
     uint32_t *open;
     size_t open_count, open_capacity;
 };
@@ -94,20 +94,20 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
         sta_covers_fini(&worker->covers);
     }
     free(sweep->workers);
-    sta_account_free(account, sweep->reach);
+    sta_account_free(account, sweep->farthest_end);
     sta_account_free(account, sweep->open);
     free(sweep);
 }
 
 /* ---- before a slice is measured */
 
-static int add_reach(const struct sta_exact_sweep *sweep, struct reaches *list, int64_t end,
-                     uint32_t contribution, struct sta_error *err)
+static int add_farthest_end(const struct sta_exact_sweep *sweep, struct reaches *list, int64_t end,
+                            uint32_t contribution, struct sta_error *err)
 {
     int rc =
         STA_ACCOUNT_GROW(sweep->options.account, list->items, list->capacity, list->count + 1, WHAT, err);
     if (rc == 0)
-        list->items[list->count++] = (struct reach){end, contribution};
+        list->items[list->count++] = (struct farthest_end){end, contribution};
     return rc;
 }
 
@@ -138,24 +138,25 @@ int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, cons
     worker->beyond.count = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (spans[i].te > slice->to)
-            rc = add_reach(sweep, &worker->beyond, spans[i].te, spans[i].cell, err);
+            rc = add_farthest_end(sweep, &worker->beyond, spans[i].te, spans[i].cell, err);
     return rc;
 }
 
 /* A contribution that reaches beyond the slice joins those that are open. */
-static int open_contribution(struct sta_exact_sweep *sweep, const struct reach *reach, int64_t slice_end,
-                             struct sta_error *err)
+static int open_contribution(struct sta_exact_sweep *sweep, const struct farthest_end *farthest_end,
+                             int64_t slice_end, struct sta_error *err)
 {
     struct sta_account *account = sweep->options.account;
-    int rc =
-        STA_GROW_ZEROED(account, sweep->reach, sweep->reach_capacity, (size_t)reach->contribution + 1, err);
+    int rc = STA_GROW_ZEROED(account, sweep->farthest_end, sweep->farthest_end_capacity,
+                             (size_t)farthest_end->contribution + 1, err);
     if (rc == 0)
         rc = STA_ACCOUNT_GROW(account, sweep->open, sweep->open_capacity, sweep->open_count + 1, WHAT, err);
     if (rc != 0)
         return rc;
-    if (sweep->reach[reach->contribution] <= slice_end) /* it is not on the list */
-        sweep->open[sweep->open_count++] = reach->contribution;
-    sweep->reach[reach->contribution] = STA_MAX(sweep->reach[reach->contribution], reach->end);
+    if (sweep->farthest_end[farthest_end->contribution] <= slice_end) /* it is not on the list */
+        sweep->open[sweep->open_count++] = farthest_end->contribution;
+    sweep->farthest_end[farthest_end->contribution] =
+        STA_MAX(sweep->farthest_end[farthest_end->contribution], farthest_end->end);
     return STA_OK;
 }
 
@@ -168,8 +169,8 @@ int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const 
     worker->open.count = 0;
     for (size_t i = 0; rc == 0 && i < sweep->open_count; i++) {
         uint32_t contribution = sweep->open[i];
-        rc = add_reach(sweep, &worker->open, sweep->reach[contribution], contribution, err);
-        if (sweep->reach[contribution] > slice->to)
+        rc = add_farthest_end(sweep, &worker->open, sweep->farthest_end[contribution], contribution, err);
+        if (sweep->farthest_end[contribution] > slice->to)
             sweep->open[kept++] = contribution;
     }
     sweep->open_count = kept;
@@ -234,7 +235,7 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
     return rc;
 }
 
-/* ---- a stretch: the part of a slice that lies in one bin */
+/* ---- a interval: the part of a slice that lies in one bin */
 
 static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t contribution)
 {
@@ -254,12 +255,12 @@ static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const st
         return rc;
     worker->spans.count = 0;
     for (size_t i = 0; i < worker->open.count; i++) {
-        const struct reach reach = worker->open.items[i];
-        if (reach.end <= from)
+        const struct farthest_end farthest_end = worker->open.items[i];
+        if (farthest_end.end <= from)
             continue;
-        add_span(worker, from, STA_MIN(reach.end, to), reach.contribution);
-        if (reach.end > to)
-            worker->open.items[kept++] = reach;
+        add_span(worker, from, STA_MIN(farthest_end.end, to), farthest_end.contribution);
+        if (farthest_end.end > to)
+            worker->open.items[kept++] = farthest_end;
     }
     worker->open.count = kept;
     for (; rc == 0 && *next < count && spans[*next].ts < to; (*next)++) {
@@ -269,7 +270,7 @@ static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const st
         else if (span->te > from) /* began before the first bin */
             add_span(worker, from, STA_MIN(span->te, to), span->cell);
         if (span->te > to)
-            rc = add_reach(sweep, &worker->open, span->te, span->cell, err);
+            rc = add_farthest_end(sweep, &worker->open, span->te, span->cell, err);
     }
     return rc;
 }
@@ -337,7 +338,7 @@ static int list_contribution(const struct sta_exact_sweep *sweep, struct worker 
     return STA_OK;
 }
 
-static int measure_stretch(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
+static int measure_interval(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     int rc = sweep->options.group_count > 0 ? build_covers(sweep, worker, err) : STA_OK;
     for (size_t i = 0; rc == 0 && i < worker->spans.count; i++) {
@@ -351,8 +352,8 @@ static int measure_stretch(struct sta_exact_sweep *sweep, struct worker *worker,
 }
 
 /* The part [from, to) of a slice, in one bin. */
-static int take_stretch(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
-                        size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
+static int take_interval(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
+                         size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
 {
     const struct sta_exact_bins *bins = sweep->options.bins;
     int rc = bin != worker->bin ? hand_in(sweep, worker, err) : STA_OK;
@@ -362,7 +363,7 @@ static int take_stretch(struct sta_exact_sweep *sweep, struct worker *worker, co
     worker->width += to - from;
     rc = gather(sweep, worker, slice, next, from, to, err);
     if (rc == 0)
-        rc = measure_stretch(sweep, worker, err);
+        rc = measure_interval(sweep, worker, err);
     const bool whole = to == sta_bin_to(bins, bin) && worker->width == to - sta_bin_from(bins, bin);
     return rc == 0 && whole ? hand_in(sweep, worker, err) : rc;
 }
@@ -382,7 +383,7 @@ int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, cons
         if (from >= end) /* nothing but bins without events */
             break;
         int64_t to = STA_MIN(end, sta_bin_to(bins, bin));
-        rc = take_stretch(sweep, worker, slice, &next, bin, from, to, err);
+        rc = take_interval(sweep, worker, slice, &next, bin, from, to, err);
         from = to;
     }
     return rc;

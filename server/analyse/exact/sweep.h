@@ -2,7 +2,7 @@
  * exact).
  *
  * With spans in order of time a union needs only its running end: a span [ts, te) adds the piece [max(ts,
- * end), te).  Time is cut at slices and at bins, and spans with it; since measures add up over stretches of
+ * end), te).  Time is cut at slices and at bins, and spans with it; since measures add up over intervals of
  * time, no result depends on the cuts.  What reaches from one slice into the next is handed on by
  * contribution: how far the contribution's events reach. */
 #ifndef STA_ANALYSE_EXACT_SWEEP_H

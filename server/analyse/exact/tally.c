@@ -170,7 +170,8 @@ static void put_away(struct sta_tallies *tallies, struct open_bin *open)
     tallies->spare = open;
 }
 
-static int make_room(struct sta_tallies *tallies, struct open_bin *open, size_t more, struct sta_error *err)
+static int reserve_space(struct sta_tallies *tallies, struct open_bin *open, size_t more,
+                         struct sta_error *err)
 {
     const size_t accumulators = sta_contributions_count(tallies->contributions).accumulators;
     int rc = STA_GROW_ZEROED(tallies->account, open->measures, open->measure_capacity, accumulators, err);
@@ -185,7 +186,7 @@ static int make_room(struct sta_tallies *tallies, struct open_bin *open, size_t 
 static int add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally,
                     struct sta_error *err)
 {
-    int rc = make_room(tallies, open, tally->accumulator_count, err);
+    int rc = reserve_space(tallies, open, tally->accumulator_count, err);
     for (size_t i = 0; rc == 0 && i < tally->accumulator_count; i++) {
         uint32_t accumulator = tally->accumulators[i];
         const struct sta_exact_measure *part = &tally->measures[i];

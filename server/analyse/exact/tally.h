@@ -1,7 +1,7 @@
 /* tally.h - what was measured in each accumulator over one bin, and what that means for the rows (private to
  * exact).
  *
- * A bin may be measured in several stretches by several workers.  Each keeps what it has; where one has not
+ * A bin may be measured in several intervals by several workers.  Each keeps what it has; where one has not
  * measured a bin alone, the parts are put together, and the bin is settled when its whole width has been
  * measured. */
 #ifndef STA_ANALYSE_EXACT_TALLY_H

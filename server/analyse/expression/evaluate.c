@@ -1,5 +1,5 @@
-/* Runs programs: strip by strip, so that what a step writes is still in the first level of cache when the
- * next one reads it. */
+/* Runs programs: minibatch by minibatch, so that what a step writes is still in the first level of cache when
+ * the next one reads it. */
 #include "analyse/expression/program.h"
 
 #include <stdlib.h>
@@ -84,19 +84,19 @@ static const void *values_of(const struct sta_vector *vector)
     }
 }
 
-/* A column of one value: a strip of it. */
+/* A column of one value: a minibatch of it. */
 static void repeat(struct sta_evaluator *evaluator, size_t place, uint32_t rows)
 {
     const struct sta_vector *vector = &evaluator->vectors[place];
     STA_GROW(evaluator->repeated, evaluator->repeated_capacity, place + 1);
     while (evaluator->repeated_count <= place)
         evaluator->repeated[evaluator->repeated_count++] = create_register(STA_STRIP_ROWS);
-    struct sta_register *strip = &evaluator->repeated[place];
+    struct sta_register *minibatch = &evaluator->repeated[place];
     size_t width = sta_type_width(vector->type);
     for (uint32_t i = 0; i < rows; i++)
-        memcpy((char *)strip->values + i * width, values_of(vector), width);
+        memcpy((char *)minibatch->values + i * width, values_of(vector), width);
     if (vector->missing != NULL)
-        memset(strip->missing, vector->missing[0], rows);
+        memset(minibatch->missing, vector->missing[0], rows);
 }
 
 static int load_columns(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t rows,
@@ -116,8 +116,9 @@ static int load_columns(struct sta_program *program, struct sta_evaluator *evalu
     return 0;
 }
 
-/* The lanes of columns for the strip at row @start. */
-static void point_at_strip(const struct sta_program *program, struct sta_evaluator *evaluator, uint32_t start)
+/* The lanes of columns for the minibatch at row @start. */
+static void point_at_minibatch(const struct sta_program *program, struct sta_evaluator *evaluator,
+                               uint32_t start)
 {
     for (size_t i = 0; i < program->column_count; i++) {
         const struct sta_vector *vector = &evaluator->vectors[i];
@@ -171,13 +172,13 @@ static struct sta_register target_of(struct sta_program *program, struct sta_eva
                                  evaluator->result.missing + start};
 }
 
-static int run_strip(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t start,
-                     uint32_t rows, struct sta_error *err)
+static int run_minibatch(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t start,
+                         uint32_t rows, struct sta_error *err)
 {
     struct sta_lane in[3];
     if (evaluator->cancel != NULL && atomic_load_explicit(evaluator->cancel, memory_order_relaxed))
         return sta_fail(err, STA_ECANCELLED, "it was cancelled");
-    point_at_strip(program, evaluator, start);
+    point_at_minibatch(program, evaluator, start);
     for (size_t i = 0; i < program->step_count; i++) {
         const struct sta_step *step = &program->steps[i];
         const struct sta_node *node = &program->tree->nodes[step->node];
@@ -228,8 +229,9 @@ static void give_operand(const struct sta_program *program, const struct sta_eva
     point_result(result, (enum sta_type)node->type, lane->values);
 }
 
-/* The strip at @start is done: marks for it, and whether there is one. */
-static bool finish_strip(const struct sta_evaluator *evaluator, uint32_t root, uint32_t start, uint32_t rows)
+/* The minibatch at @start is done: marks for it, and whether there is one. */
+static bool finish_minibatch(const struct sta_evaluator *evaluator, uint32_t root, uint32_t start,
+                             uint32_t rows)
 {
     uint8_t *missing = evaluator->result.missing + start;
     if (evaluator->lanes[root].missing != NULL)
@@ -252,11 +254,11 @@ int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator
     }
     bool missing = false;
     for (uint32_t start = 0; start < rows; start += STA_STRIP_ROWS) {
-        uint32_t strip = STA_MIN(rows - start, (uint32_t)STA_STRIP_ROWS);
-        rc = run_strip(program, evaluator, start, strip, err);
+        uint32_t minibatch = STA_MIN(rows - start, (uint32_t)STA_STRIP_ROWS);
+        rc = run_minibatch(program, evaluator, start, minibatch, err);
         if (rc != 0)
             return rc;
-        missing |= finish_strip(evaluator, program->root, start, strip);
+        missing |= finish_minibatch(evaluator, program->root, start, minibatch);
     }
     const struct sta_lane *lane = &evaluator->lanes[program->root];
     *result = (struct sta_vector){.missing = missing ? evaluator->result.missing : NULL};

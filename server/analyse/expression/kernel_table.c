@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const uint8_t manners[] = {
-#define X(name, manner) [STA_OP_##name] = STA_##manner,
+#define X(name, null_policy) [STA_OP_##name] = STA_##null_policy,
     STA_KERNEL_LIST(X)
 #undef X
 };
@@ -69,8 +69,8 @@ bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, vo
 {
     const struct sta_kernels *kernels = sta_kernels_here();
     sta_kernel run = kernels->run[node->operation];
-    enum sta_manner manner = (enum sta_manner)manners[node->operation];
-    switch (manner) {
+    enum sta_null_policy null_policy = (enum sta_null_policy)manners[node->operation];
+    switch (null_policy) {
     case STA_CARRY:
         run(node, in, values, missing, rows);
         return join_missing(kernels, node, in, missing, rows);
@@ -83,7 +83,7 @@ bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, vo
     case STA_TEST:
     case STA_TEST_NOT:
         run(node, in, values, missing, rows);
-        mask_test(kernels, node, in, manner == STA_TEST_NOT, values, rows);
+        mask_test(kernels, node, in, null_policy == STA_TEST_NOT, values, rows);
         return false;
     case STA_OWN:
         break;

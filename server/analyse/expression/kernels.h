@@ -1,4 +1,4 @@
-/* kernels.h - loops over a strip of rows (private to expression). */
+/* kernels.h - loops over a minibatch of rows (private to expression). */
 #ifndef STA_ANALYSE_EXPRESSION_KERNELS_H
 #define STA_ANALYSE_EXPRESSION_KERNELS_H
 
@@ -6,7 +6,7 @@
 
 #define STA_STRIP_ROWS 1024 /* operands and result of a loop stay in the first level of cache */
 
-/* Operand of a strip. */
+/* Operand of a minibatch. */
 struct sta_lane {
     const void *values;                 /* int64_t, double, uint8_t or uint32_t by type */
     const uint8_t *missing;             /* NULL: none */

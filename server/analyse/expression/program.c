@@ -53,7 +53,7 @@ static void add_step(struct sta_program *program, struct allocator *allocator, u
     give_back(allocator, &program->tree->nodes[index], index);
 }
 
-/* ---- constants: a strip of equal values each, shared by all who run the program */
+/* ---- constants: a minibatch of equal values each, shared by all who run the program */
 
 static void fill_constant(struct sta_lane *lane, const struct sta_node *node,
                           const struct sta_dictionary *texts)

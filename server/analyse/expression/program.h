@@ -21,7 +21,7 @@ struct sta_program {
     uint32_t register_count;
     uint32_t *columns; /* nodes that are columns */
     size_t column_count;
-    uint32_t *constants; /* nodes that are constants, and a strip of each */
+    uint32_t *constants; /* nodes that are constants, and a minibatch of each */
     struct sta_lane *constant_lanes;
     size_t constant_count;
     struct sta_memo **memos;              /* by node; of those that remember */
@@ -29,7 +29,7 @@ struct sta_program {
     _Atomic uint64_t text_bytes;          /* of all these texts, about */
 };
 
-/* Values of a strip being computed. */
+/* Values of a minibatch being computed. */
 struct sta_register {
     void *values;
     uint8_t *missing;
@@ -70,7 +70,7 @@ struct sta_evaluator {
     struct sta_recent *recent;
 };
 
-/* One step of one strip. */
+/* One step of one minibatch. */
 struct sta_run {
     struct sta_program *program;
     struct sta_evaluator *evaluator;

@@ -15,7 +15,7 @@
 #include "common/memory.h"
 
 /* How the missing values of operands reach the result. */
-enum sta_manner {
+enum sta_null_policy {
     STA_CARRY,    /* missing where an operand is */
     STA_STRICT,   /* likewise, and the operation may have no value of its own (overflow, division by zero) */
     STA_TEST,     /* a condition: false where an operand is missing */
@@ -52,7 +52,7 @@ enum sta_manner {
 /* clang-format on */
 
 enum sta_operation {
-#define X(name, manner) STA_OP_##name,
+#define X(name, null_policy) STA_OP_##name,
     STA_KERNEL_LIST(X)
 #undef X
         STA_OP_KERNELS, /* how many; what follows has no loop of its own */

@@ -35,8 +35,8 @@ struct worker {
     uint8_t kinds[STA_BLOCK_ROWS];  /* by row */
 };
 
-/* The calls of a rank so far: the last stretch of time without a break. */
-struct stretch {
+/* The calls of a rank so far: the last interval of time without a break. */
+struct interval {
     int64_t from, to;
 };
 
@@ -51,7 +51,7 @@ struct pass {
     uint8_t *of_cat;     /* by code of the trace's categories: 1 posix, 2 stdio, 0 another */
     uint32_t names, cats;
     const struct sta_phases *phases;
-    struct stretch *open; /* by rank, then kind */
+    struct interval *open; /* by rank, then kind */
 };
 
 /* ---- names */
@@ -317,9 +317,9 @@ static int find_extents(void *self, unsigned worker, const struct sta_slice *sli
 
 /* ---- time of calls */
 
-static void close_stretch(const struct pass *pass, uint32_t rank, size_t kind)
+static void close_interval(const struct pass *pass, uint32_t rank, size_t kind)
 {
-    const struct stretch *open = &pass->open[(size_t)rank * STA_ACCESS_KINDS + kind];
+    const struct interval *open = &pass->open[(size_t)rank * STA_ACCESS_KINDS + kind];
     if (open->from < open->to)
         pass->access->sums[kind].exposed +=
             open->to - open->from -
@@ -335,9 +335,9 @@ static int unite_busy(void *self, unsigned worker, const struct sta_slice *slice
         const struct busy_record *records = unit->records;
         for (size_t i = 0; i < unit->count; i++) {
             const size_t kind = (size_t)records[i].kind;
-            struct stretch *open = &pass->open[(size_t)unit->unit * STA_ACCESS_KINDS + kind];
+            struct interval *open = &pass->open[(size_t)unit->unit * STA_ACCESS_KINDS + kind];
             if (records[i].from > open->to) {
-                close_stretch(pass, unit->unit, kind);
+                close_interval(pass, unit->unit, kind);
                 open->from = records[i].from;
             }
             open->to = STA_MAX(open->to, records[i].to);
@@ -346,21 +346,21 @@ static int unite_busy(void *self, unsigned worker, const struct sta_slice *slice
     return STA_OK;
 }
 
-static int open_stretches(struct pass *pass, struct sta_error *err)
+static int open_intervals(struct pass *pass, struct sta_error *err)
 {
     const size_t count = (size_t)pass->phases->rank_count * STA_ACCESS_KINDS;
     pass->open = sta_account_alloc(pass->access->account, count + 1, sizeof *pass->open,
                                    "the access patterns of a run", err);
     for (size_t i = 0; pass->open != NULL && i < count; i++)
-        pass->open[i] = (struct stretch){INT64_MIN, INT64_MIN};
+        pass->open[i] = (struct interval){INT64_MIN, INT64_MIN};
     return pass->open == NULL ? err->status : STA_OK;
 }
 
-static void close_stretches(const struct pass *pass)
+static void close_intervals(const struct pass *pass)
 {
     for (uint32_t rank = 0; rank < pass->phases->rank_count; rank++)
         for (size_t kind = 0; kind < STA_ACCESS_KINDS; kind++)
-            close_stretch(pass, rank, kind);
+            close_interval(pass, rank, kind);
 }
 
 /* ---- the whole */
@@ -411,11 +411,11 @@ int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, str
     know_names(&pass);
     rc = sta_access_walk_create(phases, access, run, &pass.walk, err);
     if (rc == STA_OK)
-        rc = open_stretches(&pass, err);
+        rc = open_intervals(&pass, err);
     if (rc == STA_OK)
         rc = run_pass(&pass, err);
     if (rc == STA_OK)
-        close_stretches(&pass);
+        close_intervals(&pass);
     if (rc == STA_OK)
         rc = sta_access_walk_finish(pass.walk, access, err);
     sta_access_walk_destroy(pass.walk);

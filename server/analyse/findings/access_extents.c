@@ -43,7 +43,7 @@ int sta_extents_unite(struct sta_extents *extents, const struct sta_budget *budg
 }
 
 /* Makes room for one more: by uniting, or, when that leaves more than half of them, by growing. */
-static int make_room(struct sta_extents *extents, const struct sta_budget *budget, struct sta_error *err)
+static int reserve_space(struct sta_extents *extents, const struct sta_budget *budget, struct sta_error *err)
 {
     int rc = extents->capacity >= WORTH_UNITING ? sta_extents_unite(extents, budget, err) : STA_OK;
     const size_t need = extents->count > extents->capacity / 2 ? extents->capacity + 1 : extents->count + 1;
@@ -60,7 +60,7 @@ int sta_extents_add(struct sta_extents *extents, struct sta_extent extent, const
         last->to = STA_MAX(last->to, extent.to);
         return STA_OK;
     }
-    int rc = extents->count == extents->capacity ? make_room(extents, budget, err) : STA_OK;
+    int rc = extents->count == extents->capacity ? reserve_space(extents, budget, err) : STA_OK;
     if (rc == STA_OK)
         extents->items[extents->count++] = extent;
     return rc;

@@ -1,6 +1,6 @@
 /* A chain's sums, without its intervals: what findings need of it.
  *
- * Without rows the sweep's cells say all, so it keeps no intervals.  For rows each stretch of the sweep is
+ * Without rows the sweep's cells say all, so it keeps no intervals.  For rows each interval of the sweep is
  * cut at the steps of its rank as it comes, and added where the step is: sums of integers, so that the order
  * in which workers add does not matter. */
 #include <stdatomic.h>
@@ -27,15 +27,15 @@ static void add(const struct stepping *stepping, size_t row, uint32_t list, int6
     atomic_fetch_add_explicit(&stepping->time[row * stepping->lists + list], time, memory_order_relaxed);
 }
 
-static int take_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
-                        struct sta_error *err)
+static int take_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
+                         struct sta_error *err)
 {
     const struct stepping *stepping = context;
-    const uint8_t list = stepping->list_of_mask[stretch->mask];
-    const struct sta_rank *rank = &stepping->phases->ranks[stretch->unit];
-    const size_t first = stepping->first[stretch->unit];
-    size_t low = 0, high = rank->step_count; /* the first step that ends behind the stretch's start */
-    int64_t at = stretch->from;
+    const uint8_t list = stepping->list_of_mask[interval->mask];
+    const struct sta_rank *rank = &stepping->phases->ranks[interval->unit];
+    const size_t first = stepping->first[interval->unit];
+    size_t low = 0, high = rank->step_count; /* the first step that ends behind the interval's start */
+    int64_t at = interval->from;
     (void)worker, (void)err;
     if (list == STA_CHARGE_NONE)
         return STA_OK;
@@ -46,9 +46,9 @@ static int take_stretch(void *context, unsigned worker, const struct sta_sweep_s
         else
             high = middle;
     }
-    for (; low < rank->step_count && rank->steps[low].from < stretch->to; low++) {
+    for (; low < rank->step_count && rank->steps[low].from < interval->to; low++) {
         const int64_t from = STA_MAX(rank->steps[low].from, at),
-                      to = STA_MIN(rank->steps[low].to, stretch->to);
+                      to = STA_MIN(rank->steps[low].to, interval->to);
         if (from >= to)
             continue;
         if (at < from)
@@ -56,8 +56,8 @@ static int take_stretch(void *context, unsigned worker, const struct sta_sweep_s
         add(stepping, first + low, list, to - from);
         at = to;
     }
-    if (at < stretch->to)
-        add(stepping, first + rank->step_count, list, stretch->to - at);
+    if (at < interval->to)
+        add(stepping, first + rank->step_count, list, interval->to - at);
     return STA_OK;
 }
 
@@ -164,7 +164,7 @@ int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked, const st
     } else if (rc == STA_OK) {
         if (rows != NULL) {
             rc = begin_rows(&stepping, account, err);
-            wants.take = take_stretch;
+            wants.take = take_interval;
             wants.context = &stepping;
         }
         if (rc == STA_OK)

@@ -18,12 +18,12 @@ static bool is_of(const struct sta_phase_event *event, enum sta_phase phase)
 static int unite(const struct sta_phase_event *events, size_t count, enum sta_phase phase,
                  struct sta_moments *moments, struct sta_account *account, struct sta_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     for (size_t i = 0; i < count; i++)
-        room += is_of(&events[i], phase);
-    if (room == 0)
+        capacity += is_of(&events[i], phase);
+    if (capacity == 0)
         return STA_OK;
-    moments->items = sta_account_alloc(account, room, sizeof *moments->items, WHAT, err);
+    moments->items = sta_account_alloc(account, capacity, sizeof *moments->items, WHAT, err);
     if (moments->items == NULL)
         return err->status;
     for (size_t i = 0; i < count; i++) {
@@ -91,13 +91,13 @@ static int number_epochs(struct sta_rank *rank, struct sta_account *account, str
 static int build_epochs(struct sta_rank *rank, const struct sta_phase_event *events, size_t count,
                         struct sta_account *account, struct sta_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     int64_t latest = INT64_MIN;
     for (size_t i = 0; i < count; i++)
-        room += is_of(&events[i], STA_PHASE_epoch);
-    if (room == 0)
+        capacity += is_of(&events[i], STA_PHASE_epoch);
+    if (capacity == 0)
         return STA_OK;
-    rank->epochs = sta_account_alloc(account, room, sizeof *rank->epochs, WHAT, err);
+    rank->epochs = sta_account_alloc(account, capacity, sizeof *rank->epochs, WHAT, err);
     if (rank->epochs == NULL)
         return err->status;
     for (size_t i = 0; i < count; i++) {
@@ -210,11 +210,12 @@ static size_t steps_of_epoch(const struct sta_epoch *epoch, const struct sta_pha
 static int build_steps(struct sta_rank *rank, const struct sta_phase_event *events, size_t count,
                        struct sta_account *account, struct sta_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     for (size_t i = 0; i < count; i++)
-        room += is_of(&events[i], STA_PHASE_step);
-    struct part *parts = sta_account_alloc(account, room + 1, sizeof *parts, WHAT, err);
-    rank->steps = sta_account_alloc(account, room + rank->epoch_count + 1, sizeof *rank->steps, WHAT, err);
+        capacity += is_of(&events[i], STA_PHASE_step);
+    struct part *parts = sta_account_alloc(account, capacity + 1, sizeof *parts, WHAT, err);
+    rank->steps =
+        sta_account_alloc(account, capacity + rank->epoch_count + 1, sizeof *rank->steps, WHAT, err);
     if (parts == NULL || rank->steps == NULL)
         return sta_account_free(account, parts), err->status;
     for (size_t e = 0, first = 0; e < rank->epoch_count; e++) {

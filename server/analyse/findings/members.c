@@ -165,22 +165,22 @@ static uint32_t rank_of_unit(const struct pass *pass, uint32_t unit)
     return pass->members->rank_of_unit[unit];
 }
 
-static int take_stretch(void *context, unsigned number, const struct sta_sweep_stretch *stretch,
-                        struct sta_error *err)
+static int take_interval(void *context, unsigned number, const struct sta_sweep_interval *interval,
+                         struct sta_error *err)
 {
     const struct pass *pass = context;
     struct worker *worker = &pass->workers[number];
-    int rc = grow(pass, worker, stretch->unit + 1, err);
+    int rc = grow(pass, worker, interval->unit + 1, err);
     if (rc != STA_OK)
         return rc;
-    struct sta_member_sum *sums = &worker->sums[stretch->unit * pass->members->slots];
-    const struct sta_rank *rank = &pass->phases->ranks[rank_of_unit(pass, stretch->unit)];
-    sums[0].busy += part_of(pass, rank, stretch->from, stretch->to);
-    for (size_t e = sta_rank_epoch_behind(rank, stretch->from);
-         e < rank->epoch_count && rank->epochs[e].from < stretch->to; e++)
+    struct sta_member_sum *sums = &worker->sums[interval->unit * pass->members->slots];
+    const struct sta_rank *rank = &pass->phases->ranks[rank_of_unit(pass, interval->unit)];
+    sums[0].busy += part_of(pass, rank, interval->from, interval->to);
+    for (size_t e = sta_rank_epoch_behind(rank, interval->from);
+         e < rank->epoch_count && rank->epochs[e].from < interval->to; e++)
         sums[slot_of(pass->phases, rank->epochs[e].number)].busy +=
-            part_of(pass, rank, STA_MAX(stretch->from, rank->epochs[e].from),
-                    STA_MIN(stretch->to, rank->epochs[e].to));
+            part_of(pass, rank, STA_MAX(interval->from, rank->epochs[e].from),
+                    STA_MIN(interval->to, rank->epochs[e].to));
     return STA_OK;
 }
 
@@ -282,7 +282,7 @@ static int run_pass(struct pass *pass, struct sta_error *err)
         pass->workers[w].reader = sta_overlap_reader_create(&pass->members->binding, w);
     if (is_union(pass) && has_rank(pass)) {
         struct sta_overlap_wants wants = {
-            .take = take_stretch, .context = pass, .accumulators = &accumulator, .accumulator_count = 1};
+            .take = take_interval, .context = pass, .accumulators = &accumulator, .accumulator_count = 1};
         return sta_overlap_pass(&pass->members->binding, &wants, &pass->members->results, err);
     }
     struct sta_scan scan = sta_overlap_scan(&pass->members->request);

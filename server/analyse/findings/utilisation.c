@@ -8,9 +8,9 @@
 
 /* ---- DLIO's formula */
 
-/* A stretch between two checkpoints: what it adds to the weighted mean. */
-static void add_stretch(int64_t from, int64_t to, const struct sta_step *steps, size_t count,
-                        const struct sta_utilisation_options *options, double *total, double *weight)
+/* A interval between two checkpoints: what it adds to the weighted mean. */
+static void add_interval(int64_t from, int64_t to, const struct sta_step *steps, size_t count,
+                         const struct sta_utilisation_options *options, double *total, double *weight)
 {
     size_t first = 0, end = count;
     while (first < count && steps[first].to <= from)
@@ -47,10 +47,10 @@ static double dlio_of(const struct sta_rank *rank, const struct sta_epoch *epoch
         const int64_t from = STA_MAX(save->from, epoch->from), to = STA_MIN(save->to, epoch->to);
         if (from >= to)
             continue;
-        add_stretch(at, from, steps, count, options, &total, &weight);
+        add_interval(at, from, steps, count, options, &total, &weight);
         at = to;
     }
-    add_stretch(at, epoch->to, steps, count, options, &total, &weight);
+    add_interval(at, epoch->to, steps, count, options, &total, &weight);
     return weight > 0 ? total / weight : 0;
 }
 

@@ -6,15 +6,15 @@
 #include "common/memory.h"
 
 /* First and last bin of [ts, te) as indexes; of an instant the bin of ts.  May lie outside 0 .. count - 1. */
-struct reach {
+struct farthest_end {
     int64_t low, high;
 };
 
-static struct reach reach_of(const struct sta_bins *bins, int64_t ts, int64_t te)
+static struct farthest_end farthest_end_of(const struct sta_bins *bins, int64_t ts, int64_t te)
 {
     int64_t low = ts / bins->g - bins->first;
     int64_t high = te > ts ? (te - 1) / bins->g - bins->first : low;
-    return (struct reach){low, high};
+    return (struct farthest_end){low, high};
 }
 
 static bool is_inside(const struct sta_bins *bins, int64_t bin)
@@ -35,17 +35,17 @@ static void add_run(int64_t *differences, const struct sta_bins *bins, int64_t l
 
 void sta_cover_add(struct sta_cover *cover, const struct sta_bins *bins, int64_t ts, int64_t te)
 {
-    struct reach reach = reach_of(bins, ts, te);
-    if (reach.low == reach.high) {
-        if (is_inside(bins, reach.low))
-            cover->parts[reach.low] += te - ts;
+    struct farthest_end farthest_end = farthest_end_of(bins, ts, te);
+    if (farthest_end.low == farthest_end.high) {
+        if (is_inside(bins, farthest_end.low))
+            cover->parts[farthest_end.low] += te - ts;
         return;
     }
-    if (is_inside(bins, reach.low))
-        cover->parts[reach.low] += (bins->first + reach.low + 1) * bins->g - ts;
-    if (is_inside(bins, reach.high))
-        cover->parts[reach.high] += te - (bins->first + reach.high) * bins->g;
-    add_run(cover->inside, bins, reach.low + 1, reach.high - 1);
+    if (is_inside(bins, farthest_end.low))
+        cover->parts[farthest_end.low] += (bins->first + farthest_end.low + 1) * bins->g - ts;
+    if (is_inside(bins, farthest_end.high))
+        cover->parts[farthest_end.high] += te - (bins->first + farthest_end.high) * bins->g;
+    add_run(cover->inside, bins, farthest_end.low + 1, farthest_end.high - 1);
 }
 
 void sta_cover_finish(struct sta_cover *cover, const struct sta_bins *bins)

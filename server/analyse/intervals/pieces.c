@@ -1,6 +1,6 @@
 /* Pieces by slice and unit.
  *
- * DESIGN.  A worker gets the stretches of one unit in one slice after another; they are put together as they
+ * DESIGN.  A worker gets the intervals of one unit in one slice after another; they are put together as they
  * come, so a piece is a whole interval unless it reaches the beginning or the end of the slice.  What is kept
  * lies in runs, one per slice and unit, each ascending; runs taken in the order of slices give every unit in
  * order of time, and touching pieces become one.
@@ -32,7 +32,7 @@ struct list {
     size_t count, chunk_count, chunk_capacity;
     struct run *runs;
     size_t run_count, run_capacity;
-    uint32_t unit; /* whose stretches come; NO_UNIT: none yet */
+    uint32_t unit; /* whose intervals come; NO_UNIT: none yet */
     size_t slice;
     struct sta_interval open; /* empty: none */
     bool at_cut;              /* of it */
@@ -166,7 +166,7 @@ static int close_piece(const struct sta_pieces *pieces, struct list *list, struc
 }
 
 static int begin_unit(const struct sta_pieces *pieces, struct list *list,
-                      const struct sta_sweep_stretch *stretch, struct sta_error *err)
+                      const struct sta_sweep_interval *interval, struct sta_error *err)
 {
     int rc = close_piece(pieces, list, err);
     if (rc == 0)
@@ -174,27 +174,27 @@ static int begin_unit(const struct sta_pieces *pieces, struct list *list,
             STA_ACCOUNT_GROW(pieces->account, list->runs, list->run_capacity, list->run_count + 1, WHAT, err);
     if (rc != 0)
         return rc;
-    list->unit = stretch->unit;
-    list->slice = stretch->slice;
+    list->unit = interval->unit;
+    list->slice = interval->slice;
     list->runs[list->run_count++] =
-        (struct run){.slice = stretch->slice, .unit = stretch->unit, .first = list->count};
+        (struct run){.slice = interval->slice, .unit = interval->unit, .first = list->count};
     return 0;
 }
 
-int sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_sweep_stretch *stretch,
+int sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_sweep_interval *interval,
                    struct sta_error *err)
 {
     struct list *list = &pieces->lists[worker];
     int rc = 0;
-    if (list->unit != stretch->unit || list->slice != stretch->slice)
-        rc = begin_unit(pieces, list, stretch, err);
-    if (rc == 0 && (list->open.from == list->open.to || list->open.to != stretch->from)) {
+    if (list->unit != interval->unit || list->slice != interval->slice)
+        rc = begin_unit(pieces, list, interval, err);
+    if (rc == 0 && (list->open.from == list->open.to || list->open.to != interval->from)) {
         rc = close_piece(pieces, list, err);
-        list->open.from = stretch->from;
+        list->open.from = interval->from;
         list->at_cut = false;
     }
-    list->open.to = stretch->to;
-    list->at_cut |= stretch->at_cut;
+    list->open.to = interval->to;
+    list->at_cut |= interval->at_cut;
     return rc;
 }
 
@@ -232,8 +232,8 @@ static int order_runs(const struct sta_pieces *pieces, struct placed_run **place
 }
 
 /* Room for the intervals of each unit, as if no pieces touched. */
-static int make_room(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
-                     struct sta_joined *joined, struct sta_error *err)
+static int reserve_space(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
+                         struct sta_joined *joined, struct sta_error *err)
 {
     const size_t units = joined->units;
     joined->first = sta_account_calloc(joined->account, units + 1, sizeof *joined->first, WHAT, err);
@@ -305,7 +305,7 @@ int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined
     if (rc == 0)
         rc = order_runs(pieces, &runs, &count, err);
     if (rc == 0)
-        rc = make_room(pieces, runs, count, joined, err);
+        rc = reserve_space(pieces, runs, count, joined, err);
     for (size_t r = 0; r < count && rc == 0; r++) {
         put_run(joined, &runs[r]);
         rc = sta_budget_check_step(pieces->options.budget, r, err);

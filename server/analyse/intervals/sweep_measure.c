@@ -83,20 +83,20 @@ static void put_times(const struct going *going)
 /* ---- changes */
 
 /* Gives what the present combination lasted up to @at. */
-static void give_stretch(const struct going *going, int64_t at)
+static void give_interval(const struct going *going, int64_t at)
 {
     const struct sta_sweep_options *options = &going->sweep->options;
     struct sta_sweep_unit *state = going->state;
     int64_t since = state->since;
-    struct sta_sweep_stretch stretch = {.unit = state->unit,
-                                        .mask = state->mask,
-                                        .from = sta_sweep_cut(going->sweep, since),
-                                        .to = sta_sweep_cut(going->sweep, at),
-                                        .slice = going->slice,
-                                        .at_cut = since == going->begin || at == going->end};
+    struct sta_sweep_interval interval = {.unit = state->unit,
+                                          .mask = state->mask,
+                                          .from = sta_sweep_cut(going->sweep, since),
+                                          .to = sta_sweep_cut(going->sweep, at),
+                                          .slice = going->slice,
+                                          .at_cut = since == going->begin || at == going->end};
     state->since = at;
-    if (stretch.from < stretch.to && (stretch.mask != 0 || options->idle) && !has_failed(going)) {
-        int rc = options->take(options->context, going->number, &stretch, &going->worker->failure);
+    if (interval.from < interval.to && (interval.mask != 0 || options->idle) && !has_failed(going)) {
+        int rc = options->take(options->context, going->number, &interval, &going->worker->failure);
         STA_ASSERT(rc == 0 || has_failed(going));
     }
 }
@@ -111,7 +111,7 @@ static inline void change_mask(const struct going *going, uint32_t mask, int64_t
     for (uint32_t rest = weighed ? mask ^ state->mask : 0; rest != 0; rest &= rest - 1)
         going->worker->covered[__builtin_ctz(rest)] += mask & rest & -rest ? -at : at;
     if (going->sweep->options.take != NULL)
-        give_stretch(going, at);
+        give_interval(going, at);
     state->mask = mask;
 }
 
@@ -385,7 +385,7 @@ static void leave_unit(const struct going *going, int64_t *busy)
     if (busy != NULL)
         covered_at(going, end, busy);
     if (going->sweep->options.take != NULL)
-        give_stretch(going, going->end);
+        give_interval(going, going->end);
     put_times(going);
 }
 

@@ -33,7 +33,7 @@ struct prefixes {
 
 /* ---- which categories events have */
 
-static int note_block(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t *room,
+static int note_block(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t *buffer,
                       uint8_t *used, uint32_t count, struct sta_error *err)
 {
     struct sta_column_stats stats;
@@ -43,11 +43,11 @@ static int note_block(const struct sta_snapshot *snapshot, const struct sta_bloc
     if (stats.kind == STA_KIND_ABSENT)
         return STA_OK;
     if (!stats.listed) {
-        struct sta_column_values values = {.codes = room};
+        struct sta_column_values values = {.codes = buffer};
         int status = sta_block_read(snapshot, block, STA_COLUMN_CAT, &values, err);
         if (status != STA_OK)
             return status;
-        codes = room;
+        codes = buffer;
         code_count = values.kind == STA_KIND_CODE ? block->rows : 0;
     }
     for (uint32_t i = 0; i < code_count; i++) {
@@ -60,11 +60,11 @@ static int note_block(const struct sta_snapshot *snapshot, const struct sta_bloc
 static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
                      struct sta_error *err)
 {
-    uint32_t *room = sta_alloc_array(STA_BLOCK_ROWS, sizeof *room);
+    uint32_t *buffer = sta_alloc_array(STA_BLOCK_ROWS, sizeof *buffer);
     int status = STA_OK;
     for (size_t i = 0; i < sta_snapshot_block_count(snapshot) && status == STA_OK; i++)
-        status = note_block(snapshot, sta_snapshot_block(snapshot, i), room, used, count, err);
-    free(room);
+        status = note_block(snapshot, sta_snapshot_block(snapshot, i), buffer, used, count, err);
+    free(buffer);
     return status;
 }
 

@@ -14,15 +14,15 @@
 #include "common/memory.h"
 
 /* A preset of nothing but the layer that tells, borrowed from the whole one. */
-static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_layer *room)
+static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_layer *only)
 {
     struct sta_preset bare = *preset;
     for (size_t i = 0; i < preset->layer_count; i++) {
         if (strcmp(preset->layers[i].name, preset->detect_layer) == 0)
-            *room = preset->layers[i];
+            *only = preset->layers[i];
     }
-    room->metric_count = 0;
-    bare.layers = room;
+    only->metric_count = 0;
+    bare.layers = only;
     bare.layer_count = 1;
     return bare;
 }
@@ -141,8 +141,8 @@ static int count_matches(const struct sta_presets *presets, const struct sta_pre
                          struct sta_snapshot *snapshot, const struct sta_budget *budget, uint64_t *events,
                          struct sta_error *err)
 {
-    struct sta_layer room = {0};
-    struct sta_preset bare = only_layer(preset, &room);
+    struct sta_layer only = {0};
+    struct sta_preset bare = only_layer(preset, &only);
     struct sta_columns_options options = {.presets = presets, .preset = &bare};
     struct sta_columns *columns = NULL;
     struct sta_classes *classes = NULL;

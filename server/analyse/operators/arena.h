@@ -20,9 +20,9 @@ struct sta_state_arena {
     size_t block, used; /* where the next piece is looked for */
 };
 /** Aligned for any word, not zeroed; NULL when memory is short. */
-void *sta_state_arena_take(struct sta_state_arena *room, size_t bytes);
+void *sta_state_arena_take(struct sta_state_arena *arena, size_t bytes);
 /** All pieces are free again; the memory stays. */
-void sta_state_arena_reset(struct sta_state_arena *room);
-void sta_state_arena_fini(struct sta_state_arena *room);
+void sta_state_arena_reset(struct sta_state_arena *arena);
+void sta_state_arena_fini(struct sta_state_arena *arena);
 
 #endif

@@ -129,8 +129,8 @@ void sta_key_layout_init_ordered(struct sta_key_layout *layout, const struct sta
     place_fields(layout);
 }
 
-static void add_room(struct sta_key_field *field, unsigned bits, const struct sta_key_range *range,
-                     const struct sta_key_field *before)
+static void widen(struct sta_key_field *field, unsigned bits, const struct sta_key_range *range,
+                  const struct sta_key_field *before)
 {
     if (field->type == STA_TYPE_TEXT) {
         unsigned more = STA_MIN(32u - field->code_bits, (bits + 3) / 4);
@@ -145,20 +145,20 @@ static void add_room(struct sta_key_field *field, unsigned bits, const struct st
         field->base = (uint64_t)range->high - (sta_low_bits(field->bits) - 1);
 }
 
-void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                               const struct sta_key_range *ranges, const struct sta_key_layout *before)
+void sta_key_layout_init_widened(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
+                                 const struct sta_key_range *ranges, const struct sta_key_layout *before)
 {
-    static const unsigned rooms[] = {12, 4, 1};
+    static const unsigned margins[] = {12, 4, 1};
     sta_key_layout_init(layout, types, count, ranges);
-    for (size_t r = 0; r < STA_COUNT_OF(rooms); r++) {
-        struct sta_key_layout roomy = *layout;
+    for (size_t r = 0; r < STA_COUNT_OF(margins); r++) {
+        struct sta_key_layout widened = *layout;
         for (size_t k = 0; k < count; k++)
-            add_room(&roomy.fields[k], rooms[r], &ranges[k], before != NULL ? &before->fields[k] : NULL);
-        place_fields(&roomy);
-        if (roomy.words > layout->words ||
-            sta_key_layout_is_direct(&roomy) != sta_key_layout_is_direct(layout))
+            widen(&widened.fields[k], margins[r], &ranges[k], before != NULL ? &before->fields[k] : NULL);
+        place_fields(&widened);
+        if (widened.words > layout->words ||
+            sta_key_layout_is_direct(&widened) != sta_key_layout_is_direct(layout))
             continue;
-        *layout = roomy;
+        *layout = widened;
         return;
     }
 }

@@ -62,8 +62,8 @@ void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *typ
                          const struct sta_key_range *ranges);
 /** One with room for values that may follow, as far as that takes no further word and leaves an index an
  * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
-void sta_key_layout_init_roomy(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                               const struct sta_key_range *ranges, const struct sta_key_layout *before);
+void sta_key_layout_init_widened(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
+                                 const struct sta_key_range *ranges, const struct sta_key_layout *before);
 /* A key of an order. */
 struct sta_key_order {
     enum sta_type type;

@@ -218,7 +218,7 @@ static struct translation *find_translation(struct column *column, const struct 
     return &column->translations[i];
 }
 
-static int make_room(struct sta_account *account, struct translation *translation, struct sta_error *err)
+static int reserve_space(struct sta_account *account, struct translation *translation, struct sta_error *err)
 {
     size_t count = sta_dictionary_count(translation->from), old = translation->capacity;
     if (count <= old)
@@ -236,7 +236,7 @@ static int translate(struct sta_account *account, struct column *column, const s
     if (from == NULL) /* of a vector in which every value is missing */
         return STA_OK;
     struct translation *translation = find_translation(column, from);
-    if (make_room(account, translation, err) != STA_OK)
+    if (reserve_space(account, translation, err) != STA_OK)
         return err->status;
     for (uint32_t i = 0; i < count; i++) {
         if (codes[i] == STA_NO_CODE)

@@ -45,11 +45,11 @@ struct sta_ordered_block {
 struct sta_ordered_out; /* where they go: of one consumer, worker and block */
 
 /**
- * sta_ordered_room - room for records of unit 0, to be written one behind the other
+ * sta_ordered_reserve - room for records of unit 0, to be written one behind the other
  * They are ascending by time, and inside the block's [ts_min, ts_max]; sta_ordered_put then says how many
  * there are.  Return: NULL when the memory is refused.
  */
-void *sta_ordered_room(struct sta_ordered_out *out, size_t records, struct sta_error *err);
+void *sta_ordered_reserve(struct sta_ordered_out *out, size_t records, struct sta_error *err);
 STA_MUSTCHECK int sta_ordered_put(struct sta_ordered_out *out, size_t records, struct sta_error *err);
 
 /* The rows of a block that give records. */
@@ -72,7 +72,7 @@ struct sta_ordered_part {
 /**
  * sta_ordered_place - room for the records of these rows, slice by slice
  * @part: all zero at first; of each call the next slice that has rows, first == end behind the last one
- * For each block the loop is gone through to its end, unless something fails; instead of sta_ordered_room.
+ * For each block the loop is gone through to its end, unless something fails; instead of sta_ordered_reserve.
  * Return: 0, or a status when the memory is refused.
  */
 STA_MUSTCHECK int sta_ordered_place(struct sta_ordered_out *out, const struct sta_ordered_rows *rows,

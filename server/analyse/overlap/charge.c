@@ -1,4 +1,4 @@
-/* The sweep gives the stretches of each unit; those in which no set is active reach from tick 0 as far as it
+/* The sweep gives the intervals of each unit; those in which no set is active reach from tick 0 as far as it
  * went, and are cut to the unit's span afterwards. */
 #include "analyse/overlap/charge.h"
 
@@ -12,12 +12,12 @@ struct gathering {
     int64_t end; /* of the trace: idle time has none of its own */
 };
 
-static int take_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
-                        struct sta_error *err)
+static int take_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
+                         struct sta_error *err)
 {
     const struct gathering *gathering = context;
-    const uint8_t list = gathering->list_of_mask[stretch->mask];
-    struct sta_sweep_stretch piece = *stretch;
+    const uint8_t list = gathering->list_of_mask[interval->mask];
+    struct sta_sweep_interval piece = *interval;
     piece.to = STA_MIN(piece.to, gathering->end);
     if (list == STA_CHARGE_NONE || piece.from >= piece.to)
         return 0;
@@ -38,11 +38,11 @@ static int add_rest(const struct gathering *gathering, const struct sta_overlap_
     for (uint32_t i = 0; idle != STA_CHARGE_NONE && i < results->unit_count && rc == 0; i++) {
         uint32_t unit = results->units[i];
         const struct sta_unit_sums *sums = &results->sums[unit];
-        struct sta_sweep_stretch rest = {.unit = unit,
-                                         .from = STA_MAX(sums->swept, sums->start),
-                                         .to = sums->end,
-                                         .slice = SIZE_MAX,
-                                         .at_cut = true};
+        struct sta_sweep_interval rest = {.unit = unit,
+                                          .from = STA_MAX(sums->swept, sums->start),
+                                          .to = sums->end,
+                                          .slice = SIZE_MAX,
+                                          .at_cut = true};
         if (rest.from < rest.to)
             rc = sta_pieces_add(gathering->pieces[idle], 0, &rest, err);
     }
@@ -91,7 +91,7 @@ int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, uint32_t l
         .end = sta_snapshot_info(binding->request->question->snapshot)->end_ticks,
     };
     struct sta_overlap_wants wants = {
-        .take = take_stretch, .context = &gathering, .idle = list_of_mask[0] != STA_CHARGE_NONE};
+        .take = take_interval, .context = &gathering, .idle = list_of_mask[0] != STA_CHARGE_NONE};
     for (uint32_t l = 0; l < count; l++) {
         gathering.pieces[l] = sta_pieces_create(&options);
         lists[l] = (struct sta_joined){0};

@@ -358,12 +358,13 @@ static int list_units(struct sta_overlap_results *results, const struct sta_budg
 static int take_results(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
     const uint32_t sets = pass->request->set_count;
-    const size_t room = (size_t)sta_scope_unit_count(pass->binding->scope) + 1;
-    results->sums = sta_account_alloc(results->account, room, sizeof *results->sums, WHAT, err);
-    results->counts = sta_account_calloc(results->account, room * sets, sizeof *results->counts, WHAT, err);
+    const size_t capacity = (size_t)sta_scope_unit_count(pass->binding->scope) + 1;
+    results->sums = sta_account_alloc(results->account, capacity, sizeof *results->sums, WHAT, err);
+    results->counts =
+        sta_account_calloc(results->account, capacity * sets, sizeof *results->counts, WHAT, err);
     if (results->sums == NULL || results->counts == NULL)
         return err->status;
-    for (size_t u = 0; u < room; u++)
+    for (size_t u = 0; u < capacity; u++)
         results->sums[u] = (struct sta_unit_sums){
             .start = nothing.start, .end = nothing.end, .events = results->counts + u * sets};
     for (unsigned w = 0; w < pass->worker_count; w++)

@@ -16,7 +16,7 @@ struct sta_part {
     bool outside;
 };
 
-/* A stretch of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
+/* A interval of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
 struct sta_window {
     int64_t from, to;
 };
@@ -110,7 +110,7 @@ struct sta_overlap_results {
 
 /* What is wanted beside the sums. */
 struct sta_overlap_wants {
-    sta_sweep_take take; /* of the stretches of the sweep; NULL: not these */
+    sta_sweep_take take; /* of the intervals of the sweep; NULL: not these */
     void *context;
     bool idle; /* also those in which no set is active */
     bool exposure;

@@ -62,11 +62,11 @@ void sta_overlap_series_destroy(struct sta_overlap_series *series)
     free(series);
 }
 
-int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
+int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_interval *interval,
                             struct sta_error *err)
 {
     const struct sta_overlap_series *series = context;
-    struct sta_cover *cover = &series->covers[worker * masks_of(series) + stretch->mask];
+    struct sta_cover *cover = &series->covers[worker * masks_of(series) + interval->mask];
     const size_t bins = series->bins.count + 1;
     if (cover->parts == NULL)
         cover->parts = sta_account_calloc(series->budget->account, bins, sizeof *cover->parts, WHAT, err);
@@ -74,7 +74,7 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
         cover->inside = sta_account_calloc(series->budget->account, bins, sizeof *cover->inside, WHAT, err);
     if (cover->inside == NULL)
         return err->status;
-    sta_cover_add(cover, &series->bins, stretch->from, stretch->to);
+    sta_cover_add(cover, &series->bins, interval->from, interval->to);
     return 0;
 }
 

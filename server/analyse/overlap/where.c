@@ -74,7 +74,7 @@ void sta_where_fini(struct sta_where *where)
     where->holds = NULL;
 }
 
-/* ---- stretches to intervals */
+/* ---- intervals to intervals */
 
 static int list_intervals(const struct sta_joined *joined, const struct sta_overlap_results *results,
                           const struct sta_budget *budget, struct sta_span **intervals, size_t *count,

@@ -68,7 +68,7 @@ const struct sta_block *sta_column_reader_block(const struct sta_column_reader *
 
 /* ---- columns of the store */
 
-static void make_room(struct sta_column_reader *reader, struct sta_column_values *values, uint32_t column)
+static void reserve_space(struct sta_column_reader *reader, struct sta_column_values *values, uint32_t column)
 {
     bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
     if (args && reader->spare_values.integers != NULL) {
@@ -107,7 +107,7 @@ int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column
     if (slot->block == reader->serial)
         return STA_OK;
     if (slot->values.integers == NULL && slot->values.codes == NULL)
-        make_room(reader, &slot->values, column);
+        reserve_space(reader, &slot->values, column);
     int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
     if (status != STA_OK)
         return status;
@@ -134,7 +134,7 @@ void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
     *physical = (struct sta_physical_slot){0};
 }
 
-/* ---- room for derived values */
+/* ---- memory for derived values */
 
 void *sta_logical_values(struct sta_logical_slot *slot)
 {

@@ -102,21 +102,21 @@ static void convert_number(const struct sta_column_reader *reader, const struct 
 }
 
 /* Points the vector at the room of the slot. */
-static void use_room(struct sta_logical_slot *slot)
+static void use_own_values(struct sta_logical_slot *slot)
 {
-    void *room = sta_logical_values(slot);
+    void *buffer = sta_logical_values(slot);
     switch (slot->vector.type) {
     case STA_TYPE_INT:
-        slot->vector.integers = room;
+        slot->vector.integers = buffer;
         break;
     case STA_TYPE_FLOAT:
-        slot->vector.numbers = room;
+        slot->vector.numbers = buffer;
         break;
     case STA_TYPE_BOOL:
-        slot->vector.bools = room;
+        slot->vector.bools = buffer;
         break;
     default:
-        slot->vector.codes = room;
+        slot->vector.codes = buffer;
     }
 }
 
@@ -139,7 +139,7 @@ static bool borrow(const struct sta_args_source *source, const struct sta_column
 static void all_missing(const struct sta_column_reader *reader, struct sta_logical_slot *slot)
 {
     uint32_t rows = reader->block->rows;
-    use_room(slot);
+    use_own_values(slot);
     if (slot->vector.type == STA_TYPE_TEXT) {
         memset(slot->values, 0xff, rows * sizeof(uint32_t));
         return;
@@ -190,19 +190,19 @@ int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_sou
         status = sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
     if (status != STA_OK)
         return status;
-    bool borrowed = source->manner == 0 && borrow(source, values, slot);
+    bool borrowed = source->kind == 0 && borrow(source, values, slot);
     if (borrowed)
         return STA_OK;
     if (values->kind == STA_KIND_ABSENT) {
         all_missing(reader, slot);
     } else {
-        use_room(slot);
+        use_own_values(slot);
         if (source->type == STA_TYPE_TEXT)
             convert_text(reader, source, values, slot);
         else
             convert_number(reader, source, values, slot);
     }
-    return source->manner != 0 ? put_references(reader, source, slot, err) : STA_OK;
+    return source->kind != 0 ? put_references(reader, source, slot, err) : STA_OK;
 }
 
 /* ---- positive integers */
@@ -240,12 +240,12 @@ static int integers_of(struct sta_column_reader *reader, enum sta_positive which
     if (values->kind == STA_KIND_INT ||
         values->kind == STA_KIND_ABSENT) /* nearly always; what is missing is 0 */
         return STA_OK;
-    int64_t **room = &reader->positives[which];
-    if (*room == NULL)
-        *room = sta_alloc_array(STA_BLOCK_ROWS, sizeof **room);
+    int64_t **buffer = &reader->positives[which];
+    if (*buffer == NULL)
+        *buffer = sta_alloc_array(STA_BLOCK_ROWS, sizeof **buffer);
     for (uint32_t row = 0; row < reader->block->rows; row++)
-        (*room)[row] = positive_of(source, value_at(values, row));
-    *integers = *room;
+        (*buffer)[row] = positive_of(source, value_at(values, row));
+    *integers = *buffer;
     return STA_OK;
 }
 

@@ -164,7 +164,7 @@ static bool of_args(const struct sta_columns *columns, uint32_t column, struct b
     if (column < STA_LOGICAL_ARGS)
         return false;
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
-    return source->type == STA_TYPE_INT && source->manner == 0 && of_key(source->key, bounds, tests);
+    return source->type == STA_TYPE_INT && source->kind == 0 && of_key(source->key, bounds, tests);
 }
 
 static bool make_tests(const struct sta_columns *columns, uint32_t column,

@@ -15,7 +15,7 @@
 /* The keys that references are made from. */
 static const struct {
     const char *key;
-    char manner;
+    char kind;
     bool of_host;
 } reference_keys[] = {{"fhash", STA_REFERENCE_HASH, false},
                       {"fname", STA_REFERENCE_NAME, false},
@@ -41,18 +41,18 @@ static const struct sta_dictionary *references_of(const struct sta_columns *colu
 
 /* The values of a manner that are integers, and those that are not, as kinds; of references that events
  * use. */
-static unsigned kinds_of_references(const struct sta_columns *columns, char manner, bool of_host)
+static unsigned kinds_of_references(const struct sta_columns *columns, char kind, bool of_host)
 {
     const struct sta_entities *entities = columns->entities;
-    return (of_host ? entities->host_kinds : entities->file_kinds)[(unsigned char)manner];
+    return (of_host ? entities->host_kinds : entities->file_kinds)[(unsigned char)kind];
 }
 
-static void add_args(struct sta_columns *columns, const char *key, size_t length, uint32_t code, char manner,
+static void add_args(struct sta_columns *columns, const char *key, size_t length, uint32_t code, char kind,
                      bool of_host)
 {
     unsigned kinds = code != STA_NO_CODE ? sta_tables_kinds(columns->tables, code) : 0;
     unsigned stored = kinds;
-    kinds |= kinds_of_references(columns, manner, of_host);
+    kinds |= kinds_of_references(columns, kind, of_host);
     if (kinds == 0)
         return;
     size_t at = columns->args_count++;
@@ -60,10 +60,10 @@ static void add_args(struct sta_columns *columns, const char *key, size_t length
     struct sta_args_source *source = &columns->args[at];
     *source = (struct sta_args_source){
         .key = stored != 0 ? code : STA_NO_CODE, .of_host = of_host, .type = type_of_kinds(kinds)};
-    source->manner = kinds_of_references(columns, manner, of_host) != 0 ? manner : 0;
+    source->kind = kinds_of_references(columns, kind, of_host) != 0 ? kind : 0;
     if (source->type != STA_TYPE_TEXT)
         return;
-    if (stored != KIND(TEXT) || source->manner != 0)
+    if (stored != KIND(TEXT) || source->kind != 0)
         source->own = sta_dictionary_create_in(&columns->account);
     source->texts = source->own != NULL ? source->own : sta_tables_values(columns->tables, code);
 }
@@ -122,7 +122,7 @@ bool sta_columns_find_args(struct sta_columns *columns)
         size_t r = find_reference_key(keys[i].text);
         bool reference = r < STA_COUNT_OF(reference_keys);
         add_args(columns, keys[i].text.bytes, keys[i].text.length, keys[i].code,
-                 reference ? reference_keys[r].manner : 0, reference && reference_keys[r].of_host);
+                 reference ? reference_keys[r].kind : 0, reference && reference_keys[r].of_host);
     }
     free(keys);
     return made;
@@ -179,7 +179,7 @@ static int fill_references(const struct sta_columns *columns, struct sta_args_so
     }
     for (uint32_t code = 0; code < count; code++) {
         struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
-        if (parts.manner == source->manner)
+        if (parts.kind == source->kind)
             note_reference(source, code, parts.text.bytes, parts.text.length);
         else if (values->codes != NULL)
             values->codes[code] = STA_NO_CODE;
@@ -199,7 +199,7 @@ int sta_args_source_prepare(struct sta_columns *columns, struct sta_args_source 
     if (!atomic_load(&source->ready)) {
         if (source->own != NULL && source->key != STA_NO_CODE)
             copy_texts(columns, source);
-        if (source->manner != 0)
+        if (source->kind != 0)
             status = fill_references(columns, source, err);
         atomic_store_explicit(&source->ready, status == STA_OK, memory_order_release);
     }

@@ -21,7 +21,7 @@ struct sta_reference_values {
 
 struct sta_args_source {
     uint32_t key;       /* in the tables; STA_NO_CODE: no value is stored under this key */
-    char manner;        /* enum sta_reference: whose references are values of this column as well; 0: none */
+    char kind;          /* enum sta_reference: whose references are values of this column as well; 0: none */
     bool of_host;       /* references to hosts, not files */
     enum sta_type type; /* over the whole trace */
     struct sta_dictionary *own;         /* TEXT that is not simply that of the key, else NULL */

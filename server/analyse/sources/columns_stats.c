@@ -91,7 +91,7 @@ static bool range_of_args(const struct sta_columns *columns, const struct sta_bl
                           struct range *range)
 {
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
-    return source->manner == 0 && range_of_key(columns, block, source->key, range);
+    return source->kind == 0 && range_of_key(columns, block, source->key, range);
 }
 
 static bool range_of(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
@@ -182,7 +182,7 @@ bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column,
         return false;
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
     *physical = STA_COLUMN_ARGS + source->key;
-    return source->manner == 0 && source->own == NULL;
+    return source->kind == 0 && source->own == NULL;
 }
 
 bool sta_columns_codes(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,

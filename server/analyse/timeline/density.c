@@ -1,7 +1,7 @@
 /* timeline/density: how much of each cell events of each label are on top, per lane.
  *
- * A lane's cells are held for one lane at a time, for the labels that occur in it.  A stretch over many cells
- * costs as much as one over two: cells that are covered whole are kept as differences. */
+ * A lane's cells are held for one lane at a time, for the labels that occur in it.  A interval over many
+ * cells costs as much as one over two: cells that are covered whole are kept as differences. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,16 +70,16 @@ static int find_label(struct density *density, struct lane_cells *cells, uint32_
         if (rc != 0)
             return rc;
         struct label_cells *fresh = &cells->labels[cells->count];
-        const size_t room = density->cell_count + 1;
+        const size_t capacity = density->cell_count + 1;
         if (cells->count == cells->made) {
             *fresh = (struct label_cells){
-                .parts = sta_account_alloc(account, 2 * room, sizeof(int64_t), WHAT, err)};
+                .parts = sta_account_alloc(account, 2 * capacity, sizeof(int64_t), WHAT, err)};
             if (fresh->parts == NULL)
                 return err->status;
-            fresh->inside = fresh->parts + room;
+            fresh->inside = fresh->parts + capacity;
             cells->made++;
         }
-        memset(fresh->parts, 0, 2 * room * sizeof *fresh->parts);
+        memset(fresh->parts, 0, 2 * capacity * sizeof *fresh->parts);
         fresh->code = code;
         cells->count++;
     }
@@ -87,8 +87,8 @@ static int find_label(struct density *density, struct lane_cells *cells, uint32_
     return 0;
 }
 
-/* A label's cells for a stretch that begins and ends inside the grid. */
-static void add_stretch(const struct density *density, struct label_cells *label, int64_t from, int64_t to)
+/* A label's cells for a interval that begins and ends inside the grid. */
+static void add_interval(const struct density *density, struct label_cells *label, int64_t from, int64_t to)
 {
     const int64_t r = density->grid.resolution;
     int64_t first = (from - density->grid.from) / r, last = (to - density->grid.from - 1) / r;
@@ -114,7 +114,7 @@ static int take_top(void *context, int64_t from, int64_t to, const struct sta_la
     struct label_cells *label = NULL;
     int rc = find_label(adding->density, adding->cells, code_of(adding->density, event), &label, err);
     if (rc == 0)
-        add_stretch(adding->density, label, from, to);
+        add_interval(adding->density, label, from, to);
     return rc;
 }
 

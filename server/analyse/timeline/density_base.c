@@ -112,10 +112,10 @@ static int read_runs(const struct sta_lane_index *index, struct sta_lane_density
                      struct sta_error *err)
 {
     int64_t *columns[STA_DENSITY_COLUMNS];
-    int64_t *room = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int64_t *buffer = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
     int rc = 0;
     for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
-        columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
     for (uint32_t first = 0, block = density->first_block; first < density->count && rc == 0; block++) {
         const uint32_t rows = STA_MIN(density->count - first, STA_BLOCK_ROWS);
         if (sta_lane_file_rows(index->file, block) != rows)
@@ -126,7 +126,7 @@ static int read_runs(const struct sta_lane_index *index, struct sta_lane_density
             rc = nonsense(err);
         first += rows;
     }
-    free(room);
+    free(buffer);
     return rc;
 }
 
@@ -170,11 +170,11 @@ int sta_lane_density_load(struct sta_lane_index *index, struct sta_lane_density 
 int sta_density_runs_put(struct sta_lane_file_writer *writer, const struct sta_density_run *runs,
                          size_t count, struct sta_error *err)
 {
-    int64_t *room = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int64_t *buffer = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
     int64_t *columns[STA_DENSITY_COLUMNS];
     int rc = 0;
     for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
-        columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
     for (size_t i = 0, at = 0; i < count && rc == 0; i++) {
         columns[STA_DENSITY_CODE][at] = runs[i].code == STA_NO_LAYER ? -1 : (int64_t)runs[i].code;
         columns[STA_DENSITY_CELL][at] = runs[i].cell;
@@ -186,6 +186,6 @@ int sta_density_runs_put(struct sta_lane_file_writer *writer, const struct sta_d
             at = 0;
         }
     }
-    free(room);
+    free(buffer);
     return rc;
 }

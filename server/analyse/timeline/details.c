@@ -111,10 +111,10 @@ static int read_level(const struct sta_lane_index *index, struct sta_lane_detail
     const struct sta_dictionary *names = sta_tables_names(sta_snapshot_tables(index->snapshot));
     const uint32_t name_count = sta_dictionary_count(names);
     int64_t *columns[STA_DETAIL_COLUMNS];
-    int64_t *room = sta_alloc_array((size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int64_t *buffer = sta_alloc_array((size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
     int rc = 0;
     for (unsigned c = 0; c < STA_DETAIL_COLUMNS; c++)
-        columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
     for (uint32_t first = 0, block = level->first_block; first < level->count && rc == 0; block++) {
         const uint32_t rows = STA_MIN(level->count - first, STA_BLOCK_ROWS);
         if (sta_lane_file_rows(index->file, block) != rows)
@@ -125,7 +125,7 @@ static int read_level(const struct sta_lane_index *index, struct sta_lane_detail
             rc = nonsense(err);
         first += rows;
     }
-    free(room);
+    free(buffer);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* details.h - pictures of large threads at coarse resolutions, kept in the lane file (private to timeline).
  *
  * A level has the boxes of a whole thread at one resolution, as draw.h makes them of the events.  It is kept
- * where it is much smaller than the thread, so a picture of a long stretch of time reads little. */
+ * where it is much smaller than the thread, so a picture of a long interval of time reads little. */
 #ifndef STA_ANALYSE_TIMELINE_DETAILS_H
 #define STA_ANALYSE_TIMELINE_DETAILS_H
 

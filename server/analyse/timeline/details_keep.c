@@ -145,12 +145,12 @@ int sta_lane_details_keep(struct sta_lane_index *index, struct sta_lane_file_wri
 {
     const struct sta_selection selection = {.account = budget->account, .index = index};
     struct keeping keeping = {.selection = &selection, .budget = budget, .writer = writer};
-    int64_t *room = sta_account_alloc(budget->account, (size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS,
-                                      sizeof *room, WHAT, err);
-    if (room == NULL)
+    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS,
+                                        sizeof *buffer, WHAT, err);
+    if (buffer == NULL)
         return err->status;
     for (unsigned c = 0; c < STA_DETAIL_COLUMNS; c++)
-        keeping.columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+        keeping.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
     keeping.drawn = sta_alloc_array(sta_budget_workers(budget), sizeof *keeping.drawn);
     int rc = keep_all(&keeping, err);
     sta_put_varint(head, keeping.level_count);
@@ -159,6 +159,6 @@ int sta_lane_details_keep(struct sta_lane_index *index, struct sta_lane_file_wri
         rc = sta_fail(err, STA_ENOMEM, "no memory to write " WHAT);
     sta_buffer_fini(&keeping.list);
     free(keeping.drawn);
-    sta_account_free(budget->account, room);
+    sta_account_free(budget->account, buffer);
     return rc;
 }

@@ -55,7 +55,8 @@ static void add_child(struct sta_forest_node *parent, int64_t from, int64_t dur)
     }
 }
 
-static int make_room(struct sta_forest *forest, const struct sta_lane_thread *thread, struct sta_error *err)
+static int reserve_space(struct sta_forest *forest, const struct sta_lane_thread *thread,
+                         struct sta_error *err)
 {
     if (thread->count <= forest->place_capacity)
         return 0;
@@ -75,7 +76,7 @@ int sta_forest_grow(struct sta_forest *forest, uint32_t number, struct sta_error
     const struct sta_lane_thread *thread = &selection->index->threads[number];
     struct sta_thread_walk walk = sta_thread_walk(selection, number, selection->from, selection->to);
     forest->count = 0;
-    int rc = make_room(forest, thread, err);
+    int rc = reserve_space(forest, thread, err);
     for (uint32_t place; rc == 0 && (place = sta_thread_walk_next(&walk)) != STA_NO_EVENT;) {
         const struct sta_lane_event *event = &thread->events[place];
         rc = STA_ACCOUNT_GROW(forest->budget->account, forest->nodes, forest->capacity, forest->count + 1,

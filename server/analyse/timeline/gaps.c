@@ -110,7 +110,7 @@ static int list_gaps(struct unit *unit, struct sta_error *err)
     int64_t now = STA_MAX(unit->gaps->selection.from, all->life_from);
     const int64_t to = STA_MIN(unit->gaps->selection.to, all->life_to);
     for (size_t i = 0; i < all->busy.count && rc == 0 && now < to; i++) {
-        const struct sta_stretch *busy = &all->busy.items[i];
+        const struct sta_interval *busy = &all->busy.items[i];
         if (busy->from > now)
             rc = add_gap(unit, now, STA_MIN(busy->from, to), err);
         now = STA_MAX(now, busy->to);

@@ -266,7 +266,8 @@ static bool skip_group(void *context, const struct sta_block *block)
     return !is_wanted(wanted, (size_t)(block - wanted->first));
 }
 
-static int make_room(struct sta_preset_view *view, const struct sta_timeline *timeline, struct sta_error *err)
+static int reserve_space(struct sta_preset_view *view, const struct sta_timeline *timeline,
+                         struct sta_error *err)
 {
     if (view->classes != NULL)
         return 0;
@@ -289,7 +290,7 @@ static int classify(struct sta_preset_view *view, const struct sta_timeline *tim
                     const struct sta_budget *budget, struct sta_error *err)
 {
     const size_t count = sta_snapshot_block_count(timeline->index->snapshot);
-    int rc = make_room(view, timeline, err);
+    int rc = reserve_space(view, timeline, err);
     if (rc != 0 || count == 0)
         return rc;
     struct wanted wanted = {view, sta_snapshot_block(timeline->index->snapshot, 0), groups};

@@ -116,10 +116,10 @@ static int read_events(struct sta_lane_index *index, struct sta_lane_extent *ext
                                    .name_count = sta_dictionary_count(names)};
     struct sta_lane_event *events = extent->items;
     int64_t *latest = extent->latest;
-    int64_t *room = sta_alloc_array((size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS, sizeof *room);
+    int64_t *buffer = sta_alloc_array((size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
     int rc = 0;
     for (unsigned c = 0; c < STA_LANE_EVENT_COLUMNS; c++)
-        reader.columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
+        reader.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
     for (uint32_t t = extent->first_thread; t < extent->end_thread && rc == 0; t++) {
         index->threads[t].events = events;
         index->threads[t].latest = latest;
@@ -127,7 +127,7 @@ static int read_events(struct sta_lane_index *index, struct sta_lane_extent *ext
         latest += index->threads[t].count / STA_LANE_STRIDE + 1;
         rc = read_thread(&reader, t, err);
     }
-    free(room);
+    free(buffer);
     return rc;
 }
 

@@ -149,7 +149,7 @@ static int number_rows(struct sta_lane_index *index, struct sta_error *err)
     return 0;
 }
 
-static int make_room(struct sta_lane_index *index, struct reading *reading, struct sta_error *err)
+static int reserve_space(struct sta_lane_index *index, struct reading *reading, struct sta_error *err)
 {
     struct sta_account *account = index->account;
     uint32_t threads = index->tree.thread_count;
@@ -182,7 +182,7 @@ static int read_events(struct sta_lane_index *index, struct reading *reading, st
     size_t blocks = sta_snapshot_block_count(index->snapshot);
     int rc = sta_tasks_run(budget, blocks, count_rows, reading, err);
     if (rc == 0)
-        rc = make_room(index, reading, err);
+        rc = reserve_space(index, reading, err);
     if (rc == 0)
         rc = sta_tasks_run(budget, blocks, put_rows, reading, err);
     if (rc == 0)

@@ -249,15 +249,15 @@ int sta_lane_index_keep(struct sta_timeline *timeline, struct sta_presets *prese
     int rc = sta_lane_file_begin(index->snapshot, &keeping.writer, err);
     if (rc != 0)
         return rc;
-    int64_t *room = sta_account_alloc(budget->account, (size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS,
-                                      sizeof *room, WHAT, err);
-    for (unsigned c = 0; c < STA_LANE_EVENT_COLUMNS && room != NULL; c++)
-        keeping.columns[c] = room + (size_t)c * STA_BLOCK_ROWS;
-    if (room == NULL) {
+    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS,
+                                        sizeof *buffer, WHAT, err);
+    for (unsigned c = 0; c < STA_LANE_EVENT_COLUMNS && buffer != NULL; c++)
+        keeping.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+    if (buffer == NULL) {
         sta_lane_file_abort(keeping.writer);
         return err->status;
     }
     rc = write_file(&keeping, err);
-    sta_account_free(budget->account, room);
+    sta_account_free(budget->account, buffer);
     return rc;
 }

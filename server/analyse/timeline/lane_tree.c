@@ -212,14 +212,14 @@ int sta_lane_tree_init(struct sta_lane_tree *tree, const struct sta_snapshot *sn
                        struct sta_account *account, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
-    size_t room = (size_t)entities->thread_count + 1;
+    size_t capacity = (size_t)entities->thread_count + 1;
     *tree = (struct sta_lane_tree){.entities = entities,
                                    .account = account,
                                    .thread_count = entities->thread_count,
                                    .ids = sta_dictionary_create()};
-    tree->entity_of_thread = sta_account_alloc(tree->account, room, sizeof(uint32_t), WHAT, err);
-    tree->thread_of_entity = sta_account_alloc(tree->account, room, sizeof(uint32_t), WHAT, err);
-    tree->lane_of_thread = sta_account_alloc(tree->account, room, sizeof(uint32_t), WHAT, err);
+    tree->entity_of_thread = sta_account_alloc(tree->account, capacity, sizeof(uint32_t), WHAT, err);
+    tree->thread_of_entity = sta_account_alloc(tree->account, capacity, sizeof(uint32_t), WHAT, err);
+    tree->lane_of_thread = sta_account_alloc(tree->account, capacity, sizeof(uint32_t), WHAT, err);
     if (tree->entity_of_thread == NULL || tree->thread_of_entity == NULL || tree->lane_of_thread == NULL)
         return err->status;
     struct sta_rank_groups groups;

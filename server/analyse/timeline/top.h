@@ -5,7 +5,7 @@
 
 #include "analyse/timeline/selection.h"
 
-/** Called for each stretch [from, to) of a thread, in order of time, with the event on top. */
+/** Called for each interval [from, to) of a thread, in order of time, with the event on top. */
 typedef int sta_top_take(void *context, int64_t from, int64_t to, const struct sta_lane_event *event,
                          struct sta_error *err);
 

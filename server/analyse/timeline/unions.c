@@ -16,7 +16,7 @@ void sta_union_fini(struct sta_union *spans, struct sta_account *account)
 }
 
 /* Room for one more.  Before much is copied to a larger place it is united. */
-static int make_room(struct sta_union *spans, const struct sta_budget *budget, struct sta_error *err)
+static int reserve_space(struct sta_union *spans, const struct sta_budget *budget, struct sta_error *err)
 {
     if (spans->count < spans->capacity)
         return 0;
@@ -31,16 +31,16 @@ int sta_union_add(struct sta_union *spans, int64_t from, int64_t to, const struc
 {
     if (from >= to)
         return 0;
-    struct sta_stretch *last = spans->count > 0 ? &spans->items[spans->count - 1] : NULL;
+    struct sta_interval *last = spans->count > 0 ? &spans->items[spans->count - 1] : NULL;
     if (last != NULL && from <= last->to && from >= last->from) {
         last->to = STA_MAX(last->to, to);
         return 0;
     }
-    int rc = make_room(spans, budget, err);
+    int rc = reserve_space(spans, budget, err);
     if (rc == 0) {
         spans->unordered =
             spans->unordered || (spans->count > 0 && from <= spans->items[spans->count - 1].to);
-        spans->items[spans->count++] = (struct sta_stretch){from, to};
+        spans->items[spans->count++] = (struct sta_interval){from, to};
         rc = sta_budget_check_step(budget, spans->count, err);
     }
     return rc;
@@ -63,7 +63,7 @@ int sta_union_move(struct sta_union *to, const struct sta_union *from, const str
 
 static int sort_items(struct sta_union *spans, const struct sta_budget *budget, struct sta_error *err)
 {
-    _Static_assert(sizeof(struct sta_stretch) == 2 * sizeof(uint64_t),
+    _Static_assert(sizeof(struct sta_interval) == 2 * sizeof(uint64_t),
                    "an interval is a record of two words");
     struct sta_word_pair *scratch =
         sta_account_alloc(budget->account, spans->count + 1, sizeof *scratch, WHAT, err);
@@ -106,7 +106,7 @@ int sta_union_merge(struct sta_union *to, const struct sta_union *from, const st
     int rc = both.items == NULL ? err->status : 0;
     while (rc == 0 && i + j < both.capacity) {
         const bool first = j == from->count || (i < to->count && to->items[i].from <= from->items[j].from);
-        const struct sta_stretch *next = first ? &to->items[i++] : &from->items[j++];
+        const struct sta_interval *next = first ? &to->items[i++] : &from->items[j++];
         rc = sta_union_add(&both, next->from, next->to, budget, err);
     }
     if (rc != 0) {

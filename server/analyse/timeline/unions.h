@@ -8,7 +8,7 @@
 
 #include "analyse/exec/budget.h"
 
-struct sta_stretch {
+struct sta_interval {
     int64_t from, to; /* [from, to) ticks, not below 0: events begin at 0 */
 };
 
@@ -16,7 +16,7 @@ struct sta_stretch {
  * sorted.  Zeroed at first.  Many that are added out of order are sorted and united now and then, so that it
  * takes the memory of the union rather than of all that was added. */
 struct sta_union {
-    struct sta_stretch *items;
+    struct sta_interval *items;
     size_t count, capacity;
     bool unordered;
 };

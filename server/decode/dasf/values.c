@@ -20,9 +20,9 @@ static struct sta_json_value text_behind(const struct sta_value_texts *texts, si
 /* Appends a text, made valid UTF-8. */
 static void put_repaired(struct sta_value_texts *texts, const char *bytes, size_t size)
 {
-    char *room = sta_buffer_reserve(&texts->text, 3 * size);
-    if (room != NULL)
-        texts->text.size += sta_utf8_repair(bytes, size, room);
+    char *buffer = sta_buffer_reserve(&texts->text, 3 * size);
+    if (buffer != NULL)
+        texts->text.size += sta_utf8_repair(bytes, size, buffer);
     texts->repaired = true;
 }
 
@@ -54,9 +54,9 @@ static void put_text(struct sta_value_texts *texts, const struct sta_message_val
         sta_put_json_string(&texts->text, text->bytes, text->count);
         return;
     }
-    char *room = sta_buffer_reserve(&valid, 3 * (size_t)text->count);
-    if (room != NULL)
-        sta_put_json_string(&texts->text, room, sta_utf8_repair(text->bytes, text->count, room));
+    char *buffer = sta_buffer_reserve(&valid, 3 * (size_t)text->count);
+    if (buffer != NULL)
+        sta_put_json_string(&texts->text, buffer, sta_utf8_repair(text->bytes, text->count, buffer));
     sta_buffer_fini(&valid);
     texts->repaired = true;
 }

@@ -52,8 +52,8 @@ static inline int64_t sta_value_at(const struct sta_values *values, uint32_t i)
 {
     return values->narrow != NULL ? (int64_t)(values->origin + values->narrow[i]) : values->wide[i];
 }
-/** @values: at least one; borrowed like @room, which has room for as many. */
-struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *room);
+/** @values: at least one; borrowed like @buffer, which has room for as many. */
+struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *buffer);
 
 /* How much time an encoder may take. */
 enum sta_effort {

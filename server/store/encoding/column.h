@@ -53,7 +53,7 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
 struct sta_scratch {
     struct sta_decoder *decoder;
     unsigned char *payload; /* a copy of the one in work */
-    size_t payload_room;
+    size_t payload_capacity;
     bool short_of_memory; /* there was no room for it */
     int64_t wide[STA_BLOCK_ROWS];
     uint8_t validity[STA_BLOCK_ROWS];

@@ -41,11 +41,11 @@ struct sta_scratch *sta_scratch_of_thread(void)
 
 unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size)
 {
-    if (size <= scratch->payload_room && scratch->payload != NULL)
+    if (size <= scratch->payload_capacity && scratch->payload != NULL)
         return scratch->payload;
     free(scratch->payload);
-    scratch->payload_room = STA_MAX(size, (size_t)STA_BLOCK_ROWS);
-    scratch->payload = sta_try_alloc(scratch->payload_room);
+    scratch->payload_capacity = STA_MAX(size, (size_t)STA_BLOCK_ROWS);
+    scratch->payload = sta_try_alloc(scratch->payload_capacity);
     scratch->short_of_memory = scratch->payload == NULL;
     return scratch->payload;
 }

@@ -24,7 +24,7 @@ struct head {
 
 struct sta_decoder {
     ZSTD_DCtx *zstd;
-    unsigned char room[STA_BLOCK_ROWS * 8]; /* planes that were compressed */
+    unsigned char buffer[STA_BLOCK_ROWS * 8]; /* planes that were compressed */
     int64_t table[STA_KEYS_MAX];
     /* The stream being read. */
     struct head head;
@@ -102,11 +102,11 @@ static bool open_frames(struct sta_decoder *decoder)
 static bool open_byte_split(struct sta_decoder *decoder)
 {
     size_t size = (size_t)decoder->head.planes * decoder->count, stored;
-    decoder->planes = decoder->room;
+    decoder->planes = decoder->buffer;
     if (decoder->head.layout == STA_LAYOUT_ZSTD) {
         const char *compressed = sta_get_block(decoder->in, &stored);
         return compressed != NULL &&
-               ZSTD_decompressDCtx(decoder->zstd, decoder->room, size, compressed, stored) == size;
+               ZSTD_decompressDCtx(decoder->zstd, decoder->buffer, size, compressed, stored) == size;
     }
     decoder->planes = sta_get_bytes(decoder->in, size);
     return decoder->planes != NULL;

@@ -76,12 +76,12 @@ void sta_encoder_destroy(struct sta_encoder *encoder)
     free(encoder);
 }
 
-struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *room)
+struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *buffer)
 {
     uint32_t min, max;
     struct sta_values of = {
-        .wide = values, .narrow = room, .origin = (uint64_t)values[0] - (1U << 30), .count = count};
-    if (sta_kernels()->offsets(values, count, of.origin, room, &min, &max)) {
+        .wide = values, .narrow = buffer, .origin = (uint64_t)values[0] - (1U << 30), .count = count};
+    if (sta_kernels()->offsets(values, count, of.origin, buffer, &min, &max)) {
         of.range = (struct sta_range){(int64_t)(of.origin + min), (int64_t)(of.origin + max)};
         return of;
     }
@@ -305,12 +305,12 @@ static void put_frames(struct sta_encoder *encoder, const struct candidate *cand
         uint32_t count = STA_MIN(candidate->values->count - at, (uint32_t)STA_PACK_FRAME);
         unsigned width = encoder->frames[f].width;
         size_t size = sta_pack_size(count, width);
-        char *room = sta_buffer_reserve(out, size);
-        if (room == NULL)
+        char *buffer = sta_buffer_reserve(out, size);
+        if (buffer == NULL)
             return;
         if (width > 0)
             kernels_of(candidate)->pack(words_at(encoder, candidate, at), count, encoder->frames[f].min,
-                                        width, (unsigned char *)room);
+                                        width, (unsigned char *)buffer);
         out->size += size;
     }
 }

@@ -53,7 +53,7 @@ void sta_builder_destroy(struct sta_builder *builder)
     free(builder);
 }
 
-/* ---- room */
+/* ---- memory */
 
 static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_error *err)
 {

@@ -23,10 +23,10 @@ void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const
                                        .kind = kind,
                                        .packed = 1,
                                        .content_size = size};
-    char *room = sta_buffer_reserve(out, sizeof header + ZSTD_compressBound(size));
-    if (room == NULL)
+    char *buffer = sta_buffer_reserve(out, sizeof header + ZSTD_compressBound(size));
+    if (buffer == NULL)
         return;
-    char *stored = room + sizeof header;
+    char *stored = buffer + sizeof header;
     size_t packed = ZSTD_compress(stored, ZSTD_compressBound(size), content, size, ZSTD_LEVEL);
     if (ZSTD_isError(packed) || packed >= size || size / EXPANSION_LIMIT > packed) {
         header.packed = 0;

@@ -47,10 +47,11 @@ struct sta_column_cache {
     struct shard shards[SHARDS];
 };
 
-struct sta_column_cache *sta_column_cache_create(uint64_t room, int64_t seconds, struct sta_account *account)
+struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seconds,
+                                                 struct sta_account *account)
 {
     struct sta_column_cache *cache = sta_alloc(sizeof *cache);
-    cache->capacity = room / SHARDS;
+    cache->capacity = capacity / SHARDS;
     cache->seconds = seconds;
     cache->account = account;
     for (size_t i = 0; i < SHARDS; i++)

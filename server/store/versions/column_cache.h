@@ -17,9 +17,10 @@ struct sta_column_cache_key {
     uint32_t block, column;
 };
 
-/** @room: its capacity in bytes; @seconds: the minimum residency; @account: is charged, and a column that
+/** @capacity: its capacity in bytes; @seconds: the minimum residency; @account: is charged, and a column that
  * does not fit in it is not kept. */
-struct sta_column_cache *sta_column_cache_create(uint64_t room, int64_t seconds, struct sta_account *account);
+struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seconds,
+                                                 struct sta_account *account);
 /** Evicts the least recently used columns, even within their minimum residency, until about @bytes are free.
  * Return: how many are. */
 size_t sta_column_cache_shrink(struct sta_column_cache *cache, size_t bytes);

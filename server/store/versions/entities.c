@@ -63,7 +63,7 @@ static void resolve_hash(struct resolution *resolution, uint32_t code, struct st
 static void note_kind(struct resolution *resolution, struct sta_reference_parts parts)
 {
     int64_t value;
-    uint8_t *kinds = &resolution->kinds[(unsigned char)parts.manner];
+    uint8_t *kinds = &resolution->kinds[(unsigned char)parts.kind];
     const unsigned both = 1u << STA_VALUE_INT | 1u << STA_VALUE_TEXT;
     if (*kinds != both)
         *kinds |=
@@ -83,7 +83,7 @@ static int resolve(struct resolution *resolution, const struct sta_dictionary *r
     for (uint32_t code = 0; code < count; code++) {
         struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(refs, code));
         text_of_ref[code] = STA_NO_CODE;
-        if (!used[code] || parts.manner == 0)
+        if (!used[code] || parts.kind == 0)
             continue;
         note_kind(resolution, parts);
         if (parts.hash)

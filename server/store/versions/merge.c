@@ -106,9 +106,9 @@ static int take_samples(struct sta_merging *merging, int64_t *samples, size_t *c
 static int cut_slices(struct sta_merging *merging, uint64_t rows)
 {
     struct sta_account *account = merging->options->account;
-    const size_t room = rows / SAMPLE_STEP + 1, each = STA_MAX(merging->options->rows / SAMPLE_STEP, 1U);
+    const size_t buffer = rows / SAMPLE_STEP + 1, each = STA_MAX(merging->options->rows / SAMPLE_STEP, 1U);
     size_t count = 0;
-    int64_t *samples = sta_account_alloc(account, room, sizeof *samples, STA_MERGE_WHAT, merging->err);
+    int64_t *samples = sta_account_alloc(account, buffer, sizeof *samples, STA_MERGE_WHAT, merging->err);
     if (samples == NULL)
         return merging->err->status;
     int status = rows > merging->options->rows ? take_samples(merging, samples, &count) : STA_OK;

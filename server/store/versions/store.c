@@ -258,10 +258,10 @@ size_t sta_store_shrink(struct sta_store *store, size_t bytes)
     return store->cache != NULL ? sta_column_cache_shrink(store->cache, bytes) : 0;
 }
 
-void sta_store_keep_columns(struct sta_store *store, uint64_t room)
+void sta_store_keep_columns(struct sta_store *store, uint64_t capacity)
 {
     STA_ASSERT(store->cache == NULL);
-    store->cache = sta_column_cache_create(room, MINIMUM_RESIDENCY_S, store->account);
+    store->cache = sta_column_cache_create(capacity, MINIMUM_RESIDENCY_S, store->account);
 }
 
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),

@@ -37,7 +37,7 @@ struct scene {
     uint32_t active[UNITS][SETS][HORIZON];
     struct sta_sweep *sweep;
     struct sta_pieces *pieces[MASKS]; /* by combination */
-    bool sums_only;                   /* nobody takes the stretches */
+    bool sums_only;                   /* nobody takes the intervals */
     bool exposure;
     struct sta_budget budget;
     size_t reading[MOST_WORKERS]; /* by worker: the block */
@@ -154,10 +154,10 @@ static int settle(void *context, unsigned worker, const struct sta_slice *slice,
     return sta_sweep_settle(((struct scene *)context)->sweep, worker, slice, err);
 }
 
-static int note_stretch(void *context, unsigned worker, const struct sta_sweep_stretch *stretch,
-                        struct sta_error *err)
+static int note_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
+                         struct sta_error *err)
 {
-    return sta_pieces_add(((struct scene *)context)->pieces[stretch->mask], worker, stretch, err);
+    return sta_pieces_add(((struct scene *)context)->pieces[interval->mask], worker, interval, err);
 }
 
 static int compare_units(const void *context, uint32_t unit, uint32_t other)
@@ -172,7 +172,7 @@ static void begin_scene(struct scene *scene, struct sta_budget budget, uint32_t 
                                         .budget = &scene->budget,
                                         .from = scaled(scene, scene->from),
                                         .to = scaled(scene, scene->to),
-                                        .take = scene->sums_only ? NULL : note_stretch,
+                                        .take = scene->sums_only ? NULL : note_interval,
                                         .context = scene,
                                         .exposure = scene->exposure};
     struct sta_pieces_options kept = {.budget = &scene->budget, .longest = longest, .compare = compare_units};
@@ -289,7 +289,7 @@ static void check_joined(const struct scene *scene, const struct sta_joined *joi
                  (unsigned long)seed);
 }
 
-static void check_stretches(const struct scene *scene, uint64_t seed)
+static void check_intervals(const struct scene *scene, uint64_t seed)
 {
     for (uint32_t mask = 1; mask < MASKS; mask++) {
         struct sta_joined joined;
@@ -355,7 +355,7 @@ static void check_scene(uint64_t seed)
     check_cells(&scene, seed);
     check_concurrency(&scene, seed);
     if (!scene.sums_only)
-        check_stretches(&scene, seed);
+        check_intervals(&scene, seed);
     if (scene.exposure)
         check_exposure(&scene, seed);
     end_scene(&scene);
@@ -423,7 +423,7 @@ Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_u
     run_scene(&scene, 2, 1, 0);
     check_cells(&scene, 0);
     check_concurrency(&scene, 0);
-    check_stretches(&scene, 0);
+    check_intervals(&scene, 0);
     end_scene(&scene);
 }
 

@@ -372,7 +372,7 @@ static size_t check_intervals(const struct sta_table *table, size_t row, const s
     return row;
 }
 
-Test(overlap, intervals_are_the_longest_stretches_in_which_a_condition_holds)
+Test(overlap, intervals_are_the_longest_intervals_in_which_a_condition_holds)
 {
     struct scene *scene = sta_alloc(sizeof *scene);
     static struct unit unit;

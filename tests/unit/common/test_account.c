@@ -79,7 +79,7 @@ Test(account, what_grows_in_small_steps_is_found_out_by_the_check)
     cr_assert_eq(sta_account_check(&one, 500, "rows", &err), STA_OK);
     cr_assert_eq(sta_account_check(&one, 501, "rows", &err), STA_ELIMIT);
     sta_account_overdraw(&one, 600);
-    cr_assert_eq(sta_account_room(&one), 0);
+    cr_assert_eq(sta_account_left(&one), 0);
     cr_assert_eq(sta_account_check(&one, 0, "texts", &err), STA_ELIMIT);
     cr_assert(strstr(err.text, "memory for texts") && strstr(err.text, "query_memory"), "%s", err.text);
     cr_assert_eq(all.used, 600);

@@ -51,11 +51,12 @@ Test(dictionary, appended_texts_are_found_as_if_interned)
 Test(dictionary, many_are_found_as_one_is)
 {
     struct sta_dictionary *dictionary = sta_dictionary_create();
-    static char room[TEXTS][16];
+    static char buffer[TEXTS][16];
     static struct sta_text texts[TEXTS];
     static uint32_t codes[TEXTS];
     for (uint32_t i = 0; i < TEXTS; i++) {
-        texts[i] = (struct sta_text){room[i], (uint32_t)snprintf(room[i], sizeof room[i], "text %u", i)};
+        texts[i] =
+            (struct sta_text){buffer[i], (uint32_t)snprintf(buffer[i], sizeof buffer[i], "text %u", i)};
         if (i % 3 == 0)
             sta_dictionary_intern(dictionary, texts[i].bytes, texts[i].length);
     }

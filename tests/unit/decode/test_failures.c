@@ -54,7 +54,7 @@ struct dirent *readdir(DIR *listed)
 {
     static struct {
         struct dirent entry;
-        char room[256];
+        char buffer[256];
     } buffer;
     static char bytes[4096];
     static long got, at;

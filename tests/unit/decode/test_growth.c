@@ -28,14 +28,14 @@ static unsigned char *pack(const char *text, size_t size, size_t *packed)
 {
     z_stream stream = {0};
     cr_assert_eq(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&stream, size) + 64;
-    unsigned char *out = sta_alloc(room);
+    size_t buffer = deflateBound(&stream, size) + 64;
+    unsigned char *out = sta_alloc(buffer);
     stream.next_in = (unsigned char *)text;
     stream.avail_in = (unsigned)size;
     stream.next_out = out;
-    stream.avail_out = (unsigned)room;
+    stream.avail_out = (unsigned)buffer;
     cr_assert_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    *packed = room - stream.avail_out;
+    *packed = buffer - stream.avail_out;
     deflateEnd(&stream);
     return out;
 }

@@ -22,12 +22,12 @@ static void on_done(struct sta_waiter *waiter, struct sta_content *content, cons
 
 static struct sta_content *make_content(size_t size)
 {
-    struct sta_reply reply;
-    sta_reply_init(&reply);
+    struct sta_response response;
+    sta_response_init(&response);
     for (size_t i = 0; i < size; i++)
-        sta_put_char(&reply.body, (char)('a' + (i * 7919u >> 3) % 26));
-    struct sta_content *content = sta_content_create(&reply, "no-cache");
-    sta_reply_fini(&reply);
+        sta_put_char(&response.body, (char)('a' + (i * 7919u >> 3) % 26));
+    struct sta_content *content = sta_content_create(&response, "no-cache");
+    sta_response_fini(&response);
     return content;
 }
 

@@ -19,39 +19,41 @@ static void fill(struct sta_table *table)
     table->row_count = 2;
 }
 
-static void expect_body(struct sta_reply *reply, const char *expected)
+static void expect_body(struct sta_response *response, const char *expected)
 {
-    char *text = sta_buffer_take_text(&reply->body);
+    char *text = sta_buffer_take_text(&response->body);
     cr_expect_str_eq(text, expected);
     free(text);
-    sta_reply_fini(reply);
+    sta_response_fini(response);
 }
 
-Test(reply, a_table_in_three_forms)
+Test(response, a_table_in_three_forms)
 {
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    struct sta_reply reply;
+    struct sta_response response;
     fill(&table);
     facts.items[facts.count++] = (struct sta_fact){.name = "granularity", .is_number = true, .number = 1};
-    sta_reply_init(&reply);
-    sta_put_table(&reply, STA_FORMAT_JSON, &names, &facts, &table);
-    expect_body(&reply, "{\"semantics\":\"exact\",\"preset\":\"dlio\",\"filters\":\"on\",\"granularity\":1.0,"
-                        "\"columns\":[\"name\",\"time\",\"count\"],\"units\":{\"time\":\"s\"},\"data\":[\n"
-                        "[\"a,\\\"b\\\"\",1.5,null],\n[null,2.0,-3]],\"row_count\":2,\"next\":null}");
-    sta_reply_init(&reply);
-    sta_put_table(&reply, STA_FORMAT_CSV, &names, &facts, &table);
-    cr_expect(strncmp(reply.content_type, "text/csv", 8) == 0);
-    expect_body(&reply, "name,time,count\r\n\"a,\"\"b\"\"\",1.5,\r\n,2.0,-3\r\n");
-    sta_reply_init(&reply);
-    sta_put_table(&reply, STA_FORMAT_NDJSON, &names, &facts, &table);
-    expect_body(&reply, "{\"name\":\"a,\\\"b\\\"\",\"time\":1.5,\"count\":null}\n{\"name\":null,\"time\":2.0,"
-                        "\"count\":-3}\n");
+    sta_response_init(&response);
+    sta_put_table(&response, STA_FORMAT_JSON, &names, &facts, &table);
+    expect_body(&response,
+                "{\"semantics\":\"exact\",\"preset\":\"dlio\",\"filters\":\"on\",\"granularity\":1.0,"
+                "\"columns\":[\"name\",\"time\",\"count\"],\"units\":{\"time\":\"s\"},\"data\":[\n"
+                "[\"a,\\\"b\\\"\",1.5,null],\n[null,2.0,-3]],\"row_count\":2,\"next\":null}");
+    sta_response_init(&response);
+    sta_put_table(&response, STA_FORMAT_CSV, &names, &facts, &table);
+    cr_expect(strncmp(response.content_type, "text/csv", 8) == 0);
+    expect_body(&response, "name,time,count\r\n\"a,\"\"b\"\"\",1.5,\r\n,2.0,-3\r\n");
+    sta_response_init(&response);
+    sta_put_table(&response, STA_FORMAT_NDJSON, &names, &facts, &table);
+    expect_body(&response,
+                "{\"name\":\"a,\\\"b\\\"\",\"time\":1.5,\"count\":null}\n{\"name\":null,\"time\":2.0,"
+                "\"count\":-3}\n");
     sta_table_fini(&table);
 }
 
 /* app > io (metric read) ; compute beside io under app: overlap_with. */
-Test(reply, a_layer_lists_the_columns_that_it_has)
+Test(response, a_layer_lists_the_columns_that_it_has)
 {
     struct sta_derived_metric read = {(char *)"read", (char *)"io_cat == 1"};
     struct sta_layer layers[] = {
@@ -61,7 +63,7 @@ Test(reply, a_layer_lists_the_columns_that_it_has)
     struct sta_preset preset = {.layers = layers, .layer_count = 3, .overlap_with = (char *)"compute"};
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    struct sta_reply reply;
+    struct sta_response response;
     sta_table_init(&table, 3);
     struct sta_table_column *column = sta_table_add(&table, "name", STA_TYPE_TEXT, NULL);
     for (size_t i = 0; i < 3; i++)
@@ -76,9 +78,9 @@ Test(reply, a_layer_lists_the_columns_that_it_has)
                                          "read_count"};
     for (size_t i = 0; i < 5; i++)
         sta_table_add(&table, others[i], STA_TYPE_FLOAT, NULL);
-    sta_reply_init(&reply);
-    sta_put_summary(&reply, STA_FORMAT_JSON, &names, &facts, &table, &preset);
-    char *text = sta_buffer_take_text(&reply.body);
+    sta_response_init(&response);
+    sta_put_summary(&response, STA_FORMAT_JSON, &names, &facts, &table, &preset);
+    char *text = sta_buffer_take_text(&response.body);
     cr_expect(
         strstr(text, "{\"name\":\"app\",\"parent\":null,\"count\":0,\"time\":null,\"self_group_sum\":null}"),
         "%s", text);
@@ -90,11 +92,11 @@ Test(reply, a_layer_lists_the_columns_that_it_has)
     cr_expect(strstr(text, "{\"name\":\"compute\",\"parent\":\"app\",\"count\":0,\"time\":null}"), "%s",
               text);
     free(text);
-    sta_reply_fini(&reply);
+    sta_response_fini(&response);
     sta_table_fini(&table);
 }
 
-Test(reply, every_status_has_one_of_http)
+Test(response, every_status_has_one_of_http)
 {
     static const struct {
         int status, http;
@@ -107,7 +109,7 @@ Test(reply, every_status_has_one_of_http)
 #undef X
 }
 
-Test(reply, a_problem_says_where)
+Test(response, a_problem_says_where)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer out;
@@ -124,7 +126,7 @@ Test(reply, a_problem_says_where)
     free(text);
 }
 
-Test(reply, times_are_utc_to_the_microsecond)
+Test(response, times_are_utc_to_the_microsecond)
 {
     struct sta_buffer out;
     sta_buffer_init(&out);
@@ -136,7 +138,7 @@ Test(reply, times_are_utc_to_the_microsecond)
     free(text);
 }
 
-Test(reply, names_that_are_not_utf8_are_repaired_for_display)
+Test(response, names_that_are_not_utf8_are_repaired_for_display)
 {
     struct sta_buffer out;
     sta_buffer_init(&out);

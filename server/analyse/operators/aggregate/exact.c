@@ -110,8 +110,8 @@ void sta_exact_merge(struct sta_exact *exact, const struct sta_exact *other, uns
         exact->adds += other->adds;
         return;
     }
-    uint64_t room[1 + STA_EXACT_SQUARES_WINDOW];
-    struct sta_exact *carried = (void *)room;
+    uint64_t buffer[1 + STA_EXACT_SQUARES_WINDOW];
+    struct sta_exact *carried = (void *)buffer;
     memcpy(carried, other, sizeof *other + window * sizeof *other->digits);
     carry_window(carried, window, terms);
     carry_window(exact, window, terms);

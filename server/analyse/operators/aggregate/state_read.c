@@ -26,7 +26,7 @@ struct reading {
     uint32_t *codes;              /* by number in the stream */
     size_t text_count, text_capacity;
     char *text;
-    size_t text_room;
+    size_t bytes_capacity;
     struct sta_group_rows_read {
         uint64_t (*values)[GROUPS_AT_ONCE]; /* by key */
         uint32_t (*codes)[GROUPS_AT_ONCE];
@@ -46,7 +46,7 @@ static int define_text(struct reading *reading)
     const uint32_t length = sta_frame_get_u32(reader);
     if (length > MOST_TEXT)
         return sta_frame_refuse(reader, "a text has no end");
-    int rc = STA_ACCOUNT_GROW(reading->account, reading->text, reading->text_room, (size_t)length + 1,
+    int rc = STA_ACCOUNT_GROW(reading->account, reading->text, reading->bytes_capacity, (size_t)length + 1,
                               "the texts of a partial state", reader->err);
     if (rc == 0)
         rc = STA_ACCOUNT_GROW(reading->account, reading->codes, reading->text_capacity,
@@ -281,7 +281,7 @@ static int get_head(struct reading *reading)
     return same ? reader->status : sta_frame_refuse(reader, "it is that of another question");
 }
 
-static void init_room(struct reading *reading)
+static void init_buffers(struct reading *reading)
 {
     const struct sta_shape *shape = reading->shape;
     struct sta_group_rows_read *rows = &reading->rows;
@@ -297,7 +297,7 @@ static void init_room(struct reading *reading)
     }
 }
 
-static void free_room(struct reading *reading)
+static void free_buffers(struct reading *reading)
 {
     free(reading->rows.values);
     free(reading->rows.codes);
@@ -325,7 +325,7 @@ int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker 
     reading->account = budget->account;
     reading->texts = texts;
     sta_frame_reader_init(&reading->reader, source, err);
-    init_room(reading);
+    init_buffers(reading);
     uint8_t more = 0;
     int rc = get_head(reading);
     for (size_t groups = 0; rc == 0; groups++) {
@@ -341,7 +341,7 @@ int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker 
     if (rc == 0)
         rc = unite(reading, err);
     worker->rows += rc == 0 ? rows : 0;
-    free_room(reading);
+    free_buffers(reading);
     free(reading);
     return rc;
 }

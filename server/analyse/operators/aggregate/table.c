@@ -34,10 +34,10 @@ static void init_logs(struct sta_group_table *table)
 }
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape,
-                          struct sta_state_arena *room)
+                          struct sta_state_arena *arena)
 {
     *table =
-        (struct sta_group_table){.shape = shape, .room = room, .chunk_bits = chunk_bits_for(shape->record)};
+        (struct sta_group_table){.shape = shape, .arena = arena, .chunk_bits = chunk_bits_for(shape->record)};
     init_logs(table);
 }
 
@@ -91,7 +91,7 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
     return bytes;
 }
 
-/* ---- room */
+/* ---- memory */
 
 static int reserve_keys(struct sta_group_table *table, size_t groups)
 {
@@ -109,7 +109,7 @@ static int reserve_keys(struct sta_group_table *table, size_t groups)
 static int add_chunks(struct sta_group_table *table, size_t groups)
 {
     while (table->chunk_count << table->chunk_bits < groups) {
-        uint8_t *chunk = sta_state_arena_take(table->room, table->shape->record << table->chunk_bits);
+        uint8_t *chunk = sta_state_arena_take(table->arena, table->shape->record << table->chunk_bits);
         if (chunk == NULL)
             return STA_ENOMEM;
         STA_GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1);

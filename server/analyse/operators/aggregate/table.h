@@ -17,9 +17,9 @@ struct sta_group_table {
     const struct sta_shape *shape;
     struct sta_key_layout layout; /* of no words: none yet */
     uint32_t count;
-    uint64_t *keys;               /* layout.words for each group */
-    size_t key_capacity;          /* groups */
-    struct sta_state_arena *room; /* where records lie; borrowed */
+    uint64_t *keys;                /* layout.words for each group */
+    size_t key_capacity;           /* groups */
+    struct sta_state_arena *arena; /* where records lie; borrowed */
     uint8_t **chunks; /* of records, the states of a group each, 2^chunk_bits of them; they never move */
     size_t chunk_count, chunk_capacity;
     unsigned chunk_bits;
@@ -30,7 +30,7 @@ struct sta_group_table {
 };
 
 void sta_group_table_init(struct sta_group_table *table, const struct sta_shape *shape,
-                          struct sta_state_arena *room);
+                          struct sta_state_arena *arena);
 void sta_group_table_fini(struct sta_group_table *table);
 /** Bytes that it holds once @rows more rows are in it, what bringing it in order will take included. */
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows);

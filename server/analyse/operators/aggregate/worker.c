@@ -26,7 +26,7 @@ void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_sha
 {
     *worker = (struct sta_group_worker){.shape = shape, .account = account};
     worker->working_set = STA_GROUP_WORKING_SET;
-    sta_group_table_init(&worker->table, shape, &worker->room);
+    sta_group_table_init(&worker->table, shape, &worker->arena);
     worker->arguments = sta_alloc_array(shape->call_count, sizeof *worker->arguments);
     worker->argument_of = sta_alloc_array(shape->call_count, sizeof *worker->argument_of);
     for (uint32_t f = 0; f < shape->call_count; f++)
@@ -74,7 +74,7 @@ void sta_group_worker_free_tables(struct sta_group_worker *worker)
     free(worker->sealed);
     worker->sealed = NULL;
     worker->sealed_count = 0;
-    sta_state_arena_fini(&worker->room);
+    sta_state_arena_fini(&worker->arena);
     sta_account_release(worker->account, worker->charged);
     worker->charged = 0;
 }
@@ -133,7 +133,7 @@ static uint64_t dictionary_of(const struct sta_shape *shape, uint32_t argument,
     return is_text && texts != NULL ? sta_texts_dictionary(texts, vector->texts) : 0;
 }
 
-static void make_room(struct sta_argument *argument, bool other)
+static void reserve_space(struct sta_argument *argument, bool other)
 {
     if (argument->values == NULL) {
         argument->values = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->values);
@@ -212,7 +212,7 @@ static void prepare(struct sta_group_worker *worker, const struct sta_agg_call *
         return;
     const struct sta_vector *vector = &batch->arguments[call->leading];
     const bool clear = call->function->missing_is_zero && vector->missing != NULL;
-    make_room(argument, call->other != call->leading);
+    reserve_space(argument, call->other != call->leading);
     if (may_be_missing(vector) && !clear)
         drop_missing(argument, vector);
     argument->input.values =
@@ -272,7 +272,7 @@ static int widen(struct sta_group_worker *worker, const struct sta_aggregation_i
             ranges[k] = sta_key_layout_range(before, k);
         sta_key_kernels_here()->measure(&batch->keys[k], worker->key_dictionaries[k], minibatch, &ranges[k]);
     }
-    sta_key_layout_init_roomy(&layout, shape->key_types, shape->key_count, ranges, before);
+    sta_key_layout_init_widened(&layout, shape->key_types, shape->key_count, ranges, before);
     worker->words =
         sta_realloc_array(worker->words, layout.words * STA_MINIBATCH_ROWS, sizeof *worker->words);
     return sta_group_table_relayout(&worker->table, &layout, err);

@@ -19,7 +19,7 @@ struct sta_argument {
 
 struct sta_group_worker {
     const struct sta_shape *shape;
-    struct sta_state_arena room;
+    struct sta_state_arena arena;
     struct sta_group_table table; /* takes rows */
     struct sta_group_table *sealed;
     size_t sealed_count, sealed_capacity, sealed_bytes;

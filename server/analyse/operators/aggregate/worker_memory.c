@@ -158,6 +158,6 @@ int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder, 
     worker->sealed_count = 0;
     worker->sealed_bytes = 0;
     sta_group_table_clear(&worker->table);
-    sta_state_arena_reset(&worker->room);
+    sta_state_arena_reset(&worker->arena);
     return STA_OK;
 }

@@ -20,7 +20,7 @@ struct sta_ordered_chunk {
 
 void sta_ordered_gathering_fini(struct sta_ordered_gathering *gathering, struct sta_account *account)
 {
-    void *const all[] = {gathering->place, gathering->units, gathering->parts, gathering->room,
+    void *const all[] = {gathering->place, gathering->units, gathering->parts, gathering->buffer,
                          gathering->scratch};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(account, all[i]);
@@ -85,15 +85,15 @@ int sta_ordered_gather(struct sta_ordered_gathering *gathering, const struct sta
 
 /* ---- units of several blocks */
 
-static int make_room(char **room, size_t *capacity, size_t bytes, struct sta_account *account,
-                     struct sta_error *err)
+static int reserve_space(char **buffer, size_t *capacity, size_t bytes, struct sta_account *account,
+                         struct sta_error *err)
 {
     if (bytes <= *capacity)
         return 0;
-    sta_account_free(account, *room);
+    sta_account_free(account, *buffer);
     *capacity = bytes + bytes / 4;
-    *room = sta_account_alloc(account, *capacity, 1, WHAT, err);
-    if (*room != NULL)
+    *buffer = sta_account_alloc(account, *capacity, 1, WHAT, err);
+    if (*buffer != NULL)
         return 0;
     *capacity = 0;
     return err->status;
@@ -108,9 +108,9 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         unit->records = gathering->parts[unit->first].records;
         bytes += unit->first != unit->last ? unit->count * record : 0;
     }
-    int rc = make_room(&gathering->room, &gathering->room_bytes, bytes, account, err);
+    int rc = reserve_space(&gathering->buffer, &gathering->buffer_bytes, bytes, account, err);
     if (rc == 0)
-        rc = make_room(&gathering->scratch, &gathering->scratch_bytes, bytes, account, err);
+        rc = reserve_space(&gathering->scratch, &gathering->scratch_bytes, bytes, account, err);
     for (size_t u = 0; u < gathering->unit_count && rc == 0; u++) {
         struct sta_ordered_unit *unit = &gathering->units[u];
         if (unit->first == unit->last)
@@ -118,10 +118,11 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         size_t put = at;
         for (uint32_t p = unit->first; p != NONE; p = gathering->parts[p].next) {
             const struct sta_ordered_chunk *part = &gathering->parts[p];
-            memcpy(gathering->room + put, part->records, part->count * record);
+            memcpy(gathering->buffer + put, part->records, part->count * record);
             put += part->count * record;
         }
-        unit->records = sta_ordered_sort(gathering->room + at, gathering->scratch + at, unit->count, record);
+        unit->records =
+            sta_ordered_sort(gathering->buffer + at, gathering->scratch + at, unit->count, record);
         at = put;
     }
     return rc;

@@ -62,8 +62,8 @@ struct sta_ordered_gathering {
     size_t unit_count, unit_capacity;
     struct sta_ordered_chunk *parts; /* chains of the records of a unit, by block */
     size_t part_count, part_capacity;
-    char *room, *scratch; /* of units that several blocks have records of */
-    size_t room_bytes, scratch_bytes;
+    char *buffer, *scratch; /* of units that several blocks have records of */
+    size_t buffer_bytes, scratch_bytes;
 };
 void sta_ordered_gathering_fini(struct sta_ordered_gathering *gathering, struct sta_account *account);
 

@@ -17,7 +17,7 @@ void sta_ordered_placing_fini(struct sta_ordered_placing *placing, struct sta_ac
 
 /* ---- one unit */
 
-void *sta_ordered_room(struct sta_ordered_out *out, size_t records, struct sta_error *err)
+void *sta_ordered_reserve(struct sta_ordered_out *out, size_t records, struct sta_error *err)
 {
     struct sta_ordered_memory *memory = out->memory;
     const size_t need = (records + 1) * out->record;
@@ -131,7 +131,7 @@ int sta_ordered_place(struct sta_ordered_out *out, const struct sta_ordered_rows
 {
     int rc = 0;
     if (part->records == NULL) {
-        part->records = sta_ordered_room(out, rows->count, err);
+        part->records = sta_ordered_reserve(out, rows->count, err);
         rc = part->records == NULL ? err->status : grow(out, rows, err);
         part->next = out->placing->counts;
     }

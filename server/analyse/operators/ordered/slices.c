@@ -72,8 +72,8 @@ static int add_cut(struct cuts *cuts, int64_t at, struct sta_error *err)
 }
 
 /* Cuts between two changes.  @rows: those since the last cut, before and after. */
-static int cut_stretch(struct cuts *cuts, int64_t from, int64_t to, double density, double *rows,
-                       double slice_rows, struct sta_error *err)
+static int cut_interval(struct cuts *cuts, int64_t from, int64_t to, double density, double *rows,
+                        double slice_rows, struct sta_error *err)
 {
     double end = (double)to - (double)from;
     double rest = *rows + density * end;
@@ -98,7 +98,7 @@ static int cut_all(struct cuts *cuts, const struct change *changes, size_t count
     int rc = add_cut(cuts, INT64_MIN, err);
     for (size_t i = 0; i < count && rc == 0; i++) {
         if (i > 0)
-            rc = cut_stretch(cuts, changes[i - 1].at, changes[i].at, density, &rows, least, err);
+            rc = cut_interval(cuts, changes[i - 1].at, changes[i].at, density, &rows, least, err);
         if (rc == 0 && rows + changes[i].rows > least) {
             rc = add_cut(cuts, changes[i].at, err);
             rows = 0;

@@ -225,7 +225,7 @@ static int take_all(struct comparison *c, const struct sta_budget *budget, struc
 
 /* ---- start and end */
 
-static void make_room(struct comparison *c)
+static void reserve_space(struct comparison *c)
 {
     size_t all = c->plan->column_count;
     c->label_texts = sta_dictionary_create();
@@ -243,7 +243,7 @@ static void make_room(struct comparison *c)
     }
 }
 
-static void free_room(struct comparison *c)
+static void free_buffers(struct comparison *c)
 {
     for (size_t i = 0; i < c->plan->column_count; i++) {
         free(c->values[i]);
@@ -285,9 +285,9 @@ int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *
     c.compared =
         sta_materialized_create(plan->columns, plan->column_count, sta_query_context_rows_memory(context),
                                 context->spill_folder, context->budget->account);
-    make_room(&c);
+    reserve_space(&c);
     rc = take_all(&c, context->budget, err);
-    free_room(&c);
+    free_buffers(&c);
     sta_materialized_destroy(sorted);
     if (rc != 0)
         sta_materialized_destroy(c.compared);

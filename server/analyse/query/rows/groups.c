@@ -15,7 +15,7 @@
 struct local {
     struct sta_vector *keys, *arguments;
     int64_t *bins; /* HISTOGRAM: room for the last key */
-    struct sta_thread_key_room threads;
+    struct sta_thread_key_scratch threads;
     double low, high;
 };
 
@@ -215,7 +215,7 @@ static void pass_fini(struct pass *pass)
         free(pass->locals[i].keys);
         free(pass->locals[i].arguments);
         free(pass->locals[i].bins);
-        sta_thread_key_room_fini(&pass->locals[i].threads);
+        sta_thread_key_scratch_fini(&pass->locals[i].threads);
     }
     free(pass->locals);
     free(pass->edges);

@@ -295,10 +295,10 @@ static int take_records(struct sta_plain_reader *reader, size_t most, size_t *ta
             break;
         if (*taken + now > reader->record_capacity) {
             const size_t capacity = STA_MAX(2 * reader->record_capacity, *taken + now);
-            uint64_t *room = reallocarray(reader->records, capacity, words * sizeof *room);
-            if (room == NULL)
+            uint64_t *buffer = reallocarray(reader->records, capacity, words * sizeof *buffer);
+            if (buffer == NULL)
                 return sta_fail(err, STA_ENOMEM, "memory ran out while rows were sorted");
-            reader->records = room;
+            reader->records = buffer;
             reader->record_capacity = capacity;
         }
         memcpy(reader->records + *taken * words, records, now * words * sizeof *records);

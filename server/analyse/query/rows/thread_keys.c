@@ -194,33 +194,34 @@ void sta_thread_keys_fini(struct sta_thread_keys *keys)
 
 /* ---- rows */
 
-void sta_thread_key_room_fini(struct sta_thread_key_room *room)
+void sta_thread_key_scratch_fini(struct sta_thread_key_scratch *scratch)
 {
-    free(room->ranks);
-    free(room->missing);
+    free(scratch->ranks);
+    free(scratch->missing);
 }
 
 int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
-                          struct sta_thread_key_room *room, struct sta_vector *vector, struct sta_error *err)
+                          struct sta_thread_key_scratch *scratch, struct sta_vector *vector,
+                          struct sta_error *err)
 {
     const struct sta_column_values *threads;
     uint8_t any = 0;
     int rc = sta_pipeline_state_physical(state, STA_COLUMN_THREAD, &threads, err);
     if (rc != 0)
         return rc;
-    if (room->ranks == NULL) {
-        room->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->ranks);
-        room->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *room->missing);
+    if (scratch->ranks == NULL) {
+        scratch->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->ranks);
+        scratch->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->missing);
     }
     for (uint32_t i = 0; i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
         const uint32_t rank = keys->of_code[threads->codes[sta_pipeline_state_part_row(state, row)] + 1];
-        room->ranks[row] = rank;
-        room->missing[row] = rank == STA_NO_CODE;
-        any |= room->missing[row];
+        scratch->ranks[row] = rank;
+        scratch->missing[row] = rank == STA_NO_CODE;
+        any |= scratch->missing[row];
     }
     *vector = (struct sta_vector){
-        .type = STA_TYPE_INT, .integers = room->ranks, .missing = any ? room->missing : NULL};
+        .type = STA_TYPE_INT, .integers = scratch->ranks, .missing = any ? scratch->missing : NULL};
     return STA_OK;
 }
 

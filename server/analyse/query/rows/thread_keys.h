@@ -29,14 +29,14 @@ STA_MUSTCHECK int sta_thread_keys_init(struct sta_thread_keys *keys, const struc
 void sta_thread_keys_fini(struct sta_thread_keys *keys);
 
 /* Room of one thread. */
-struct sta_thread_key_room {
+struct sta_thread_key_scratch {
     int64_t *ranks;
     uint8_t *missing;
 };
-void sta_thread_key_room_fini(struct sta_thread_key_room *room);
+void sta_thread_key_scratch_fini(struct sta_thread_key_scratch *scratch);
 /** The ranks of the rows of a state. */
 STA_MUSTCHECK int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
-                                        struct sta_thread_key_room *room, struct sta_vector *vector,
+                                        struct sta_thread_key_scratch *scratch, struct sta_vector *vector,
                                         struct sta_error *err);
 /** The keys of some ranks.  @vectors: by key, of memory of their own with room for STA_VECTOR_ROWS values. */
 void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,

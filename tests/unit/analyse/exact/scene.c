@@ -213,7 +213,7 @@ void slow_key(const struct scene_event *event, const char *by, char key[64])
 /* ---- places */
 
 /* The part of time that the place is about. */
-static void stretch_of(const struct slow_place *place, int64_t *from, int64_t *to)
+static void interval_of(const struct slow_place *place, int64_t *from, int64_t *to)
 {
     const struct scene *scene = place->scene;
     *from = scene->from;
@@ -235,7 +235,7 @@ static bool in_row(const struct slow_place *place, const struct scene_event *eve
 {
     int64_t from, to, te = event->ts + event->dur;
     char key[64];
-    stretch_of(place, &from, &to);
+    interval_of(place, &from, &to);
     piece->starts = event->ts >= from && event->ts < to;
     piece->from = STA_MAX(event->ts, from);
     piece->to = STA_MIN(te, to);

@@ -7,7 +7,7 @@
  *   {"status": "INPUT", "position": 5, "error": "cannot compare .."}
  *
  * A member that a row lacks is a missing value.  Rows are evaluated once alone and once repeated over several
- * strips; the answers must agree. */
+ * minibatches; the answers must agree. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

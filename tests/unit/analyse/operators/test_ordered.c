@@ -205,7 +205,7 @@ static int give_listed(void *self, unsigned worker, const void *rows, struct sta
     const struct listing *listing = self;
     const size_t block = *(const size_t *)rows;
     const struct row *from = listing->scene->rows + listing->scene->first[block];
-    struct plain *records = sta_ordered_room(out, listing->scene->blocks[block].rows, err);
+    struct plain *records = sta_ordered_reserve(out, listing->scene->blocks[block].rows, err);
     size_t count = 0;
     if (records == NULL)
         return err->status;

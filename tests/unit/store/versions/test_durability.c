@@ -185,11 +185,11 @@ Test(durability, a_full_disk_names_the_file_and_leaves_nothing, .timeout = 120)
     unsigned failures = 0;
     scratch_open(&scratch);
     sample_init(&sample, &shape);
-    for (long room = 0; room < 1000000; room = room * 3 / 2 + 100) {
+    for (long capacity = 0; capacity < 1000000; capacity = capacity * 3 / 2 + 100) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_writer *writer = scratch_begin(&scratch, 1, 64 << 20);
         sample_write(&sample, writer, 1, NULL);
-        atomic_store(&bytes_left, room);
+        atomic_store(&bytes_left, capacity);
         int status = sta_writer_publish(writer, &err);
         atomic_store(&bytes_left, -1);
         if (status == STA_OK)
