@@ -14,7 +14,7 @@
  * The first chunk is part of the dictionary and the first texts cannot be refused unless they are long, so
  * that code 0 can always be given: when a text cannot be kept, that is its code, and the account has the
  * sticky failure. */
-#include "common/dictionary.h"
+#include "common/dictionary_private.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -192,7 +192,7 @@ static size_t probe(const struct sta_dictionary *dictionary, const struct table 
     }
 }
 
-static uint64_t hash_of(const char *bytes, size_t length)
+uint64_t sta_dictionary_hash(const char *bytes, size_t length)
 {
     return XXH3_64bits(bytes, length);
 }
@@ -204,7 +204,7 @@ static void replace_table(struct sta_dictionary *dictionary, struct table *table
     for (uint32_t code = 0; code < count; code++) {
         struct entry *entry = entry_of(dictionary, code);
         if (entry->hash == 0)
-            entry->hash = hash_of(entry->text.bytes, entry->text.length);
+            entry->hash = sta_dictionary_hash(entry->text.bytes, entry->text.length);
         size_t slot = (size_t)entry->hash & (table->capacity - 1);
         while (atomic_load_explicit(&table->slots[slot], memory_order_relaxed) != 0)
             slot = (slot + 1) & (table->capacity - 1);
@@ -373,8 +373,8 @@ uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *by
     return kept ? code : 0;
 }
 
-static uint32_t intern_hashed(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes,
-                              size_t length)
+uint32_t sta_dictionary_intern_hashed(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes,
+                                      size_t length)
 {
     uint32_t code = find_hashed(dictionary, hash, bytes, length);
     return code != STA_NO_CODE ? code : add(dictionary, hash, bytes, length);
@@ -383,22 +383,20 @@ static uint32_t intern_hashed(struct sta_dictionary *dictionary, uint64_t hash, 
 uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length)
 {
     STA_ASSERT(length < UINT32_MAX);
-    return intern_hashed(dictionary, hash_of(bytes, length), bytes, length);
+    return sta_dictionary_intern_hashed(dictionary, sta_dictionary_hash(bytes, length), bytes, length);
 }
 
 uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char *bytes, size_t length)
 {
-    return find_hashed(dictionary, hash_of(bytes, length), bytes, length);
+    return find_hashed(dictionary, sta_dictionary_hash(bytes, length), bytes, length);
 }
-
-#define TOGETHER 32 /* texts whose memory is fetched at the same time */
 
 /* First the slots are fetched, then the entries that they name, then the texts of these. */
 static void find_together(const struct sta_dictionary *dictionary, const struct sta_text *texts,
                           const uint64_t *hashes, size_t count, uint32_t *codes)
 {
     const struct table *table = table_of(dictionary);
-    const struct entry *entries[TOGETHER];
+    const struct entry *entries[STA_DICTIONARY_TOGETHER];
     for (size_t i = 0; table == NULL && i < count; i++)
         codes[i] = find_without_table(dictionary, texts[i].bytes, texts[i].length);
     if (table == NULL)
@@ -421,17 +419,17 @@ static void find_together(const struct sta_dictionary *dictionary, const struct 
 void sta_dictionary_find_many(const struct sta_dictionary *dictionary, const struct sta_text *texts,
                               size_t count, uint32_t *codes)
 {
-    uint64_t hashes[TOGETHER];
-    for (size_t first = 0; first < count; first += TOGETHER) {
-        const size_t some = STA_MIN(count - first, (size_t)TOGETHER);
+    uint64_t hashes[STA_DICTIONARY_TOGETHER];
+    for (size_t first = 0; first < count; first += STA_DICTIONARY_TOGETHER) {
+        const size_t some = STA_MIN(count - first, (size_t)STA_DICTIONARY_TOGETHER);
         for (size_t i = 0; i < some; i++)
-            hashes[i] = hash_of(texts[first + i].bytes, texts[first + i].length);
+            hashes[i] = sta_dictionary_hash(texts[first + i].bytes, texts[first + i].length);
         find_together(dictionary, texts + first, hashes, some, codes + first);
     }
 }
 
-static void intern_together(struct sta_dictionary *dictionary, const struct sta_text *texts,
-                            const uint64_t *hashes, size_t count, uint32_t *codes)
+void sta_dictionary_intern_together(struct sta_dictionary *dictionary, const struct sta_text *texts,
+                                    const uint64_t *hashes, size_t count, uint32_t *codes)
 {
     size_t first = 0;
     find_together(dictionary, texts, hashes, count, codes);
@@ -460,86 +458,4 @@ uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary)
 size_t sta_dictionary_bytes(const struct sta_dictionary *dictionary)
 {
     return atomic_load_explicit(&dictionary->bytes, memory_order_relaxed);
-}
-
-int sta_text_order(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
-static int compare_by_text(const void *left, const void *right, void *context)
-{
-    struct sta_text a = sta_dictionary_text(context, *(const uint32_t *)left);
-    struct sta_text b = sta_dictionary_text(context, *(const uint32_t *)right);
-    return sta_text_order(a, b);
-}
-
-uint32_t *sta_dictionary_ranks(const struct sta_dictionary *dictionary, struct sta_account *account,
-                               uint32_t *count, struct sta_error *err)
-{
-    *count = sta_dictionary_count(dictionary);
-    uint32_t *ranks = sta_account_alloc(account, *count, sizeof *ranks, "ranks of texts", err);
-    if (ranks == NULL)
-        return NULL;
-    uint32_t *codes = sta_account_alloc(account, *count, sizeof *codes, "ranks of texts", err);
-    if (codes == NULL) {
-        sta_account_free(account, ranks);
-        return NULL;
-    }
-    for (uint32_t code = 0; code < *count; code++)
-        codes[code] = code;
-    qsort_r(codes, *count, sizeof *codes, compare_by_text, (void *)dictionary);
-    for (uint32_t rank = 0; rank < *count; rank++)
-        ranks[codes[rank]] = rank;
-    sta_account_free(account, codes);
-    return ranks;
-}
-
-static size_t cache_slot(uint64_t hash)
-{
-    return (size_t)(hash >> 32) & (STA_DICTIONARY_CACHE_SLOTS - 1);
-}
-
-void sta_dictionary_cache_init(struct sta_dictionary_cache *cache, struct sta_dictionary *dictionary)
-{
-    memset(cache, 0, sizeof *cache);
-    cache->dictionary = dictionary;
-}
-
-uint32_t sta_dictionary_cache_find(const struct sta_dictionary_cache *cache, const char *bytes, size_t length,
-                                   uint64_t *hash)
-{
-    *hash = hash_of(bytes, length);
-    const struct sta_dictionary_cache_slot *slot = &cache->slots[cache_slot(*hash)];
-    bool same = slot->hash == *hash && slot->text.length == length && slot->text.bytes != NULL &&
-                memcmp(slot->text.bytes, bytes, length) == 0;
-    return same ? slot->code : STA_NO_CODE;
-}
-
-static void remember(struct sta_dictionary_cache *cache, uint64_t hash, uint32_t code)
-{
-    cache->slots[cache_slot(hash)] =
-        (struct sta_dictionary_cache_slot){hash, sta_dictionary_text(cache->dictionary, code), code};
-}
-
-uint32_t sta_dictionary_cache_intern(struct sta_dictionary_cache *cache, const char *bytes, size_t length)
-{
-    uint64_t hash;
-    uint32_t code = sta_dictionary_cache_find(cache, bytes, length, &hash);
-    if (code == STA_NO_CODE) {
-        code = intern_hashed(cache->dictionary, hash, bytes, length);
-        remember(cache, hash, code);
-    }
-    return code;
-}
-
-void sta_dictionary_cache_intern_many(struct sta_dictionary_cache *cache, const struct sta_text *texts,
-                                      const uint64_t *hashes, size_t count, uint32_t *codes)
-{
-    for (size_t first = 0; first < count; first += TOGETHER)
-        intern_together(cache->dictionary, texts + first, hashes + first,
-                        STA_MIN(count - first, (size_t)TOGETHER), codes + first);
-    for (size_t i = 0; i < count; i++)
-        remember(cache, hashes[i], codes[i]);
 }

@@ -1,4 +1,4 @@
-/* settings_private.h - shared by settings.c and settings_file.c only. */
+/* settings_private.h - shared by settings*.c only. */
 #ifndef STA_SERVER_SETTINGS_PRIVATE_H
 #define STA_SERVER_SETTINGS_PRIVATE_H
 
@@ -29,5 +29,8 @@ void sta_given_set(struct sta_given *given, const char *const *items, size_t cou
 /** Reads a configuration file into @given, by setting. */
 STA_MUSTCHECK int sta_settings_read_file(const char *path, struct sta_given given[STA_SETTING_COUNT],
                                          struct sta_error *err);
+
+/** Sets what is empty or 0 to what fits this machine and where the program lies. */
+void sta_settings_resolve(struct sta_settings *settings);
 
 #endif

@@ -9,7 +9,7 @@
  * readers take, where some refuse a delta.  Past STA_ARROW_ROWS texts the dictionary begins anew, so that no
  * batch sends more than twice as many texts as it has rows.  Values of dictionaries are large UTF-8, whose
  * offsets are 64 bits wide, so that none is too large. */
-#include "serve/arrow.h"
+#include "serve/arrow_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,130 +17,13 @@
 #include "common/account.h"
 #include "common/dictionary.h"
 #include "common/memory.h"
-#include "serve/flat_buffer.h"
 
-enum { METADATA_V5 = 4, PRECISION_DOUBLE = 2, CACHED_CODES = 512 };
-enum { HEADER_SCHEMA = 1, HEADER_DICTIONARY_BATCH = 2, HEADER_RECORD_BATCH = 3 };
-enum arrow_type { ARROW_NULL = 1, ARROW_INT = 2, ARROW_FLOAT = 3, ARROW_BOOL = 6, ARROW_LARGE_UTF8 = 20 };
-
-static enum arrow_type type_of(const struct sta_table_column *column)
-{
-    switch (column->type) {
-    case STA_TYPE_BOOL:
-        return ARROW_BOOL;
-    case STA_TYPE_INT:
-        return ARROW_INT;
-    case STA_TYPE_FLOAT:
-        return ARROW_FLOAT;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        return ARROW_LARGE_UTF8;
-    case STA_TYPE_NULL:
-        break;
-    }
-    return ARROW_NULL;
-}
-
-/* The head of a message: the mark of a new one and the size of its FlatBuffer, set when that is known. */
-static struct sta_flat_table begin_message(struct sta_flat *flat, struct sta_buffer *out, unsigned header)
-{
-    sta_put_u32(out, UINT32_MAX);
-    sta_put_u32(out, 0);
-    sta_flat_begin(flat, out);
-    const struct sta_flat_table message = sta_flat_put_table(flat, (const uint8_t[]){2, 1, 4, 8}, 4);
-    sta_flat_point(flat, 0, message.at);
-    sta_flat_set(flat, message.fields[0], METADATA_V5, 2);
-    sta_flat_set(flat, message.fields[1], header, 1);
-    return message;
-}
-
-static void end_message(struct sta_flat *flat)
-{
-    const size_t size = sta_flat_end(flat);
-    struct sta_flat head = {flat->out, flat->start - 4};
-    sta_flat_set(&head, 0, size, 4);
-}
-
-/* ---- the schema */
-
-static size_t put_int(struct sta_flat *flat, unsigned bits)
-{
-    const struct sta_flat_table table = sta_flat_put_table(flat, (const uint8_t[]){4, 1}, 2);
-    sta_flat_set(flat, table.fields[0], bits, 4);
-    sta_flat_set(flat, table.fields[1], 1, 1); /* signed */
-    return table.at;
-}
-
-static size_t put_type(struct sta_flat *flat, enum arrow_type type)
-{
-    struct sta_flat_table table;
-    if (type == ARROW_INT)
-        return put_int(flat, 64);
-    if (type == ARROW_FLOAT) {
-        table = sta_flat_put_table(flat, (const uint8_t[]){2}, 1);
-        sta_flat_set(flat, table.fields[0], PRECISION_DOUBLE, 2);
-    } else {
-        table = sta_flat_put_table(flat, NULL, 0);
-    }
-    return table.at;
-}
-
-/* A vector of one pair of key and value. */
-static size_t put_unit(struct sta_flat *flat, const char *unit)
-{
-    const size_t vector = sta_flat_put_vector(flat, 1, 4);
-    const struct sta_flat_table pair = sta_flat_put_table(flat, (const uint8_t[]){4, 4}, 2);
-    sta_flat_point(flat, vector + 4, pair.at);
-    sta_flat_point(flat, pair.fields[0], sta_flat_put_string(flat, "unit"));
-    sta_flat_point(flat, pair.fields[1], sta_flat_put_string(flat, unit));
-    return vector;
-}
-
-/* Fields: id, type of the indexes. */
-static size_t put_encoding(struct sta_flat *flat, size_t id)
-{
-    const struct sta_flat_table encoding = sta_flat_put_table(flat, (const uint8_t[]){8, 4}, 2);
-    sta_flat_set(flat, encoding.fields[0], id, 8);
-    sta_flat_point(flat, encoding.fields[1], put_int(flat, 32));
-    return encoding.at;
-}
-
-/* Fields: name, nullable, number of the type, type, dictionary, children, metadata. */
-static size_t put_field(struct sta_flat *flat, const struct sta_table_column *column, size_t id)
-{
-    const enum arrow_type type = type_of(column);
-    const uint8_t unit = column->unit != NULL ? 4 : 0, encoded = type == ARROW_LARGE_UTF8 ? 4 : 0;
-    const struct sta_flat_table field =
-        sta_flat_put_table(flat, (const uint8_t[]){4, 1, 1, 4, encoded, 4, unit}, 7);
-    sta_flat_set(flat, field.fields[1], 1, 1);
-    sta_flat_set(flat, field.fields[2], type, 1);
-    sta_flat_point(flat, field.fields[0], sta_flat_put_string(flat, column->name));
-    sta_flat_point(flat, field.fields[3], put_type(flat, type));
-    if (encoded)
-        sta_flat_point(flat, field.fields[4], put_encoding(flat, id));
-    sta_flat_point(flat, field.fields[5], sta_flat_put_vector(flat, 0, 4));
-    if (column->unit != NULL)
-        sta_flat_point(flat, field.fields[6], put_unit(flat, column->unit));
-    return field.at;
-}
-
-void sta_put_arrow_schema(struct sta_buffer *out, const struct sta_table *table)
-{
-    struct sta_flat flat;
-    const struct sta_flat_table message = begin_message(&flat, out, HEADER_SCHEMA);
-    const struct sta_flat_table schema = sta_flat_put_table(&flat, (const uint8_t[]){2, 4}, 2);
-    sta_flat_point(&flat, message.fields[2], schema.at);
-    const size_t fields = sta_flat_put_vector(&flat, table->column_count, 4);
-    sta_flat_point(&flat, schema.fields[1], fields);
-    for (size_t c = 0; c < table->column_count; c++)
-        sta_flat_point(&flat, fields + 4 + 4 * c, put_field(&flat, &table->columns[c], c));
-    end_message(&flat);
-}
+enum { CACHED_CODES = 512 };
 
 /* ---- rows that are gathered */
 
 struct gathered {
-    enum arrow_type type;
+    enum sta_arrow_type type;
     void *values;     /* of a text: its int32_t index */
     uint8_t *missing; /* a byte per row */
     size_t nulls;
@@ -161,9 +44,9 @@ struct sta_arrow {
     size_t counted;
 };
 
-static size_t width_of(enum arrow_type type)
+static size_t width_of(enum sta_arrow_type type)
 {
-    return type == ARROW_LARGE_UTF8 ? 4 : type == ARROW_BOOL ? 1 : 8;
+    return type == STA_ARROW_LARGE_UTF8 ? 4 : type == STA_ARROW_BOOL ? 1 : 8;
 }
 
 struct sta_arrow *sta_arrow_create(const struct sta_table *table, struct sta_account *account)
@@ -174,10 +57,10 @@ struct sta_arrow *sta_arrow_create(const struct sta_table *table, struct sta_acc
     arrow->account = account;
     for (size_t c = 0; c < table->column_count; c++) {
         struct gathered *column = &arrow->columns[c];
-        column->type = type_of(&table->columns[c]);
+        column->type = sta_arrow_type_of(&table->columns[c]);
         column->values = sta_alloc_array(STA_ARROW_ROWS, width_of(column->type));
         column->missing = sta_alloc_array(STA_ARROW_ROWS, 1);
-        column->texts = column->type == ARROW_LARGE_UTF8 ? sta_dictionary_create() : NULL;
+        column->texts = column->type == STA_ARROW_LARGE_UTF8 ? sta_dictionary_create() : NULL;
         arrow->counted += sizeof *column + STA_ARROW_ROWS * (width_of(column->type) + 1);
     }
     sta_account_overdraw(account, arrow->counted);
@@ -263,9 +146,9 @@ static void take_values(struct gathered *column, size_t at, const void *values, 
 static void take_vector(struct gathered *column, size_t at, const struct sta_vector *vector, size_t first,
                         size_t count)
 {
-    if (column->type == ARROW_NULL)
+    if (column->type == STA_ARROW_NULL)
         return;
-    if (column->type == ARROW_LARGE_UTF8) {
+    if (column->type == STA_ARROW_LARGE_UTF8) {
         take_codes(column, at, vector, first, count);
         return;
     }
@@ -273,9 +156,9 @@ static void take_vector(struct gathered *column, size_t at, const struct sta_vec
         vector->missing != NULL && !vector->constant ? vector->missing + first : vector->missing;
     take_missing(column, at, marks, vector->constant, count);
     take_values(column, at,
-                column->type == ARROW_INT     ? (const void *)vector->integers
-                : column->type == ARROW_FLOAT ? (const void *)vector->numbers
-                                              : vector->bools,
+                column->type == STA_ARROW_INT     ? (const void *)vector->integers
+                : column->type == STA_ARROW_FLOAT ? (const void *)vector->numbers
+                                                  : vector->bools,
                 vector->constant, first, count);
 }
 
@@ -290,16 +173,16 @@ void sta_arrow_take(struct sta_arrow *arrow, const struct sta_vector *vectors, s
 static void take_column(struct gathered *column, size_t at, const struct sta_table_column *from, size_t first,
                         size_t count)
 {
-    if (column->type == ARROW_NULL)
+    if (column->type == STA_ARROW_NULL)
         return;
     take_missing(column, at, from->missing + first, false, count);
-    if (column->type == ARROW_INT || column->type == ARROW_FLOAT)
-        take_values(column, at, column->type == ARROW_INT ? (const void *)from->integers : from->numbers,
+    if (column->type == STA_ARROW_INT || column->type == STA_ARROW_FLOAT)
+        take_values(column, at, column->type == STA_ARROW_INT ? (const void *)from->integers : from->numbers,
                     false, first, count);
-    for (size_t row = 0; column->type == ARROW_BOOL && row < count; row++)
+    for (size_t row = 0; column->type == STA_ARROW_BOOL && row < count; row++)
         ((uint8_t *)column->values)[at + row] =
             !from->missing[first + row] && from->integers[first + row] != 0;
-    if (column->type != ARROW_LARGE_UTF8)
+    if (column->type != STA_ARROW_LARGE_UTF8)
         return;
     for (size_t row = 0; row < count; row++) {
         int32_t *index = (int32_t *)column->values + at + row;
@@ -419,7 +302,8 @@ static void put_dictionary(struct sta_buffer *out, struct gathered *column, size
     const uint32_t count = sta_dictionary_count(column->texts);
     if (column->announced && column->sent == count)
         return;
-    const struct sta_flat_table message = begin_message(&batch.flat, out, HEADER_DICTIONARY_BATCH);
+    const struct sta_flat_table message =
+        sta_arrow_begin_message(&batch.flat, out, STA_ARROW_DICTIONARY_BATCH);
     const struct sta_flat_table dictionary = sta_flat_put_table(&batch.flat, (const uint8_t[]){8, 4, 1}, 3);
     sta_flat_point(&batch.flat, message.fields[2], dictionary.at);
     sta_flat_set(&batch.flat, dictionary.fields[0], id, 8);
@@ -429,7 +313,7 @@ static void put_dictionary(struct sta_buffer *out, struct gathered *column, size
     describe_buffer(&batch, 8 * ((size_t)count + 1));
     describe_buffer(&batch, text_bytes(column->texts, count));
     sta_flat_set(&batch.flat, message.fields[3], batch.body, 8);
-    end_message(&batch.flat);
+    sta_arrow_end_message(&batch.flat);
     put_texts(out, column->texts, count);
     column->announced = true;
     column->sent = count;
@@ -449,13 +333,13 @@ static void renew_dictionary(struct gathered *column)
 
 static size_t value_bytes(const struct gathered *column, size_t rows)
 {
-    return column->type == ARROW_BOOL ? (rows + 7) / 8 : rows * width_of(column->type);
+    return column->type == STA_ARROW_BOOL ? (rows + 7) / 8 : rows * width_of(column->type);
 }
 
 static void describe_column(struct batch *batch, const struct gathered *column, size_t rows)
 {
-    describe_node(batch, rows, column->type == ARROW_NULL ? rows : column->nulls);
-    if (column->type == ARROW_NULL)
+    describe_node(batch, rows, column->type == STA_ARROW_NULL ? rows : column->nulls);
+    if (column->type == STA_ARROW_NULL)
         return;
     describe_buffer(batch, column->nulls > 0 ? (rows + 7) / 8 : 0);
     describe_buffer(batch, value_bytes(column, rows));
@@ -463,11 +347,11 @@ static void describe_column(struct batch *batch, const struct gathered *column, 
 
 static void put_column(struct sta_buffer *out, const struct gathered *column, size_t rows)
 {
-    if (column->type == ARROW_NULL)
+    if (column->type == STA_ARROW_NULL)
         return;
     if (column->nulls > 0)
         put_bits(out, rows, column->missing, 0);
-    if (column->type == ARROW_BOOL)
+    if (column->type == STA_ARROW_BOOL)
         put_bits(out, rows, column->values, 1);
     else
         put_padded(out, column->values, value_bytes(column, rows));
@@ -478,17 +362,17 @@ void sta_arrow_put(struct sta_arrow *arrow, struct sta_buffer *out)
     struct batch batch = {0};
     size_t buffers = 0;
     for (size_t c = 0; c < arrow->column_count; c++) {
-        buffers += arrow->columns[c].type != ARROW_NULL ? 2 : 0;
+        buffers += arrow->columns[c].type != STA_ARROW_NULL ? 2 : 0;
         if (arrow->columns[c].texts != NULL)
             put_dictionary(out, &arrow->columns[c], c);
     }
-    const struct sta_flat_table message = begin_message(&batch.flat, out, HEADER_RECORD_BATCH);
+    const struct sta_flat_table message = sta_arrow_begin_message(&batch.flat, out, STA_ARROW_RECORD_BATCH);
     sta_flat_point(&batch.flat, message.fields[2],
                    put_record(&batch, arrow->rows, arrow->column_count, buffers));
     for (size_t c = 0; c < arrow->column_count; c++)
         describe_column(&batch, &arrow->columns[c], arrow->rows);
     sta_flat_set(&batch.flat, message.fields[3], batch.body, 8);
-    end_message(&batch.flat);
+    sta_arrow_end_message(&batch.flat);
     for (size_t c = 0; c < arrow->column_count; c++) {
         put_column(out, &arrow->columns[c], arrow->rows);
         arrow->columns[c].nulls = 0;
