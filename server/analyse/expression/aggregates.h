@@ -13,7 +13,7 @@
 
 /* X(id, name, arguments, help): the help is that of sta_language_word; ROWS has that of COUNT */
 #define STA_AGGREGATE_LIST(X)                                                                                \
-    X(ROWS, "count", 0, NULL)                                                                                \
+    X(ROWS, "count", 0, NULL, NULL, NULL, NULL)                                                              \
     X(COUNT, "count", 1, "count([x])", "How many rows, or how many that have a value of x.", "count()", "4") \
     X(NUNIQUE, "nunique", 1, "nunique(x)", "How many distinct values.", "nunique(size)", "2")                \
     X(SUM, "sum", 1, "sum(x)", "The sum; of a condition, how many rows satisfy it.", "sum(size > 4096)",     \

@@ -140,13 +140,13 @@ static const struct sign {
     {"~", {"~a", "Whether the condition does not hold; binds tightly.", "~(1 > 2)", "true"}},
     {"&", {"a & b", "The same as and.", "1 < 2 & 2 < 3", "true"}},
     {"|", {"a | b", "The same as or.", "1 > 2 | 2 < 3", "true"}},
-    {"(", {NULL}},
-    {")", {NULL}},
-    {"[", {NULL}},
-    {"]", {NULL}},
-    {",", {NULL}},
-    {".", {NULL}},
-    {"=", {NULL}},
+    {.name = "("},
+    {.name = ")"},
+    {.name = "["},
+    {.name = "]"},
+    {.name = ","},
+    {.name = "."},
+    {.name = "="},
 };
 
 bool sta_operator_word(size_t index, struct sta_language_word *word)
