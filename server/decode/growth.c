@@ -217,10 +217,11 @@ static int look_at_file(struct sta_growth *growth, int fd, const char *file, enu
     struct sta_byte_source *bytes;
     struct sta_error ignored = STA_ERROR_INIT;
     bool gzip;
-    if (sta_source_open(fd, file, framing == STA_FRAMING_LINES, NULL, &bytes, &gzip, &ignored) != STA_OK ||
-        fstat(fd, &st) != 0)
+    if (sta_source_open(fd, file, framing == STA_FRAMING_LINES, NULL, &bytes, &gzip, &ignored) != STA_OK)
         return STA_OK;
     bytes->close(bytes);
+    if (fstat(fd, &st) != 0)
+        return STA_OK;
     uint64_t size = (uint64_t)st.st_size;
     place_tail(growth, tail, &st, gzip, source);
     if (size < tail->complete) /* it is shorter than what was read of it: who compares it finds out */
