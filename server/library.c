@@ -349,6 +349,17 @@ static bool is_known(struct sta_library *library, const char *id)
     return known;
 }
 
+/* An entry that was copied while the first ingest ran does not know yet why that failed. */
+static void read_again(struct sta_library *library, struct sta_trace_entry *entry)
+{
+    struct sta_trace_entry fresh;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (sta_store_find(library->store, entry->id, &fresh, &ignored) != STA_OK)
+        return;
+    sta_trace_entry_fini(entry);
+    *entry = fresh;
+}
+
 /* Takes over the entry. */
 static void fill_view(struct sta_library *library, struct sta_trace_entry entry, struct sta_trace_view *view)
 {
@@ -360,6 +371,8 @@ static void fill_view(struct sta_library *library, struct sta_trace_entry entry,
             sta_snapshot_release(snapshot);
     }
     bool working = sta_jobs_of_trace(library->jobs, entry.id, &job) && !job.in_background;
+    if (!working && entry.failure == NULL && entry.preset == NULL)
+        read_again(library, &entry);
     uv_mutex_lock(&library->lock);
     const struct sta_trace_record *record = sta_library_trace_record(library, entry.id);
     *view = (struct sta_trace_view){

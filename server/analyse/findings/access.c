@@ -399,6 +399,26 @@ static int run_pass(struct pass *pass, struct sta_error *err)
     return rc;
 }
 
+static int measure(struct pass *pass, struct sta_error *err)
+{
+    struct sta_access *access = pass->access;
+    know_names(pass);
+    int rc = sta_access_walk_create(pass->phases, access, pass->run, &pass->walk, err);
+    if (rc == STA_OK)
+        rc = open_intervals(pass, err);
+    if (rc == STA_OK)
+        rc = run_pass(pass, err);
+    if (rc == STA_OK)
+        close_intervals(pass);
+    if (rc == STA_OK)
+        rc = sta_access_walk_finish(pass->walk, access, err);
+    sta_access_walk_destroy(pass->walk);
+    sta_account_free(access->account, pass->open);
+    free(pass->op_of_name);
+    free(pass->of_cat);
+    return rc;
+}
+
 int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, struct sta_access *access,
                        struct sta_error *err)
 {
@@ -406,22 +426,10 @@ int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, str
         .run = run, .access = access, .worker_count = sta_budget_workers(run->budget), .phases = phases};
     *access = (struct sta_access){.account = run->budget->account};
     int rc = bind(run, access, err);
+    if (rc == STA_OK)
+        rc = measure(&pass, err);
     if (rc != STA_OK)
-        return rc;
-    know_names(&pass);
-    rc = sta_access_walk_create(phases, access, run, &pass.walk, err);
-    if (rc == STA_OK)
-        rc = open_intervals(&pass, err);
-    if (rc == STA_OK)
-        rc = run_pass(&pass, err);
-    if (rc == STA_OK)
-        close_intervals(&pass);
-    if (rc == STA_OK)
-        rc = sta_access_walk_finish(pass.walk, access, err);
-    sta_access_walk_destroy(pass.walk);
-    sta_account_free(access->account, pass.open);
-    free(pass.op_of_name);
-    free(pass.of_cat);
+        sta_access_fini(access);
     return rc;
 }
 

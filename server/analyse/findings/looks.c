@@ -164,8 +164,10 @@ static int look_at_order(struct sta_looks *looks, struct sta_error *err)
 {
     if (looks->order_seen == STA_SEEN)
         return STA_OK;
-    looks->order_seen = STA_SEEN;
-    return sta_order_look(looks->run, &looks->phases, &looks->order, err);
+    int rc = sta_order_look(looks->run, &looks->phases, &looks->order, err);
+    if (rc == STA_OK)
+        looks->order_seen = STA_SEEN;
+    return rc;
 }
 
 static void put_gap(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,

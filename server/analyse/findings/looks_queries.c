@@ -110,6 +110,12 @@ int sta_looks_query(struct sta_looks *looks, const struct sta_document *request,
     if (rc == STA_OK)
         rc = sta_query_read(reader, rows, table, err);
     sta_query_reader_destroy(reader);
+    if (rc != STA_OK) {
+        sta_table_fini(table);
+        sta_query_result_release(*result);
+        *table = (struct sta_table){0};
+        *result = NULL;
+    }
     return rc;
 }
 
@@ -186,8 +192,9 @@ static int run_look(struct sta_looks *looks, struct sta_query_look *look, struct
         if (strcmp(key, "aggregate") != 0 && strcmp(key, "filter") != 0)
             sta_document_append(arena, request, key, document_of(arena, look->argument->items[i]));
     }
-    look->done = true;
-    return sta_looks_query(looks, request, 1, &look->result, &look->row, err);
+    int rc = sta_looks_query(looks, request, 1, &look->result, &look->row, err);
+    look->done = rc == STA_OK;
+    return rc;
 }
 
 static void put_figure(struct sta_figure_list *figures, const char *ask, const char *name,

@@ -31,6 +31,15 @@ static bool wants_rows(const struct sta_looks *looks)
     return false;
 }
 
+/* What failed is not seen: the next rule that needs it fails as well, instead of reading sums of 0. */
+static void forget_stall(struct sta_looks *looks)
+{
+    sta_charged_rows_fini(&looks->stall_rows);
+    sta_charged_fini(&looks->charged);
+    sta_attribution_fini(&looks->stall);
+    looks->stall_seen = STA_UNSEEN;
+}
+
 int sta_look_stall(struct sta_looks *looks, struct sta_error *err)
 {
     const char *chain = default_chain(looks);
@@ -39,9 +48,11 @@ int sta_look_stall(struct sta_looks *looks, struct sta_error *err)
     looks->stall_seen = STA_ABSENT;
     if (chain == NULL || !sta_attribution_of_chain(looks->run, chain, &looks->stall))
         return STA_OK;
+    looks->stall_seen = STA_SEEN;
     int rc = sta_charge_sums(looks->run, &looks->stall, &looks->phases, &looks->charged,
                              wants_rows(looks) ? &looks->stall_rows : NULL, err);
-    looks->stall_seen = STA_SEEN;
+    if (rc != STA_OK)
+        forget_stall(looks);
     return rc;
 }
 
@@ -134,8 +145,12 @@ int sta_look_layers(struct sta_looks *looks, const char *ask, struct sta_figure_
         looks->layers_seen =
             sta_attribution_of_chain(looks->run, "layers", &looks->layers) ? STA_SEEN : STA_ABSENT;
         if (looks->layers_seen == STA_SEEN &&
-            sta_charge_sums(looks->run, &looks->layers, NULL, &looks->blocked, NULL, err) != STA_OK)
+            sta_charge_sums(looks->run, &looks->layers, NULL, &looks->blocked, NULL, err) != STA_OK) {
+            sta_charged_fini(&looks->blocked);
+            sta_attribution_fini(&looks->layers);
+            looks->layers_seen = STA_UNSEEN;
             return err->status;
+        }
     }
     if (looks->layers_seen == STA_ABSENT && looks->layers.tree.count > 0)
         return sta_attribution_fail_layers(looks->run, &looks->layers, err);
