@@ -266,7 +266,7 @@ async function manyRanksAreSummedUp(page, daemon) {
     );
     await page.getByText('the first 20 of 300').waitFor();
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}&preset=dlio&stragglers=rank`);
-    await page.getByText('The slowest 10 of 300').waitFor();
+    await page.getByText('The slowest 5 of 300').waitFor();
 }
 
 /**

@@ -142,7 +142,7 @@ async function emptyLogExplainsItself(page, daemon) {
     await page.goto(`${daemon.base}/?page=report&trace=${trace.id}`);
     await page.getByText('output.log').first().waitFor();
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
-    await page.getByText('2 lines in 1 file').waitFor();
+    await page.getByRole('heading', { name: 'No events' }).waitFor();
 }
 
 /** A log of the loader, from the dialog that adds it until it is deleted. */

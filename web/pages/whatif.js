@@ -50,7 +50,7 @@ export function open(host, place) {
         host,
         place,
         (trace) => (trace.kind === 'dataload' ? alignPicture(trace) : whatifPicture(trace)),
-        { bar: false },
+        { bar: false, ofNone: true },
     );
 }
 
