@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "job.h"
 
@@ -153,6 +154,63 @@ Test(rules, one_rule_alone_finds_the_same)
         cr_assert_str_eq(one.items[0].text, all.items[i].text);
         sta_findings_answer_fini(&one);
     }
+    sta_findings_answer_fini(&all);
+    job_fini(&job);
+}
+
+/* ---- with little memory */
+
+static const struct sta_finding *finding_of(const struct sta_findings_answer *answer, const char *id)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (strcmp(answer->items[i].id, id) == 0)
+            return &answer->items[i];
+    return NULL;
+}
+
+/* Return: how many rules were refused for want of memory. */
+static size_t check_against(const struct sta_findings_answer *little, const struct sta_findings_answer *all,
+                            size_t limit)
+{
+    size_t refused = 0;
+    for (size_t i = 0; i < little->count; i++) {
+        const struct sta_finding *finding = &little->items[i], *whole = finding_of(all, finding->id);
+        cr_assert_not_null(whole);
+        const bool failed = finding->reason != NULL && strcmp(finding->reason, "failed") == 0;
+        refused += failed;
+        if (!failed)
+            cr_expect_str_eq(finding->text, whole->text, "%s with %zu bytes: %s, not %s", finding->id, limit,
+                             finding->text, whole->text);
+    }
+    return refused;
+}
+
+/* What is too large for one rule must not be taken as nothing by the next one that needs it. */
+Test(rules, with_little_memory_a_rule_says_the_same_or_that_it_was_refused)
+{
+    struct job job;
+    struct sta_document *request;
+    struct sta_findings_answer all, little;
+    struct sta_error err = STA_ERROR_INIT;
+    size_t refused = 0;
+    make_job(&job);
+    const struct sta_overlap_question question = job_question(&job, "dlio", &request);
+    cr_assert_eq(sta_findings_run(&question, &budget, &all, &err), STA_OK, "%s", err.text);
+    for (size_t limit = 1 << 14; limit <= 64 << 20; limit += limit / 4) {
+        struct sta_account account;
+        sta_account_init(&account, limit, "query_memory", NULL);
+        const struct sta_budget tight = {.workers = 2, .memory = limit, .account = &account};
+        const int status = sta_findings_run(&question, &tight, &little, &err);
+        if (status == STA_OK) {
+            refused += check_against(&little, &all, limit);
+            sta_findings_answer_fini(&little);
+        } else {
+            cr_expect_eq(status, STA_ELIMIT, "%zu bytes: %s", limit, err.text);
+        }
+        err = (struct sta_error)STA_ERROR_INIT;
+        sta_account_fini(&account);
+    }
+    cr_expect_gt(refused, 0, "no limit refused anything");
     sta_findings_answer_fini(&all);
     job_fini(&job);
 }
