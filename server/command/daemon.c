@@ -153,7 +153,7 @@ static struct curl_slist *make_headers(bool has_body)
 }
 
 /* What became of a transfer. */
-static int conclude(CURLcode result, const char *reason, struct asked *asked)
+static int finish(CURLcode result, const char *reason, struct asked *asked)
 {
     long status = 0;
     curl_easy_getinfo(daemon_asked.curl, CURLINFO_RESPONSE_CODE, &status);
@@ -193,7 +193,7 @@ int sta_daemon_ask(const char *method, const char *call, const char *body, sta_a
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     }
     CURLcode result = curl_easy_perform(curl);
-    int code = conclude(result, *reason ? reason : curl_easy_strerror(result), &asked);
+    int code = finish(result, *reason ? reason : curl_easy_strerror(result), &asked);
     curl_slist_free_all(headers);
     sta_buffer_fini(&asked.problem);
     free(url);

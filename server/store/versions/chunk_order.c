@@ -13,12 +13,6 @@ struct sta_chunk_order {
     const uint32_t **rows; /* by segment: where its ranks begin */
 };
 
-struct ranked_chunk {
-    const char *path;
-    uint64_t first_line;
-    uint32_t segment, chunk;
-};
-
 void sta_chunk_order_destroy(struct sta_chunk_order *order)
 {
     if (order == NULL)
@@ -28,9 +22,9 @@ void sta_chunk_order_destroy(struct sta_chunk_order *order)
     free(order);
 }
 
-static int by_place(const void *a, const void *b)
+int sta_chunk_place_compare(const void *a, const void *b)
 {
-    const struct ranked_chunk *x = a, *y = b;
+    const struct sta_chunk_place *x = a, *y = b;
     int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
     if (order == 0)
         order = (x->first_line > y->first_line) - (x->first_line < y->first_line);
@@ -39,25 +33,25 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-static size_t list_chunks(const struct sta_snapshot *snapshot, struct ranked_chunk *chunks)
+static size_t list_chunks(const struct sta_snapshot *snapshot, struct sta_chunk_place *chunks)
 {
     size_t total = 0, count;
     for (uint32_t s = 0; s < snapshot->segment_count; s++) {
         const struct sta_chunk *own = sta_snapshot_chunks(snapshot, s, &count);
         for (size_t c = 0; c < count; c++, total++)
             if (chunks != NULL)
-                chunks[total] = (struct ranked_chunk){sta_snapshot_source(snapshot, own[c].source)->path,
-                                                      own[c].first_line, s, (uint32_t)c};
+                chunks[total] = (struct sta_chunk_place){sta_snapshot_source(snapshot, own[c].source)->path,
+                                                         own[c].first_line, s, (uint32_t)c};
     }
     return total;
 }
 
-static void number_chunks(const struct sta_snapshot *snapshot, struct ranked_chunk *chunks,
+static void number_chunks(const struct sta_snapshot *snapshot, struct sta_chunk_place *chunks,
                           struct sta_chunk_order *order)
 {
     size_t count, at = 0;
     list_chunks(snapshot, chunks);
-    qsort(chunks, order->count, sizeof *chunks, by_place);
+    qsort(chunks, order->count, sizeof *chunks, sta_chunk_place_compare);
     for (uint32_t s = 0; s < snapshot->segment_count; s++, at += count) {
         order->rows[s] = order->ranks + at;
         sta_snapshot_chunks(snapshot, s, &count);
@@ -70,7 +64,7 @@ static struct sta_chunk_order *create(const struct sta_snapshot *snapshot)
 {
     struct sta_chunk_order *order = sta_alloc(sizeof *order);
     order->count = list_chunks(snapshot, NULL);
-    struct ranked_chunk *chunks = sta_try_alloc_array(order->count + 1, sizeof *chunks);
+    struct sta_chunk_place *chunks = sta_try_alloc_array(order->count + 1, sizeof *chunks);
     order->ranks = sta_try_alloc_array(order->count + 1, sizeof *order->ranks);
     order->rows = sta_try_alloc_array((size_t)snapshot->segment_count + 1, sizeof(uint32_t *));
     const bool made = chunks != NULL && order->ranks != NULL && order->rows != NULL;

@@ -9,22 +9,10 @@
 #define WHAT "the chunks of segments that are merged"
 
 struct placed {
-    const char *path;
-    uint64_t first_line;
-    uint32_t segment, chunk, source;
+    struct sta_chunk_place place; /* first, since they are sorted by it */
+    uint32_t source;
     bool merged;
 };
-
-static int by_place(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
-    if (order == 0)
-        order = (x->first_line > y->first_line) - (x->first_line < y->first_line);
-    if (order == 0)
-        order = (x->segment > y->segment) - (x->segment < y->segment);
-    return order;
-}
 
 /* All chunks of the snapshot but those of sources that are dropped. */
 static size_t list_chunks(const struct sta_merge *merge, struct placed *placed)
@@ -38,13 +26,10 @@ static size_t list_chunks(const struct sta_merge *merge, struct placed *placed)
             if (merge->drop != NULL && merge->drop[source])
                 continue;
             if (placed != NULL)
-                placed[total] =
-                    (struct placed){.path = snapshot->sources[source]->source.path,
-                                    .first_line = open->chunks[c].first_line,
-                                    .segment = s,
-                                    .chunk = c,
-                                    .source = snapshot->sources[source]->id,
-                                    .merged = s >= merge->first && s < merge->first + merge->count};
+                placed[total] = (struct placed){
+                    .place = {snapshot->sources[source]->source.path, open->chunks[c].first_line, s, c},
+                    .source = snapshot->sources[source]->id,
+                    .merged = s >= merge->first && s < merge->first + merge->count};
             total++;
         }
     }
@@ -63,10 +48,10 @@ static void number_chunks(struct sta_merge_chunks *chunks, const struct placed *
         }
         if (!open || chunks->items[chunks->count - 1].source != placed[i].source)
             chunks->items[chunks->count++] =
-                (struct sta_disk_chunk){.source = placed[i].source, .first_line = placed[i].first_line};
+                (struct sta_disk_chunk){.source = placed[i].source, .first_line = placed[i].place.first_line};
         open = true;
         chunks->item_of[rank] = chunks->count - 1;
-        ((uint32_t *)chunks->of_segment[placed[i].segment - first])[placed[i].chunk] = rank++;
+        ((uint32_t *)chunks->of_segment[placed[i].place.segment - first])[placed[i].place.chunk] = rank++;
     }
 }
 
@@ -104,7 +89,7 @@ int sta_merge_chunks_init(struct sta_merge_chunks *chunks, const struct sta_merg
     if (placed == NULL)
         return err->status;
     list_chunks(merge, placed);
-    qsort(placed, total, sizeof *placed, by_place);
+    qsort(placed, total, sizeof *placed, sta_chunk_place_compare);
     number_chunks(chunks, placed, total, merge->first);
     sta_account_free(merge->account, placed);
     return STA_OK;

@@ -139,6 +139,15 @@ void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file
 STA_MUSTCHECK int sta_entities_create(const struct sta_snapshot *snapshot, struct sta_account *account,
                                       struct sta_entities **entities, struct sta_error *err);
 void sta_entities_destroy(struct sta_entities *entities, struct sta_account *account); /* NULL allowed */
-void sta_chunk_order_destroy(struct sta_chunk_order *order);                           /* NULL allowed */
+/* Where a chunk stands in the order of (source path, first line, segment), on which that of rows of equal ts
+ * rests: for readers, and for a merge, which must keep it. */
+struct sta_chunk_place {
+    const char *path;
+    uint64_t first_line;
+    uint32_t segment, chunk;
+};
+/** For qsort, of structs that begin with one. */
+int sta_chunk_place_compare(const void *a, const void *b);
+void sta_chunk_order_destroy(struct sta_chunk_order *order); /* NULL allowed */
 
 #endif

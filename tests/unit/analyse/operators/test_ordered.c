@@ -136,7 +136,7 @@ static void exchange(struct running *running, unsigned worker)
     }
 }
 
-static void conclude(struct running *running, unsigned worker)
+static void finish(struct running *running, unsigned worker)
 {
     for (uint32_t u = 0; u < UNITS; u++)
         running->results[worker][u] +=
@@ -168,7 +168,7 @@ static int measure_running(void *self, unsigned worker, const struct sta_slice *
         }
     }
     if (!running->settles)
-        conclude(running, worker);
+        finish(running, worker);
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int settle_running(void *self, unsigned worker, const struct sta_slice *s
     struct running *running = self;
     cr_assert_eq(running->in_turn[1]++, slice->number);
     exchange(running, worker);
-    conclude(running, worker);
+    finish(running, worker);
     return 0;
 }
 

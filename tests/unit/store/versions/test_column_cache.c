@@ -1,4 +1,4 @@
-/* The shelf of decoded columns: what is put there comes back, whatever its kind and width, and no more is
+/* The cache of decoded columns: what is put there comes back, whatever its kind and width, and no more is
  * kept than there is room for. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
