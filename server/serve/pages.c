@@ -33,8 +33,12 @@ static int open_reader(struct sta_page_writer *writer, const struct sta_page *pa
 {
     struct sta_buffer position;
     const struct sta_result *result = writer->result;
-    if (page->cursor == NULL)
-        return result->class->open(result->self, &writer->budget, NULL, 0, &writer->reader, err);
+    if (page->cursor == NULL) {
+        int status = result->class->open(result->self, &writer->budget, NULL, 0, &writer->reader, err);
+        if (status == STA_OK && page->offset > 0)
+            result->class->skip(writer->reader, page->offset);
+        return status;
+    }
     sta_buffer_init(&position);
     int status = sta_cursor_decode(page->cursor, &page->subject, &position, err);
     if (status == STA_OK) {

@@ -13,7 +13,8 @@ struct sta_page {
     enum sta_format format;
     bool has_limit;
     uint64_t limit;     /* rows at most; without one: STA_PAGE_ROWS for json, else all of them */
-    const char *cursor; /* NULL: from the start */
+    uint64_t offset;    /* rows passed over first */
+    const char *cursor; /* NULL: from the start; none beside an offset */
     bool absolute;      /* rows have unix_ms, made of time_start */
     int64_t origin_us;  /* Unix time of time_start 0 */
     struct sta_token_subject subject; /* of cursors in and out */

@@ -97,6 +97,9 @@ enum sta_parameter_type {
     X(ORDER_BY, "order_by", LIST, NULL, NULL, "-time", "The same as sort.")                                  \
     X(LIMIT, "limit", ROWS, NULL, NULL, "100",                                                               \
       "Rows of a page. Default: 1000; csv, ndjson and arrow give all rows.")                                 \
+    X(ROW_OFFSET, "offset", ROWS, NULL, NULL, "1000",                                                        \
+      "Rows that come before the page, of all that the answer has; their order is the same in every "        \
+      "answer. Not beside cursor.")                                                                          \
     X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
       "The member next of the page before, for the same request.")                                           \
     X(PREFIX, "prefix", TEXT, NULL, NULL, "rea", "Only values that begin so, whatever the case.")            \

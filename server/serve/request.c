@@ -91,7 +91,7 @@ char *sta_query_next_page(const char *query, const char *next)
     sta_put_char(&link, '?');
     for (const char *at = query; *at != '\0';) {
         size_t length = strcspn(at, "&");
-        if (length > 0 && strncmp(at, "cursor=", 7) != 0) {
+        if (length > 0 && strncmp(at, "cursor=", 7) != 0 && strncmp(at, "offset=", 7) != 0) {
             for (size_t i = 0; i < length; i++)
                 sta_put_format(&link, strchr("<>\"", at[i]) != NULL ? "%%%02X" : "%c", at[i]);
             sta_put_char(&link, '&');

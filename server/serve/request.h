@@ -19,8 +19,8 @@ char *sta_target_split(char *target);
  * without '='.  False at the end. */
 bool sta_query_next(char **rest, char **name, char **value);
 
-/** "?limit=10&cursor=@next": @query, as it was sent and without its cursor, led on to the next page; free()
- * it. */
+/** "?limit=10&cursor=@next": @query, as it was sent and without its cursor or offset, led on to the next
+ * page; free() it. */
 char *sta_query_next_page(const char *query, const char *next);
 
 /**

@@ -20,6 +20,8 @@ struct sta_result_class {
      * these rows'. */
     int (*open)(void *self, const struct sta_budget *budget, const void *after, size_t after_size,
                 void **reader, struct sta_error *err);
+    /** Passes over so many rows, or all that there are.  Before the first read. */
+    void (*skip)(void *reader, uint64_t rows);
     /** The next rows, none at the end; the table has its columns even then.  For the caller to fini, also
      * after a failure, before the rows are released. */
     int (*read)(void *reader, size_t most, struct sta_table *table, struct sta_error *err);

@@ -36,6 +36,11 @@ static int query_open(void *self, const struct sta_budget *budget, const void *a
     return status;
 }
 
+static void query_skip(void *reader, uint64_t rows)
+{
+    sta_query_skip(reader, rows);
+}
+
 static int query_read(void *reader, size_t most, struct sta_table *table, struct sta_error *err)
 {
     return sta_query_read(reader, most, table, err);
@@ -64,6 +69,7 @@ struct sta_result *sta_result_of_query(struct sta_query_result *result)
         .disk = query_disk,
         .count = query_count,
         .open = query_open,
+        .skip = query_skip,
         .read = query_read,
         .next = query_next,
         .position = query_position,

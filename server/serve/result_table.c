@@ -77,6 +77,12 @@ static int table_open(void *self, const struct sta_budget *budget, const void *a
     return STA_OK;
 }
 
+static void table_skip(void *context, uint64_t count)
+{
+    struct reader *reader = context;
+    reader->next += (size_t)STA_MIN(count, (uint64_t)(reader->rows->held->table.rows - reader->next));
+}
+
 static void copy_cell(struct sta_table_column *to, size_t at, const struct sta_table_column *from, size_t row)
 {
     to->missing[at] = from->missing[row];
@@ -120,6 +126,7 @@ static const struct sta_result_class table_class = {
     .bytes = table_bytes,
     .count = table_count,
     .open = table_open,
+    .skip = table_skip,
     .read = table_read,
     .position = table_position,
     .close = free,

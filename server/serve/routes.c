@@ -419,13 +419,13 @@ const struct sta_route sta_routes[] = {
     {VIEW(GET, "/api/v1/traces/{id}/calltree", "calltree", "timeline", sta_view_call_tree),
      .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(CALL_LABEL) | STA_HAS(CALL_NAME) |
                    STA_HAS(CALL_DIRECTION) | STA_HAS(MIN_SHARE) | STA_HAS(DEPTH) | STA_HAS(CALL_TREE_FORMAT) |
-                   STA_HAS(LIMIT) | STA_HAS(CURSOR),
+                   STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR),
      .response = "timeline_table", .tabular = true, .content_type = "text/plain; charset=utf-8",
      .summary = "Call tree", .text = CALL_TREE_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/calltree", "calltree_post", "timeline", sta_view_call_tree),
-     .parameters = STA_HAS(CALL_TREE_FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR), .body = "timeline_request",
-     .response = "timeline_table", .tabular = true, .content_type = "text/plain; charset=utf-8",
-     .summary = "Call tree", .text = CALL_TREE_TEXT},
+     .parameters = STA_HAS(CALL_TREE_FORMAT) | STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR),
+     .body = "timeline_request", .response = "timeline_table", .tabular = true,
+     .content_type = "text/plain; charset=utf-8", .summary = "Call tree", .text = CALL_TREE_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/gaps", "gaps", "timeline", sta_view_gaps),
      .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(LEAST) | STA_HAS_PAGES, .response = "timeline_table",
      .tabular = true, .summary = "Gaps", .text = GAPS_TEXT},
@@ -438,7 +438,7 @@ const struct sta_route sta_routes[] = {
      .text = "The event with all its columns, its parents, children, neighbours, and what ran beside it."},
     {VIEW(GET, "/api/v1/traces/{id}/dasf/{table}", "dasf", "dasf", sta_view_dasf),
      .parameters = STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(GRANULARITY) |
-                   STA_HAS(OFFSETS) | STA_HAS_PAGES | STA_HAS_ORDER,
+                   STA_HAS(OFFSETS) | STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR) | STA_HAS_ORDER,
      .response = "dasf", .tabular = true, .summary = "Tables of a Dask computation", .text = DASF_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/report", "report", "traces", sta_view_report), .response = "report",
      .summary = "Ingest report", .text = "The ledger: what became of every file, byte and line."},

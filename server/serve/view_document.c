@@ -201,6 +201,27 @@ static int read_cursor(struct sta_view *view, const struct sta_call *call, struc
     return STA_OK;
 }
 
+static int check_start(const struct sta_page *page, struct sta_error *err)
+{
+    if (page->offset == 0 || page->cursor == NULL)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "A page begins at an offset or behind a cursor; give one of them");
+    return sta_at(err, "/offset", -1);
+}
+
+static int read_offset(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
+{
+    const struct sta_document *member = sta_document_take(view->document, "offset");
+    const struct sta_parameter_value *value = &call->values[STA_PARAMETER_ROW_OFFSET];
+    const bool good = member != NULL && member->type == STA_DOCUMENT_INT && member->integer >= 0;
+    if (member != NULL && !good && !value->given) {
+        sta_fail(err, STA_EINPUT, "offset must be a whole number of rows");
+        return sta_at(err, "/offset", -1);
+    }
+    view->page.offset = value->given ? (uint64_t)value->integer : good ? (uint64_t)member->integer : 0;
+    return check_start(&view->page, err);
+}
+
 /* Where a kind's answers explain themselves, explain stays a member of the document. */
 static int read_explain(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
@@ -256,9 +277,10 @@ static int read_limit(struct sta_view *view, const struct sta_call *call, struct
 static int keep_limit(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     const struct sta_parameter_value *limit = &call->values[STA_PARAMETER_LIMIT];
-    if (call->values[STA_PARAMETER_CURSOR].given) {
+    const bool offset = call->values[STA_PARAMETER_ROW_OFFSET].given;
+    if (offset || call->values[STA_PARAMETER_CURSOR].given) {
         sta_fail(err, STA_EINPUT, "format=%s has no pages", view->text_form);
-        return sta_at(err, "/cursor", -1);
+        return sta_at(err, offset ? "/offset" : "/cursor", -1);
     }
     if (limit->given) {
         sta_document_take(view->document, "limit");
@@ -282,15 +304,19 @@ int sta_view_read_page(struct sta_view *view, const struct sta_call *call, struc
         view->page = (struct sta_page){.format = sta_format_of(call->values[STA_PARAMETER_FORMAT].text),
                                        .has_limit = limit->given,
                                        .limit = (uint64_t)limit->integer,
+                                       .offset = (uint64_t)call->values[STA_PARAMETER_ROW_OFFSET].integer,
                                        .cursor = call->values[STA_PARAMETER_CURSOR].text,
                                        .absolute = is_absolute(call)};
-        return check_limit(view, view->page.limit, err);
+        const int status = check_start(&view->page, err);
+        return status == STA_OK ? check_limit(view, view->page.limit, err) : status;
     }
     int status = read_format(view, call, err);
     if (status == STA_OK && view->text_form != NULL)
         return keep_limit(view, call, err);
     if (status == STA_OK)
         status = read_cursor(view, call, err);
+    if (status == STA_OK)
+        status = read_offset(view, call, err);
     if (status == STA_OK)
         status = read_explain(view, call, err);
     return status == STA_OK ? read_limit(view, call, err) : status;

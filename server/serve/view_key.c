@@ -54,9 +54,10 @@ static void put_key(struct sta_view *view)
     put_names(key, &view->order);
     put_names(key, &view->columns);
     view->order_size = key->size;
-    sta_put_format(key, "\n%s %d %d %d %llu %s", view->text_form != NULL ? view->text_form : "",
+    sta_put_format(key, "\n%s %d %d %d %llu %llu %s", view->text_form != NULL ? view->text_form : "",
                    (int)view->page.format, (int)view->page.absolute, (int)view->page.has_limit,
-                   (unsigned long long)view->page.limit, view->page.cursor != NULL ? view->page.cursor : "");
+                   (unsigned long long)view->page.limit, (unsigned long long)view->page.offset,
+                   view->page.cursor != NULL ? view->page.cursor : "");
 }
 
 static void make_subject(struct sta_view *view)

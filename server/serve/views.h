@@ -31,10 +31,10 @@ struct sta_view {
     char preset[64];
     char part[STA_HOST_SIZE];                          /* what the path names below the trace, or "" */
     struct sta_parameter_value values[STA_PARAMETERS]; /* texts in `memory` */
-    struct sta_document
-        *document; /* of kinds that have one: without format, cursor, explain, and the limit of the page */
-    bool from_parameters;    /* the request is a GET whose parameters make its document */
-    sta_parameter_set plain; /* which of its members came from parameters: STA_HAS bits */
+    struct sta_document *document; /* of kinds that have one: without format, offset, cursor, explain, and the
+                                      limit of the page */
+    bool from_parameters;          /* the request is a GET whose parameters make its document */
+    sta_parameter_set plain;       /* which of its members came from parameters: STA_HAS bits */
     struct sta_page page;
     struct sta_name_list order, columns; /* of kinds that are arranged */
     const char *text_form;               /* a form that the kind writes by itself; NULL: that of the page */
@@ -88,7 +88,7 @@ STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta
                                    struct sta_buffer *out, struct sta_error *err);
 
 /* Parameters of routes whose kind has a result, and of those that are arranged too. */
-#define STA_HAS_PAGES (STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR))
+#define STA_HAS_PAGES (STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR))
 #define STA_HAS_ORDER (STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(COLUMNS))
 
 /** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */

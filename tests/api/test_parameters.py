@@ -6,7 +6,7 @@ from harness import event, small_trace, write_trace
 
 # A value of each parameter that changes an answer of the small trace, unless the call has no use for it.
 TELLING = {"preset": "posix", "filters": "off", "semantics": "compatible", "from": "1.2", "to": "3.3", "filter": "pid == 1", "format": "csv", "granularity": "0.7", "layer": "compute",
-           "by": "proc_name", "views": "proc_name", "quantile_stats": "true", "metrics": "count", "max_points": "2", "limit": "1", "q": '{"limit": 2}', "group_by": "pid", "aggregate": "n:count()",
+           "by": "proc_name", "views": "proc_name", "quantile_stats": "true", "metrics": "count", "max_points": "2", "limit": "1", "offset": "1", "q": '{"limit": 2}', "group_by": "pid", "aggregate": "n:count()",
            "derive": "x:pid", "value_counts": "pid", "describe": "pid", "columns": None, "sort": None, "order_by": None, "prefix": "rea", "set": "io:cat == 'posix'", "layers": "compute",
            "counter": "cpu.user_pct", "scope": "thread", "variant": "intervals", "exposure": "true", "explain": "true", "where": "not idle", "longest": "1", "events": "1", "baseline": None, "view": "flat",
            "width": "3", "label": "category", "level": "host", "parent": "h:~", "lanes": "h:~", "min": "100", "min_share": "1", "depth": "1", "name": "read", "direction": "callers",

@@ -102,6 +102,25 @@ def test_pages_put_together_are_the_whole(scene):
         assert whole["next"] is None and whole["row_count"] == len(whole["data"]) > 1
         for size in (1, 7, len(whole["data"]), 1000):
             assert pages(scene, call, parameters, size) == whole["data"], (call, parameters, size)
+        for offset in (1, len(whole["data"]) // 2, len(whole["data"]) - 1, len(whole["data"]), 10 ** 12):
+            page = get(scene, call, {**parameters, "limit": 3, "offset": offset})
+            assert page["data"] == whole["data"][offset:offset + 3] and page["row_count"] == whole["row_count"], (call, parameters, offset)
+            assert (page["next"] is None) == (offset + 3 >= len(whole["data"])), (call, parameters, offset)
+
+
+def test_an_offset_leads_on_by_cursors_and_is_checked(scene):
+    whole = get(scene, "events", {"limit": 1000})["data"]
+    page = get(scene, "events", {"limit": 2, "offset": 5})
+    assert get(scene, "events", {"limit": 2, "cursor": page["next"]})["data"] == whole[7:9]
+    assert query(scene, {"limit": 2, "offset": 5})["data"] == page["data"]
+    _, head, _ = scene.shared.ask(scene.shared.path + "/events?limit=2&offset=5")
+    assert "offset" not in head["Link"] and "cursor=" in head["Link"]
+    status, _, text = scene.shared.ask(scene.shared.path + f"/events?format=csv&offset={len(whole) - 2}")
+    assert status == 200 and text.count(b"\n") == 3
+    for parameters in ({"offset": 1, "cursor": page["next"]}, {"offset": -1}, {"offset": "x"}):
+        problem = scene.shared.problem(scene.shared.path + "/events?" + urllib.parse.urlencode(parameters), 400)
+        assert problem["parameter"] == "/offset", parameters
+    assert scene.shared.problem(scene.shared.path + "/query", 400, "POST", {"offset": "5"})["parameter"] == "/offset"
 
 
 def test_a_page_of_no_rows_tells_how_many_there_are(scene):

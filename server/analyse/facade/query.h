@@ -67,6 +67,8 @@ STA_MUSTCHECK int sta_query_reader_create(struct sta_query_result *result, const
                                           const void *after, size_t after_size,
                                           struct sta_query_reader **reader, struct sta_error *err);
 void sta_query_reader_destroy(struct sta_query_reader *reader); /* NULL allowed */
+/** Passes over the next @rows rows, or all that there are.  Before the first read. */
+void sta_query_skip(struct sta_query_reader *reader, uint64_t rows);
 /** The next rows, @most at the most; none at the end.  @table: initialised by this, for the caller to
  * sta_table_fini; its texts may point into the result, so it must not outlive that. */
 STA_MUSTCHECK int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,

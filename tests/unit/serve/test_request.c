@@ -181,6 +181,7 @@ Test(request, the_next_page_keeps_what_was_asked)
         const char *query, *wanted;
     } cases[] = {{"", "?cursor=T"},
                  {"limit=7", "?limit=7&cursor=T"},
+                 {"offset=7&a=1", "?a=1&cursor=T"},
                  {"cursor=old&a=%26b&&limit=7", "?a=%26b&limit=7&cursor=T"},
                  {"a=<\">&cursor=", "?a=%3C%22%3E&cursor=T"}};
     for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {

@@ -299,8 +299,21 @@ void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t
 
 static int next_chunk(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
-    return reader->plain->sorted ? sta_plain_next_sorted(reader, most, err)
-                                 : sta_plain_next_slice(reader, most, err);
+    int rc = STA_OK;
+    do {
+        rc = reader->plain->sorted ? sta_plain_next_sorted(reader, most, err)
+                                   : sta_plain_next_slice(reader, most, err);
+        if (rc != 0)
+            return rc;
+        reader->at = (size_t)STA_MIN(reader->skip, (uint64_t)reader->row_count);
+        reader->skip -= reader->at;
+    } while (reader->row_count > 0 && reader->at == reader->row_count);
+    return rc;
+}
+
+void sta_plain_skip(struct sta_plain_reader *reader, uint64_t rows)
+{
+    reader->skip = rows;
 }
 
 static void note_key(struct sta_plain_reader *reader, size_t number)

@@ -54,6 +54,8 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
                                                  const struct sta_budget *budget, const char *spill_folder,
                                                  uint64_t wanted, const uint64_t *after);
 void sta_plain_reader_destroy(struct sta_plain_reader *reader); /* NULL allowed */
+/** Passes over the next @rows rows.  Before the first read: neither sorted nor shown are more than needed. */
+void sta_plain_skip(struct sta_plain_reader *reader, uint64_t rows);
 /** The next rows as vectors by output, at most STA_VECTOR_ROWS and @most; none at the end.  *vectors: valid
  * until the next call. */
 STA_MUSTCHECK int sta_plain_next(struct sta_plain_reader *reader, size_t most,

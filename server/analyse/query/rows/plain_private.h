@@ -13,6 +13,7 @@ struct sta_plain_reader {
     uint64_t *key;    /* of the last row given out */
     bool started;     /* key is set: rows up to it are behind us */
     uint64_t wanted;  /* rows that will be read; 0: unknown */
+    uint64_t skip;    /* rows that are passed over before the next one is given out */
     size_t most_rows; /* of a chunk */
 
     struct sta_piece *pieces;
@@ -37,6 +38,10 @@ struct sta_plain_reader {
 /* Each fills the next chunk, or leaves it empty at the end. */
 STA_MUSTCHECK int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
 STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
+
+/** In event order, before the first chunk: begins shortly before row number reader->skip, and leaves there
+ * how many rows that is. */
+STA_MUSTCHECK int sta_plain_seek(struct sta_plain_reader *reader, struct sta_error *err);
 
 /** The column of the last stage's schema that order_by number @key is, or -1. */
 int sta_plain_key_column(const struct sta_plain *plain, size_t key);

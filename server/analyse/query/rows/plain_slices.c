@@ -239,8 +239,12 @@ static void start(struct sta_plain_reader *reader, size_t most)
 
 int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
-    if (reader->target == 0)
+    if (reader->target == 0) {
+        int rc = reader->skip > 0 ? sta_plain_seek(reader, err) : STA_OK;
+        if (rc != 0)
+            return rc;
         start(reader, most);
+    }
     for (; reader->trace < reader->plain->pipeline->events->trace_count; reader->trace++) {
         struct slice slice = {.reader = reader};
         find_parts(reader, &slice);

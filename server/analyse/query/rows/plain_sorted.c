@@ -272,8 +272,10 @@ static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_
 static int sort_for(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
     uint64_t wanted = reader->wanted != 0 ? reader->wanted : most;
+    wanted =
+        wanted < UINT64_MAX - reader->skip ? wanted + reader->skip + 1 : UINT64_MAX; /* does a row follow? */
     if (reader->sorter == NULL)
-        return sort_rows(reader, wanted < UINT64_MAX ? wanted + 1 : wanted, err); /* does a row follow? */
+        return sort_rows(reader, wanted, err);
     return reader->sorted_left == 0 && !reader->whole ? sort_rows(reader, UINT64_MAX, err) : STA_OK;
 }
 
@@ -307,6 +309,19 @@ static int take_records(struct sta_plain_reader *reader, size_t most, size_t *ta
     return rc;
 }
 
+/* Records of rows that are passed over: what those show is not read. */
+static int skip_records(struct sta_plain_reader *reader, struct sta_error *err)
+{
+    size_t count = 1;
+    int rc = STA_OK;
+    while (rc == 0 && count > 0 && reader->skip > 0) {
+        rc = take_records(reader, STA_MIN(STA_MIN(reader->skip, reader->sorted_left), KEY_ROWS), &count, err);
+        reader->skip -= count;
+        reader->sorted_left -= count;
+    }
+    return rc;
+}
+
 int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
     size_t count;
@@ -314,6 +329,8 @@ int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct s
     const uint64_t most_rows =
         reader->plain->shown.any ? reader->most_rows : STA_MIN(reader->most_rows, (size_t)KEY_ROWS);
     int rc = sort_for(reader, most, err);
+    if (rc == 0)
+        rc = skip_records(reader, err);
     if (rc == 0)
         rc = take_records(reader, STA_MIN(reader->sorted_left, most_rows), &count, err);
     if (rc != 0)

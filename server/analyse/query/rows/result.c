@@ -237,6 +237,15 @@ void sta_query_reader_destroy(struct sta_query_reader *reader)
     free(reader);
 }
 
+void sta_query_skip(struct sta_query_reader *reader, uint64_t rows)
+{
+    const struct sta_materialized *materialized = reader->result->outcome.materialized;
+    if (reader->plain != NULL)
+        sta_plain_skip(reader->plain, rows);
+    else
+        reader->row += STA_MIN(rows, sta_materialized_rows(materialized) - reader->row);
+}
+
 /* Rows first .. first + count - 1 of the present batch to a table, from row @at on. */
 static int put_batch(struct sta_query_reader *reader, uint32_t first, uint32_t count, struct sta_table *table,
                      size_t at, struct sta_error *err)

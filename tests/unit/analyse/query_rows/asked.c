@@ -105,6 +105,30 @@ static int read_pages(struct sta_query_result *result, const struct asked *asked
     return rc;
 }
 
+/* Every page by its number must say what the pages in turn said. */
+static void check_skipping(struct sta_query_result *result, const struct asked *asked, size_t page,
+                           const struct sta_buffer *paged)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer out;
+    size_t rows = page;
+    sta_buffer_init(&out);
+    for (uint64_t skipped = 0; rows == page; skipped += rows) {
+        struct sta_query_reader *reader;
+        struct sta_table table;
+        cr_assert_eq(sta_query_reader_create(result, &asked->budget, NULL, 0, &reader, &err), 0);
+        sta_query_skip(reader, skipped);
+        cr_assert_eq(sta_query_read(reader, page, &table, &err), 0, "%s", err.text);
+        put_rows(&out, &table);
+        rows = table.rows;
+        sta_table_fini(&table);
+        sta_query_reader_destroy(reader);
+    }
+    cr_assert(out.size == paged->size && (out.size == 0 || memcmp(out.data, paged->data, out.size) == 0),
+              "pages of %zu by number are others", page);
+    sta_buffer_fini(&out);
+}
+
 static char *mistake(const struct sta_error *err)
 {
     struct sta_buffer out;
@@ -144,6 +168,8 @@ char *asked_document(const struct asked *asked, const struct sta_document *reque
         return mistake(&err);
     sta_buffer_init(&out);
     int rc = page > 0 ? read_pages(result, asked, page, &out, &err) : read_all(result, asked, &out, &err);
+    if (rc == 0 && page > 0)
+        check_skipping(result, asked, page, &out);
     char *text = rc == 0 ? sta_buffer_take_text(&out) : mistake(&err);
     if (rc == 0)
         check_count(result, asked, text);
