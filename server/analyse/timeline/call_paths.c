@@ -17,7 +17,8 @@ struct merging {
     struct sta_map memo;
     struct sta_call_paths paths;
     struct sta_named_calls named;
-    struct placed {           /* by node of the forest */
+    uint32_t root;            /* path of the group of the thread */
+    struct placed {           /* by node on the stack of the forest */
         uint32_t label, path; /* STA_NO_NODE: not among the paths */
         bool within;          /* an ancestor has the name */
     } * placed;
@@ -74,53 +75,80 @@ static void paths_fini(struct sta_call_paths *paths, struct sta_account *account
 
 /* ---- an event */
 
-static int add_below(struct merging *merging, uint32_t parent, size_t n, struct sta_error *err)
+/* A path's number for node @n, below that of the node around it or, without one there, the root. */
+static int place_below(struct merging *merging, uint32_t parent, size_t n, struct sta_error *err)
 {
     struct placed *placed = &merging->placed[n];
-    int rc = find_path(&merging->paths, parent, placed->label, merging->tree->budget, &placed->path, err);
-    const struct sta_forest_node *node = &merging->forest.nodes[n];
-    if (rc == 0)
-        add_to_path(&merging->paths.items[placed->path], node, sta_forest_self(node));
-    return rc;
+    return find_path(&merging->paths, parent, placed->label, merging->tree->budget, &placed->path, err);
 }
 
 /* An outermost call adds itself to each path from its own label upwards. */
-static int add_callers(struct merging *merging, uint32_t root, size_t n, struct sta_error *err)
+static int add_callers(struct merging *merging, size_t n, struct sta_error *err)
 {
-    const struct sta_forest_node *nodes = merging->forest.nodes, *node = &nodes[n];
-    uint32_t path = root;
-    for (uint32_t at = (uint32_t)n; at != STA_NO_NODE; at = nodes[at].up) {
+    const struct sta_forest_node *node = &merging->forest.nodes[n];
+    uint32_t path = merging->root;
+    for (size_t at = n + 1; at-- > 0;) {
         int rc =
             find_path(&merging->paths, path, merging->placed[at].label, merging->tree->budget, &path, err);
         if (rc != 0)
             return rc;
-        add_to_path(&merging->paths.items[path], node, nodes[at].up == STA_NO_NODE ? node->dur : 0);
+        add_to_path(&merging->paths.items[path], node, at == 0 ? node->dur : 0);
     }
     return 0;
 }
 
-static int add_named(struct merging *merging, uint32_t root, size_t n, struct sta_error *err)
+static bool has_name(const struct merging *merging, const struct placed *placed)
+{
+    return merging->tree->name != STA_NO_CODE && placed->label == merging->tree->name;
+}
+
+static int place_named(struct merging *merging, size_t n, struct sta_error *err)
 {
     struct placed *placed = &merging->placed[n];
-    const struct sta_forest_node *node = &merging->forest.nodes[n];
-    const struct placed *up = node->up != STA_NO_NODE ? &merging->placed[node->up] : NULL;
-    const uint32_t name = merging->tree->name;
-    const bool has_name = name != STA_NO_CODE && placed->label == name;
-    placed->within = up != NULL && (up->within || (name != STA_NO_CODE && up->label == name));
-    const bool outermost = has_name && !placed->within;
-    if (has_name) {
-        merging->named.count++;
-        merging->named.self += sta_forest_self(node);
-    }
+    const struct placed *up = n > 0 ? placed - 1 : NULL;
+    placed->within = up != NULL && (up->within || has_name(merging, up));
+    const bool outermost = has_name(merging, placed) && !placed->within;
+    merging->named.count += has_name(merging, placed);
     if (outermost) {
         merging->named.outermost++;
-        merging->named.total += node->dur;
+        merging->named.total += merging->forest.nodes[n].dur;
     }
     if (merging->tree->callers)
-        return outermost ? add_callers(merging, root, n, err) : 0;
+        return outermost ? add_callers(merging, n, err) : 0;
     if (outermost)
-        return add_below(merging, root, n, err);
-    return up != NULL && up->path != STA_NO_NODE ? add_below(merging, up->path, n, err) : 0;
+        return place_below(merging, merging->root, n, err);
+    return up != NULL && up->path != STA_NO_NODE ? place_below(merging, up->path, n, err) : 0;
+}
+
+static int enter(void *context, const struct sta_forest *forest, const struct sta_lane_event *event,
+                 struct sta_error *err)
+{
+    struct merging *merging = context;
+    const size_t n = forest->depth - 1;
+    int rc = STA_ACCOUNT_GROW(merging->tree->budget->account, merging->placed, merging->placed_capacity,
+                              forest->depth, WHAT, err);
+    if (rc != 0)
+        return rc;
+    merging->placed[n] = (struct placed){
+        .label = sta_labels_of(&merging->tree->labels, &merging->memo, event), .path = STA_NO_NODE};
+    if (merging->tree->has_name)
+        return place_named(merging, n, err);
+    return place_below(merging, n > 0 ? merging->placed[n - 1].path : merging->root, n, err);
+}
+
+static int leave(void *context, const struct sta_forest *forest, const struct sta_lane_event *event,
+                 struct sta_error *err)
+{
+    struct merging *merging = context;
+    const struct placed *placed = &merging->placed[forest->depth];
+    const struct sta_forest_node *node = &forest->nodes[forest->depth];
+    (void)event;
+    (void)err;
+    if (merging->tree->has_name && has_name(merging, placed))
+        merging->named.self += sta_forest_self(node);
+    if (placed->path != STA_NO_NODE)
+        add_to_path(&merging->paths.items[placed->path], node, sta_forest_self(node));
+    return 0;
 }
 
 static int add_thread(void *context, unsigned worker, size_t at, struct sta_error *err)
@@ -128,30 +156,12 @@ static int add_thread(void *context, unsigned worker, size_t at, struct sta_erro
     struct merging *merging = &((struct merging *)context)[worker];
     struct sta_call_tree *tree = merging->tree;
     const uint32_t thread = tree->selection.threads[at];
-    uint32_t root;
-    int rc = sta_forest_grow(&merging->forest, thread, err);
-    if (rc == 0 && merging->forest.count == 0)
-        return 0;
-    if (rc == 0)
-        rc = STA_ACCOUNT_GROW(tree->budget->account, merging->placed, merging->placed_capacity,
-                              merging->forest.count, WHAT, err);
-    if (rc == 0)
-        rc = find_path(&merging->paths, STA_NO_NODE,
+    const struct sta_forest_visitor visitor = {merging, enter, leave};
+    size_t count;
+    int rc = find_path(&merging->paths, STA_NO_NODE,
                        sta_lane_tree_above(&tree->selection.index->tree, thread, tree->scope), tree->budget,
-                       &root, err);
-    const struct sta_lane_event *events = tree->selection.index->threads[thread].events;
-    for (size_t n = 0; n < merging->forest.count && rc == 0; n++) {
-        const struct sta_forest_node *node = &merging->forest.nodes[n];
-        merging->placed[n] = (struct placed){
-            .label = sta_labels_of(&tree->labels, &merging->memo, &events[node->place]), .path = STA_NO_NODE};
-        if (tree->has_name)
-            rc = add_named(merging, root, n, err);
-        else
-            rc = add_below(merging, node->up != STA_NO_NODE ? merging->placed[node->up].path : root, n, err);
-        if (rc == 0)
-            rc = sta_budget_check_step(tree->budget, n + 1, err);
-    }
-    return rc;
+                       &merging->root, err);
+    return rc == 0 ? sta_forest_visit(&merging->forest, thread, &visitor, &count, err) : rc;
 }
 
 /* ---- all workers */

@@ -10,7 +10,6 @@
 void sta_forest_fini(struct sta_forest *forest)
 {
     sta_account_free(forest->budget->account, forest->nodes);
-    sta_account_free(forest->budget->account, forest->node_of_place);
 }
 
 /* Bytes of an event that fall into its first @part ticks. */
@@ -37,11 +36,7 @@ static uint32_t find_up(const struct sta_forest *forest, const struct sta_lane_t
     uint32_t parent = thread->events[place].parent;
     while (parent != STA_NO_EVENT && !sta_selection_matches(forest->selection, thread->events[parent].number))
         parent = thread->events[parent].parent;
-    if (parent == STA_NO_EVENT)
-        return STA_NO_NODE;
-    uint32_t node = forest->node_of_place[parent];
-    STA_ASSERT(node < forest->count && forest->nodes[node].place == parent);
-    return node;
+    return parent;
 }
 
 static void add_child(struct sta_forest_node *parent, int64_t from, int64_t dur)
@@ -55,43 +50,54 @@ static void add_child(struct sta_forest_node *parent, int64_t from, int64_t dur)
     }
 }
 
-static int reserve_space(struct sta_forest *forest, const struct sta_lane_thread *thread,
-                         struct sta_error *err)
+/* Takes from the stack what is not around the next event, whose nearest ancestor is @up. */
+static int leave_until(struct sta_forest *forest, const struct sta_lane_thread *thread, uint32_t up,
+                       const struct sta_forest_visitor *visitor, struct sta_error *err)
 {
-    if (thread->count <= forest->place_capacity)
-        return 0;
-    sta_account_free(forest->budget->account, forest->node_of_place);
-    forest->place_capacity = 0;
-    forest->node_of_place =
-        sta_account_calloc(forest->budget->account, thread->count, sizeof *forest->node_of_place, WHAT, err);
-    if (forest->node_of_place == NULL)
-        return err->status;
-    forest->place_capacity = thread->count;
+    int rc = 0;
+    while (rc == 0 && forest->depth > 0 && forest->nodes[forest->depth - 1].place != up) {
+        forest->depth--;
+        rc = visitor->leave(visitor->context, forest, &thread->events[forest->nodes[forest->depth].place],
+                            err);
+    }
+    STA_ASSERT(rc != 0 || forest->depth > 0 || up == STA_NO_EVENT);
+    return rc;
+}
+
+static int enter(struct sta_forest *forest, const struct sta_lane_event *event, uint32_t place,
+                 struct sta_error *err)
+{
+    int rc = STA_ACCOUNT_GROW(forest->budget->account, forest->nodes, forest->capacity, forest->depth + 1,
+                              WHAT, err);
+    if (rc != 0)
+        return rc;
+    const int64_t from = STA_MAX(event->start, forest->selection->from);
+    const int64_t dur = STA_MAX(STA_MIN(sta_lane_event_end(event), forest->selection->to) - from, 0);
+    if (forest->depth > 0)
+        add_child(&forest->nodes[forest->depth - 1], from, dur);
+    forest->nodes[forest->depth++] = (struct sta_forest_node){
+        .place = place, .dur = dur, .size = size_within(forest, event), .until = INT64_MIN};
     return 0;
 }
 
-int sta_forest_grow(struct sta_forest *forest, uint32_t number, struct sta_error *err)
+int sta_forest_visit(struct sta_forest *forest, uint32_t number, const struct sta_forest_visitor *visitor,
+                     size_t *count, struct sta_error *err)
 {
     const struct sta_selection *selection = forest->selection;
     const struct sta_lane_thread *thread = &selection->index->threads[number];
     struct sta_thread_walk walk = sta_thread_walk(selection, number, selection->from, selection->to);
-    forest->count = 0;
-    int rc = reserve_space(forest, thread, err);
+    forest->depth = 0;
+    *count = 0;
+    int rc = 0;
     for (uint32_t place; rc == 0 && (place = sta_thread_walk_next(&walk)) != STA_NO_EVENT;) {
         const struct sta_lane_event *event = &thread->events[place];
-        rc = STA_ACCOUNT_GROW(forest->budget->account, forest->nodes, forest->capacity, forest->count + 1,
-                              WHAT, err);
-        if (rc != 0)
-            break;
-        int64_t from = STA_MAX(event->start, selection->from);
-        int64_t dur = STA_MAX(STA_MIN(sta_lane_event_end(event), selection->to) - from, 0);
-        uint32_t up = find_up(forest, thread, place);
-        forest->node_of_place[place] = (uint32_t)forest->count;
-        forest->nodes[forest->count++] = (struct sta_forest_node){
-            .place = place, .up = up, .dur = dur, .size = size_within(forest, event), .until = INT64_MIN};
-        if (up != STA_NO_NODE)
-            add_child(&forest->nodes[up], from, dur);
-        rc = sta_budget_check_step(forest->budget, forest->count, err);
+        rc = leave_until(forest, thread, find_up(forest, thread, place), visitor, err);
+        if (rc == 0)
+            rc = enter(forest, event, place, err);
+        if (rc == 0 && visitor->enter != NULL)
+            rc = visitor->enter(visitor->context, forest, event, err);
+        if (rc == 0)
+            rc = sta_budget_check_step(forest->budget, ++*count, err);
     }
-    return rc;
+    return rc == 0 ? leave_until(forest, thread, STA_NO_EVENT, visitor, err) : rc;
 }

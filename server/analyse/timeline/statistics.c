@@ -9,22 +9,31 @@
 #include "common/memory.h"
 
 #define WHAT "the statistics of the timeline"
+#define PART_EVENTS 1048576 /* whose intervals are held at a time, about */
+#define SAMPLED 256         /* events for each one that is looked at to find where parts begin */
+
+/* The union of intervals that come part by part of time. */
+struct busy {
+    struct sta_union spans; /* of the part that is being looked at */
+    int64_t ticks, until;   /* of the parts before: measure; where the last interval ends */
+};
 
 struct label_figures {
     uint32_t label;
     int64_t count, min, max;
     __int128 time, self, size;
-    struct sta_union spans;
+    struct busy busy;
 };
 
 /* What a worker has. */
 struct tally {
+    const struct statistics *statistics;
     struct sta_forest forest;
     struct sta_map slots, memo;
     struct label_figures *labels;
     size_t count, capacity;
     int64_t threads;
-    struct sta_union all; /* of calls that are in no other one: they cover what these do */
+    struct busy all;
 };
 
 struct statistics {
@@ -33,15 +42,16 @@ struct statistics {
     const struct sta_budget *budget;
     struct tally *tallies; /* by worker */
     unsigned worker_count;
+    int64_t from, to; /* the part of the window whose intervals are united */
 };
 
-static int find_label(const struct statistics *statistics, struct tally *tally, uint32_t label,
-                      struct label_figures **figures, struct sta_error *err)
+static int find_label(struct tally *tally, uint32_t label, struct label_figures **figures,
+                      struct sta_error *err)
 {
     bool added;
     uint32_t slot = sta_map_intern(&tally->slots, label, (uint32_t)tally->count, &added);
     if (added) {
-        int rc = STA_ACCOUNT_GROW(statistics->budget->account, tally->labels, tally->capacity,
+        int rc = STA_ACCOUNT_GROW(tally->statistics->budget->account, tally->labels, tally->capacity,
                                   tally->count + 1, WHAT, err);
         if (rc != 0)
             return rc;
@@ -51,67 +61,48 @@ static int find_label(const struct statistics *statistics, struct tally *tally, 
     return 0;
 }
 
+/* ---- sums */
+
+static int add_event(void *context, const struct sta_forest *forest, const struct sta_lane_event *event,
+                     struct sta_error *err)
+{
+    struct tally *tally = context;
+    const struct sta_forest_node *node = &forest->nodes[forest->depth];
+    struct label_figures *figures;
+    int rc = find_label(tally, sta_labels_of(&tally->statistics->labels, &tally->memo, event), &figures, err);
+    if (rc != 0)
+        return rc;
+    figures->count++;
+    figures->time += node->dur;
+    figures->self += sta_forest_self(node);
+    figures->size += node->size;
+    figures->min = STA_MIN(figures->min, node->dur);
+    figures->max = STA_MAX(figures->max, node->dur);
+    return 0;
+}
+
 static int add_thread(void *context, unsigned worker, size_t at, struct sta_error *err)
 {
     struct statistics *statistics = context;
-    const struct sta_selection *selection = &statistics->selection;
     struct tally *tally = &statistics->tallies[worker];
-    const struct sta_lane_thread *thread = &selection->index->threads[selection->threads[at]];
-    int rc = sta_forest_grow(&tally->forest, selection->threads[at], err);
-    tally->threads += rc == 0 && tally->forest.count > 0;
-    for (size_t n = 0; n < tally->forest.count && rc == 0; n++) {
-        const struct sta_forest_node *node = &tally->forest.nodes[n];
-        const struct sta_lane_event *event = &thread->events[node->place];
-        struct label_figures *figures;
-        rc = find_label(statistics, tally, sta_labels_of(&statistics->labels, &tally->memo, event), &figures,
-                        err);
-        if (rc != 0)
-            break;
-        figures->count++;
-        figures->time += node->dur;
-        figures->self += sta_forest_self(node);
-        figures->size += node->size;
-        figures->min = STA_MIN(figures->min, node->dur);
-        figures->max = STA_MAX(figures->max, node->dur);
-        int64_t from = STA_MAX(event->start, selection->from);
-        rc = sta_union_add(&figures->spans, from, from + node->dur, statistics->budget, err);
-        if (rc == 0 && node->up == STA_NO_NODE)
-            rc = sta_union_add(&tally->all, from, from + node->dur, statistics->budget, err);
-    }
+    const struct sta_forest_visitor visitor = {.context = tally, .leave = add_event};
+    size_t count;
+    int rc = sta_forest_visit(&tally->forest, statistics->selection.threads[at], &visitor, &count, err);
+    tally->threads += rc == 0 && count > 0;
     return rc;
 }
 
-/* The spans of a label that one worker has. */
-static int sort_spans(void *context, unsigned worker, size_t task, struct sta_error *err)
-{
-    struct statistics *statistics = context;
-    struct tally *tally = &statistics->tallies[task % statistics->worker_count];
-    const size_t label = task / statistics->worker_count;
-    (void)worker;
-    if (label < tally->count)
-        return sta_union_sort(&tally->labels[label].spans, statistics->budget, err);
-    return label == tally->count ? sta_union_sort(&tally->all, statistics->budget, err) : 0;
-}
-
-static int sort_tallies(struct statistics *statistics, struct sta_error *err)
-{
-    size_t labels = 0;
-    for (unsigned w = 0; w < statistics->worker_count; w++)
-        labels = STA_MAX(labels, statistics->tallies[w].count);
-    return sta_tasks_run(statistics->budget, (labels + 1) * statistics->worker_count, sort_spans, statistics,
-                         err);
-}
-
-static int unite_tallies(struct statistics *statistics, struct sta_error *err)
+static int unite_sums(struct statistics *statistics, struct sta_error *err)
 {
     struct tally *to = &statistics->tallies[0];
     int rc = 0;
     for (unsigned w = 1; w < statistics->worker_count; w++) {
-        struct tally *tally = &statistics->tallies[w];
+        const struct tally *tally = &statistics->tallies[w];
         to->threads += tally->threads;
         for (size_t l = 0; l < tally->count && rc == 0; l++) {
-            struct label_figures *from = &tally->labels[l], *sum;
-            rc = find_label(statistics, to, from->label, &sum, err);
+            const struct label_figures *from = &tally->labels[l];
+            struct label_figures *sum;
+            rc = find_label(to, from->label, &sum, err);
             if (rc != 0)
                 break;
             sum->count += from->count;
@@ -120,13 +111,132 @@ static int unite_tallies(struct statistics *statistics, struct sta_error *err)
             sum->size += from->size;
             sum->min = STA_MIN(sum->min, from->min);
             sum->max = STA_MAX(sum->max, from->max);
-            rc = sta_union_merge(&sum->spans, &from->spans, statistics->budget, err);
-            sta_union_fini(&from->spans, statistics->budget->account);
         }
-        if (rc == 0)
-            rc = sta_union_merge(&to->all, &tally->all, statistics->budget, err);
     }
     return rc;
+}
+
+/* ---- busy time: intervals are united part by part of time, so that only those of one part are held */
+
+/* The events of a thread that begin in the part; in the first one also those that reach into the window. */
+static int add_spans(void *context, unsigned worker, size_t at, struct sta_error *err)
+{
+    struct statistics *statistics = context;
+    const struct sta_selection *selection = &statistics->selection;
+    struct tally *tally = &statistics->tallies[worker];
+    struct sta_thread_walk walk =
+        sta_thread_walk(selection, selection->threads[at], statistics->from, statistics->to);
+    if (statistics->from > selection->from)
+        walk.place = walk.first;
+    int rc = 0;
+    for (uint32_t place; rc == 0 && (place = sta_thread_walk_next(&walk)) != STA_NO_EVENT;) {
+        const struct sta_lane_event *event = &walk.thread->events[place];
+        const int64_t from = STA_MAX(event->start, selection->from),
+                      to = STA_MIN(sta_lane_event_end(event), selection->to);
+        struct label_figures *figures;
+        rc = find_label(tally, sta_labels_of(&statistics->labels, &tally->memo, event), &figures, err);
+        if (rc == 0)
+            rc = sta_union_add(&figures->busy.spans, from, to, statistics->budget, err);
+        if (rc == 0)
+            rc = sta_union_add(&tally->all.spans, from, to, statistics->budget, err);
+    }
+    return rc;
+}
+
+/* Adds a part's intervals, which one worker has, to those of the first one. */
+static int unite_spans(const struct statistics *statistics, struct busy *to, struct busy *from,
+                       struct sta_error *err)
+{
+    int rc = sta_union_sort(&from->spans, statistics->budget, err);
+    if (rc == 0 && from != to)
+        rc = sta_union_merge(&to->spans, &from->spans, statistics->budget, err);
+    if (from != to)
+        from->spans.count = 0;
+    return rc;
+}
+
+static void measure_spans(struct busy *busy)
+{
+    for (size_t i = 0; i < busy->spans.count; i++) {
+        const struct sta_interval *span = &busy->spans.items[i];
+        busy->ticks += STA_MAX(span->to - STA_MAX(span->from, busy->until), 0);
+        busy->until = STA_MAX(busy->until, span->to);
+    }
+    busy->spans.count = 0;
+}
+
+/* Task 0: all labels together; 1 ..: a label. */
+static int measure_label(void *context, unsigned worker, size_t task, struct sta_error *err)
+{
+    const struct statistics *statistics = context;
+    struct tally *first = &statistics->tallies[0];
+    struct busy *busy = task == 0 ? &first->all : &first->labels[task - 1].busy;
+    int rc = 0;
+    (void)worker;
+    for (unsigned w = 0; w < statistics->worker_count && rc == 0; w++) {
+        struct tally *tally = &statistics->tallies[w];
+        uint32_t slot = 0;
+        if (task == 0)
+            rc = unite_spans(statistics, busy, &tally->all, err);
+        else if (sta_map_find(&tally->slots, first->labels[task - 1].label, &slot))
+            rc = unite_spans(statistics, busy, &tally->labels[slot].busy, err);
+    }
+    if (rc == 0)
+        measure_spans(busy);
+    return rc;
+}
+
+static int measure_part(struct statistics *statistics, int64_t from, int64_t to, struct sta_error *err)
+{
+    statistics->from = from;
+    statistics->to = to;
+    int rc =
+        sta_tasks_run(statistics->budget, statistics->selection.thread_count, add_spans, statistics, err);
+    return rc == 0 ? sta_tasks_run(statistics->budget, statistics->tallies[0].count + 1, measure_label,
+                                   statistics, err)
+                   : rc;
+}
+
+static int compare_moments(const void *a, const void *b, void *context)
+{
+    const int64_t *x = a, *y = b;
+    (void)context;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Every so many events' start, ascending: between any two of them begin about as many. */
+static int sample_starts(const struct statistics *statistics, int64_t **starts, size_t *count,
+                         struct sta_error *err)
+{
+    const struct sta_selection *selection = &statistics->selection;
+    size_t capacity = 0;
+    for (uint32_t t = 0; t < selection->thread_count; t++) {
+        const struct sta_lane_thread *thread = &selection->index->threads[selection->threads[t]];
+        for (uint32_t place = SAMPLED / 2; place < thread->count; place += SAMPLED) {
+            const int64_t start = thread->events[place].start;
+            if (start <= selection->from || start >= selection->to)
+                continue;
+            int rc = STA_ACCOUNT_GROW(statistics->budget->account, *starts, capacity, *count + 1, WHAT, err);
+            if (rc != 0)
+                return rc;
+            (*starts)[(*count)++] = start;
+        }
+    }
+    return sta_sort(statistics->budget, *starts, *count, sizeof **starts, compare_moments, NULL, err);
+}
+
+static int measure_busy(struct statistics *statistics, struct sta_error *err)
+{
+    int64_t *starts = NULL, from = statistics->selection.from;
+    size_t count = 0;
+    int rc = sample_starts(statistics, &starts, &count, err);
+    for (size_t i = PART_EVENTS / SAMPLED; i < count && rc == 0; i += PART_EVENTS / SAMPLED)
+        if (starts[i] > from) {
+            rc = measure_part(statistics, from, starts[i], err);
+            from = starts[i];
+        }
+    sta_account_free(statistics->budget->account, starts);
+    return rc == 0 ? measure_part(statistics, from, statistics->selection.to, err) : rc;
 }
 
 static int compare_labels(const void *a, const void *b, void *context)
@@ -179,7 +289,7 @@ static void put_table(const struct statistics *statistics, struct sta_table *tab
         sta_table_set_int(columns[1], i, f->count);
         sta_table_set_number(columns[2], i, wide_seconds(statistics, f->time));
         sta_table_set_number(columns[3], i, wide_seconds(statistics, f->self));
-        sta_table_set_number(columns[4], i, wide_seconds(statistics, sta_union_measure(&f->spans)));
+        sta_table_set_number(columns[4], i, wide_seconds(statistics, f->busy.ticks));
         set_wide(columns[5], i, f->size);
         sta_table_set_number(columns[6], i, wide_seconds(statistics, f->min));
         sta_table_set_number(columns[7], i, wide_seconds(statistics, f->max));
@@ -202,7 +312,7 @@ static void put_facts(const struct statistics *statistics, struct sta_facts *fac
     sta_facts_int(facts, "count", count);
     sta_facts_number(facts, "time", NULL, wide_seconds(statistics, time));
     sta_facts_number(facts, "self", NULL, wide_seconds(statistics, self));
-    sta_facts_number(facts, "busy", NULL, wide_seconds(statistics, sta_union_measure(&tally->all)));
+    sta_facts_number(facts, "busy", NULL, wide_seconds(statistics, tally->all.ticks));
     if (size <= INT64_MAX)
         sta_facts_int(facts, "size", (int64_t)size);
     sta_facts_int(facts, "threads", tally->threads);
@@ -220,6 +330,7 @@ static int answer(struct statistics *statistics, struct sta_table *table, struct
     statistics->tallies = sta_alloc_array(statistics->worker_count, sizeof *statistics->tallies);
     for (unsigned w = 0; w < statistics->worker_count; w++) {
         struct tally *tally = &statistics->tallies[w];
+        tally->statistics = statistics;
         tally->forest =
             (struct sta_forest){.selection = selection, .budget = statistics->budget, .sizes = sizes};
         sta_map_init(&tally->slots);
@@ -228,9 +339,9 @@ static int answer(struct statistics *statistics, struct sta_table *table, struct
     }
     rc = sta_tasks_run(statistics->budget, selection->thread_count, add_thread, statistics, err);
     if (rc == 0)
-        rc = sort_tallies(statistics, err);
+        rc = unite_sums(statistics, err);
     if (rc == 0)
-        rc = unite_tallies(statistics, err);
+        rc = measure_busy(statistics, err);
     if (rc == 0)
         rc = sta_sort(statistics->budget, statistics->tallies[0].labels, statistics->tallies[0].count,
                       sizeof *statistics->tallies[0].labels, compare_labels, &statistics->labels, err);
@@ -247,8 +358,8 @@ static void statistics_fini(struct statistics *statistics)
     for (unsigned w = 0; w < statistics->worker_count; w++) {
         struct tally *tally = &statistics->tallies[w];
         for (size_t l = 0; l < tally->count; l++)
-            sta_union_fini(&tally->labels[l].spans, account);
-        sta_union_fini(&tally->all, account);
+            sta_union_fini(&tally->labels[l].busy.spans, account);
+        sta_union_fini(&tally->all.spans, account);
         sta_account_free(account, tally->labels);
         sta_map_fini(&tally->slots);
         sta_map_fini(&tally->memo);
