@@ -1,4 +1,4 @@
-/* Chains to sets, combinations of sets to causes, and the pass. */
+/* Chains to sets, combinations of sets to causes. */
 #include "analyse/findings/attribution.h"
 
 #include <stdlib.h>
@@ -138,73 +138,36 @@ static uint8_t cause_of(const struct sta_attribution *asked, size_t mask)
     return (uint8_t)c;
 }
 
-static int make_lists(const struct sta_attribution *asked, const struct sta_charged *charged,
-                      uint8_t **list_of_mask, struct sta_error *err)
+static int make_lists(const struct sta_attribution *asked, struct sta_charged *charged, struct sta_error *err)
 {
     const size_t masks = (size_t)1 << charged->request.set_count;
     struct sta_where where = {0};
     int rc = sta_where_init(&where, &charged->request, err);
-    *list_of_mask = sta_alloc_array(masks, 1);
+    charged->list_of_mask = sta_alloc_array(masks, 1);
     for (size_t mask = 0; rc == STA_OK && mask < masks; mask++)
-        (*list_of_mask)[mask] = where.holds[mask] ? cause_of(asked, mask) : STA_CHARGE_NONE;
+        charged->list_of_mask[mask] = where.holds[mask] ? cause_of(asked, mask) : STA_CHARGE_NONE;
     if (rc == STA_OK)
         sta_where_fini(&where);
     return rc;
 }
 
-static void add_up(const struct sta_attribution *asked, const uint8_t *list_of_mask,
-                   struct sta_charged *charged)
-{
-    const struct sta_overlap_results *results = &charged->results;
-    for (size_t i = 0; i < results->cell_count; i++) {
-        const struct sta_sweep_cell *cell = &results->cells[i];
-        for (uint32_t c = 0; list_of_mask[cell->mask] != STA_CHARGE_NONE && c < asked->cause_count; c++)
-            if (cell->mask >> asked->cause_sets[c] & 1)
-                charged->active[c] += cell->time;
-    }
-    for (uint32_t l = 0; l < charged->list_count; l++) {
-        const struct sta_joined *list = &charged->lists[l];
-        for (uint32_t unit = 0; unit < list->units; unit++)
-            for (size_t k = 0; k < list->counts[unit]; k++) {
-                const struct sta_interval *interval = &list->items[list->first[unit] + k];
-                charged->time[l] += interval->to - interval->from;
-            }
-        charged->target += charged->time[l];
-    }
-    charged->active[asked->cause_count] = charged->time[asked->cause_count];
-}
-
 int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
-                    struct sta_charged *charged, uint8_t **lists, struct sta_error *err)
+                    struct sta_charged *charged, struct sta_error *err)
 {
-    *lists = NULL;
     *charged = (struct sta_charged){.list_count = asked->cause_count + 1};
     int rc = read_request(run, asked, own, charged, err);
     if (rc == STA_OK)
-        rc = make_lists(asked, charged, lists, err);
+        rc = make_lists(asked, charged, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&charged->binding, &charged->request, run->budget, err);
-    return rc;
-}
-
-int sta_charge(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
-               struct sta_charged *charged, struct sta_error *err)
-{
-    uint8_t *list_of_mask;
-    int rc = sta_charge_bind(run, asked, own, charged, &list_of_mask, err);
-    if (rc == STA_OK)
-        rc = sta_charge_intervals(list_of_mask, charged->list_count, 0, &charged->binding, &charged->results,
-                                  charged->lists, err);
-    if (rc == STA_OK)
-        add_up(asked, list_of_mask, charged);
-    free(list_of_mask);
     return rc;
 }
 
 void sta_charged_fini(struct sta_charged *charged)
 {
     for (uint32_t l = 0; l < charged->list_count; l++)
-        sta_joined_fini(&charged->lists[l]);
+        sta_joined_fini(&charged->longest[l]);
+    free(charged->list_of_mask);
     sta_overlap_results_fini(&charged->results);
     sta_overlap_binding_fini(&charged->binding);
     sta_overlap_request_release(&charged->request);

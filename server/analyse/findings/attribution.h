@@ -33,25 +33,21 @@ int sta_attribution_fail_layers(const struct sta_run *run, const struct sta_attr
                                 struct sta_error *err);
 void sta_attribution_fini(struct sta_attribution *asked);
 
-/* What it comes to: by cause, then untraced, intervals of each unit. */
+/* What it comes to: by cause, then untraced. */
 struct sta_charged {
     struct sta_overlap_question question;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
     struct sta_overlap_results results;
-    struct sta_joined lists[STA_CHARGE_LISTS];
+    uint8_t *list_of_mask; /* by combination of sets: its cause; STA_CHARGE_NONE: outside of the target */
     uint32_t list_count;
     __int128 time[STA_CHARGE_LISTS];   /* ticks */
     __int128 active[STA_CHARGE_LISTS]; /* ticks within the target, whatever the order */
     __int128 target;
+    uint32_t units[STA_CHARGE_LISTS];            /* that have such moments */
+    int64_t intervals[STA_CHARGE_LISTS];         /* maximal in their unit; of sta_charge alone */
+    struct sta_joined longest[STA_CHARGE_LISTS]; /* the longest of them, and some more; likewise */
 };
-
-/** @own: the request's sets, when no chain is asked; else NULL.  Mistakes have pointers below /attribution.
- * Fini also after a failure. */
-STA_MUSTCHECK int sta_charge(struct sta_run *run, struct sta_attribution *asked,
-                             const struct sta_document *own, struct sta_charged *charged,
-                             struct sta_error *err);
-void sta_charged_fini(struct sta_charged *charged);
 
 /* A row: its keys (STA_NO_NUMBER: missing, or not asked), and ticks by list. */
 struct sta_charged_row {
@@ -64,30 +60,42 @@ struct sta_charged_rows {
     uint32_t lists;
     struct sta_account *account;
 };
-/** @phases: of the same run; NULL when neither epoch nor step is a key.  @granularity: ticks.  Fini also
- * after a failure. */
-STA_MUSTCHECK int sta_charged_rows(const struct sta_charged *charged, unsigned by, int64_t granularity,
-                                   const struct sta_phases *phases, const struct sta_budget *budget,
-                                   struct sta_charged_rows *rows, struct sta_error *err);
 void sta_charged_rows_fini(struct sta_charged_rows *rows);
 
-/** As sta_charge of a chain, but `lists` stay empty: only the sums.  @rows: by unit, epoch and step, as
- * sta_charged_rows gives them; NULL: not wanted.  Fini both also after a failure. */
+/** Reads the request that asks the overlap.  @own: the request's sets, when no chain is asked; else NULL.
+ * Mistakes have pointers below /attribution.  Fini also after a failure. */
+STA_MUSTCHECK int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked,
+                                  const struct sta_document *own, struct sta_charged *charged,
+                                  struct sta_error *err);
+/** One pass.  @charged: of sta_charge_bind.  @phases: of the same run; NULL when neither epoch nor step is a
+ * key.  @rows: by the keys that are asked.  Fini both also after a failure. */
+STA_MUSTCHECK int sta_charge(const struct sta_run *run, const struct sta_attribution *asked,
+                             const struct sta_phases *phases, struct sta_charged *charged,
+                             struct sta_charged_rows *rows, struct sta_error *err);
+/** Binds a chain and sums it up.  @rows: the whole target, as one list, by unit, epoch and step; NULL: not
+ * wanted.  Fini both also after a failure. */
 STA_MUSTCHECK int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked,
                                   const struct sta_phases *phases, struct sta_charged *charged,
                                   struct sta_charged_rows *rows, struct sta_error *err);
+void sta_charged_fini(struct sta_charged *charged);
 
 /* ---- between the attribution*.c files */
 
-/** Request, binding, and by mask the list that it is charged to.  *lists: free(); all also after a failure.
- */
-STA_MUSTCHECK int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked,
-                                  const struct sta_document *own, struct sta_charged *charged,
-                                  uint8_t **lists, struct sta_error *err);
-/** Adds a row of such keys; @rows grows. */
-STA_MUSTCHECK int sta_charged_rows_add(struct sta_charged_rows *rows, const int64_t keys[4],
-                                       struct sta_error *err);
-STA_MUSTCHECK int sta_charged_rows_sort(struct sta_charged_rows *rows, const struct sta_budget *budget,
-                                        struct sta_error *err);
+/* Intervals on their way to rows. */
+struct sta_row_adding;
+
+/** @granularity: ticks of a bin.  @phases: as of sta_charge; borrowed. */
+struct sta_row_adding *sta_row_adding_create(unsigned by, int64_t granularity, uint32_t lists,
+                                             const struct sta_phases *phases,
+                                             const struct sta_budget *budget);
+void sta_row_adding_destroy(struct sta_row_adding *adding); /* NULL allowed */
+/** Adds an interval: a sta_charge_take. */
+STA_MUSTCHECK int sta_row_adding_take(void *adding, unsigned worker, uint32_t list, uint32_t unit,
+                                      const struct sta_interval *interval, struct sta_error *err);
+/** After the pass, once: all rows, in order, and how many intervals each list has.  @intervals: NULL: not
+ * wanted.  Fini the rows also after a failure. */
+STA_MUSTCHECK int sta_row_adding_finish(struct sta_row_adding *adding,
+                                        const struct sta_overlap_results *results, int64_t *intervals,
+                                        struct sta_charged_rows *rows, struct sta_error *err);
 
 #endif

@@ -21,17 +21,6 @@ static void set_name(struct sta_table *table, size_t column, size_t row, const c
 
 /* ---- causes */
 
-static void count_intervals(const struct sta_charged *charged, uint32_t list, int64_t *intervals,
-                            int64_t *units)
-{
-    const struct sta_joined *joined = &charged->lists[list];
-    *intervals = *units = 0;
-    for (uint32_t unit = 0; unit < joined->units; unit++) {
-        *intervals += (int64_t)joined->counts[unit];
-        *units += joined->counts[unit] > 0;
-    }
-}
-
 static void put_causes(const struct sta_run *run, const struct sta_attribution *asked,
                        const struct sta_charged *charged, struct sta_table *table)
 {
@@ -43,15 +32,13 @@ static void put_causes(const struct sta_run *run, const struct sta_attribution *
     sta_table_add(table, "intervals", STA_TYPE_INT, NULL);
     sta_table_add(table, "units", STA_TYPE_INT, NULL);
     for (uint32_t l = 0; l < charged->list_count; l++) {
-        int64_t intervals, units;
-        count_intervals(charged, l, &intervals, &units);
         set_name(table, 0, l, name_of(asked, l));
         sta_table_set_number(&table->columns[1], l, sta_run_seconds(run, charged->time[l]));
         if (charged->target > 0)
             sta_table_set_number(&table->columns[2], l, (double)charged->time[l] / (double)charged->target);
         sta_table_set_number(&table->columns[3], l, sta_run_seconds(run, charged->active[l]));
-        sta_table_set_int(&table->columns[4], l, intervals);
-        sta_table_set_int(&table->columns[5], l, units);
+        sta_table_set_int(&table->columns[4], l, charged->intervals[l]);
+        sta_table_set_int(&table->columns[5], l, charged->units[l]);
     }
 }
 
@@ -77,7 +64,7 @@ static int put_longest(const struct sta_run *run, const struct sta_attribution *
     struct sta_span best[101];
     uint32_t units[101];
     size_t count = 0, work = 0;
-    const struct sta_joined *joined = &charged->lists[list];
+    const struct sta_joined *joined = &charged->longest[list];
     for (uint32_t i = 0; i < charged->results.unit_count && asked->longest > 0; i++) {
         const uint32_t unit = charged->results.units[i];
         const struct sta_interval *items = joined->items + joined->first[unit];
@@ -209,7 +196,7 @@ static void put_blocking(const struct sta_run *run, const struct sta_tree *tree,
 
 /* ---- the whole */
 
-static int put_answer(struct sta_run *run, struct sta_attribution *asked, const struct sta_charged *charged,
+static int put_answer(struct sta_run *run, struct sta_attribution *asked, struct sta_charged *charged,
                       struct sta_attribution_answer *answer, struct sta_error *err)
 {
     struct sta_charged_rows rows = {.account = run->budget->account};
@@ -217,8 +204,7 @@ static int put_answer(struct sta_run *run, struct sta_attribution *asked, const 
     const bool phased = (asked->by & STA_BY_EPOCH) != 0;
     int rc = phased ? sta_phases_read(run, &phases, err) : STA_OK;
     if (rc == STA_OK)
-        rc = sta_charged_rows(charged, asked->by, sta_ticks(asked->granularity, run->ticks_per_us),
-                              phased ? &phases : NULL, run->budget, &rows, err);
+        rc = sta_charge(run, asked, phased ? &phases : NULL, charged, &rows, err);
     if (rc == STA_OK)
         rc = put_rows(run, asked, charged, &rows, &answer->rows, err);
     sta_charged_rows_fini(&rows);
@@ -273,7 +259,7 @@ int sta_attribution_run(const struct sta_overlap_question *question, const struc
     sta_run_init(&run, question, preset, budget);
     rc = sta_attribution_read(&run, question->request, &asked, err);
     if (rc == STA_OK)
-        rc = sta_charge(&run, &asked, question->request, &charged, err);
+        rc = sta_charge_bind(&run, &asked, question->request, &charged, err);
     if (rc == STA_OK)
         rc = check_scope(&asked, &charged, err);
     if (rc == STA_OK)

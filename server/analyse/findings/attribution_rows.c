@@ -1,4 +1,5 @@
 /* Intervals cut at epochs, steps and bins, and added up by key. */
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -14,18 +15,55 @@ static const char WHAT[] = "the rows of an attribution";
 
 enum { KEY_UNIT, KEY_EPOCH, KEY_STEP, KEY_BIN, KEYS };
 
-struct adding {
-    const struct sta_charged *charged;
-    struct sta_charged_rows *rows;
+struct worker {
+    struct sta_charged_rows rows;   /* the key of a unit is its number */
     struct sta_map places;          /* hash of the keys, counted up where two share one -> row */
     struct sta_charged_row *recent; /* NULL: none */
-    unsigned by;
+    int64_t intervals[STA_CHARGE_LISTS];
+    char padding[64]; /* a cache line of its own */
+};
+
+struct sta_row_adding {
+    const struct sta_phases *phases;
+    const struct sta_budget *budget;
+    struct worker *workers;
+    unsigned worker_count, by;
     int64_t granularity;
 };
 
+struct sta_row_adding *sta_row_adding_create(unsigned by, int64_t granularity, uint32_t lists,
+                                             const struct sta_phases *phases, const struct sta_budget *budget)
+{
+    struct sta_row_adding *adding = sta_alloc(sizeof *adding);
+    *adding = (struct sta_row_adding){.phases = phases,
+                                      .budget = budget,
+                                      .worker_count = sta_budget_workers(budget),
+                                      .by = by,
+                                      .granularity = granularity};
+    adding->workers = sta_alloc_array(adding->worker_count, sizeof *adding->workers);
+    for (unsigned w = 0; w < adding->worker_count; w++) {
+        adding->workers[w].rows = (struct sta_charged_rows){.lists = lists, .account = budget->account};
+        sta_map_init(&adding->workers[w].places);
+        adding->workers[w].places.account = budget->account;
+    }
+    return adding;
+}
+
+void sta_row_adding_destroy(struct sta_row_adding *adding)
+{
+    if (adding == NULL)
+        return;
+    for (unsigned w = 0; w < adding->worker_count; w++) {
+        sta_charged_rows_fini(&adding->workers[w].rows);
+        sta_map_fini(&adding->workers[w].places);
+    }
+    free(adding->workers);
+    free(adding);
+}
+
 /* ---- rows */
 
-int sta_charged_rows_add(struct sta_charged_rows *rows, const int64_t keys[KEYS], struct sta_error *err)
+static int add_row(struct sta_charged_rows *rows, const int64_t keys[KEYS], struct sta_error *err)
 {
     if (rows->count == MOST_ROWS) {
         sta_fail(err, STA_ELIMIT,
@@ -41,99 +79,126 @@ int sta_charged_rows_add(struct sta_charged_rows *rows, const int64_t keys[KEYS]
     return row->time == NULL ? err->status : STA_OK;
 }
 
-static int find_row(struct adding *adding, const int64_t keys[KEYS], struct sta_error *err)
+static int find_row(struct worker *worker, const int64_t keys[KEYS], struct sta_error *err)
 {
     uint64_t hash = XXH3_64bits(keys, KEYS * sizeof *keys) >> 1; /* none is UINT64_MAX */
     for (;; hash++) {
         bool added;
-        const uint32_t place = sta_map_intern(&adding->places, hash, (uint32_t)adding->rows->count, &added);
-        int rc = added ? sta_charged_rows_add(adding->rows, keys, err) : STA_OK;
+        const uint32_t place = sta_map_intern(&worker->places, hash, (uint32_t)worker->rows.count, &added);
+        int rc = added ? add_row(&worker->rows, keys, err) : STA_OK;
         if (rc != STA_OK)
             return rc;
-        adding->recent = &adding->rows->items[place];
-        if (added || memcmp(adding->recent->keys, keys, KEYS * sizeof *keys) == 0)
+        worker->recent = &worker->rows.items[place];
+        if (added || memcmp(worker->recent->keys, keys, KEYS * sizeof *keys) == 0)
             return STA_OK;
     }
 }
 
-static int add(struct adding *adding, const int64_t keys[KEYS], uint32_t list, int64_t time,
+static int add(struct worker *worker, const int64_t keys[KEYS], uint32_t list, int64_t time,
                struct sta_error *err)
 {
     int rc = STA_OK;
-    if (adding->recent == NULL || memcmp(adding->recent->keys, keys, KEYS * sizeof *keys) != 0)
-        rc = find_row(adding, keys, err);
+    if (worker->recent == NULL || memcmp(worker->recent->keys, keys, KEYS * sizeof *keys) != 0)
+        rc = find_row(worker, keys, err);
     if (rc == STA_OK)
-        adding->recent->time[list] += time;
+        worker->recent->time[list] += time;
     return rc;
 }
 
 /* ---- cuts */
 
-static int add_bins(struct adding *adding, int64_t keys[KEYS], uint32_t list, int64_t from, int64_t to,
-                    struct sta_error *err)
+static int add_bins(const struct sta_row_adding *adding, struct worker *worker, int64_t keys[KEYS],
+                    uint32_t list, int64_t from, int64_t to, struct sta_error *err)
 {
     if (from >= to)
         return STA_OK;
     if ((adding->by & STA_BY_BIN) == 0)
-        return add(adding, keys, list, to - from, err);
+        return add(worker, keys, list, to - from, err);
     const int64_t g = adding->granularity;
     int rc = STA_OK;
     for (int64_t bin = from / g; bin <= (to - 1) / g && rc == STA_OK; bin++) {
         keys[KEY_BIN] = bin;
-        rc = add(adding, keys, list, STA_MIN(to, (bin + 1) * g) - STA_MAX(from, bin * g), err);
+        rc = add(worker, keys, list, STA_MIN(to, (bin + 1) * g) - STA_MAX(from, bin * g), err);
     }
     return rc;
 }
 
 /* Windows that cut the intervals of a rank, in order of time. */
 struct windows {
-    const struct sta_rank *rank; /* NULL: none */
+    const struct sta_rank *rank;
     bool steps;
-    size_t at;
+    size_t count;
 };
 
-static bool window_at(const struct windows *windows, size_t at, int64_t keys[KEYS], int64_t *from,
+static struct windows windows_of(const struct sta_row_adding *adding, uint32_t unit)
+{
+    struct windows windows = {.steps = (adding->by & STA_BY_STEP) != 0};
+    if (adding->phases != NULL) {
+        windows.rank = &adding->phases->ranks[unit];
+        windows.count = windows.steps ? windows.rank->step_count : windows.rank->epoch_count;
+    }
+    return windows;
+}
+
+static void window_at(const struct windows *windows, size_t at, int64_t keys[KEYS], int64_t *from,
                       int64_t *to)
 {
-    const struct sta_rank *rank = windows->rank;
-    if (rank == NULL || at >= (windows->steps ? rank->step_count : rank->epoch_count))
-        return false;
     if (windows->steps) {
-        const struct sta_step *step = &rank->steps[at];
+        const struct sta_step *step = &windows->rank->steps[at];
         keys[KEY_EPOCH] = step->epoch;
         keys[KEY_STEP] = step->number > 0 ? step->number : STA_NO_NUMBER;
         *from = step->from;
         *to = step->to;
     } else {
-        keys[KEY_EPOCH] = rank->epochs[at].number;
-        *from = rank->epochs[at].from;
-        *to = rank->epochs[at].to;
+        keys[KEY_EPOCH] = windows->rank->epochs[at].number;
+        *from = windows->rank->epochs[at].from;
+        *to = windows->rank->epochs[at].to;
     }
-    return true;
 }
 
-static int add_interval(struct adding *adding, struct windows *windows, int64_t unit, uint32_t list,
+/* The first window that ends behind a moment. */
+static size_t window_behind(const struct windows *windows, int64_t moment)
+{
+    size_t low = 0, high = windows->count;
+    int64_t keys[KEYS], from, to;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        window_at(windows, middle, keys, &from, &to);
+        if (to <= moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int sta_row_adding_take(void *context, unsigned number, uint32_t list, uint32_t unit,
                         const struct sta_interval *interval, struct sta_error *err)
 {
-    int64_t at = interval->from, from, to;
+    const struct sta_row_adding *adding = context;
+    struct worker *worker = &adding->workers[number];
+    const struct windows windows = windows_of(adding, unit);
+    const int64_t key = adding->by & STA_BY_UNIT ? unit : STA_NO_NUMBER;
+    int64_t outside[KEYS] = {key, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
+    int64_t keys[KEYS] = {key, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
+    int64_t at = interval->from;
     int rc = STA_OK;
-    int64_t keys[KEYS] = {unit, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
-    while (window_at(windows, windows->at, keys, &from, &to) && to <= at)
-        windows->at++;
-    for (size_t w = windows->at;
-         rc == STA_OK && window_at(windows, w, keys, &from, &to) && from < interval->to; w++) {
-        int64_t outside[KEYS] = {unit, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
+    worker->intervals[list]++;
+    for (size_t w = window_behind(&windows, at); w < windows.count && rc == STA_OK; w++) {
+        int64_t from, to;
+        window_at(&windows, w, keys, &from, &to);
+        if (from >= interval->to)
+            break;
         from = STA_MAX(from, at);
         to = STA_MIN(to, interval->to);
         if (from >= to)
             continue;
-        rc = add_bins(adding, outside, list, at, from, err);
+        rc = add_bins(adding, worker, outside, list, at, from, err);
         if (rc == STA_OK)
-            rc = add_bins(adding, keys, list, from, to, err);
+            rc = add_bins(adding, worker, keys, list, from, to, err);
         at = to;
     }
-    int64_t outside[KEYS] = {unit, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
-    return rc == STA_OK ? add_bins(adding, outside, list, at, interval->to, err) : rc;
+    return rc == STA_OK ? add_bins(adding, worker, outside, list, at, interval->to, err) : rc;
 }
 
 /* ---- the whole */
@@ -148,61 +213,51 @@ static int compare_rows(const void *a, const void *b, void *context)
     return 0;
 }
 
-int sta_charged_rows_sort(struct sta_charged_rows *rows, const struct sta_budget *budget,
-                          struct sta_error *err)
+static int merge(const struct sta_row_adding *adding, struct sta_error *err)
 {
-    return sta_sort(budget, rows->items, rows->count, sizeof *rows->items, compare_rows, NULL, err);
-}
-
-/* Nothing cuts the intervals: a list comes to one sum. */
-static int add_whole(struct adding *adding, int64_t key, uint32_t list, uint32_t unit, struct sta_error *err)
-{
-    const struct sta_joined *joined = &adding->charged->lists[list];
-    const int64_t keys[KEYS] = {key, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
-    int64_t time = 0;
-    for (size_t k = 0; k < joined->counts[unit]; k++)
-        time += joined->items[joined->first[unit] + k].to - joined->items[joined->first[unit] + k].from;
-    return time > 0 ? add(adding, keys, list, time, err) : STA_OK;
-}
-
-static int add_unit(struct adding *adding, uint32_t place, const struct sta_rank *rank,
-                    const struct sta_budget *budget, size_t *work, struct sta_error *err)
-{
-    const struct sta_overlap_results *results = &adding->charged->results;
-    const uint32_t unit = results->units[place];
-    const int64_t key = adding->by & STA_BY_UNIT ? place : STA_NO_NUMBER;
+    struct worker *all = &adding->workers[0];
     int rc = STA_OK;
-    for (uint32_t l = 0; l < adding->charged->list_count && rc == STA_OK; l++) {
-        const struct sta_joined *list = &adding->charged->lists[l];
-        if ((adding->by & ~(unsigned)STA_BY_UNIT) == 0) {
-            rc = add_whole(adding, key, l, unit, err);
-            continue;
-        }
-        struct windows windows = {.rank = rank, .steps = (adding->by & STA_BY_STEP) != 0};
-        for (size_t k = 0; k < list->counts[unit] && rc == STA_OK; k++) {
-            rc = add_interval(adding, &windows, key, l, &list->items[list->first[unit] + k], err);
+    for (unsigned w = 1; w < adding->worker_count; w++)
+        for (size_t i = 0; i < adding->workers[w].rows.count && rc == STA_OK; i++) {
+            const struct sta_charged_row *row = &adding->workers[w].rows.items[i];
+            for (uint32_t l = 0; l < all->rows.lists && rc == STA_OK; l++)
+                rc = add(all, row->keys, l, row->time[l], err);
             if (rc == STA_OK)
-                rc = sta_budget_check_work(budget, work, 1, err);
+                rc = sta_budget_check_step(adding->budget, i, err);
         }
-    }
     return rc;
 }
 
-int sta_charged_rows(const struct sta_charged *charged, unsigned by, int64_t granularity,
-                     const struct sta_phases *phases, const struct sta_budget *budget,
-                     struct sta_charged_rows *rows, struct sta_error *err)
+/* Numbers of units become their places among the units that exist. */
+static int place_units(const struct sta_overlap_results *results, struct sta_charged_rows *rows,
+                       struct sta_error *err)
 {
-    struct adding adding = {.charged = charged, .rows = rows, .by = by, .granularity = granularity};
-    size_t work = 0;
-    int rc = STA_OK;
-    *rows = (struct sta_charged_rows){.lists = charged->list_count, .account = budget->account};
-    sta_map_init(&adding.places);
-    adding.places.account = budget->account;
-    for (uint32_t i = 0; i < charged->results.unit_count && rc == STA_OK; i++)
-        rc = add_unit(&adding, i, phases != NULL ? &phases->ranks[charged->results.units[i]] : NULL, budget,
-                      &work, err);
-    sta_map_fini(&adding.places);
-    return rc == STA_OK ? sta_charged_rows_sort(rows, budget, err) : rc;
+    const uint32_t units = sta_scope_unit_count(results->scope);
+    int64_t *places = sta_account_alloc(rows->account, (size_t)units + 1, sizeof *places, WHAT, err);
+    if (places == NULL)
+        return err->status;
+    for (uint32_t i = 0; i < results->unit_count; i++)
+        places[results->units[i]] = i;
+    for (size_t i = 0; i < rows->count; i++)
+        rows->items[i].keys[KEY_UNIT] = places[rows->items[i].keys[KEY_UNIT]];
+    sta_account_free(rows->account, places);
+    return STA_OK;
+}
+
+int sta_row_adding_finish(struct sta_row_adding *adding, const struct sta_overlap_results *results,
+                          int64_t *intervals, struct sta_charged_rows *rows, struct sta_error *err)
+{
+    int rc = merge(adding, err);
+    *rows = adding->workers[0].rows;
+    adding->workers[0].rows = (struct sta_charged_rows){.lists = rows->lists, .account = rows->account};
+    for (unsigned w = 0; w < adding->worker_count && intervals != NULL; w++)
+        for (uint32_t l = 0; l < rows->lists; l++)
+            intervals[l] += adding->workers[w].intervals[l];
+    if (rc == STA_OK && adding->by & STA_BY_UNIT)
+        rc = place_units(results, rows, err);
+    return rc == STA_OK ? sta_sort(adding->budget, rows->items, rows->count, sizeof *rows->items,
+                                   compare_rows, NULL, err)
+                        : rc;
 }
 
 void sta_charged_rows_fini(struct sta_charged_rows *rows)

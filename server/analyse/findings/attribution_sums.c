@@ -1,181 +1,124 @@
-/* A chain's sums, without its intervals: what findings need of it.
- *
- * Without rows the sweep's cells say all, so it keeps no intervals.  For rows each interval of the sweep is
- * cut at the steps of its rank as it comes, and added where the step is: sums of integers, so that the order
- * in which workers add does not matter. */
-#include <stdatomic.h>
+/* A chain's pass: sums by cause from the sweep's cells, rows and intervals as the sweep gives them. */
 #include <stdlib.h>
 
 #include "analyse/findings/attribution.h"
 #include "analyse/findings/epochs.h"
+#include "analyse/views/question.h"
 #include "common/memory.h"
 
-static const char WHAT[] = "the steps of an attribution";
+/* ---- sums */
 
-struct stepping {
-    const struct sta_phases *phases;
-    const uint8_t *list_of_mask;
-    uint32_t lists;
-    size_t *first;         /* by rank: its first row in .. */
-    _Atomic int64_t *time; /* by step of the rank, one more for what is outside of them, then list */
-};
-
-/* ---- rows */
-
-static void add(const struct stepping *stepping, size_t row, uint32_t list, int64_t time)
+static void add_time(struct sta_charged *charged, uint32_t list, int64_t time, int64_t *of_unit)
 {
-    atomic_fetch_add_explicit(&stepping->time[row * stepping->lists + list], time, memory_order_relaxed);
+    charged->time[list] += time;
+    charged->units[list] += of_unit[list] == 0 && time > 0;
+    of_unit[list] += time;
 }
 
-static int take_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
-                         struct sta_error *err)
+/* Cells of one unit, and what is left of its span: the sweep has no cells of moments in which no set is
+ * active. */
+static void add_unit(const struct sta_attribution *asked, const struct sta_sweep_cell *cells, size_t count,
+                     int64_t span, struct sta_charged *charged)
 {
-    const struct stepping *stepping = context;
-    const uint8_t list = stepping->list_of_mask[interval->mask];
-    const struct sta_rank *rank = &stepping->phases->ranks[interval->unit];
-    const size_t first = stepping->first[interval->unit];
-    size_t low = 0, high = rank->step_count; /* the first step that ends behind the interval's start */
-    int64_t at = interval->from;
-    (void)worker, (void)err;
-    if (list == STA_CHARGE_NONE)
-        return STA_OK;
+    int64_t of_unit[STA_CHARGE_LISTS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t list = charged->list_of_mask[cells[i].mask];
+        span -= cells[i].time;
+        if (list == STA_CHARGE_NONE)
+            continue;
+        add_time(charged, list, cells[i].time, of_unit);
+        for (uint32_t c = 0; c < asked->cause_count; c++)
+            if (cells[i].mask >> asked->cause_sets[c] & 1)
+                charged->active[c] += cells[i].time;
+    }
+    if (charged->list_of_mask[0] != STA_CHARGE_NONE)
+        add_time(charged, charged->list_of_mask[0], span, of_unit);
+}
+
+/* Cells are by unit. */
+static const struct sta_sweep_cell *first_cell(const struct sta_overlap_results *results, uint32_t unit)
+{
+    size_t low = 0, high = results->cell_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (rank->steps[middle].to <= at)
+        if (results->cells[middle].unit < unit)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < rank->step_count && rank->steps[low].from < interval->to; low++) {
-        const int64_t from = STA_MAX(rank->steps[low].from, at),
-                      to = STA_MIN(rank->steps[low].to, interval->to);
-        if (from >= to)
-            continue;
-        if (at < from)
-            add(stepping, first + rank->step_count, list, from - at);
-        add(stepping, first + low, list, to - from);
-        at = to;
-    }
-    if (at < interval->to)
-        add(stepping, first + rank->step_count, list, interval->to - at);
-    return STA_OK;
+    return results->cells + low;
 }
 
-static int begin_rows(struct stepping *stepping, struct sta_account *account, struct sta_error *err)
-{
-    const struct sta_phases *phases = stepping->phases;
-    size_t rows = 0;
-    stepping->first =
-        sta_account_alloc(account, (size_t)phases->rank_count + 1, sizeof *stepping->first, WHAT, err);
-    if (stepping->first == NULL)
-        return err->status;
-    for (uint32_t r = 0; r < phases->rank_count; r++) {
-        stepping->first[r] = rows;
-        rows += phases->ranks[r].step_count + 1;
-    }
-    stepping->time =
-        sta_account_calloc(account, rows * stepping->lists + 1, sizeof *stepping->time, WHAT, err);
-    return stepping->time == NULL ? err->status : STA_OK;
-}
-
-/* @place: of the rank among the units, which its rows have as key. */
-static int put_rank(const struct stepping *stepping, uint32_t number, uint32_t place,
-                    struct sta_charged_rows *rows, struct sta_error *err)
-{
-    const struct sta_rank *rank = &stepping->phases->ranks[number];
-    int rc = STA_OK;
-    for (size_t s = 0; s <= rank->step_count && rc == STA_OK; s++) {
-        const _Atomic int64_t *time = &stepping->time[(stepping->first[number] + s) * stepping->lists];
-        int64_t keys[4] = {place, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
-        bool any = false;
-        for (uint32_t l = 0; l < stepping->lists; l++)
-            any = any || time[l] > 0;
-        if (!any)
-            continue;
-        if (s < rank->step_count) {
-            keys[1] = rank->steps[s].epoch;
-            keys[2] = rank->steps[s].number > 0 ? rank->steps[s].number : STA_NO_NUMBER;
-        }
-        rc = sta_charged_rows_add(rows, keys, err);
-        for (uint32_t l = 0; l < stepping->lists && rc == STA_OK; l++)
-            rows->items[rows->count - 1].time[l] = time[l];
-    }
-    return rc;
-}
-
-static int put_rows(const struct stepping *stepping, const struct sta_charged *charged,
-                    const struct sta_budget *budget, struct sta_charged_rows *rows, struct sta_error *err)
-{
-    int rc = STA_OK;
-    *rows = (struct sta_charged_rows){.lists = stepping->lists, .account = budget->account};
-    for (uint32_t i = 0; i < charged->results.unit_count && rc == STA_OK; i++) {
-        rc = put_rank(stepping, charged->results.units[i], i, rows, err);
-        if (rc == STA_OK)
-            rc = sta_budget_check(budget, err);
-    }
-    return rc == STA_OK ? sta_charged_rows_sort(rows, budget, err) : rc;
-}
-
-/* ---- sums */
-
-/* The sweep has no cells of moments in which no set is active: these are what is left of each unit's span. */
-static void add_up(const struct sta_attribution *asked, const uint8_t *list_of_mask,
-                   struct sta_charged *charged)
+static void add_up(const struct sta_attribution *asked, struct sta_charged *charged)
 {
     const struct sta_overlap_results *results = &charged->results;
-    __int128 idle = 0;
-    for (uint32_t i = 0; i < results->unit_count; i++)
-        idle += results->sums[results->units[i]].end - results->sums[results->units[i]].start;
-    for (size_t i = 0; i < results->cell_count; i++) {
-        const struct sta_sweep_cell *cell = &results->cells[i];
-        const uint8_t list = list_of_mask[cell->mask];
-        idle -= cell->time;
-        if (list == STA_CHARGE_NONE)
-            continue;
-        charged->time[list] += cell->time;
-        for (uint32_t c = 0; c < asked->cause_count; c++)
-            if (cell->mask >> asked->cause_sets[c] & 1)
-                charged->active[c] += cell->time;
+    for (uint32_t i = 0; i < results->unit_count; i++) {
+        const uint32_t unit = results->units[i];
+        const struct sta_sweep_cell *cells = first_cell(results, unit);
+        size_t count = 0;
+        while (cells + count < results->cells + results->cell_count && cells[count].unit == unit)
+            count++;
+        add_unit(asked, cells, count, results->sums[unit].end - results->sums[unit].start, charged);
     }
-    if (list_of_mask[0] != STA_CHARGE_NONE)
-        charged->time[list_of_mask[0]] += idle;
     for (uint32_t l = 0; l < charged->list_count; l++)
         charged->target += charged->time[l];
     charged->active[asked->cause_count] = charged->time[asked->cause_count];
 }
 
+/* ---- passes */
+
+int sta_charge(const struct sta_run *run, const struct sta_attribution *asked,
+               const struct sta_phases *phases, struct sta_charged *charged, struct sta_charged_rows *rows,
+               struct sta_error *err)
+{
+    const int64_t bin = sta_ticks(asked->granularity, run->ticks_per_us);
+    struct sta_row_adding *adding =
+        sta_row_adding_create(asked->by, bin, charged->list_count, phases, run->budget);
+    const struct sta_charge_wants wants = {.longest = STA_MAX(asked->longest, 1),
+                                           .units_first = true,
+                                           .take = sta_row_adding_take,
+                                           .context = adding};
+    *rows = (struct sta_charged_rows){.account = run->budget->account};
+    int rc = sta_charge_intervals(charged->list_of_mask, charged->list_count, &wants, &charged->binding,
+                                  &charged->results, charged->longest, err);
+    if (rc == STA_OK)
+        rc = sta_row_adding_finish(adding, &charged->results, charged->intervals, rows, err);
+    if (rc == STA_OK)
+        add_up(asked, charged);
+    sta_row_adding_destroy(adding);
+    return rc;
+}
+
+/* The target as one list, whose intervals are far fewer than those of its causes. */
+static int add_steps(const struct sta_run *run, const struct sta_phases *phases, struct sta_charged *charged,
+                     struct sta_charged_rows *rows, struct sta_error *err)
+{
+    const size_t masks = (size_t)1 << charged->request.set_count;
+    uint8_t *in_target = sta_alloc_array(masks, 1);
+    struct sta_row_adding *adding =
+        sta_row_adding_create(STA_BY_UNIT | STA_BY_EPOCH | STA_BY_STEP, 1, 1, phases, run->budget);
+    const struct sta_charge_wants wants = {.longest = 1, .take = sta_row_adding_take, .context = adding};
+    struct sta_joined joined;
+    for (size_t mask = 0; mask < masks; mask++)
+        in_target[mask] = charged->list_of_mask[mask] == STA_CHARGE_NONE ? STA_CHARGE_NONE : 0;
+    int rc = sta_charge_intervals(in_target, 1, &wants, &charged->binding, &charged->results, &joined, err);
+    if (rc == STA_OK)
+        rc = sta_row_adding_finish(adding, &charged->results, NULL, rows, err);
+    sta_joined_fini(&joined);
+    sta_row_adding_destroy(adding);
+    free(in_target);
+    return rc;
+}
+
 int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked, const struct sta_phases *phases,
                     struct sta_charged *charged, struct sta_charged_rows *rows, struct sta_error *err)
 {
-    struct sta_account *account = run->budget->account;
-    struct stepping stepping = {.phases = phases};
-    struct sta_overlap_wants wants = {0};
-    uint8_t *list_of_mask;
-    int rc = sta_charge_bind(run, asked, NULL, charged, &list_of_mask, err);
-    stepping.list_of_mask = list_of_mask;
-    stepping.lists = charged->list_count;
-    if (rc == STA_OK && rows != NULL && list_of_mask[0] != STA_CHARGE_NONE) {
-        /* Idle moments are known only once the units' spans are: from intervals. */
-        rc = sta_charge_intervals(list_of_mask, charged->list_count, 0, &charged->binding, &charged->results,
-                                  charged->lists, err);
-        if (rc == STA_OK)
-            rc = sta_charged_rows(charged, STA_BY_UNIT | STA_BY_EPOCH | STA_BY_STEP, 1, phases, run->budget,
-                                  rows, err);
-    } else if (rc == STA_OK) {
-        if (rows != NULL) {
-            rc = begin_rows(&stepping, account, err);
-            wants.take = take_interval;
-            wants.context = &stepping;
-        }
-        if (rc == STA_OK)
-            rc = sta_overlap_pass(&charged->binding, &wants, &charged->results, err);
-        if (rc == STA_OK && rows != NULL)
-            rc = put_rows(&stepping, charged, run->budget, rows, err);
-    }
+    const struct sta_overlap_wants wants = {0};
+    int rc = sta_charge_bind(run, asked, NULL, charged, err);
     if (rc == STA_OK)
-        add_up(asked, list_of_mask, charged);
-    sta_account_free(account, stepping.first);
-    sta_account_free(account, (void *)stepping.time);
-    free(list_of_mask);
+        rc = rows != NULL ? add_steps(run, phases, charged, rows, err)
+                          : sta_overlap_pass(&charged->binding, &wants, &charged->results, err);
+    if (rc == STA_OK)
+        add_up(asked, charged);
     return rc;
 }

@@ -13,7 +13,6 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
-#include "analyse/intervals/span.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the intervals of an overlap";
@@ -51,6 +50,7 @@ struct sta_pieces {
 struct sta_pieces *sta_pieces_create(const struct sta_pieces_options *options)
 {
     struct sta_pieces *pieces = sta_alloc(sizeof *pieces);
+    STA_ASSERT(options->take == NULL || options->longest > 0);
     pieces->options = *options;
     pieces->account = options->budget->account;
     pieces->workers = sta_budget_workers(options->budget);
@@ -98,26 +98,24 @@ static int add_chunk(const struct sta_pieces *pieces, struct list *list, struct 
     return 0;
 }
 
-static int keep(const struct sta_pieces *pieces, struct list *list, struct sta_error *err)
+static int keep(const struct sta_pieces *pieces, struct list *list, struct sta_interval piece,
+                struct sta_error *err)
 {
     int rc = list->count == list->chunk_count * CHUNK_PIECES ? add_chunk(pieces, list, err) : 0;
     if (rc != 0)
         return rc;
-    list->chunks[list->count / CHUNK_PIECES][list->count % CHUNK_PIECES] = list->open;
+    list->chunks[list->count / CHUNK_PIECES][list->count % CHUNK_PIECES] = piece;
     list->count++;
     list->runs[list->run_count - 1].count++;
     return 0;
 }
 
-/* Longer; or as long and earlier; or then of a unit that goes before: it must not matter who saw which
- * slice. */
+/* A total order, so that it does not matter who saw which slice. */
 static bool goes_before(const struct sta_pieces *pieces, const struct sta_span *a, const struct sta_span *b)
 {
     if (a->te - a->ts != b->te - b->ts)
         return a->te - a->ts > b->te - b->ts;
-    if (a->ts != b->ts)
-        return a->ts < b->ts;
-    return pieces->options.compare(pieces->options.context, a->cell, b->cell) < 0;
+    return pieces->options.compare(pieces->options.context, a, b) < 0;
 }
 
 static void replace_last(const struct sta_pieces *pieces, struct list *list, struct sta_span span)
@@ -153,16 +151,23 @@ static int offer(const struct sta_pieces *pieces, struct list *list, struct sta_
     return 0;
 }
 
+static int take(const struct sta_pieces *pieces, unsigned worker, uint32_t unit,
+                const struct sta_interval *interval, struct sta_error *err)
+{
+    const struct sta_pieces_options *options = &pieces->options;
+    return options->take == NULL ? 0 : options->take(options->taker, worker, unit, interval, err);
+}
+
 static int close_piece(const struct sta_pieces *pieces, struct list *list, struct sta_error *err)
 {
-    struct sta_interval open = list->open;
-    int rc = 0;
-    if (open.from < open.to && pieces->options.longest > 0 && !list->at_cut)
-        rc = offer(pieces, list, (struct sta_span){open.from, open.to, list->unit, 0}, err);
-    else if (open.from < open.to)
-        rc = keep(pieces, list, err);
+    const struct sta_interval open = list->open;
     list->open = (struct sta_interval){0};
-    return rc;
+    if (open.from >= open.to)
+        return 0;
+    if (pieces->options.longest == 0 || list->at_cut)
+        return keep(pieces, list, open, err);
+    int rc = offer(pieces, list, (struct sta_span){open.from, open.to, list->unit, 0}, err);
+    return rc == 0 ? take(pieces, (unsigned)(list - pieces->lists), list->unit, &open, err) : rc;
 }
 
 static int begin_unit(const struct sta_pieces *pieces, struct list *list,
@@ -277,6 +282,16 @@ static int compare_intervals(const void *a, const void *b, void *context)
     return (x->from > y->from) - (x->from < y->from);
 }
 
+static int take_joined(const struct sta_pieces *pieces, const struct sta_joined *joined,
+                       struct sta_error *err)
+{
+    int rc = 0;
+    for (uint32_t u = 0; u < joined->units && pieces->options.take != NULL; u++)
+        for (size_t k = 0; k < joined->counts[u] && rc == 0; k++)
+            rc = take(pieces, 0, u, &joined->items[joined->first[u] + k], err);
+    return rc;
+}
+
 /* Puts the longest of the whole ones among the others of their units. */
 static int put_longest(const struct sta_pieces *pieces, struct sta_joined *joined, struct sta_error *err)
 {
@@ -310,6 +325,8 @@ int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined
         put_run(joined, &runs[r]);
         rc = sta_budget_check_step(pieces->options.budget, r, err);
     }
+    if (rc == 0)
+        rc = take_joined(pieces, joined, err);
     if (rc == 0)
         rc = put_longest(pieces, joined, err);
     sta_account_free(pieces->account, runs);

@@ -7,18 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/intervals/span.h"
 #include "analyse/intervals/sweep.h"
 
 struct sta_pieces;
 
+struct sta_interval {
+    int64_t from, to;
+};
+
+/** Takes an interval of a unit, on worker @worker.  A failure ends the pass. */
+typedef int (*sta_pieces_take)(void *context, unsigned worker, uint32_t unit,
+                               const struct sta_interval *interval, struct sta_error *err);
+
 struct sta_pieces_options {
     const struct sta_budget *budget; /* borrowed; memory is charged to its account */
     /* Of the intervals that no cut goes through only so many are kept, the longest; 0: all.  Of equally long
-     * ones those that begin first, then those of units that go before by `compare`, which any worker may
-     * call. */
+     * ones those that go before by `compare`, which any worker may call; the unit is the span's cell. */
     uint32_t longest;
-    int (*compare)(const void *context, uint32_t unit, uint32_t other);
+    int (*compare)(const void *context, const struct sta_span *span, const struct sta_span *other);
     const void *context;
+    /* Gets each interval once, as soon as it is whole: by the worker that finds it, or, when a cut goes
+     * through it, by sta_pieces_join as worker 0.  NULL: nobody; else `longest` is not 0. */
+    sta_pieces_take take;
+    void *taker;
 };
 
 struct sta_pieces *sta_pieces_create(const struct sta_pieces_options *options);
@@ -32,9 +44,7 @@ STA_MUSTCHECK int sta_pieces_add(struct sta_pieces *pieces, unsigned worker,
 struct sta_joined {
     uint32_t units;
     size_t *first, *counts;
-    struct sta_interval {
-        int64_t from, to;
-    } * items;
+    struct sta_interval *items;
     struct sta_account *account;
 };
 

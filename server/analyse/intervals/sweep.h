@@ -17,7 +17,7 @@
 
 #define STA_SWEEP_SETS 16
 
-/* A interval [from, to) of a unit in which exactly the sets of @mask are active. */
+/* An interval [from, to) of a unit in which exactly the sets of @mask are active. */
 struct sta_sweep_interval {
     uint32_t unit, mask;
     int64_t from, to;
@@ -25,8 +25,9 @@ struct sta_sweep_interval {
     bool at_cut;  /* the first or the last of the unit in its slice: that of another slice may touch it */
 };
 
-/** Takes a interval.  Those of a unit in a slice come one after another, in order of time.  All together they
- * cover what the unit's events cover, each moment once.  Called on worker @worker.  A failure ends the pass.
+/** Takes an interval.  Those of a unit in a slice come one after another, in order of time.  All together
+ * they cover what the unit's events cover, each moment once.  Called on worker @worker.  A failure ends the
+ * pass.
  */
 typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_sweep_interval *interval,
                               struct sta_error *err);
@@ -37,6 +38,8 @@ struct sta_sweep_options {
     int64_t from, to;                /* ticks: events are cut to [from, to); each has a part inside */
     sta_sweep_take take;             /* NULL when the sums are enough */
     void *context;
+    const uint8_t *classes; /* by mask: `take` gets the intervals of a class, not of a mask, and one of their
+                             * masks; NULL: each mask is its own.  Borrowed */
     bool idle; /* intervals of mask 0 are given too, from tick 0 on as far as the unit has been swept */
     bool exposure;
 };

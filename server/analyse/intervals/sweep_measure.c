@@ -101,6 +101,12 @@ static void give_interval(const struct going *going, int64_t at)
     }
 }
 
+static inline bool gives_at(const struct sta_sweep_options *options, uint32_t before, uint32_t mask)
+{
+    return options->take != NULL &&
+           (options->classes == NULL || options->classes[before] != options->classes[mask]);
+}
+
 static inline void change_mask(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     struct sta_sweep_unit *state = going->state;
@@ -110,7 +116,7 @@ static inline void change_mask(const struct going *going, uint32_t mask, int64_t
     *mask_time(going, mask) -= (uint64_t)at;
     for (uint32_t rest = weighed ? mask ^ state->mask : 0; rest != 0; rest &= rest - 1)
         going->worker->covered[__builtin_ctz(rest)] += mask & rest & -rest ? -at : at;
-    if (going->sweep->options.take != NULL)
+    if (gives_at(&going->sweep->options, state->mask, mask))
         give_interval(going, at);
     state->mask = mask;
 }

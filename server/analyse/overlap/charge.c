@@ -7,9 +7,15 @@
 
 struct gathering {
     const uint8_t *list_of_mask;
+    const struct sta_charge_wants *wants;
     struct sta_pieces *pieces[STA_CHARGE_LISTS];
+    struct taker {
+        const struct gathering *gathering;
+        uint32_t list;
+    } takers[STA_CHARGE_LISTS];
     uint32_t count;
-    int64_t end; /* of the trace: idle time has none of its own */
+    int64_t end;                               /* of the trace: idle time has none of its own */
+    const struct sta_overlap_results *results; /* NULL while the pass runs */
 };
 
 static int take_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
@@ -24,9 +30,33 @@ static int take_interval(void *context, unsigned worker, const struct sta_sweep_
     return sta_pieces_add(gathering->pieces[list], worker, &piece, err);
 }
 
-static int compare_units(const void *context, uint32_t unit, uint32_t other)
+/* An interval that reaches beyond its unit's span is at a cut, so it comes when the spans are known. */
+static int take_whole(void *context, unsigned worker, uint32_t unit, const struct sta_interval *interval,
+                      struct sta_error *err)
 {
-    return sta_scope_compare_units(context, unit, other);
+    const struct taker *taker = context;
+    const struct gathering *gathering = taker->gathering;
+    struct sta_interval part = *interval;
+    if (gathering->results != NULL) {
+        part.from = STA_MAX(part.from, gathering->results->sums[unit].start);
+        part.to = STA_MIN(part.to, gathering->results->sums[unit].end);
+    }
+    return part.from >= part.to
+               ? 0
+               : gathering->wants->take(gathering->wants->context, worker, taker->list, unit, &part, err);
+}
+
+static int compare_starts(const void *context, const struct sta_span *span, const struct sta_span *other)
+{
+    if (span->ts != other->ts)
+        return span->ts < other->ts ? -1 : 1;
+    return sta_scope_compare_units(context, span->cell, other->cell);
+}
+
+static int compare_units(const void *context, const struct sta_span *span, const struct sta_span *other)
+{
+    const int units = sta_scope_compare_units(context, span->cell, other->cell);
+    return units != 0 ? units : (span->ts > other->ts) - (span->ts < other->ts);
 }
 
 /* The time of a unit behind its last span: no set is active. */
@@ -79,24 +109,33 @@ static int join(const struct gathering *gathering, const struct sta_overlap_resu
     return rc;
 }
 
-int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, uint32_t longest,
+int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, const struct sta_charge_wants *wanted,
                          const struct sta_overlap_binding *binding, struct sta_overlap_results *results,
                          struct sta_joined *lists, struct sta_error *err)
 {
-    struct sta_pieces_options options = {
-        .budget = binding->budget, .longest = longest, .compare = compare_units, .context = binding->scope};
+    struct sta_pieces_options options = {.budget = binding->budget,
+                                         .longest = wanted->longest,
+                                         .compare = wanted->units_first ? compare_units : compare_starts,
+                                         .context = binding->scope,
+                                         .take = wanted->take != NULL ? take_whole : NULL};
     struct gathering gathering = {
         .list_of_mask = list_of_mask,
+        .wants = wanted,
         .count = count,
         .end = sta_snapshot_info(binding->request->question->snapshot)->end_ticks,
     };
-    struct sta_overlap_wants wants = {
-        .take = take_interval, .context = &gathering, .idle = list_of_mask[0] != STA_CHARGE_NONE};
+    struct sta_overlap_wants wants = {.take = take_interval,
+                                      .context = &gathering,
+                                      .classes = list_of_mask,
+                                      .idle = list_of_mask[0] != STA_CHARGE_NONE};
     for (uint32_t l = 0; l < count; l++) {
+        gathering.takers[l] = (struct taker){&gathering, l};
+        options.taker = &gathering.takers[l];
         gathering.pieces[l] = sta_pieces_create(&options);
         lists[l] = (struct sta_joined){0};
     }
     int rc = sta_overlap_pass(binding, &wants, results, err);
+    gathering.results = results;
     if (rc == 0)
         rc = add_rest(&gathering, results, err);
     if (rc == 0)

@@ -9,13 +9,25 @@
 #define STA_CHARGE_LISTS (STA_OVERLAP_SETS + 1)
 #define STA_CHARGE_NONE UINT8_MAX
 
+/** Takes an interval of a list and a unit, on worker @worker, one call at a time each. */
+typedef int (*sta_charge_take)(void *context, unsigned worker, uint32_t list, uint32_t unit,
+                               const struct sta_interval *interval, struct sta_error *err);
+
+/* What becomes of the intervals. */
+struct sta_charge_wants {
+    uint32_t longest;     /* of each list these are among those that are listed; 0: all are */
+    bool units_first;     /* of equally long ones those of the first unit, not those that begin first */
+    sta_charge_take take; /* of each interval once; NULL: nobody, else `longest` is not 0 */
+    void *context;
+};
+
 /**
  * sta_charge_intervals - one pass: the maximal intervals of each list, within the span of each unit
  * @list_of_mask: by combination of sets; STA_CHARGE_NONE: of no list.  [0]: when no set is active
- * @longest: of each list; 0: all
  * @lists: @count of them, at most STA_CHARGE_LISTS; sta_joined_fini each, also after a failure
  */
-STA_MUSTCHECK int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, uint32_t longest,
+STA_MUSTCHECK int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count,
+                                       const struct sta_charge_wants *wants,
                                        const struct sta_overlap_binding *binding,
                                        struct sta_overlap_results *results, struct sta_joined *lists,
                                        struct sta_error *err);

@@ -208,6 +208,7 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .from = pass->request->from,
                                         .to = pass->request->to,
                                         .take = pass->wants->take,
+                                        .classes = pass->wants->classes,
                                         .context = pass->wants->context,
                                         .idle = pass->wants->idle,
                                         .exposure = pass->wants->exposure};

@@ -112,7 +112,8 @@ struct sta_overlap_results {
 struct sta_overlap_wants {
     sta_sweep_take take; /* of the intervals of the sweep; NULL: not these */
     void *context;
-    bool idle; /* also those in which no set is active */
+    const uint8_t *classes; /* by combination of sets, as of sta_sweep_options; NULL: none */
+    bool idle;              /* also those in which no set is active */
     bool exposure;
     const struct sta_accumulator *accumulators; /* that see the same rows; NULL: none */
     size_t accumulator_count;

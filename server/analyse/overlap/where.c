@@ -100,12 +100,13 @@ int sta_where_intervals(const struct sta_where *where, const struct sta_overlap_
                         struct sta_error *err)
 {
     const size_t masks = (size_t)1 << binding->request->set_count;
+    const struct sta_charge_wants wants = {.longest = binding->request->longest};
     struct sta_joined joined = {0};
     uint8_t *list_of_mask = sta_alloc_array(masks, 1);
     for (size_t mask = 0; mask < masks; mask++)
         list_of_mask[mask] = where->holds[mask] ? 0 : STA_CHARGE_NONE;
     *intervals = NULL;
-    int rc = sta_charge_intervals(list_of_mask, 1, binding->request->longest, binding, results, &joined, err);
+    int rc = sta_charge_intervals(list_of_mask, 1, &wants, binding, results, &joined, err);
     if (rc == 0)
         rc = list_intervals(&joined, results, binding->budget, intervals, count, err);
     sta_joined_fini(&joined);

@@ -160,9 +160,12 @@ static int note_interval(void *context, unsigned worker, const struct sta_sweep_
     return sta_pieces_add(((struct scene *)context)->pieces[interval->mask], worker, interval, err);
 }
 
-static int compare_units(const void *context, uint32_t unit, uint32_t other)
+static int compare_units(const void *context, const struct sta_span *span, const struct sta_span *other)
 {
-    return (unit > other) - (unit < other);
+    (void)context;
+    if (span->ts != other->ts)
+        return span->ts < other->ts ? -1 : 1;
+    return (span->cell > other->cell) - (span->cell < other->cell);
 }
 
 static void begin_scene(struct scene *scene, struct sta_budget budget, uint32_t longest)
