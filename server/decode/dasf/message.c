@@ -1,9 +1,6 @@
 /* Values of a payload: every length is held against what is left of it before it is used. */
 #include "decode/dasf/message.h"
 
-#include <stddef.h>
-#include <string.h>
-
 /* How a value that begins with 0xc0 .. 0xdf goes on. */
 struct head {
     uint8_t type;   /* enum sta_message_type; ABSENT: there is no such value */
@@ -163,7 +160,7 @@ static bool read_value(struct sta_message *message, struct sta_message_value *va
     return true;
 }
 
-bool sta_message_next(struct sta_message *message, struct sta_message_value *value)
+bool sta_message_next_any(struct sta_message *message, struct sta_message_value *value)
 {
     if (!read_value(message, value))
         return false;

@@ -8,7 +8,9 @@
 #define STA_DECODE_DASF_MESSAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define STA_MESSAGE_VALUES ((uint32_t)1 << 20) /* of one payload, inner ones too */
 #define STA_MESSAGE_DEPTH 32                   /* containers inside containers, as many as msgpack-c takes */
@@ -47,9 +49,37 @@ struct sta_message {
     const char *reason; /* why a call has failed; static */
 };
 
+/** sta_message_next of any value. */
+bool sta_message_next_any(struct sta_message *message, struct sta_message_value *value);
+
 /** Reads a value; of a container its header alone, so that its first item is next.  Return: false when it is
- * cut off, no msgpack, or one too many. */
-bool sta_message_next(struct sta_message *message, struct sta_message_value *value);
+ * cut off, no msgpack, or one too many.  Most values are short texts, small integers and doubles: these need
+ * no call. */
+static inline bool sta_message_next(struct sta_message *message, struct sta_message_value *value)
+{
+    const char *at = message->at;
+    const size_t left = (size_t)(message->end - at);
+    const unsigned byte = left >= 9 && message->values < STA_MESSAGE_VALUES ? (unsigned char)*at : 0xc1;
+    if (byte < 0x80) {
+        *value = (struct sta_message_value){.type = STA_MESSAGE_WHOLE, .whole = byte};
+        message->at = at + 1;
+    } else if ((byte & 0xe0) == 0xa0 && left > (byte & 0x1f)) {
+        *value = (struct sta_message_value){STA_MESSAGE_TEXT, byte & 0x1f, {.bytes = at + 1}};
+        message->at = at + 1 + (byte & 0x1f);
+    } else if (byte == 0xcb) {
+        uint64_t bits;
+        memcpy(&bits, at + 1, sizeof bits);
+        bits = __builtin_bswap64(bits);
+        value->type = STA_MESSAGE_FLOAT;
+        memcpy(&value->number, &bits, sizeof bits);
+        message->at = at + 9;
+    } else {
+        return sta_message_next_any(message, value);
+    }
+    message->values++;
+    return true;
+}
+
 static inline bool sta_message_nests(const struct sta_message_value *value)
 {
     return value->type == STA_MESSAGE_ARRAY || value->type == STA_MESSAGE_MAP;
@@ -65,6 +95,14 @@ static inline bool sta_message_read(struct sta_message *message, struct sta_mess
 {
     return sta_message_next(message, value) &&
            (!sta_message_nests(value) || sta_message_skip(message, value, depth));
+}
+
+/** Whether the value is this text. */
+static inline bool sta_message_is(const struct sta_message_value *value, const char *text)
+{
+    const size_t length = strlen(text);
+    return value->type == STA_MESSAGE_TEXT && value->count == length &&
+           memcmp(value->bytes, text, length) == 0;
 }
 
 #endif

@@ -11,27 +11,13 @@
 
 #include "common/memory.h"
 #include "common/number.h"
+#include "decode/dasf/payload.h"
 #include "decode/dasf/values.h"
 #include "decode/rows.h"
 
 #define EXCERPT 200                  /* characters of a damaged record */
-#define PREDICTED 32                 /* args whose keys are looked for where they were the last time */
-#define KEPT_TEXT ((size_t)1 << 20)  /* bytes of a buffer that are kept for the next record */
 #define NO_WORKER (INT64_C(1) << 32) /* above the numbers of workers: for those without one */
 #define NANOSECONDS_LIMIT ((double)STA_TIME_LIMIT * 1000)
-
-/* X(name, category): the records that are kept, and what their rows are */
-#define KIND_LIST(X)                                                                                         \
-    X(COMPUTE, "Compute", "compute")                                                                         \
-    X(MEMORY, "Managed Memory", "memory")                                                                    \
-    X(RESOURCE, "Resource Usage", "resource")
-
-enum record_kind {
-#define X(NAME, name, category) KIND_##NAME,
-    KIND_LIST(X)
-#undef X
-        KIND_OTHER
-};
 
 /* X(field, name): keys of columns that are made here, or mean something */
 #define KEY_LIST(X)                                                                                          \
@@ -48,34 +34,13 @@ struct keys {
 #undef X
 };
 
-/* The members of a record's map. */
-#define MEMBER_LIST(X) X(name) X(timestamp) X(duration) X(phase) X(process_id) X(thread_id) X(args) X(scope)
-struct members {
-#define X(member) struct sta_message_value member;
-    MEMBER_LIST(X)
-#undef X
-    uint64_t unknown;
-    const struct pair *pairs; /* of args, when that is a map */
-    size_t pair_count;
-};
-
-struct pair {
-    struct sta_message_value key, value;
-};
-
-struct known_key {
-    char text[48];
-    uint32_t length, code;
-};
-
 struct sta_record_scanner {
     struct sta_tables *tables;
     struct sta_rows *rows;
     struct sta_record record;
-    struct sta_buffer pairs; /* of the record's args */
+    struct sta_payload_reader payload;
     struct sta_value_texts texts;
     struct keys keys;
-    struct known_key predicted[KIND_OTHER][PREDICTED];
     uint64_t stamps[STA_ARGS_KEYS_LIMIT], stamp; /* by key: the record that has it */
     uint32_t place[STA_ARGS_KEYS_LIMIT];         /* among its args */
 };
@@ -102,7 +67,7 @@ void sta_record_scanner_destroy(struct sta_record_scanner *scanner)
 {
     sta_rows_destroy(scanner->rows);
     sta_record_fini(&scanner->record);
-    sta_buffer_fini(&scanner->pairs);
+    sta_payload_reader_fini(&scanner->payload);
     sta_buffer_fini(&scanner->texts.text);
     free(scanner);
 }
@@ -124,167 +89,72 @@ bool sta_records_begin(const char *bytes, size_t size)
            memmem(payload, seen, phase, sizeof phase - 1) != NULL;
 }
 
-/* ---- members */
-
-static inline bool is_text(const struct sta_message_value *value, const char *text)
-{
-    size_t length = strlen(text);
-    return value->type == STA_MESSAGE_TEXT && value->count == length &&
-           memcmp(value->bytes, text, length) == 0;
-}
-
-/* The last of repeated members counts. */
-static struct sta_message_value *member_of(struct members *members, const struct sta_message_value *key)
-{
-#define X(member)                                                                                            \
-    if (is_text(key, #member))                                                                               \
-        return &members->member;
-    MEMBER_LIST(X)
-#undef X
-    return NULL;
-}
-
-static void clear_kept(struct sta_buffer *buffer)
-{
-    sta_buffer_clear(buffer);
-    if (buffer->capacity > KEPT_TEXT)
-        sta_buffer_fini(buffer);
-}
-
-static bool read_pairs(struct sta_record_scanner *scanner, struct sta_message *in,
-                       struct sta_message_value *args)
-{
-    clear_kept(&scanner->pairs);
-    for (uint32_t i = 0; i < args->count; i++) {
-        struct pair *pair = (struct pair *)(void *)sta_buffer_reserve(&scanner->pairs, sizeof *pair);
-        if (pair == NULL) {
-            in->reason = "no memory for its values";
-            return false;
-        }
-        if (!sta_message_read(in, &pair->key, 2) || !sta_message_read(in, &pair->value, 2))
-            return false;
-        scanner->pairs.size += sizeof *pair;
-    }
-    return true;
-}
-
-static bool read_member(struct sta_record_scanner *scanner, struct sta_message *in, struct members *members)
-{
-    struct sta_message_value key, value;
-    if (!sta_message_read(in, &key, 1) || !sta_message_next(in, &value))
-        return false;
-    struct sta_message_value *member = member_of(members, &key);
-    members->unknown += member == NULL;
-    bool pairs = member == &members->args && value.type == STA_MESSAGE_MAP;
-    if (pairs ? !read_pairs(scanner, in, &value)
-              : sta_message_nests(&value) && !sta_message_skip(in, &value, 1))
-        return false;
-    if (member != NULL)
-        *member = value;
-    return true;
-}
-
-/* Reads a payload, which is one map and nothing behind it.  Return: NULL, or why it is damaged. */
-static const char *read_members(struct sta_record_scanner *scanner, const struct span *span,
-                                struct members *members)
-{
-    struct sta_message in = {.at = span->payload, .end = span->payload + span->size};
-    struct sta_message_value all;
-    *members = (struct members){0};
-    bool good = sta_message_next(&in, &all);
-    bool map = good && all.type == STA_MESSAGE_MAP;
-    for (uint32_t i = 0; map && good && i < all.count; i++)
-        good = read_member(scanner, &in, members);
-    if (good && all.type == STA_MESSAGE_ARRAY)
-        good = sta_message_skip(&in, &all, 0);
-    if (!good)
-        return in.reason;
-    if (in.at != in.end)
-        return "bytes behind the object";
-    if (members->args.type == STA_MESSAGE_MAP) {
-        members->pairs = (const struct pair *)(const void *)scanner->pairs.data;
-        members->pair_count = members->args.count;
-    }
-    return map ? NULL : "not a map";
-}
-
-/* By its name; one of an unknown phase is none that an analysis reads. */
-static enum record_kind kind_of(const struct members *members)
-{
-    static const char *const phases[] = {"X", "I", "B", "E"};
-    bool known = false;
-    for (size_t i = 0; i < STA_COUNT_OF(phases); i++)
-        known |= is_text(&members->phase, phases[i]);
-    if (!known)
-        return KIND_OTHER;
-#define X(NAME, text, category)                                                                              \
-    if (is_text(&members->name, text))                                                                       \
-        return KIND_##NAME;
-    KIND_LIST(X)
-#undef X
-    return KIND_OTHER;
-}
-
-static const struct sta_message_value *find_arg(const struct members *members, const char *name)
-{
-    static const struct sta_message_value absent = {.type = STA_MESSAGE_ABSENT};
-    const struct sta_message_value *found = &absent;
-    for (size_t i = 0; i < members->pair_count; i++)
-        if (is_text(&members->pairs[i].key, name))
-            found = &members->pairs[i].value;
-    return found;
-}
-
 /* ---- args */
 
-static void add_value(struct sta_record_scanner *scanner, uint32_t key, struct sta_json_value value)
+/* Where the next arg's value is made, and stays: a copy would wait for what was just written. */
+static struct sta_json_value *next_value(struct sta_record *record)
+{
+    STA_GROW(record->args, record->arg_capacity, record->arg_count + 1);
+    return &record->args[record->arg_count].value;
+}
+
+/* Keeps the next value.  Of repeated keys the last value counts. */
+static void keep_value(struct sta_record_scanner *scanner, uint32_t key)
 {
     struct sta_record *record = &scanner->record;
-    if (value.kind == STA_JSON_DEEP || (key == STA_NO_CODE && value.kind != STA_JSON_ABSENT))
+    struct sta_record_arg *next = &record->args[record->arg_count];
+    if (key == STA_NO_CODE) {
         record->unstored++;
-    if (value.kind == STA_JSON_DEEP || value.kind == STA_JSON_ABSENT || key == STA_NO_CODE)
-        return;
-    if (scanner->stamps[key] == scanner->stamp) {
-        record->args[scanner->place[key]].value = value;
-        return;
+    } else if (scanner->stamps[key] == scanner->stamp) {
+        record->args[scanner->place[key]].value = next->value;
+    } else {
+        scanner->stamps[key] = scanner->stamp;
+        scanner->place[key] = (uint32_t)record->arg_count++;
+        next->key = key;
     }
-    scanner->stamps[key] = scanner->stamp;
-    scanner->place[key] = (uint32_t)record->arg_count;
-    STA_GROW(record->args, record->arg_capacity, record->arg_count + 1);
-    record->args[record->arg_count++] = (struct sta_record_arg){key, value};
 }
 
-/* The code of an arg's key.  Records of a kind have the same keys in the same order, nearly always. */
-static uint32_t key_code(struct sta_record_scanner *scanner, struct known_key *predicted,
-                         const struct sta_message_value *key)
+static void add_value(struct sta_record_scanner *scanner, uint32_t key, const struct sta_message_value *value)
 {
-    bool fits = predicted != NULL && key->count > 0 && key->count <= sizeof predicted->text;
-    if (fits && predicted->length == key->count && memcmp(predicted->text, key->bytes, key->count) == 0)
-        return predicted->code;
-    if (sta_utf8_valid_prefix(key->bytes, key->count) != key->count)
-        return STA_NO_CODE;
-    uint32_t code = sta_tables_intern_key(scanner->tables, key->bytes, key->count);
-    if (fits) {
-        memcpy(predicted->text, key->bytes, key->count);
-        predicted->length = key->count;
-        predicted->code = code;
-    }
-    return code;
+    struct sta_json_value *next = next_value(&scanner->record);
+    sta_value_of(&scanner->texts, value, next);
+    if (next->kind == STA_JSON_DEEP)
+        scanner->record.unstored++;
+    else if (next->kind != STA_JSON_ABSENT)
+        keep_value(scanner, key);
 }
 
-static void add_args(struct sta_record_scanner *scanner, const struct members *members, enum record_kind kind)
+static void add_number(struct sta_record_scanner *scanner, uint32_t key, double number)
 {
+    *next_value(&scanner->record) = (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = number};
+    keep_value(scanner, key);
+}
+
+/* What only a Compute record has: it is of no use without. */
+struct task {
+    const struct sta_message_value *key, *function; /* NULL: missing; the last of repeated ones */
+};
+
+static struct task add_args(struct sta_record_scanner *scanner, const struct sta_payload *members,
+                            enum sta_record_kind kind)
+{
+    struct task task = {0};
     for (size_t i = 0; i < members->pair_count; i++) {
-        const struct pair *pair = &members->pairs[i];
-        if (kind == KIND_COMPUTE && is_text(&pair->key, "name"))
-            continue; /* it is the event's */
-        uint32_t code = STA_NO_CODE;
-        if (kind == KIND_MEMORY && is_text(&pair->key, "size")) /* not the size of a result */
-            code = scanner->keys.managed;
-        else if (pair->key.type == STA_MESSAGE_TEXT)
-            code = key_code(scanner, i < PREDICTED ? &scanner->predicted[kind][i] : NULL, &pair->key);
-        add_value(scanner, code, sta_value_of(&scanner->texts, &pair->value));
+        const struct sta_payload_pair *pair = &members->pairs[i];
+        struct sta_payload_key other;
+        if (pair->known == NULL)
+            other = sta_payload_look_up(&scanner->payload, scanner->tables, kind, i, &pair->key);
+        const struct sta_payload_key *key = pair->known != NULL ? pair->known : &other;
+        if (key->role == STA_ROLE_TASK)
+            task.key = &pair->value;
+        if (key->role == STA_ROLE_FUNCTION && kind == STA_KIND_COMPUTE) {
+            task.function = &pair->value; /* it is the event's name */
+            continue;
+        }
+        bool managed = key->role == STA_ROLE_SIZE && kind == STA_KIND_MEMORY; /* not the size of a result */
+        add_value(scanner, managed ? scanner->keys.managed : key->code, &pair->value);
     }
+    return task;
 }
 
 /* ---- who and when */
@@ -296,7 +166,7 @@ static struct sta_json_value constant(const char *text)
 
 /* The number by which the store tells a host's workers apart: the one behind "worker-HOST-", or one made of
  * the text when it is named otherwise.  Each worker is a process. */
-static int64_t worker_number(const struct members *members)
+static int64_t worker_number(const struct sta_payload *members)
 {
     const struct sta_message_value *thread = &members->thread_id, *host = &members->process_id;
     int64_t number;
@@ -323,15 +193,15 @@ static struct sta_time split_time(int64_t ns)
 }
 
 /* Reads the times of a record.  Return: NULL, or why they are none. */
-static const char *set_times(struct sta_record_scanner *scanner, const struct members *members,
-                             enum record_kind kind)
+static const char *set_times(struct sta_record_scanner *scanner, const struct sta_payload *members,
+                             enum sta_record_kind kind)
 {
     struct sta_record *record = &scanner->record;
     double timestamp, duration = 0;
     if (!sta_number_of(&members->timestamp, &timestamp))
         return members->timestamp.type == STA_MESSAGE_ABSENT ? "timestamp is missing"
                                                              : "timestamp is not a number";
-    if (kind == KIND_COMPUTE && !sta_number_of(&members->duration, &duration))
+    if (kind == STA_KIND_COMPUTE && !sta_number_of(&members->duration, &duration))
         return members->duration.type == STA_MESSAGE_ABSENT ? "duration is missing"
                                                             : "duration is not a number";
     if (duration < 0)
@@ -342,15 +212,13 @@ static const char *set_times(struct sta_record_scanner *scanner, const struct me
     record->timed = true;
     record->ts = split_time(end - ns);
     record->dur = split_time(ns);
-    add_value(scanner, scanner->keys.timestamp,
-              (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = timestamp});
-    if (kind == KIND_COMPUTE)
-        add_value(scanner, scanner->keys.duration,
-                  (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = duration});
+    add_number(scanner, scanner->keys.timestamp, timestamp);
+    if (kind == STA_KIND_COMPUTE)
+        add_number(scanner, scanner->keys.duration, duration);
     return NULL;
 }
 
-static void set_place(struct sta_record_scanner *scanner, const struct members *members, uint64_t number)
+static void set_place(struct sta_record_scanner *scanner, const struct sta_payload *members, uint64_t number)
 {
     static const struct sta_message_value zero = {.type = STA_MESSAGE_WHOLE};
     const struct sta_message_value *host = &members->process_id;
@@ -359,11 +227,10 @@ static void set_place(struct sta_record_scanner *scanner, const struct members *
     if (id.integer == STA_NO_ID)
         id.kind = STA_JSON_ABSENT;
     record->fields[STA_FIELD_pid] = record->fields[STA_FIELD_tid] = id;
-    add_value(scanner, scanner->keys.hostname,
-              sta_value_of(&scanner->texts, host->type != STA_MESSAGE_ABSENT ? host : &zero));
-    add_value(scanner, scanner->keys.worker, sta_value_of(&scanner->texts, &members->thread_id));
-    add_value(scanner, scanner->keys.record,
-              (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)number});
+    add_value(scanner, scanner->keys.hostname, host->type != STA_MESSAGE_ABSENT ? host : &zero);
+    add_value(scanner, scanner->keys.worker, &members->thread_id);
+    *next_value(record) = (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)number};
+    keep_value(scanner, scanner->keys.record);
 }
 
 /* ---- records */
@@ -380,39 +247,37 @@ static void begin_record(struct sta_record_scanner *scanner)
 {
     sta_record_clear(&scanner->record);
     scanner->stamp++;
-    clear_kept(&scanner->texts.text);
+    sta_payload_clear_buffer(&scanner->texts.text);
     scanner->texts.repaired = false;
 }
 
-/* What only a Compute record has: it is of no use without its key and name.  Return: NULL, or what is
- * missing. */
-static const char *set_task(struct sta_record_scanner *scanner, const struct members *members)
+/* Return: NULL, or what is missing. */
+static const char *set_task(struct sta_record_scanner *scanner, const struct task *task)
 {
-    const struct sta_message_value *key = find_arg(members, "key"), *name = find_arg(members, "name");
-    if (key->type != STA_MESSAGE_TEXT)
+    if (task->key == NULL || task->key->type != STA_MESSAGE_TEXT)
         return "args.key is missing or no text";
-    if (name->type != STA_MESSAGE_TEXT)
+    if (task->function == NULL || task->function->type != STA_MESSAGE_TEXT)
         return "args.name is missing or no text";
-    scanner->record.fields[STA_FIELD_name] = sta_value_of(&scanner->texts, name);
+    sta_value_of(&scanner->texts, task->function, &scanner->record.fields[STA_FIELD_name]);
     return NULL;
 }
 
 /* Makes the record of an event of a kind that is kept.  Return: NULL, or why it is damaged. */
-static const char *fill_record(struct sta_record_scanner *scanner, const struct members *members,
-                               enum record_kind kind, uint64_t number)
+static const char *fill_record(struct sta_record_scanner *scanner, const struct sta_payload *members,
+                               enum sta_record_kind kind, uint64_t number)
 {
 #define X(NAME, name, category) {name, category},
-    static const char *const kinds[][2] = {KIND_LIST(X)};
+    static const char *const kinds[][2] = {STA_RECORD_KINDS(X)};
 #undef X
     struct sta_record *record = &scanner->record;
     begin_record(scanner);
-    add_args(scanner, members, kind);
+    const struct task task = add_args(scanner, members, kind);
     const char *reason = set_times(scanner, members, kind);
     record->fields[STA_FIELD_name] = constant(kinds[kind][0]);
     record->fields[STA_FIELD_cat] = constant(kinds[kind][1]);
     record->fields[STA_FIELD_ph] = constant("X");
-    if (reason == NULL && kind == KIND_COMPUTE)
-        reason = set_task(scanner, members);
+    if (reason == NULL && kind == STA_KIND_COMPUTE)
+        reason = set_task(scanner, &task);
     set_place(scanner, members, number);
     place_texts(scanner);
     record->unstored += members->unknown;
@@ -433,12 +298,12 @@ static void note(struct sta_line_notes *notes, const struct span *span, const ch
 static const char *take_record(struct sta_record_scanner *scanner, const struct span *span,
                                struct sta_batch *batch, struct sta_chunk_outcome *outcome)
 {
-    struct members members;
-    const char *reason = read_members(scanner, span, &members);
+    struct sta_payload members;
+    const char *reason = sta_payload_read(&scanner->payload, span->payload, span->size, &members);
     if (reason != NULL)
         return reason;
-    enum record_kind kind = kind_of(&members);
-    if (kind == KIND_OTHER) {
+    enum sta_record_kind kind = sta_payload_kind(&members);
+    if (kind == STA_KIND_OTHER) {
         outcome->counts.other++;
         return NULL;
     }
@@ -447,8 +312,8 @@ static const char *take_record(struct sta_record_scanner *scanner, const struct 
         return reason;
     if (sta_rows_add(scanner->rows, &scanner->record, span->number, batch, &reason) != STA_RECORD_EVENT)
         return reason;
-    outcome->counts.events += kind == KIND_COMPUTE;
-    outcome->counts.counters += kind != KIND_COMPUTE;
+    outcome->counts.events += kind == STA_KIND_COMPUTE;
+    outcome->counts.counters += kind != STA_KIND_COMPUTE;
     outcome->counts.unstored_args += scanner->record.unstored;
     if (scanner->record.repaired) {
         outcome->counts.repaired++;

@@ -163,32 +163,41 @@ bool sta_number_of(const struct sta_message_value *value, double *number)
     }
 }
 
-struct sta_json_value sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value)
+void sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value,
+                  struct sta_json_value *out)
 {
-    static const struct sta_json_value none = {.kind = STA_JSON_DEEP, .text = ""};
+    *out = (struct sta_json_value){.kind = STA_JSON_DEEP, .text = ""};
     switch (value->type) {
     case STA_MESSAGE_ABSENT:
     case STA_MESSAGE_NIL:
-        return (struct sta_json_value){.kind = STA_JSON_ABSENT};
+        out->kind = STA_JSON_ABSENT;
+        break;
     case STA_MESSAGE_BOOL:
-        return (struct sta_json_value){.kind = STA_JSON_BOOL, .text = "", .integer = (int64_t)value->whole};
+        out->kind = STA_JSON_BOOL;
+        out->integer = (int64_t)value->whole;
+        break;
     case STA_MESSAGE_WHOLE:
         if (value->whole > INT64_MAX)
-            return value_of_large(texts, value->whole);
-        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)value->whole};
+            *out = value_of_large(texts, value->whole);
+        else
+            *out = (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)value->whole};
+        break;
     case STA_MESSAGE_NEGATIVE:
-        return (struct sta_json_value){.kind = STA_JSON_INT, .integer = value->negative};
+        *out = (struct sta_json_value){.kind = STA_JSON_INT, .integer = value->negative};
+        break;
     case STA_MESSAGE_FLOAT:
-        return isfinite(value->number)
-                   ? (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = value->number}
-                   : none;
+        if (isfinite(value->number))
+            *out = (struct sta_json_value){.kind = STA_JSON_DOUBLE, .number = value->number};
+        break;
     case STA_MESSAGE_TEXT:
-        return value_of_text(texts, value);
+        *out = value_of_text(texts, value);
+        break;
     case STA_MESSAGE_ARRAY:
     case STA_MESSAGE_MAP:
-        return value_of_nested(texts, value);
+        *out = value_of_nested(texts, value);
+        break;
     default:
-        return none;
+        break;
     }
 }
 

@@ -13,9 +13,11 @@ struct sta_value_texts {
     bool repaired;
 };
 
-/** The value as one of an event; ABSENT when it is nil or absent, STA_JSON_DEEP when it has no counterpart:
- * bytes, extensions, numbers that are not finite.  Call sta_value_place for it when all are made. */
-struct sta_json_value sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value);
+/** Makes the value as one of an event; ABSENT when it is nil or absent, STA_JSON_DEEP when it has no
+ * counterpart: bytes, extensions, numbers that are not finite.  Call sta_value_place for it when all are
+ * made. */
+void sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value,
+                  struct sta_json_value *out);
 /** Points the value to its text. */
 void sta_value_place(const struct sta_value_texts *texts, struct sta_json_value *value);
 /** An integer or a float; false when it is none, or not finite. */
