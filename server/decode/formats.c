@@ -53,6 +53,11 @@ static void scan_lines(void *scanner, const struct sta_chunk_text *chunk, const 
 
 /* ---- dasf: records of msgpack */
 
+static bool is_msgpack(const char *path)
+{
+    return ends_with(path, ".msgpack");
+}
+
 static void *create_records(struct sta_tables *tables)
 {
     return sta_record_scanner_create(tables);
@@ -99,8 +104,8 @@ static void scan_training(void *scanner, const struct sta_chunk_text *chunk, con
 static const struct sta_format formats[] = {
     {STA_TRACE_EVENTS, is_pfw, NULL, begins_like_events, STA_FRAMING_LINES, create_lines, destroy_lines,
      last_line_is_whole, scan_lines},
-    {STA_TRACE_DASF, NULL, NULL, sta_records_begin, STA_FRAMING_RECORDS, create_records, destroy_records,
-     NULL, scan_records},
+    {STA_TRACE_DASF, NULL, is_msgpack, sta_records_begin, STA_FRAMING_RECORDS, create_records,
+     destroy_records, NULL, scan_records},
     {STA_TRACE_DATALOAD, NULL, sta_has_training_name, sta_training_begins, STA_FRAMING_LINES, create_training,
      destroy_training, training_line_is_whole, scan_training},
 };

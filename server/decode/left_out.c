@@ -57,6 +57,23 @@ static bool is_of_another_kind(const struct sta_listing *listing, const struct h
     return file->assumed && (found->kinds & ~bit_of(file->kind)) != 0;
 }
 
+/* Many programs write msgpack: a name makes no trace. */
+static bool is_msgpack_alone(const struct sta_listing *listing, const struct holdings *found,
+                             const struct sta_listed_file *file)
+{
+    (void)listing;
+    return file->assumed && file->kind == STA_TRACE_DASF && (found->kinds & bit_of(STA_TRACE_DASF)) == 0;
+}
+
+/* An empty file is a record file without records. */
+static bool is_other_msgpack(const struct sta_listing *listing, const struct holdings *found,
+                             const struct sta_listed_file *file)
+{
+    (void)listing;
+    (void)found;
+    return file->assumed && file->kind == STA_TRACE_DASF && file->size > 0;
+}
+
 /* Of a log that does not begin like one and tables, the tables are read: what the log holds further on would
  * be there twice. */
 static bool is_log_with_tables(const struct sta_listing *listing, const struct holdings *found,
@@ -115,6 +132,8 @@ static void leave_out(struct sta_listing *listing,
 void sta_listing_leave_out(struct sta_listing *listing)
 {
     leave_out(listing, is_of_another_kind, NULL);
+    leave_out(listing, is_msgpack_alone, NULL);
+    leave_out(listing, is_other_msgpack, "is not read: it does not begin with a record of DASF");
     leave_out(
         listing, is_log_with_tables,
         "is not read: it does not begin like a training log, and tables that were made of one are there");

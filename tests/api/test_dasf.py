@@ -34,6 +34,24 @@ def sample(stamp, host="h1", utilization=50):
                    "args": {"gpu_utilization": utilization, "gpu_memory_used": 10**9}})
 
 
+def test_other_msgpack_is_named_and_makes_no_trace(scene):
+    root = scene.new("root")
+    for folder in ("run", "alone"):
+        (root / folder).mkdir()
+        (root / folder / "other.msgpack").write_bytes(pack({"a": 1}) * 20)
+        (root / folder / "random.msgpack").write_bytes(bytes(range(256)) * 4)
+        (root / folder / "empty.msgpack").write_bytes(b"")
+    (root / "run/x.msgpack").write_bytes(compute("a", 3, 2))
+    server = scene.server([root])
+    trace = server.ingest(root / "run")
+    files = {file["path"]: file for file in server.get(f"/api/v1/traces/{trace['id']}/report")["files"]}
+    assert {path: file["state"] for path, file in files.items()} == {"empty.msgpack": "complete", "other.msgpack": "rejected", "random.msgpack": "rejected", "x.msgpack": "complete"}
+    assert files["other.msgpack"]["reason"] == "is not read: it does not begin with a record of DASF"
+    assert trace["kind"] == "dasf" and trace["events"] == 1
+    answer, job = server.register(root / "alone")
+    assert "is a trace" in server.wait(job)["error"]["detail"]
+
+
 def server_with(scene, *records, name="x.msgpack"):
     root = scene.new("root")
     (root / "run").mkdir()
