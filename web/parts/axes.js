@@ -65,6 +65,7 @@ function shortened(name) {
 export function valueAxis(unit, highest, { log = false, lowest = 1 } = {}) {
     const common = {
         axisLabel: { ...axisText(), formatter: (y) => tick(y, unit), hideOverlap: true },
+        axisLine: { ...axisLine(), onZero: false },
         splitLine: { lineStyle: { color: resolved('var(--line)') } },
     };
     if (log) return { type: 'log', logBase: 10, min: 10 ** Math.floor(Math.log10(lowest)), ...common };
