@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/memory.h"
+#include "common/spill_memory.h"
 
 #define LARGE                                                                                                \
     ((size_t)1 << 20) /* charges from here on look at what the process holds, however lately it was */
@@ -28,6 +29,29 @@ void sta_account_init_part(struct sta_account *account, struct sta_account *pare
                                     .parent = parent};
 }
 
+void sta_account_limit_texts(struct sta_account *account, size_t limit, const char *folder)
+{
+    account->limit = STA_MIN(account->limit, limit);
+    if (account->spill == NULL && folder != NULL && folder[0] != '\0')
+        account->spill = sta_spill_memory_create(
+            folder, STA_MIN(account->limit, SIZE_MAX / STA_TEXTS_ON_DISK) * STA_TEXTS_ON_DISK);
+}
+
+void sta_account_init_texts(struct sta_account *account, size_t limit, const char *folder,
+                            struct sta_account *parent)
+{
+    sta_account_init_part(account, parent);
+    account->setting = "query_memory";
+    sta_account_limit_texts(account, limit, folder);
+}
+
+void sta_account_detach(struct sta_account *account)
+{
+    STA_ASSERT(account->is_part);
+    sta_account_release(account->parent, atomic_load(&account->used));
+    account->parent = NULL;
+}
+
 void sta_account_fini(struct sta_account *account)
 {
     STA_ASSERT(atomic_load(&account->used) == 0);
@@ -39,6 +63,8 @@ void sta_account_close(struct sta_account *account)
     sta_account_release(account, atomic_load(&account->used));
     if (account->parent != NULL && !account->is_part)
         atomic_fetch_sub(&account->parent->children, 1);
+    sta_spill_memory_destroy(account->spill);
+    account->spill = NULL;
 }
 
 static void note_peak(struct sta_account *account, size_t used)
@@ -220,7 +246,7 @@ void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, 
         return NULL;
     }
     if (sta_account_charge(account, bytes, what, err) != STA_OK)
-        return NULL;
+        return account->spill != NULL ? sta_spill_memory_take(account->spill, bytes, err) : NULL;
     void *memory = sta_try_alloc(bytes);
     if (memory == NULL) {
         sta_account_release(account, bytes);
@@ -230,6 +256,17 @@ void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, 
     /* The allocator may hand out a little more than was asked for. */
     sta_account_overdraw(account, malloc_usable_size(memory) - bytes);
     return memory;
+}
+
+/* Bytes in a file, or 0. */
+static size_t spilled(const struct sta_account *account, const void *memory)
+{
+    return account != NULL && account->spill != NULL ? sta_spill_memory_size(account->spill, memory) : 0;
+}
+
+size_t sta_account_charged(const struct sta_account *account, void *memory)
+{
+    return spilled(account, memory) > 0 ? 0 : malloc_usable_size(memory);
 }
 
 void *sta_account_calloc(struct sta_account *account, size_t count, size_t size, const char *what,
@@ -252,7 +289,13 @@ void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t
 
 void *sta_account_alloc_small(struct sta_account *account, size_t count, size_t size)
 {
-    void *memory = sta_alloc_array(count, size);
+    struct sta_error ignored = STA_ERROR_INIT;
+    void *memory = NULL;
+    if (account != NULL && account->spill != NULL)
+        memory = sta_account_calloc(account, count, size, "the first of some texts", &ignored);
+    if (memory != NULL)
+        return memory;
+    memory = sta_alloc_array(count, size);
     sta_account_overdraw(account, malloc_usable_size(memory));
     return memory;
 }
@@ -263,7 +306,8 @@ void *sta_account_realloc(struct sta_account *account, void *old, size_t count, 
     void *memory = sta_account_alloc(account, count, size, what, err);
     if (memory == NULL || old == NULL)
         return memory;
-    memcpy(memory, old, STA_MIN(malloc_usable_size(old), count * size));
+    const size_t in_file = spilled(account, old);
+    memcpy(memory, old, STA_MIN(in_file > 0 ? in_file : malloc_usable_size(old), count * size));
     sta_account_free(account, old);
     return memory;
 }
@@ -271,6 +315,8 @@ void *sta_account_realloc(struct sta_account *account, void *old, size_t count, 
 void sta_account_free(struct sta_account *account, void *memory)
 {
     if (memory == NULL)
+        return;
+    if (account != NULL && account->spill != NULL && sta_spill_memory_give(account->spill, memory))
         return;
     sta_account_release(account, malloc_usable_size(memory));
     sta_free(memory);

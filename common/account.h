@@ -23,6 +23,8 @@
 
 #include "common/error.h"
 
+struct sta_spill_memory; /* spill_memory.h */
+
 struct sta_account {
     const char *setting; /* named when a charge is refused; static */
     size_t limit;        /* bytes */
@@ -39,8 +41,9 @@ struct sta_account {
      * allocator keeps).  Past limit and margin charges and checks are refused whatever is counted.  0: what
      * the process holds is not looked at. */
     size_t margin;
-    _Atomic int failing;      /* the sticky failure: 0 none, 1 being noted, 2 noted */
-    struct sta_error failure; /* once noted */
+    struct sta_spill_memory *spill; /* where memory lies that is refused; NULL: it is refused */
+    _Atomic int failing;            /* the sticky failure: 0 none, 1 being noted, 2 noted */
+    struct sta_error failure;       /* once noted */
 };
 
 /** @parent: NULL for none; must outlive the account. */
@@ -49,6 +52,18 @@ void sta_account_init(struct sta_account *account, size_t limit, const char *set
 /** An account with the limit and setting of @parent, for what lives and fails together within it, such as the
  * names of a trace: nobody who could be waited for.  NULL: none. */
 void sta_account_init_part(struct sta_account *account, struct sta_account *parent);
+/* Bytes of disk for each byte of memory that distinct texts may take. */
+#define STA_TEXTS_ON_DISK 256
+
+/** A part of @parent for distinct texts and what is kept by text: what is more than @limit bytes, or does not
+ * fit the parent, lies in a file in @folder, up to STA_TEXTS_ON_DISK times the limit, and is not counted.
+ * @folder: copied; NULL or empty: it is refused.  End it when its memory is freed. */
+void sta_account_init_texts(struct sta_account *account, size_t limit, const char *folder,
+                            struct sta_account *parent);
+/** The same for one that was made without a folder, before it is used by several threads. */
+void sta_account_limit_texts(struct sta_account *account, size_t limit, const char *folder);
+/** What it holds is no longer counted in its parent, which may end before it. */
+void sta_account_detach(struct sta_account *account);
 /** Everything must have been released: a rest is a leak, and aborts. */
 void sta_account_fini(struct sta_account *account);
 /** Ends an account whose memory is freed, or counted elsewhere by now: a rest is released. */
@@ -80,6 +95,8 @@ size_t sta_account_left(const struct sta_account *account);
  * fit) or STA_ENOMEM in @err.  Free with sta_account_free of the same account.  Context: any thread. */
 void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, const char *what,
                         struct sta_error *err);
+/** Bytes of such memory that are charged; 0 of what lies in a file. */
+size_t sta_account_charged(const struct sta_account *account, void *memory);
 /** The same, zeroed. */
 void *sta_account_calloc(struct sta_account *account, size_t count, size_t size, const char *what,
                          struct sta_error *err);
@@ -96,7 +113,8 @@ void sta_account_free(struct sta_account *account, void *memory); /* NULL allowe
  * Context: any thread.  @account must be one that ends with the work, never the daemon's own.
  */
 void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what);
-/** Zeroed memory of a few KiB that is overdrawn and cannot be refused: the first piece of a container. */
+/** Zeroed memory of a few KiB that cannot be refused, so it is overdrawn if need be: the first piece of a
+ * container. */
 void *sta_account_alloc_small(struct sta_account *account, size_t count, size_t size);
 /** Makes @err the sticky failure of the account, if it has none yet. */
 void sta_account_fail(struct sta_account *account, const struct sta_error *err);

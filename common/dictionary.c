@@ -16,7 +16,6 @@
  * sticky failure. */
 #include "common/dictionary_private.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -75,7 +74,8 @@ static void *take(struct sta_dictionary *dictionary, size_t size)
 {
     void *memory = sta_account_alloc_sticky(dictionary->account, size, 1, WHAT);
     if (memory != NULL)
-        atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(memory), memory_order_relaxed);
+        atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, memory),
+                                  memory_order_relaxed);
     return memory;
 }
 
@@ -83,7 +83,8 @@ static void *take(struct sta_dictionary *dictionary, size_t size)
 static void *take_small(struct sta_dictionary *dictionary, size_t size)
 {
     void *memory = sta_account_alloc_small(dictionary->account, 1, size);
-    atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(memory), memory_order_relaxed);
+    atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, memory),
+                              memory_order_relaxed);
     return memory;
 }
 
@@ -108,7 +109,7 @@ struct sta_dictionary *sta_dictionary_create_in(struct sta_account *account)
     struct sta_dictionary *dictionary = sta_account_alloc_small(account, 1, sizeof *dictionary);
     pthread_mutex_init(&dictionary->lock, NULL);
     dictionary->account = account;
-    atomic_init(&dictionary->bytes, malloc_usable_size(dictionary));
+    atomic_init(&dictionary->bytes, sta_account_charged(account, dictionary));
     struct table *table = take_small(dictionary, table_bytes(FIRST_SLOTS));
     table->capacity = FIRST_SLOTS;
     atomic_init(&dictionary->table, table);
@@ -225,7 +226,8 @@ static bool put_appended(struct sta_dictionary *dictionary)
     struct table *table = sta_account_calloc(dictionary->account, table_bytes(capacity), 1, WHAT, &ignored);
     if (table == NULL)
         return false;
-    atomic_fetch_add_explicit(&dictionary->bytes, malloc_usable_size(table), memory_order_relaxed);
+    atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, table),
+                              memory_order_relaxed);
     table->capacity = capacity;
     replace_table(dictionary, table, count);
     atomic_store_explicit(&dictionary->appended, false, memory_order_release);

@@ -93,9 +93,9 @@ int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, siz
                    uint32_t *value_count, struct sta_pool *pool, struct sta_error *err)
 {
     struct sta_ranks ranks;
-    struct sta_texts *texts = sta_texts_create();
+    struct sta_texts *texts = sta_texts_create(pool->account);
     const uint64_t first = (uint64_t)sta_texts_dictionary(texts, dictionary) << 32;
-    int rc = sta_ranks_init(&ranks, texts, pool->account, err);
+    int rc = sta_ranks_init(&ranks, texts, err);
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (items[i] != STA_NO_CODE)
             sta_ranks_mark(&ranks, first | items[i]);

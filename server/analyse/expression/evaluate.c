@@ -7,20 +7,16 @@
 
 /* ---- evaluators */
 
-#define MOST_TEXT_BYTES ((uint64_t)256 << 20) /* unless told otherwise */
-
 struct sta_evaluator *sta_evaluator_create(void)
 {
     struct sta_evaluator *evaluator = sta_alloc(sizeof *evaluator);
-    evaluator->most_text_bytes = MOST_TEXT_BYTES;
     sta_text_scratch_init(&evaluator->scratch);
     return evaluator;
 }
 
-void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel, uint64_t text_bytes)
+void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel)
 {
     evaluator->cancel = cancel;
-    evaluator->most_text_bytes = text_bytes;
 }
 
 static void free_registers(struct sta_register *registers, size_t count)

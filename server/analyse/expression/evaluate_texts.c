@@ -19,24 +19,11 @@ static uint32_t cell_index(uint32_t code)
 
 /* ---- texts that are made */
 
-#define TEXT_COST                                                                                            \
-    64 /* bytes that a dictionary takes for a text beside its own, about, with the memo of who reads it */
-
-/* What rows can make of texts has no end, so it is counted text by text, before a whole batch is held. */
+/* What rows can make of texts has no end, so it is looked at text by text, before a whole batch is held. */
 static int keep_text(struct sta_run *run, const char *bytes, size_t length, uint32_t *code)
 {
-    struct sta_dictionary *own = run->program->dictionaries[run->index];
-    uint32_t before = sta_dictionary_count(own);
-    *code = sta_dictionary_intern(own, bytes, length);
-    if (*code < before)
-        return 0;
-    uint64_t more = length + TEXT_COST, most = run->evaluator->most_text_bytes;
-    if (atomic_fetch_add_explicit(&run->program->text_bytes, more, memory_order_relaxed) + more <= most)
-        return 0;
-    return sta_fail(run->err, STA_ELIMIT,
-                    "the distinct texts that an expression makes take more than %.0f MiB (setting "
-                    "query_memory); make fewer of them, or shorter ones",
-                    (double)most / 1048576);
+    *code = sta_dictionary_intern(run->program->dictionaries[run->index], bytes, length);
+    return sta_account_failure(&run->program->texts, run->err);
 }
 
 /* ---- computing what is not known */
@@ -144,10 +131,10 @@ static bool look_up(const struct sta_run *run, const struct sta_memo_cells *cell
 static int apply_call(struct sta_run *run, const struct sta_text_call *call, const struct sta_lane *lane,
                       void *values)
 {
-    const struct sta_memo_cells *cells = sta_memo_cells(run->program->memos[run->index], lane->texts);
+    const struct sta_memo_cells *cells =
+        sta_memo_cells(run->program->memos[run->index], lane->texts, run->err);
     if (cells == NULL)
-        return sta_fail(run->err, STA_ENOMEM, "no memory to remember %u texts",
-                        sta_dictionary_count(lane->texts));
+        return run->err->status;
     if (look_up(run, cells, lane->values, values))
         return 0;
     int rc = compute_unknown(run, call, cells, lane);

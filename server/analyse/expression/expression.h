@@ -85,19 +85,16 @@ struct sta_program;
 STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
                                      struct sta_error *err);
 void sta_program_destroy(struct sta_program *program);
-/** Memory of the distinct texts that it has made so far, about.  Context: any thread. */
-uint64_t sta_program_text_bytes(const struct sta_program *program);
+/** Before it runs: the distinct texts that it makes, and what it remembers by text, may take @bytes of
+ * memory; more lies in files in @spill_folder, or ends runs with STA_ELIMIT if that is NULL.  Unless this is
+ * called, 256 MiB and NULL. */
+void sta_program_limit(struct sta_program *program, size_t bytes, const char *spill_folder);
 
 /* One thread's scratch memory for programs. */
 struct sta_evaluator;
 struct sta_evaluator *sta_evaluator_create(void);
-/**
- * sta_evaluator_watch - bound what runs with it may take
- * @cancel: they end with STA_ECANCELLED, soon, when it becomes true; NULL: never
- * @text_bytes: they end with STA_ELIMIT when the texts that one program has made take more; unless this is
- * called, 256 MiB
- */
-void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel, uint64_t text_bytes);
+/** @cancel: runs with it end with STA_ECANCELLED, soon, when it becomes true; NULL: never. */
+void sta_evaluator_watch(struct sta_evaluator *evaluator, const _Atomic bool *cancel);
 void sta_evaluator_destroy(struct sta_evaluator *evaluator);
 
 /** Gives the values of a column for the rows being evaluated.  @column: index in the schema.  The vector's

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 struct entry {
@@ -15,26 +16,28 @@ struct entry {
 struct sta_memo {
     enum sta_type type;
     bool when_missing;
+    struct sta_account *account;
     _Atomic(struct entry *) first; /* one per dictionary, few */
     pthread_mutex_t lock;          /* held to add an entry or cells */
 };
 
-struct sta_memo *sta_memo_create(enum sta_type type, bool when_missing)
+struct sta_memo *sta_memo_create(enum sta_type type, bool when_missing, struct sta_account *account)
 {
     struct sta_memo *memo = sta_alloc(sizeof *memo);
     memo->type = type;
     memo->when_missing = when_missing;
+    memo->account = account;
     pthread_mutex_init(&memo->lock, NULL);
     return memo;
 }
 
-static void free_cells(struct sta_memo_cells *cells)
+static void free_cells(const struct sta_memo *memo, struct sta_memo_cells *cells)
 {
     while (cells != NULL) {
         struct sta_memo_cells *older = cells->older;
-        free(cells->marks);
-        free(cells->values);
-        free(cells->codes);
+        sta_account_free(memo->account, cells->marks);
+        sta_account_free(memo->account, cells->values);
+        sta_account_free(memo->account, cells->codes);
         free(cells);
         cells = older;
     }
@@ -47,7 +50,7 @@ void sta_memo_destroy(struct sta_memo *memo)
     struct entry *entry = atomic_load(&memo->first);
     while (entry != NULL) {
         struct entry *next = entry->next;
-        free_cells(atomic_load(&entry->cells));
+        free_cells(memo, atomic_load(&entry->cells));
         free(entry);
         entry = next;
     }
@@ -55,20 +58,25 @@ void sta_memo_destroy(struct sta_memo *memo)
     free(memo);
 }
 
-/* calloc: pages that no code touches are never made. */
-static struct sta_memo_cells *create_cells(const struct sta_memo *memo, size_t capacity)
+static void *take(const struct sta_memo *memo, size_t count, size_t size, struct sta_error *err)
+{
+    return sta_account_calloc(memo->account, count, size, "what is remembered of texts", err);
+}
+
+static struct sta_memo_cells *create_cells(const struct sta_memo *memo, size_t capacity,
+                                           struct sta_error *err)
 {
     struct sta_memo_cells *cells = sta_alloc(sizeof *cells);
     bool valued = memo->type == STA_TYPE_INT || memo->type == STA_TYPE_FLOAT;
     cells->capacity = capacity;
     if (memo->type == STA_TYPE_TEXT)
-        cells->codes = calloc(capacity, sizeof *cells->codes);
+        cells->codes = take(memo, capacity, sizeof *cells->codes, err);
     else
-        cells->marks = calloc(capacity, sizeof *cells->marks);
+        cells->marks = take(memo, capacity, sizeof *cells->marks, err);
     if (valued)
-        cells->values = calloc(capacity, sizeof *cells->values);
+        cells->values = take(memo, capacity, sizeof *cells->values, err);
     if ((cells->codes == NULL && cells->marks == NULL) || (valued && cells->values == NULL)) {
-        free_cells(cells);
+        free_cells(memo, cells);
         return NULL;
     }
     if (cells->codes != NULL)
@@ -113,7 +121,7 @@ static struct entry *add_entry(struct sta_memo *memo, const struct sta_dictionar
 }
 
 static const struct sta_memo_cells *grow(struct sta_memo *memo, const struct sta_dictionary *dictionary,
-                                         size_t need)
+                                         size_t need, struct sta_error *err)
 {
     pthread_mutex_lock(&memo->lock);
     struct entry *entry = find_entry(memo, dictionary);
@@ -122,7 +130,7 @@ static const struct sta_memo_cells *grow(struct sta_memo *memo, const struct sta
     struct sta_memo_cells *old = atomic_load_explicit(&entry->cells, memory_order_relaxed);
     struct sta_memo_cells *cells = old;
     if (old == NULL || old->capacity < need) {
-        cells = create_cells(memo, old == NULL ? need : need * 2);
+        cells = create_cells(memo, old == NULL ? need : need * 2, err);
         if (cells != NULL) {
             if (old != NULL)
                 copy_known(old, cells);
@@ -134,11 +142,12 @@ static const struct sta_memo_cells *grow(struct sta_memo *memo, const struct sta
     return cells;
 }
 
-const struct sta_memo_cells *sta_memo_cells(struct sta_memo *memo, const struct sta_dictionary *dictionary)
+const struct sta_memo_cells *sta_memo_cells(struct sta_memo *memo, const struct sta_dictionary *dictionary,
+                                            struct sta_error *err)
 {
     size_t need = (size_t)sta_dictionary_count(dictionary) + 1;
     struct entry *entry = find_entry(memo, dictionary);
     struct sta_memo_cells *cells =
         entry != NULL ? atomic_load_explicit(&entry->cells, memory_order_acquire) : NULL;
-    return cells != NULL && cells->capacity >= need ? cells : grow(memo, dictionary, need);
+    return cells != NULL && cells->capacity >= need ? cells : grow(memo, dictionary, need, err);
 }

@@ -26,10 +26,12 @@ struct sta_memo_cells {
 };
 
 struct sta_memo;
-/** @type: of the results; @when_missing: what a test gives for a missing text */
-struct sta_memo *sta_memo_create(enum sta_type type, bool when_missing);
+/** @type: of the results; @when_missing: what a test gives for a missing text; @account: charged with cells
+ */
+struct sta_memo *sta_memo_create(enum sta_type type, bool when_missing, struct sta_account *account);
 void sta_memo_destroy(struct sta_memo *memo);
-/** Cells for every text that the dictionary holds now; NULL when memory is short. */
-const struct sta_memo_cells *sta_memo_cells(struct sta_memo *memo, const struct sta_dictionary *dictionary);
+/** Cells for every text that the dictionary holds now; NULL with STA_ELIMIT, STA_ENOSPC or STA_ENOMEM. */
+const struct sta_memo_cells *sta_memo_cells(struct sta_memo *memo, const struct sta_dictionary *dictionary,
+                                            struct sta_error *err);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TEXT_BYTES ((size_t)256 << 20) /* unless told otherwise */
+
 static _Atomic uint64_t serials;
 
 /* ---- registers: a step takes one that no later step reads any more */
@@ -90,9 +92,9 @@ static void add_memory(struct sta_program *program, uint32_t index)
     bool choice = node->operation == STA_OP_WHERE_T || node->operation == STA_OP_COALESCE_T;
     if (node->operation == STA_OP_CALL || choice)
         program->memos[index] =
-            sta_memo_create((enum sta_type)node->type, !choice && node->call->when_missing);
+            sta_memo_create((enum sta_type)node->type, !choice && node->call->when_missing, &program->texts);
     if (node->type == STA_TYPE_TEXT)
-        program->dictionaries[index] = sta_dictionary_create();
+        program->dictionaries[index] = sta_dictionary_create_in(&program->texts);
 }
 
 static void add_node(struct sta_program *program, struct allocator *allocator, uint32_t index)
@@ -115,6 +117,7 @@ struct sta_program *sta_program_of(struct sta_tree *tree, uint32_t root)
     size_t most = (size_t)root + 1;
     program->tree = sta_tree_retain(tree);
     program->root = root;
+    sta_account_init_texts(&program->texts, MOST_TEXT_BYTES, NULL, NULL);
     program->serial = atomic_fetch_add(&serials, 1) + 1;
     program->steps = sta_alloc_array(most, sizeof *program->steps);
     program->columns = sta_alloc_array(most, sizeof *program->columns);
@@ -143,9 +146,10 @@ int sta_program_create(const struct sta_expression *expression, struct sta_progr
     return 0;
 }
 
-uint64_t sta_program_text_bytes(const struct sta_program *program)
+void sta_program_limit(struct sta_program *program, size_t bytes, const char *spill_folder)
 {
-    return atomic_load_explicit(&program->text_bytes, memory_order_relaxed);
+    program->texts.limit = bytes;
+    sta_account_limit_texts(&program->texts, bytes, spill_folder);
 }
 
 void sta_program_destroy(struct sta_program *program)
@@ -166,6 +170,7 @@ void sta_program_destroy(struct sta_program *program)
     free(program->constant_lanes);
     free(program->memos);
     free(program->dictionaries);
+    sta_account_close(&program->texts);
     sta_tree_release(program->tree);
     free(program);
 }

@@ -4,6 +4,7 @@
 
 #include "analyse/expression/kernels.h"
 #include "analyse/expression/memo.h"
+#include "common/account.h"
 
 #define STA_RESULT_REGISTER UINT32_MAX
 
@@ -26,7 +27,7 @@ struct sta_program {
     size_t constant_count;
     struct sta_memo **memos;              /* by node; of those that remember */
     struct sta_dictionary **dictionaries; /* by node; of those that make texts */
-    _Atomic uint64_t text_bytes;          /* of all these texts, about */
+    struct sta_account texts;             /* of all these */
 };
 
 /* Values of a minibatch being computed. */
@@ -55,7 +56,6 @@ struct sta_recent {
 
 struct sta_evaluator {
     const _Atomic bool *cancel; /* or NULL */
-    uint64_t most_text_bytes;   /* of a program */
     struct sta_lane *lanes;     /* by node */
     size_t lane_capacity;
     struct sta_register *registers;

@@ -2,8 +2,8 @@
  *
  * DESIGN.  A column of a batch is its values side by side, and behind them a byte a row that says which are
  * missing, if some are.  The last batch is filled in buffers of full size; a full one is copied to what it
- * takes, or written to the spill file once the memory is used up.  Texts stay in memory, once each: a batch
- * holds codes of the materialized's own dictionaries. */
+ * takes, or written to the spill file once the memory is used up.  A batch holds codes of the materialized's
+ * own dictionaries, which have each text once. */
 #include "analyse/operators/materialized.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ struct sta_materialized {
     struct sta_spill *spill;
     struct piece *pieces; /* by batch, then column */
     size_t piece_capacity, batch_count;
-    struct sta_account account; /* of texts and what translates them, until all rows are there */
+    struct sta_account account; /* of texts and what translates them */
     struct sta_state_arena arena;
     uint64_t rows;
     uint32_t filled; /* rows of the batch being filled */
@@ -70,7 +70,7 @@ struct sta_materialized *sta_materialized_create(const struct sta_column_info *c
     materialized->told = sta_alloc_array(column_count + 1, sizeof *materialized->told);
     materialized->column_count = column_count;
     materialized->memory = memory;
-    sta_account_init_part(&materialized->account, account);
+    sta_account_init_texts(&materialized->account, STA_MAX(memory, LEAST_TEXTS), spill_folder, account);
     materialized->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     for (size_t i = 0; i < column_count; i++) {
         struct column *column = &materialized->columns[i];
@@ -142,27 +142,9 @@ static int put_away(struct sta_materialized *materialized, const void *bytes, si
     return sta_spill_write(materialized->spill, bytes, size, err);
 }
 
-/* Texts can't go to the disk: they are bounded by what all rows may take. */
-static int check_texts(const struct sta_materialized *materialized, struct sta_error *err)
-{
-    uint64_t bytes = 0, most = STA_MAX(materialized->memory, LEAST_TEXTS) * 4;
-    for (size_t i = 0; i < materialized->column_count; i++)
-        if (materialized->columns[i].texts != NULL)
-            bytes += sta_dictionary_bytes(materialized->columns[i].texts);
-    if (bytes <= most)
-        return 0;
-    return sta_fail(
-        err, STA_ELIMIT,
-        "the distinct texts of a result take more than %.0f MiB (setting query_memory); ask for fewer of "
-        "them, or for shorter ones",
-        (double)most / 1048576);
-}
-
 static int end_batch(struct sta_materialized *materialized, struct sta_error *err)
 {
-    int rc = check_texts(materialized, err);
-    if (rc != 0)
-        return rc;
+    int rc = STA_OK;
     size_t need = (materialized->batch_count + 1) * materialized->column_count,
            old = materialized->piece_capacity;
     STA_GROW(materialized->pieces, materialized->piece_capacity, need);
@@ -300,13 +282,9 @@ int sta_materialized_append(struct sta_materialized *materialized, const struct 
 int sta_materialized_seal(struct sta_materialized *materialized, struct sta_error *err)
 {
     int rc = materialized->filled > 0 ? end_batch(materialized, err) : 0;
-    for (size_t i = 0; i < materialized->column_count; i++) {
+    for (size_t i = 0; i < materialized->column_count; i++)
         drop_filling(materialized, &materialized->columns[i]);
-        if (materialized->columns[i].texts != NULL) /* results are counted as a whole, and outlive requests */
-            sta_dictionary_count_in(materialized->columns[i].texts, NULL);
-    }
-    sta_account_close(&materialized->account);
-    sta_account_init_part(&materialized->account, NULL);
+    sta_account_detach(&materialized->account); /* results are counted as a whole, and outlive requests */
     return rc;
 }
 

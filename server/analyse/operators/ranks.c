@@ -10,9 +10,10 @@
 
 #include "common/memory.h"
 
-struct sta_texts *sta_texts_create(void)
+struct sta_texts *sta_texts_create(struct sta_account *account)
 {
     struct sta_texts *texts = sta_alloc(sizeof *texts);
+    texts->account = account;
     pthread_mutex_init(&texts->lock, NULL);
     return texts;
 }
@@ -60,7 +61,7 @@ void sta_texts_close(struct sta_texts *texts)
         return;
     }
     if (texts->own == NULL)
-        texts->own = sta_dictionary_create();
+        texts->own = sta_dictionary_create_in(texts->account);
     texts->results = texts->own;
 }
 
@@ -159,17 +160,16 @@ static void sort_items(struct item *items, size_t count, uint32_t depth, unsigne
 
 /* ---- ranks */
 
-int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts, struct sta_account *account,
-                   struct sta_error *err)
+int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts, struct sta_error *err)
 {
     uint32_t count = atomic_load_explicit(&texts->count, memory_order_acquire);
-    *ranks = (struct sta_ranks){.texts = texts, .dictionary_count = count, .account = account};
+    *ranks = (struct sta_ranks){.texts = texts, .dictionary_count = count};
     ranks->of_code = sta_alloc_array(count, sizeof *ranks->of_code);
     ranks->code_count = sta_alloc_array(count, sizeof *ranks->code_count);
     for (uint32_t d = 0; d < count; d++) {
         const uint32_t codes = sta_dictionary_count(atomic_load(&texts->dictionaries[d]));
         ranks->of_code[d] =
-            sta_account_calloc(account, codes, sizeof **ranks->of_code, "ranks of texts", err);
+            sta_account_calloc(texts->account, codes, sizeof **ranks->of_code, "ranks of texts", err);
         if (ranks->of_code[d] == NULL)
             return err->status;
         ranks->code_count[d] = codes;
@@ -179,11 +179,12 @@ int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts, struct sta_
 
 void sta_ranks_fini(struct sta_ranks *ranks)
 {
+    struct sta_account *account = ranks->texts != NULL ? ranks->texts->account : NULL;
     for (uint32_t d = 0; d < ranks->dictionary_count; d++)
-        sta_account_free(ranks->account, ranks->of_code[d]);
+        sta_account_free(account, ranks->of_code[d]);
     free(ranks->of_code);
     free(ranks->code_count);
-    sta_account_free(ranks->account, ranks->numbers);
+    sta_account_free(account, ranks->numbers);
     *ranks = (struct sta_ranks){0};
 }
 
@@ -217,10 +218,11 @@ static void list_marked(const struct sta_ranks *ranks, struct item *items)
 int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
 {
     const size_t count = count_marked(ranks);
-    struct item *items = sta_account_alloc(ranks->account, count, sizeof *items, "ranks of texts", err);
+    struct sta_account *account = ranks->texts->account;
+    struct item *items = sta_account_alloc(account, count, sizeof *items, "ranks of texts", err);
     if (items == NULL)
         return err->status;
-    ranks->numbers = sta_account_alloc(ranks->account, count, sizeof *ranks->numbers, "ranks of texts", err);
+    ranks->numbers = sta_account_alloc(account, count, sizeof *ranks->numbers, "ranks of texts", err);
     if (ranks->numbers != NULL) {
         list_marked(ranks, items);
         sort_items(items, count, 0, 0);
@@ -230,6 +232,6 @@ int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
             ranks->numbers[ranks->count++] = items[i].number;
         ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
     }
-    sta_account_free(ranks->account, items);
+    sta_account_free(account, items);
     return ranks->numbers != NULL ? STA_OK : err->status;
 }

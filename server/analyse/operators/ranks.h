@@ -20,11 +20,13 @@
 struct sta_texts {
     _Atomic(const struct sta_dictionary *) dictionaries[STA_MOST_DICTIONARIES];
     _Atomic uint32_t count;
-    pthread_mutex_t lock;       /* held to add a dictionary */
-    struct sta_dictionary *own; /* where results lie when there are several; made by sta_texts_close */
+    pthread_mutex_t lock;        /* held to add a dictionary */
+    struct sta_account *account; /* of what is kept by text */
+    struct sta_dictionary *own;  /* where results lie when there are several; made by sta_texts_close */
     const struct sta_dictionary *results; /* the only one, or own */
 };
-struct sta_texts *sta_texts_create(void);
+/** @account: charged with ranks and with texts of results; should be one of sta_account_init_texts. */
+struct sta_texts *sta_texts_create(struct sta_account *account);
 void sta_texts_destroy(struct sta_texts *texts); /* NULL allowed */
 /** Number of a dictionary.  Context: any thread. */
 uint32_t sta_texts_dictionary(struct sta_texts *texts, const struct sta_dictionary *dictionary);
@@ -51,12 +53,10 @@ struct sta_ranks {
     uint32_t *code_count; /* by dictionary */
     uint64_t *numbers;    /* by rank: one of the numbers of the text */
     uint32_t count;       /* of ranks */
-    struct sta_account *account;
 };
-/** Memory for all codes there are now, none of which occurs.  Several threads may mark.  @account: charged;
- * NULL allowed.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM.  Fini also after a failure. */
-STA_MUSTCHECK int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts,
-                                 struct sta_account *account, struct sta_error *err);
+/** Memory for all codes there are now, none of which occurs.  Several threads may mark.
+ * Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM, STA_ENOSPC.  Fini also after a failure. */
+STA_MUSTCHECK int sta_ranks_init(struct sta_ranks *ranks, struct sta_texts *texts, struct sta_error *err);
 void sta_ranks_fini(struct sta_ranks *ranks);
 static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
 {

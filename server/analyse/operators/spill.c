@@ -1,36 +1,20 @@
-/* Files without names: the bytes go when the last who holds the file is gone, so a crash leaves nothing
- * behind.
- *
- * A file is a stream of frames (frames.h), all full; what does not fill one is held in memory.  So the frame
+/* A file is a stream of frames (frames.h), all full; what does not fill one is held in memory.  So the frame
  * of any byte is known, and what comes back from the disk is checked frame by frame.
- *
- * All files of the process together never grow beyond what is still free beside them, so what is spilled
- * takes at most half of the space that was free, however many questions spill. */
+ */
 #include "analyse/operators/spill.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "analyse/operators/frames.h"
-#include "common/files.h"
 #include "common/memory.h"
-
-#define LOOK_BYTES ((uint64_t)16 << 20) /* how much is written between two looks at the free space */
-
-static _Atomic uint64_t spilled_in_all; /* bytes of all files there are */
+#include "common/spill_file.h"
 
 struct sta_spill {
-    int fd;
-    char *folder;            /* for messages */
-    uint64_t looked;         /* size at the last look; of the one who writes */
-    _Atomic uint64_t size;   /* readers on other threads see what was written before */
+    struct sta_spill_file file;
     _Atomic uint64_t frames; /* in the file */
     pthread_mutex_t lock;    /* over the tail, and the step from it to the file */
     uint8_t tail[STA_FRAME_PAYLOAD];
@@ -53,31 +37,14 @@ static void add_frame(struct frames *frames, void *payload)
     frames->count++;
 }
 
-/* Where the file system has no O_TMPFILE, a name that is there for a moment. */
-static int open_nameless(const char *folder)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-        return fd;
-    char *path = sta_sprintf("%s/spill-XXXXXX", folder);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    return fd;
-}
-
 int sta_spill_create(const char *folder, struct sta_spill **spill, struct sta_error *err)
 {
-    int rc = sta_folder_create(folder, err);
+    struct sta_spill_file file;
+    int rc = sta_spill_file_open(&file, folder, err);
     if (rc != 0)
         return rc;
-    int fd = open_nameless(folder);
-    if (fd < 0)
-        return sta_fail_errno(err, errno, "cannot create a file in %s", folder);
     *spill = sta_alloc(sizeof **spill);
-    (*spill)->fd = fd;
-    (*spill)->folder = sta_strdup(folder);
+    (*spill)->file = file;
     pthread_mutex_init(&(*spill)->lock, NULL);
     return STA_OK;
 }
@@ -86,27 +53,9 @@ void sta_spill_destroy(struct sta_spill *spill)
 {
     if (spill == NULL)
         return;
-    close(spill->fd);
-    atomic_fetch_sub(&spilled_in_all, atomic_load(&spill->size));
+    sta_spill_file_close(&spill->file);
     pthread_mutex_destroy(&spill->lock);
-    free(spill->folder);
     free(spill);
-}
-
-static int look_at_free_space(struct sta_spill *spill, uint64_t size, struct sta_error *err)
-{
-    struct statvfs disk;
-    const uint64_t in_all = atomic_load(&spilled_in_all);
-    if (size < spill->looked + LOOK_BYTES || fstatvfs(spill->fd, &disk) != 0)
-        return STA_OK;
-    spill->looked = size;
-    if (in_all <= (uint64_t)disk.f_bavail * disk.f_frsize)
-        return STA_OK;
-    return sta_fail(
-        err, STA_ENOSPC,
-        "what does not fit the memory of this and other questions takes %.1f GiB in %s already, which "
-        "is half of the space that was free; narrow it by from and to, or by a filter",
-        (double)in_all / 1073741824, spill->folder);
 }
 
 /* All of some frames to or from the file, from frame @first on. */
@@ -116,15 +65,16 @@ static int move_frames(const struct sta_spill *spill, uint64_t first, struct fra
     struct iovec *part = frames->parts, *end = part + 2 * (size_t)frames->count;
     off_t at = (off_t)(first * STA_FRAME_BYTES);
     while (part < end) {
-        ssize_t n = writes ? pwritev(spill->fd, part, (int)(end - part), at)
-                           : preadv(spill->fd, part, (int)(end - part), at);
+        ssize_t n = writes ? pwritev(spill->file.fd, part, (int)(end - part), at)
+                           : preadv(spill->file.fd, part, (int)(end - part), at);
         if (n < 0 && errno != EINTR)
             return sta_fail_errno(err, errno,
                                   writes ? "cannot write %u frames into %s"
                                          : "cannot read %u frames of what was written into %s",
-                                  frames->count, spill->folder);
+                                  frames->count, spill->file.folder);
         if (n == 0)
-            return sta_fail(err, STA_EIO, "a file in %s is shorter than what was written", spill->folder);
+            return sta_fail(err, STA_EIO, "a file in %s is shorter than what was written",
+                            spill->file.folder);
         at += n > 0 ? n : 0;
         for (; part < end && n >= (ssize_t)part->iov_len; part++)
             n -= (ssize_t)part->iov_len;
@@ -169,10 +119,10 @@ static size_t add_to_tail(struct sta_spill *spill, uint64_t at, const uint8_t *b
 
 int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, struct sta_error *err)
 {
-    const uint64_t start = atomic_load_explicit(&spill->size, memory_order_relaxed);
+    const uint64_t start = atomic_load_explicit(&spill->file.size, memory_order_relaxed);
     const uint8_t *from = bytes;
     uint64_t at = start;
-    int rc = look_at_free_space(spill, start + size, err);
+    int rc = sta_spill_file_check(&spill->file, size, err);
     for (const uint8_t *end = from + size; rc == 0 && from < end;) {
         size_t part = (size_t)(end - from) / STA_FRAME_PAYLOAD;
         part = STA_MIN(part, (size_t)FRAMES_AT_ONCE);
@@ -189,8 +139,7 @@ int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, str
     }
     if (rc != 0)
         return rc;
-    atomic_fetch_add(&spilled_in_all, size);
-    atomic_store_explicit(&spill->size, at, memory_order_release);
+    sta_spill_file_grown(&spill->file, size);
     return STA_OK;
 }
 
@@ -235,7 +184,7 @@ static int read_frames(const struct sta_spill *spill, uint64_t offset, uint8_t *
         const bool whole = from >= offset && from + STA_FRAME_PAYLOAD <= offset + size;
         const uint8_t *payload = whole ? bytes + (from - offset) : edges[f != first];
         if (!sta_frame_is_whole(&frames.headers[f - first], f, payload))
-            return sta_fail(err, STA_EIO, "what was written into %s came back damaged", spill->folder);
+            return sta_fail(err, STA_EIO, "what was written into %s came back damaged", spill->file.folder);
         if (!whole && f == first)
             memcpy(bytes, payload + inside, STA_MIN(size, STA_FRAME_PAYLOAD - inside));
         else if (!whole)
@@ -267,5 +216,5 @@ int sta_spill_read(const struct sta_spill *spill, uint64_t offset, void *bytes, 
 
 uint64_t sta_spill_size(const struct sta_spill *spill)
 {
-    return atomic_load_explicit(&spill->size, memory_order_acquire);
+    return atomic_load_explicit(&spill->file.size, memory_order_acquire);
 }

@@ -33,6 +33,10 @@ int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct s
     for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
         if (request->sets[s].expression != NULL)
             rc = sta_program_create(request->sets[s].expression, &binding->programs[s], err);
+    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
+        if (binding->programs[s] != NULL)
+            sta_program_limit(binding->programs[s], budget->memory / 4 / request->set_count,
+                              budget->spill_folder);
     return rc;
 }
 
@@ -81,8 +85,7 @@ struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_bi
         .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
         .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
     };
-    sta_evaluator_watch(reader->evaluator, binding->budget->cancel,
-                        binding->budget->memory / STA_MAX(binding->request->set_count, 1));
+    sta_evaluator_watch(reader->evaluator, binding->budget->cancel);
     sort_sets(reader);
     return reader;
 }

@@ -121,6 +121,8 @@ static int bind_keys(struct sta_scope *scope, struct sta_error *err)
         int rc = sta_program_create(request->keys[k], &key->program, err);
         if (rc != 0)
             return rc;
+        sta_program_limit(key->program, scope->budget->memory / 4 / request->key_count,
+                          scope->budget->spill_folder);
     }
     return 0;
 }
@@ -219,8 +221,7 @@ struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsign
     worker->number = number;
     for (size_t k = 0; k < scope->key_count && scope->request->kind == STA_SCOPE_KEYS; k++) {
         worker->evaluators[k] = sta_evaluator_create();
-        sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel,
-                            scope->budget->memory / scope->key_count);
+        sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel);
     }
     if (scope->request->kind == STA_SCOPE_BIN)
         worker->bins = sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->bins);

@@ -148,7 +148,7 @@ struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, st
         scan->classes != NULL ? sta_classifier_create(scan->classes, visitor->reader) : NULL;
     if (filter != NULL) {
         visitor->evaluator = sta_evaluator_create();
-        sta_evaluator_watch(visitor->evaluator, budget->cancel, budget->memory);
+        sta_evaluator_watch(visitor->evaluator, budget->cancel);
     }
     visitor->classes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->classes);
     visitor->selected = sta_alloc_array(STA_BLOCK_ROWS, sizeof *visitor->selected);
@@ -251,6 +251,7 @@ int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget, s
         int rc = sta_program_create(scan->filter, &filter, err);
         if (rc != 0)
             return rc;
+        sta_program_limit(filter, budget->memory / 4, budget->spill_folder);
     }
     uint32_t *numbers;
     size_t count = sta_scan_choose(scan, &numbers);

@@ -10,6 +10,7 @@ struct sta_aggregation {
     struct sta_shape shape;
     struct sta_budget budget;
     char *spill_folder;
+    struct sta_account texts; /* what is kept by text */
     struct sta_group_limits limits;
     struct sta_group_worker **workers; /* each in memory of its own: they count for every row */
     unsigned worker_count;
@@ -22,7 +23,8 @@ int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct
                            const char *spill_folder, struct sta_aggregation **grouping, struct sta_error *err)
 {
     struct sta_aggregation *made = sta_alloc(sizeof *made);
-    sta_shape_init(&made->shape, spec);
+    sta_account_init_texts(&made->texts, budget->memory / 4, spill_folder, budget->account);
+    sta_shape_init(&made->shape, spec, &made->texts);
     made->budget = *budget;
     made->shape.cancel = budget->cancel;
     made->spill_folder = spill_folder != NULL ? sta_strdup(spill_folder) : NULL;
@@ -53,6 +55,7 @@ void sta_aggregation_destroy(struct sta_aggregation *grouping)
     sta_group_order_fini(&grouping->finish.order);
     sta_shape_fini(&grouping->shape);
     sta_dictionary_destroy(grouping->read_texts);
+    sta_account_close(&grouping->texts);
     free(grouping->spill_folder);
     free(grouping);
 }
@@ -113,7 +116,7 @@ int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct s
                                 struct sta_error *err)
 {
     if (grouping->read_texts == NULL)
-        grouping->read_texts = sta_dictionary_create_in(grouping->budget.account);
+        grouping->read_texts = sta_dictionary_create_in(&grouping->texts);
     return sta_group_read_state(&grouping->shape, grouping->workers[0], &grouping->limits,
                                 grouping->read_texts, &grouping->budget, source, err);
 }
@@ -157,7 +160,7 @@ int sta_group_finish_emit(struct sta_group_finish *finish, const struct sta_grou
 {
     size_t key_count = finish->shape->key_count;
     struct sta_vector *vectors = sta_alloc_array(batch->column_count, sizeof *vectors);
-    int rc = STA_OK;
+    int rc = sta_account_failure(finish->shape->texts, err);
     finish->groups += batch->rows;
     finish->too_large += batch->too_large;
     for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {

@@ -35,7 +35,7 @@ static int spill_worker(void *context, unsigned worker, size_t number, struct st
 static int collect(struct sta_group_finish *finish, struct queue *queue, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
+    int rc = sta_group_order_init(&finish->order, finish->shape, err);
     for (unsigned t = 0; t < finish->worker_count; t++) {
         struct sta_group_worker *worker = finish->workers[t];
         for (size_t r = 0; r < worker->run_count; r++) {

@@ -88,7 +88,7 @@ static int sort_all(struct pipeline *line, struct sta_error *err)
     collect_tables(line);
     line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
     line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
-    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
+    int rc = sta_group_order_init(&finish->order, finish->shape, err);
     finish->order.selects = true;
     if (rc == 0)
         rc = sta_tasks_run(finish->budget, line->table_count, survey_table, line, err);

@@ -58,7 +58,7 @@ struct sta_numbering *sta_numbering_create(const enum sta_type *types, size_t ke
     const struct sta_aggregation_spec spec = {.keys = types, .key_count = key_count, .keep_missing = true};
     STA_ASSERT(key_count >= 1 && key_count <= STA_NUMBERING_KEYS);
     memcpy(numbering->types, types, key_count * sizeof *types);
-    sta_shape_init(&numbering->shape, &spec);
+    sta_shape_init(&numbering->shape, &spec, NULL);
     numbering->account = budget->account;
     numbering->worker_count = sta_budget_workers(budget);
     numbering->locals = sta_alloc_array(numbering->worker_count, sizeof *numbering->locals);

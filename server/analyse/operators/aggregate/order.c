@@ -9,8 +9,7 @@
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 
-int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape,
-                         struct sta_account *account, struct sta_error *err)
+int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape, struct sta_error *err)
 {
     int rc = STA_OK;
     *order = (struct sta_group_order){.shape = shape};
@@ -18,10 +17,10 @@ int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *
     order->list_ranks = sta_alloc_array(shape->list_count, sizeof *order->list_ranks);
     for (size_t k = 0; rc == 0 && k < shape->key_count; k++)
         if (shape->key_texts[k] != NULL)
-            rc = sta_ranks_init(&order->key_ranks[k], shape->key_texts[k], account, err);
+            rc = sta_ranks_init(&order->key_ranks[k], shape->key_texts[k], err);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
         if (shape->lists[l].texts != NULL)
-            rc = sta_ranks_init(&order->list_ranks[l], shape->lists[l].texts, account, err);
+            rc = sta_ranks_init(&order->list_ranks[l], shape->lists[l].texts, err);
     return rc;
 }
 

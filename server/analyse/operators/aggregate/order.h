@@ -14,9 +14,9 @@ struct sta_group_order {
     bool selects;                 /* long lists of values are selected from, so they need not be sorted */
 };
 
-/** @account: what ranks are charged to; NULL allowed.  Fini also after a failure. */
+/** Fini also after a failure. */
 STA_MUSTCHECK int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape,
-                                       struct sta_account *account, struct sta_error *err);
+                                       struct sta_error *err);
 void sta_group_order_fini(struct sta_group_order *order);
 /** Notes what occurs in a table: texts in the order, ranges of keys in @ranges, to which it adds.  Several
  * threads may, each with ranges of its own. */

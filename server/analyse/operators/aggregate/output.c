@@ -9,7 +9,8 @@
 
 static uint32_t *codes_of_ranks(const struct sta_ranks *ranks, struct sta_error *err)
 {
-    uint32_t *codes = sta_account_alloc(ranks->account, ranks->count, sizeof *codes, "ranks of texts", err);
+    uint32_t *codes =
+        sta_account_alloc(ranks->texts->account, ranks->count, sizeof *codes, "ranks of texts", err);
     for (uint32_t rank = 0; codes != NULL && rank < ranks->count; rank++)
         codes[rank] = sta_texts_result(ranks->texts, ranks->numbers[rank]);
     return codes;
@@ -19,7 +20,8 @@ int sta_group_results_init(struct sta_group_results *results, const struct sta_s
                            const struct sta_group_order *order, struct sta_error *err)
 {
     int rc = STA_OK;
-    *results = (struct sta_group_results){.shape = shape, .order = order, .lists = sta_dictionary_create()};
+    *results = (struct sta_group_results){
+        .shape = shape, .order = order, .lists = sta_dictionary_create_in(shape->texts)};
     results->key_codes = sta_alloc_array(shape->key_count, sizeof *results->key_codes);
     for (size_t k = 0; rc == 0 && k < shape->key_count; k++)
         if (shape->key_texts[k] != NULL) {
@@ -34,7 +36,7 @@ void sta_group_results_fini(struct sta_group_results *results)
     if (results->shape == NULL)
         return;
     for (size_t k = 0; k < results->shape->key_count; k++)
-        sta_account_free(results->order->key_ranks[k].account, results->key_codes[k]);
+        sta_account_free(results->shape->texts, results->key_codes[k]);
     free(results->key_codes);
     sta_dictionary_destroy(results->lists);
 }

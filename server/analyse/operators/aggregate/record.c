@@ -114,7 +114,7 @@ static struct sta_texts *argument_texts(struct sta_shape *shape, uint32_t argume
     if (type != STA_TYPE_TEXT && type != STA_TYPE_LIST)
         return NULL;
     if (shape->argument_texts[argument] == NULL)
-        shape->argument_texts[argument] = sta_texts_create();
+        shape->argument_texts[argument] = sta_texts_create(shape->texts);
     return shape->argument_texts[argument];
 }
 
@@ -146,16 +146,18 @@ static void init_call(struct sta_shape *shape, uint32_t number, const struct sta
     join_list(shape, number);
 }
 
-void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *asked)
+void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *asked,
+                    struct sta_account *texts)
 {
     *shape = (struct sta_shape){.key_count = asked->key_count,
                                 .keep_missing = asked->keep_missing,
+                                .texts = texts,
                                 .call_count = asked->primitive_count};
     shape->key_types = sta_alloc_array(asked->key_count, sizeof *shape->key_types);
     shape->key_texts = sta_alloc_array(asked->key_count, sizeof *shape->key_texts);
     for (size_t k = 0; k < asked->key_count; k++) {
         shape->key_types[k] = asked->keys[k];
-        shape->key_texts[k] = asked->keys[k] == STA_TYPE_TEXT ? sta_texts_create() : NULL;
+        shape->key_texts[k] = asked->keys[k] == STA_TYPE_TEXT ? sta_texts_create(texts) : NULL;
     }
     for (size_t p = 0; p < asked->primitive_count; p++)
         shape->argument_count =

@@ -61,10 +61,13 @@ struct sta_shape {
     struct sta_texts **argument_texts; /* by argument; NULL where not TEXT */
     size_t argument_count;
     size_t record;              /* bytes of states */
+    struct sta_account *texts;  /* charged with what is kept by text */
     const _Atomic bool *cancel; /* asked by long sorts; NULL: never */
 };
 
-void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *asked);
+/** @texts: charged with what is kept by text; one of sta_account_init_texts, or NULL. */
+void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *asked,
+                    struct sta_account *texts);
 void sta_shape_fini(struct sta_shape *shape);
 
 #endif

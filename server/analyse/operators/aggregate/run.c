@@ -199,8 +199,7 @@ int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, 
     struct sta_sorted_table sorted;
     struct sta_run_writer writer;
     struct sta_key_range ranges[STA_MOST_KEY_FIELDS] = {0};
-    /* Charged to nobody: memory that is full is why a run is written. */
-    int rc = sta_group_order_init(&order, table->shape, NULL, err);
+    int rc = sta_group_order_init(&order, table->shape, err);
     if (rc == 0) {
         sta_group_order_survey(&order, table, ranges);
         rc = sta_group_order_settle(&order, ranges, err);

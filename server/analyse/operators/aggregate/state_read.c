@@ -322,7 +322,7 @@ int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker 
     reading->shape = shape;
     reading->worker = worker;
     reading->limits = limits;
-    reading->account = budget->account;
+    reading->account = shape->texts;
     reading->texts = texts;
     sta_frame_reader_init(&reading->reader, source, err);
     init_buffers(reading);

@@ -191,7 +191,7 @@ static int settle(struct sta_group_finish *finish, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     bool runs = false;
-    int rc = sta_group_order_init(&finish->order, finish->shape, finish->budget->account, err);
+    int rc = sta_group_order_init(&finish->order, finish->shape, err);
     for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
         struct sta_group_worker *worker = finish->workers[w];
         runs = runs || worker->run_count > 0;
@@ -227,7 +227,7 @@ int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte
     writing->shape = finish->shape;
     writing->budget = finish->budget;
     writing->order = &finish->order;
-    writing->texts = sta_dictionary_create_in(finish->budget->account);
+    writing->texts = sta_dictionary_create_in(finish->shape->texts);
     writing->record = sta_alloc(finish->shape->record);
     sta_frame_writer_init(&writing->writer, sink, err);
     put_head(finish->shape, &writing->writer);
@@ -235,6 +235,8 @@ int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte
         rows += finish->workers[w]->rows;
         rc = put_worker(writing, finish->workers[w], err);
     }
+    if (rc == 0)
+        rc = sta_account_failure(finish->shape->texts, err);
     sta_frame_put(&writing->writer, &end, 1);
     sta_frame_put_u64(&writing->writer, rows);
     if (rc == 0)

@@ -46,8 +46,8 @@ static const struct sta_expression *expression_of(const struct sta_plan_stage *s
     }
 }
 
-int sta_stage_programs_create(const struct sta_plan_stage *stage, struct sta_stage_programs **programs,
-                              struct sta_error *err)
+int sta_stage_programs_create(const struct sta_plan_stage *stage, size_t text_bytes, const char *spill_folder,
+                              struct sta_stage_programs **programs, struct sta_error *err)
 {
     struct sta_stage_programs *fresh = sta_alloc(sizeof *fresh);
     size_t most = stage->derived_count + stage->key_count + stage->argument_count + stage->output_count + 2;
@@ -62,6 +62,9 @@ int sta_stage_programs_create(const struct sta_plan_stage *stage, struct sta_sta
             rc = add_computed(&fresh->items[count++], expression, err);
     }
     fresh->first[STA_PARTS] = count;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (fresh->items[i].program != NULL)
+            sta_program_limit(fresh->items[i].program, text_bytes / count, spill_folder);
     if (rc != 0) {
         sta_stage_programs_destroy(fresh);
         fresh = NULL;
@@ -126,16 +129,6 @@ void sta_executor_seek(struct sta_executor *executor, uint32_t rows)
     executor->rows = rows;
 }
 
-/* The texts that the expressions of the stage have made, all together. */
-static int check_texts(const struct sta_executor *executor, struct sta_error *err)
-{
-    double bytes = 0;
-    for (size_t i = 0; i < executor->programs->first[STA_PARTS]; i++)
-        if (executor->programs->items[i].program != NULL)
-            bytes += (double)sta_program_text_bytes(executor->programs->items[i].program);
-    return sta_budget_memory(executor->budget, bytes, "the texts that expressions make", err);
-}
-
 static int compute(struct sta_executor *executor, size_t item, struct sta_vector *vector,
                    struct sta_error *err)
 {
@@ -146,11 +139,9 @@ static int compute(struct sta_executor *executor, size_t item, struct sta_vector
     if (slot->serial != executor->serial) {
         if (slot->evaluator == NULL) {
             slot->evaluator = sta_evaluator_create();
-            sta_evaluator_watch(slot->evaluator, executor->budget->cancel, executor->budget->memory);
+            sta_evaluator_watch(slot->evaluator, executor->budget->cancel);
         }
         int rc = sta_budget_check(executor->budget, err);
-        if (rc == 0)
-            rc = check_texts(executor, err);
         if (rc == 0)
             rc = sta_program_run(computed->program, slot->evaluator, executor->rows, sta_executor_column,
                                  executor, &slot->vector, err);

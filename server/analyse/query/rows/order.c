@@ -34,6 +34,7 @@ struct sorting {
     const struct sta_plan_order *by;
     size_t by_count;
     struct sta_sort_layout layout; /* the keys, then the number of the row */
+    struct sta_account kept;       /* what is kept by text */
     struct sta_texts **texts;      /* by key; of TEXT alone */
     struct sta_ranks *ranks;
     bool travels;                  /* values do */
@@ -87,9 +88,9 @@ static int find_range(const struct sorting *sorting, uint32_t column, struct sta
 
 static int rank_column(struct sorting *sorting, size_t key, uint32_t column, struct sta_error *err)
 {
-    sorting->texts[key] = sta_texts_create();
+    sorting->texts[key] = sta_texts_create(&sorting->kept);
     sta_texts_dictionary(sorting->texts[key], sta_materialized_texts(sorting->materialized, column));
-    int rc = sta_ranks_init(&sorting->ranks[key], sorting->texts[key], NULL, err);
+    int rc = sta_ranks_init(&sorting->ranks[key], sorting->texts[key], err);
     if (rc != 0)
         return rc;
     sta_ranks_mark_all(&sorting->ranks[key]);
@@ -334,6 +335,7 @@ static void sorting_fini(struct sorting *sorting)
         sta_ranks_fini(&sorting->ranks[i]);
         sta_texts_destroy(sorting->texts[i]);
     }
+    sta_account_close(&sorting->kept);
     free(sorting->held);
     free(sorting->ranks);
     free(sorting->texts);
@@ -346,6 +348,8 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
 {
     struct sorting sorting = {
         .materialized = materialized, .context = context, .columns = columns, .by = by, .by_count = by_count};
+    sta_account_init_texts(&sorting.kept, sta_query_context_texts_memory(context), context->spill_folder,
+                           context->budget->account);
     int rc = lay_out(&sorting, err);
     struct sta_sorter_spec spec = {.words = sorting.words,
                                    .limit = limit,

@@ -36,7 +36,7 @@ struct sta_pipeline {
 STA_MUSTCHECK int sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
                                     const struct sta_materialized *materialized,
                                     const struct sta_plan_stage *stages, size_t stage_count,
-                                    struct sta_error *err);
+                                    const struct sta_query_context *context, struct sta_error *err);
 void sta_pipeline_fini(struct sta_pipeline *pipeline);
 
 /** Least and largest value that a column of the last stage's schema may have in a part of events, by

@@ -47,13 +47,13 @@ static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct
     struct sta_pipeline_visitor visitor = {plain, meet_texts};
     for (size_t i = 0; i < plain->stage->order_count; i++)
         if (is_text(&keys[i]))
-            plain->texts[i] = sta_texts_create();
+            plain->texts[i] = sta_texts_create(&plain->kept);
     sta_pipeline_step(plain->pipeline, context, "rank");
     int rc = sta_pipeline_run(plain->pipeline, &visitor, context->budget, err);
     for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
         if (plain->texts[i] == NULL)
             continue;
-        rc = sta_ranks_init(&plain->ranks[i], plain->texts[i], NULL, err);
+        rc = sta_ranks_init(&plain->ranks[i], plain->texts[i], err);
         if (rc == 0) {
             sta_ranks_mark_all(&plain->ranks[i]);
             rc = sta_ranks_settle(&plain->ranks[i], err);
@@ -152,6 +152,8 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
     const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
     *plain = (struct sta_plain){.pipeline = pipeline, .stage = stage, .sorted = stage->order_count > 0};
     sta_shown_init(&plain->shown, stage);
+    sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context), context->spill_folder,
+                           NULL);
     int rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc != 0 || !plain->sorted)
         return rc;
@@ -178,6 +180,7 @@ void sta_plain_fini(struct sta_plain *plain)
         sta_ranks_fini(&plain->ranks[i]);
         sta_texts_destroy(plain->texts[i]);
     }
+    sta_account_close(&plain->kept);
     free(plain->ranks);
     free(plain->texts);
     sta_sort_layout_fini(&plain->layout);

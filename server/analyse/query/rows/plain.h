@@ -31,6 +31,7 @@ struct sta_plain {
     bool sorted;                   /* by order_by; else rows come in event order */
     struct sta_sort_layout layout; /* of sorted rows: keys of order_by, then enum sta_place_field */
     bool at_is_a_key;              /* an earlier key tells ts: STA_PLACE_AT is 0 */
+    struct sta_account kept;       /* what is kept by text */
     struct sta_texts **texts;      /* by key; of TEXT alone */
     struct sta_ranks *ranks;
 };

@@ -12,6 +12,11 @@ uint64_t sta_query_context_rows_memory(const struct sta_query_context *context)
     return context->budget->memory / 4;
 }
 
+uint64_t sta_query_context_texts_memory(const struct sta_query_context *context)
+{
+    return context->budget->memory / 4;
+}
+
 uint64_t sta_query_context_step_memory(const struct sta_query_context *context)
 {
     return context->budget->memory / 2;

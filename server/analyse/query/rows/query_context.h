@@ -17,9 +17,10 @@ struct sta_query_context {
     uint64_t sums_too_large;
 };
 
-/** Bytes that rows may take before they go to the disk: of those that a step makes, and of what it works
- * with. */
+/** Bytes that rows may take before they go to the disk: of those that a step makes, of the texts that its
+ * expressions make, and of what it works with. */
 uint64_t sta_query_context_rows_memory(const struct sta_query_context *context);
+uint64_t sta_query_context_texts_memory(const struct sta_query_context *context);
 uint64_t sta_query_context_step_memory(const struct sta_query_context *context);
 
 /** Begins the record of a step.  @detail: taken over.  Valid until the next one begins. */

@@ -325,7 +325,7 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
             last++;
         struct sta_pipeline pipeline;
         rc = sta_pipeline_init(&pipeline, running.materialized == NULL ? events : NULL, running.materialized,
-                               &plan->stages[first], last - first + 1, err);
+                               &plan->stages[first], last - first + 1, context, err);
         if (rc == 0 && ends_plain(&running, last)) {
             outcome->pipeline = pipeline;
             sta_pipeline_step(&pipeline, context, "read");
