@@ -1,5 +1,6 @@
 /* Reads all row groups twice: to count the events of each thread, then to put them where their thread's
- * begin.  Threads are sorted and laid out afterwards, each by one worker. */
+ * begin.  Those of a thread keep the order of the store, which is nearly that of lanes.  Threads are sorted
+ * and laid out afterwards, each by one worker. */
 #include "analyse/timeline/lane_index.h"
 #include "analyse/timeline/density_base.h"
 #include "analyse/timeline/details.h"
@@ -13,16 +14,24 @@
 #include "common/memory.h"
 
 #define WHAT "the timeline"
+#define MOST_MOVES 32u /* of an event, beyond which sorting is cheaper */
 
 struct reading {
     struct sta_lane_index *index;
     const struct sta_budget *budget;
     const uint32_t *const *ranks; /* by segment and code of a source range */
-    _Atomic uint32_t *counts;     /* by thread: events; when they are put, where the next one goes */
+    uint32_t *counts;             /* by thread: events */
+    struct share {                /* of a row group */
+        struct thread_rows {
+            uint32_t thread, rows; /* once all are counted: where the first one goes in the thread */
+        } * items;
+        size_t count;
+    } * shares; /* by row group */
     struct buffers {
         int64_t *integers[2];
         uint32_t *codes[3];
-    } * buffers; /* by worker */
+        uint32_t *rows; /* by thread: of a row group, 0 until it is counted; then where the next one goes */
+    } * buffers;        /* by worker */
 };
 
 /* ---- one row group */
@@ -54,11 +63,35 @@ static int count_rows(void *context, unsigned worker, size_t number, struct sta_
 {
     struct reading *reading = context;
     const struct sta_block *block = sta_snapshot_block(reading->index->snapshot, number);
+    struct buffers *buffers = &reading->buffers[worker];
+    struct share *share = &reading->shares[number];
+    uint32_t *found = buffers->codes[1];
     const uint32_t *threads;
     int rc = read_threads(reading, worker, block, &threads, err);
     for (uint32_t row = 0; rc == 0 && row < block->rows; row++)
-        atomic_fetch_add_explicit(&reading->counts[threads[row]], 1, memory_order_relaxed);
-    return rc;
+        if (buffers->rows[threads[row]]++ == 0)
+            found[share->count++] = threads[row];
+    share->items =
+        sta_account_alloc(reading->budget->account, share->count + 1, sizeof *share->items, WHAT, err);
+    if (rc != 0 || share->items == NULL)
+        return err->status;
+    for (size_t i = 0; i < share->count; i++) {
+        share->items[i] = (struct thread_rows){found[i], buffers->rows[found[i]]};
+        buffers->rows[found[i]] = 0;
+    }
+    return 0;
+}
+
+/* Where the rows of each row group go: behind those of the row groups before it. */
+static void place_shares(struct reading *reading)
+{
+    for (size_t g = 0; g < sta_snapshot_block_count(reading->index->snapshot); g++)
+        for (size_t i = 0; i < reading->shares[g].count; i++) {
+            struct thread_rows *item = &reading->shares[g].items[i];
+            const uint32_t rows = item->rows;
+            item->rows = reading->counts[item->thread];
+            reading->counts[item->thread] += rows;
+        }
 }
 
 static int put_rows(void *context, unsigned worker, size_t number, struct sta_error *err)
@@ -81,10 +114,12 @@ static int put_rows(void *context, unsigned worker, size_t number, struct sta_er
     if (rc == 0)
         rc = read_column(reading, block, STA_COLUMN_CHUNK, &chunk, err);
     const uint32_t first = index->first_number[number];
+    const struct share *share = &reading->shares[number];
+    for (size_t i = 0; i < share->count; i++)
+        buffers->rows[share->items[i].thread] = share->items[i].rows;
     for (uint32_t row = 0; rc == 0 && row < block->rows; row++) {
         struct sta_lane_thread *thread = &index->threads[threads[row]];
-        uint32_t at = atomic_fetch_add_explicit(&reading->counts[threads[row]], 1, memory_order_relaxed);
-        thread->events[at] =
+        thread->events[buffers->rows[threads[row]]++] =
             (struct sta_lane_event){.start = ts.integers[row],
                                     .dur = STA_MAX(dur.integers[row], 0),
                                     .name = name.kind == STA_KIND_CODE ? name.codes[row] : STA_NO_CODE,
@@ -107,11 +142,25 @@ static int compare_events(const void *a, const void *b, void *context)
     return sta_lane_index_order(context, x, y);
 }
 
-static bool is_sorted(struct sta_lane_index *index, const struct sta_lane_thread *thread)
+/* Moves events that are a few places behind where they belong, such as the longer one of two that start
+ * together.  Return: whether all were. */
+static bool mend_order(struct sta_lane_index *index, const struct sta_lane_thread *thread)
 {
-    for (uint32_t i = 1; i < thread->count; i++)
-        if (compare_events(&thread->events[i - 1], &thread->events[i], index) > 0)
+    struct sta_lane_event *events = thread->events;
+    for (uint32_t i = 1; i < thread->count; i++) {
+        if (compare_events(&events[i - 1], &events[i], index) <= 0)
+            continue;
+        const struct sta_lane_event event = events[i];
+        uint32_t at = i;
+        for (; at > 0 && compare_events(&events[at - 1], &event, index) > 0; at--) {
+            if (i - at == MOST_MOVES)
+                break;
+            events[at] = events[at - 1];
+        }
+        events[at] = event;
+        if (i - at == MOST_MOVES)
             return false;
+    }
     return true;
 }
 
@@ -122,7 +171,7 @@ static int arrange_thread(void *context, unsigned worker, size_t number, struct 
     struct sta_lane_thread *thread = &index->threads[number];
     (void)worker;
     int rc = 0;
-    if (!is_sorted(index, thread))
+    if (!mend_order(index, thread))
         rc = sta_sort(reading->budget, thread->events, thread->count, sizeof *thread->events, compare_events,
                       index, err);
     return rc == 0 ? sta_lane_thread_lay_out(thread, reading->budget, err) : rc;
@@ -171,7 +220,6 @@ static int reserve_space(struct sta_lane_index *index, struct reading *reading, 
         thread->latest = index->latest + strides;
         first += thread->count;
         strides += thread->count / STA_LANE_STRIDE + 1;
-        reading->counts[t] = 0;
     }
     return 0;
 }
@@ -182,6 +230,8 @@ static int read_events(struct sta_lane_index *index, struct reading *reading, st
     size_t blocks = sta_snapshot_block_count(index->snapshot);
     int rc = sta_tasks_run(budget, blocks, count_rows, reading, err);
     if (rc == 0)
+        place_shares(reading);
+    if (rc == 0)
         rc = reserve_space(index, reading, err);
     if (rc == 0)
         rc = sta_tasks_run(budget, blocks, put_rows, reading, err);
@@ -190,33 +240,59 @@ static int read_events(struct sta_lane_index *index, struct reading *reading, st
     return rc;
 }
 
+static int reading_init(struct reading *reading, struct sta_error *err)
+{
+    struct sta_account *account = reading->budget->account;
+    const size_t threads = (size_t)reading->index->tree.thread_count + 1;
+    const unsigned workers = sta_budget_workers(reading->budget);
+    reading->buffers = sta_alloc_array(workers, sizeof *reading->buffers);
+    reading->counts = sta_account_calloc(account, threads, sizeof *reading->counts, WHAT, err);
+    reading->shares = sta_account_calloc(account, sta_snapshot_block_count(reading->index->snapshot) + 1,
+                                         sizeof *reading->shares, WHAT, err);
+    if (reading->counts == NULL || reading->shares == NULL)
+        return err->status;
+    for (unsigned w = 0; w < workers; w++) {
+        struct buffers *buffers = &reading->buffers[w];
+        for (size_t i = 0; i < STA_COUNT_OF(buffers->integers); i++)
+            buffers->integers[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+        for (size_t i = 0; i < STA_COUNT_OF(buffers->codes); i++)
+            buffers->codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+        buffers->rows = sta_account_calloc(account, threads, sizeof *buffers->rows, WHAT, err);
+        if (buffers->rows == NULL)
+            return err->status;
+    }
+    return 0;
+}
+
+static void reading_fini(struct reading *reading)
+{
+    struct sta_account *account = reading->budget->account;
+    for (unsigned w = 0; w < sta_budget_workers(reading->budget); w++) {
+        struct buffers *buffers = &reading->buffers[w];
+        for (size_t i = 0; i < STA_COUNT_OF(buffers->integers); i++)
+            free(buffers->integers[i]);
+        for (size_t i = 0; i < STA_COUNT_OF(buffers->codes); i++)
+            free(buffers->codes[i]);
+        sta_account_free(account, buffers->rows);
+    }
+    for (size_t g = 0; reading->shares != NULL && g < sta_snapshot_block_count(reading->index->snapshot); g++)
+        sta_account_free(account, reading->shares[g].items);
+    free(reading->buffers);
+    sta_account_free(account, reading->shares);
+    sta_account_free(account, reading->counts);
+}
+
 static int read_index(struct sta_lane_index *index, const struct sta_budget *budget, struct sta_error *err)
 {
-    unsigned workers = sta_budget_workers(budget);
-    uint32_t threads = index->tree.thread_count;
     struct reading reading = {.index = index, .budget = budget};
     size_t ranges;
     reading.ranks = sta_snapshot_chunk_ranks(index->snapshot, &ranges, err);
     if (reading.ranks == NULL)
         return err->status;
-    reading.counts =
-        sta_account_calloc(budget->account, (size_t)threads + 1, sizeof *reading.counts, WHAT, err);
-    reading.buffers = sta_alloc_array(workers, sizeof *reading.buffers);
-    for (unsigned w = 0; w < workers; w++) {
-        for (size_t i = 0; i < 2; i++)
-            reading.buffers[w].integers[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
-        for (size_t i = 0; i < 3; i++)
-            reading.buffers[w].codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    }
-    int rc = reading.counts == NULL ? err->status : read_events(index, &reading, err);
-    for (unsigned w = 0; w < workers; w++) {
-        for (size_t i = 0; i < 2; i++)
-            free(reading.buffers[w].integers[i]);
-        for (size_t i = 0; i < 3; i++)
-            free(reading.buffers[w].codes[i]);
-    }
-    free(reading.buffers);
-    sta_account_free(budget->account, reading.counts);
+    int rc = reading_init(&reading, err);
+    if (rc == 0)
+        rc = read_events(index, &reading, err);
+    reading_fini(&reading);
     return rc;
 }
 
