@@ -91,10 +91,20 @@ static bool is_affordable(const struct sta_view *view)
                                   sta_account_left(view->server->options.account) / PREPARED_SHARE;
 }
 
+/* A fragmented version that is about to be compacted is not kept: of the one that follows it is asked again.
+ */
+static bool is_lasting(const struct sta_view *view)
+{
+    struct sta_job_view compaction;
+    return !view->prepared || !sta_snapshot_is_fragmented(view->snapshot) ||
+           !sta_jobs_of_least_priority(view->server->options.jobs, view->trace, &compaction);
+}
+
 static int compute_keep(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err)
 {
-    return is_affordable(view) ? write_response(answer_keep, view, budget, response, err) : STA_OK;
+    return is_affordable(view) && is_lasting(view) ? write_response(answer_keep, view, budget, response, err)
+                                                   : STA_OK;
 }
 
 const struct sta_view_kind sta_view_timeline_keep = {
