@@ -79,13 +79,15 @@ static int add_row(struct sta_charged_rows *rows, const int64_t keys[KEYS], stru
     return row->time == NULL ? err->status : STA_OK;
 }
 
-static int find_row(struct worker *worker, const int64_t keys[KEYS], struct sta_error *err)
+static int find_row(const struct sta_row_adding *adding, struct worker *worker, const int64_t keys[KEYS],
+                    struct sta_error *err)
 {
     uint64_t hash = XXH3_64bits(keys, KEYS * sizeof *keys) >> 1; /* none is UINT64_MAX */
     for (;; hash++) {
         bool added;
         const uint32_t place = sta_map_intern(&worker->places, hash, (uint32_t)worker->rows.count, &added);
-        int rc = added ? add_row(&worker->rows, keys, err) : STA_OK;
+        /* A map without memory has a sticky failure, and no place to give. */
+        int rc = added ? add_row(&worker->rows, keys, err) : sta_budget_check(adding->budget, err);
         if (rc != STA_OK)
             return rc;
         worker->recent = &worker->rows.items[place];
@@ -94,12 +96,12 @@ static int find_row(struct worker *worker, const int64_t keys[KEYS], struct sta_
     }
 }
 
-static int add(struct worker *worker, const int64_t keys[KEYS], uint32_t list, int64_t time,
-               struct sta_error *err)
+static int add(const struct sta_row_adding *adding, struct worker *worker, const int64_t keys[KEYS],
+               uint32_t list, int64_t time, struct sta_error *err)
 {
     int rc = STA_OK;
     if (worker->recent == NULL || memcmp(worker->recent->keys, keys, KEYS * sizeof *keys) != 0)
-        rc = find_row(worker, keys, err);
+        rc = find_row(adding, worker, keys, err);
     if (rc == STA_OK)
         worker->recent->time[list] += time;
     return rc;
@@ -113,12 +115,12 @@ static int add_bins(const struct sta_row_adding *adding, struct worker *worker, 
     if (from >= to)
         return STA_OK;
     if ((adding->by & STA_BY_BIN) == 0)
-        return add(worker, keys, list, to - from, err);
+        return add(adding, worker, keys, list, to - from, err);
     const int64_t g = adding->granularity;
     int rc = STA_OK;
     for (int64_t bin = from / g; bin <= (to - 1) / g && rc == STA_OK; bin++) {
         keys[KEY_BIN] = bin;
-        rc = add(worker, keys, list, STA_MIN(to, (bin + 1) * g) - STA_MAX(from, bin * g), err);
+        rc = add(adding, worker, keys, list, STA_MIN(to, (bin + 1) * g) - STA_MAX(from, bin * g), err);
     }
     return rc;
 }
@@ -221,7 +223,7 @@ static int merge(const struct sta_row_adding *adding, struct sta_error *err)
         for (size_t i = 0; i < adding->workers[w].rows.count && rc == STA_OK; i++) {
             const struct sta_charged_row *row = &adding->workers[w].rows.items[i];
             for (uint32_t l = 0; l < all->rows.lists && rc == STA_OK; l++)
-                rc = add(all, row->keys, l, row->time[l], err);
+                rc = add(adding, all, row->keys, l, row->time[l], err);
             if (rc == STA_OK)
                 rc = sta_budget_check_step(adding->budget, i, err);
         }

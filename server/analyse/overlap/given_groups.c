@@ -149,8 +149,12 @@ static int name_all(struct naming *naming, uint32_t *parents, const struct sta_b
         (*groups)[p] =
             naming->named[root] ? naming->names[root] : (struct sta_group_key){process->host, process->pid};
     }
-    if (rc == 0)
+    if (rc == 0) {
         sta_rank_groups_fini(&found);
+    } else {
+        sta_account_free(budget->account, *groups);
+        *groups = NULL;
+    }
     return rc;
 }
 
