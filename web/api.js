@@ -145,8 +145,13 @@ export async function getForText(path, parameters) {
     return (await call(url(path, parameters), {})).text();
 }
 
-/** @param {'POST'|'PUT'|'PATCH'|'DELETE'} method */
-export async function send(method, path, body, signal = undefined) {
+/**
+ * @param {'POST'|'PUT'|'PATCH'|'DELETE'} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {AbortSignal} [signal]
+ */
+export async function send(method, path, body, signal) {
     const options = { method, signal };
     if (body !== undefined)
         Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });

@@ -43,7 +43,7 @@ const host = h('main', { id: 'main', tabindex: -1 });
 const who = h('span', { class: 'who' });
 const nav = h('nav', { class: 'pages', 'aria-label': 'Pages' });
 const banner = h('div', { class: 'banner', role: 'alert', hidden: true });
-let current = null,
+let current = /** @type {any} */ (null),
     signingIn = false;
 
 function pageOf(place) {

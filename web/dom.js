@@ -88,3 +88,12 @@ export function icon(name) {
     svg.append(path);
     return svg;
 }
+
+/**
+ * What draws on a canvas; a canvas never asked for another kind always has it.
+ * @param {HTMLCanvasElement} canvas
+ * @param {CanvasRenderingContext2DSettings} [options]
+ */
+export function penOf(canvas, options) {
+    return /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', options));
+}

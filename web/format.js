@@ -7,6 +7,9 @@ import { h } from './dom.js';
 const THIN = '\u202f'; /* narrow space at which a line does not break */
 export const DASH = '\u2013';
 
+/** Seconds from which on times are in minutes and hours. */
+export const LONG = 599.5;
+
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 /** 18039 -> "18 039", with thin spaces. */
@@ -54,23 +57,14 @@ export function range(from, to, step) {
     return `${instant(from, step).slice(0, -2)} \u2013 ${instant(to, step)}`;
 }
 
-/** What a clock would say of a time of minutes or hours: "3 h 6 min 18 s"; null for less than two minutes. */
-export function clockTime(seconds) {
-    if (!(seconds >= 119.5)) return null;
-    const whole = Math.round(seconds);
-    /** @type {[number, string][]} */
-    const parts = [
-        [Math.floor(whole / 86400), 'd'],
-        [Math.floor(whole / 3600) % 24, 'h'],
-        [Math.floor(whole / 60) % 60, 'min'],
-        [whole % 60, 's'],
-    ];
-    return parts
-        .slice(parts.findIndex(([count]) => count > 0))
-        .slice(0, 3)
-        .filter(([count]) => count > 0)
-        .map(([count, unit]) => `${count}${THIN}${unit}`)
-        .join(' ');
+/** From ten minutes on, as a clock has it: "16 min 40 s", "3 h 31 min"; from a hundred hours on "250 h". */
+export function clock(seconds) {
+    if (seconds === 0) return '0';
+    const whole = Math.round(Math.abs(seconds) < 3599.5 ? seconds : seconds / 60),
+        [large, small] = Math.abs(seconds) < 3599.5 ? ['min', 's'] : ['h', 'min'];
+    const count = Math.floor(Math.abs(whole) / 60),
+        rest = count < 100 || large === 'min' ? Math.abs(whole) % 60 : 0;
+    return (seconds < 0 ? '\u2212' : '') + grouped(count) + THIN + large + (rest > 0 ? ` ${rest}${THIN}${small}` : '');
 }
 
 const SECONDS = [
@@ -80,6 +74,7 @@ const SECONDS = [
 ];
 
 function seconds(value) {
+    if (Math.abs(value) >= LONG) return clock(value);
     return value === 0 ? '0' + THIN + 's' : scaled(value, SECONDS);
 }
 

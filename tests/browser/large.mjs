@@ -193,7 +193,7 @@ async function checkQuery(page, daemon, trace) {
         order_by: ['-time'],
     });
     assert.deepEqual(
-        (await gridRows(page)).slice(0, 12).map((row) => [row.func_name, row.time, row.calls]),
+        (await gridRows(page)).slice(0, 12).map((row) => [row.Function, row.time, row.calls]),
         wanted.data.slice(0, 12),
     );
     await page.goto(`${daemon.base}/?page=query&trace=${trace.id}&ask=events`);
@@ -203,7 +203,7 @@ async function checkQuery(page, daemon, trace) {
     await settled(page);
     const events = await daemon.get(`traces/${trace.id}/events?preset=dlio&columns=size&order_by=-size&limit=10`);
     assert.deepEqual(
-        (await gridRows(page)).slice(0, 10).map(({ size }) => size),
+        (await gridRows(page)).slice(0, 10).map(({ Size }) => Size),
         events.data.flat(),
     );
     assert.equal(

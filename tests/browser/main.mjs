@@ -3,6 +3,7 @@
 import { openBrowser, runTests } from './harness.mjs';
 import { Daemon } from './daemon.mjs';
 import { tests as checks } from './checks.mjs';
+import { tests as colors } from './colors.mjs';
 import { tests as compare } from './compare.mjs';
 import { tests as event } from './event.mjs';
 import { tests as findings } from './findings.mjs';
@@ -18,6 +19,7 @@ import { tests as pictures } from './pictures.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
 import { tests as secondLook } from './second_look.mjs';
+import { tests as tall } from './tall.mjs';
 import { tests as tasks } from './tasks.mjs';
 import { tests as timeline } from './timeline.mjs';
 import { tests as timelineParts } from './timeline_parts.mjs';
@@ -55,7 +57,9 @@ try {
         ...many,
         ...walks,
         ...checks,
+        ...colors,
         ...large,
+        ...tall,
         ...smooth,
         ...pictures,
     ]);

@@ -134,7 +134,7 @@ async function zoomIsExact(page, daemon) {
         await page.getByRole('group', { name: 'Layers shown' }).getByRole('button', { name: 'app' }).isVisible(),
         'a call that goes on throughout is there',
     );
-    await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
+    await page.locator('.chart-canvas').hover({ position: { x: 240, y: 120 } });
     assert.match(await page.locator('.chart-tip p').first().innerText(), /^20\.00\d+ \u2013 20\.00\d+\u202fs$/);
 }
 
@@ -227,7 +227,7 @@ async function chartDrawsLayers(page, daemon) {
     await drawn(page, 'compute', (pixels) => pixels === 0);
     await page.goBack();
     await drawn(page, 'compute', (pixels) => Math.abs(pixels / before - 1) < 0.05);
-    await page.locator('.chart-canvas').hover({ position: { x: 700, y: 120 } });
+    await page.locator('.chart-canvas').hover({ position: { x: 240, y: 120 } });
     await page.locator('.chart-tip').waitFor();
     assert.match(await page.locator('.chart-tip').innerText(), /\u2013[\s\S]*(compute|reader_posix_lustre)/);
 }
@@ -236,9 +236,9 @@ async function brushSetsTheRange(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.locator('.chart canvas').scrollIntoViewIfNeeded();
     const box = await page.locator('.chart canvas').boundingBox();
-    await page.mouse.move(box.x + 400, box.y + 100);
+    await page.mouse.move(box.x + 160, box.y + 100);
     await page.mouse.down();
-    await page.mouse.move(box.x + 700, box.y + 120, { steps: 8 });
+    await page.mouse.move(box.x + 320, box.y + 120, { steps: 8 });
     await page.mouse.up();
     await page.waitForFunction(() => new URLSearchParams(location.search).has('from'));
     const { from, to } = await parametersOf(page);

@@ -31,7 +31,7 @@ async function answersAreTheApis(page, daemon) {
         order_by: ['-time'],
     });
     assert.deepEqual(
-        (await gridRows(page)).slice(0, 12).map((row) => [row.func_name, row.time, row.calls]),
+        (await gridRows(page)).slice(0, 12).map((row) => [row.Function, row.time, row.calls]),
         wanted.data.slice(0, 12),
     );
     assert.equal(await page.locator('.grid-words').innerText(), `${wanted.row_count} rows`);
@@ -83,7 +83,7 @@ async function outdatedHeadsKeepTheQuestion(page, daemon) {
     assert.equal((await parametersOf(page)).agg, words);
     answer();
     await settled(page);
-    assert.deepEqual(Object.keys((await gridRows(page))[0]), ['func_name', 'bytes', 'p95']);
+    assert.deepEqual(Object.keys((await gridRows(page))[0]), ['Function', 'bytes', 'p95']);
 }
 
 async function mistakesAreMarked(page, daemon) {
@@ -96,6 +96,9 @@ async function mistakesAreMarked(page, daemon) {
         'n = count(), x = sum('.length,
         'the mark is under the name',
     );
+    await write(page, 'Aggregates', 'percentile(time, 99), n = count(');
+    await problem.getByText("unknown function 'percentile'; there are count,").waitFor();
+    assert.equal((await problem.locator('.caret').textContent()).indexOf('^'), 0, 'the first mistake is marked');
     await write(page, 'Aggregates', 'n = count(), n = sum(size)');
     await problem.getByText('two of the name').waitFor();
     await write(page, 'Aggregates', 'n = count()');
@@ -104,6 +107,31 @@ async function mistakesAreMarked(page, daemon) {
     await write(page, 'Order by', '-n');
     await settled(page);
     assert.equal(await page.locator('.filter-problem:not(:empty)').count(), 0);
+}
+
+/** What completion and signatures say is what the server publishes, a word that is new included. */
+async function wordsAreTheServers(page, daemon) {
+    await page.route('**/api/v1/language', async (route) => {
+        const answer = await route.fetch(),
+            published = await answer.json();
+        const zonk = { ...published.functions[0], name: 'zonk', signature: 'zonk(x, depth)', text: 'Zonks x.' };
+        await route.fulfill({ response: answer, json: { ...published, functions: [...published.functions, zonk] } });
+    });
+    await openQuery(page, daemon);
+    const box = page.getByRole('combobox', { name: 'Aggregates', exact: true }),
+        signature = page.locator('#query-agg-signature');
+    await box.fill('p = zon');
+    await page.getByRole('option', { name: /zonk/ }).click();
+    assert.equal(await box.inputValue(), 'p = zonk(');
+    await box.pressSequentially('max(time, ');
+    await signature.getByText('max(x)').waitFor();
+    await box.press('Backspace');
+    await box.press('Backspace');
+    await box.pressSequentially('), 2');
+    await signature.getByText('zonk(x, depth)').waitFor();
+    assert.equal((await signature.locator('strong').textContent()).trim(), 'depth');
+    await page.getByRole('combobox', { name: 'Filter', exact: true }).fill('func_name.str.contains("x"');
+    await page.locator('#filter-signature strong', { hasText: '"pattern"' }).waitFor();
 }
 
 async function completionKnowsResults(page, daemon) {
@@ -132,7 +160,7 @@ async function eventsAreTheApis(page, daemon) {
     });
     const shown = (await gridRows(page)).slice(0, 20);
     assert.deepEqual(
-        shown.map((row) => [row.func_name, row.time, Number(row.pid)]),
+        shown.map((row) => [row.Function, row.Duration, Number(row.Process)]),
         wanted.data.slice(0, 20).map((row) => row.slice(0, 3)),
     );
     await page.locator('.grid').evaluate((element) => {
@@ -169,7 +197,7 @@ async function chartsAreDrawn(page, daemon) {
 /** A chart needs more rows than the first page; when they do not come, it says so, and asks again. */
 async function chartsSayWhatFails(page, daemon) {
     await page.route(
-        (url) => url.searchParams.has('cursor'),
+        (url) => url.searchParams.has('offset'),
         (route) =>
             route.fulfill({
                 status: 503,
@@ -298,6 +326,11 @@ export const tests = [
     { name: 'query: a click on an outdated table keeps what was typed', body: outdatedHeadsKeepTheQuestion },
     { name: 'query: mistakes are marked where they are', body: mistakesAreMarked, expected: /400/ },
     { name: 'query: completion knows aggregates and results', body: completionKnowsResults },
+    {
+        name: 'query: words and signatures are those the server publishes',
+        body: wordsAreTheServers,
+        expected: /400 \(Bad Request\)/,
+    },
     { name: 'query: events with their arguments, sorted by the server', body: eventsAreTheApis },
     { name: 'query: a chart says what fails', body: chartsSayWhatFails, expected: /503/ },
     { name: 'query: charts are drawn', body: chartsAreDrawn },

@@ -52,7 +52,7 @@ async function hottestFile(page, daemon) {
     };
     const asked = new URLSearchParams({ preset: 'dlio', q: JSON.stringify(q) });
     const { data } = await daemon.get(`traces/${trace.id}/query?${asked}`);
-    assert.equal(await first.getByRole('link').innerText(), data[0][0]);
+    assert.equal(await first.getByRole('link').textContent(), data[0][0]);
     await click(first.getByRole('link'));
     await page.locator('.grid tbody tr:visible').first().waitFor();
     assert.ok(new URL(page.url()).searchParams.get('filter').includes(data[0][0]));
@@ -107,10 +107,57 @@ async function filtersAreMarked(page, daemon) {
     );
 }
 
+/** The slowest steps lead on; their figures are those of the API. */
+async function slowestSteps(page, daemon) {
+    const click = walker(),
+        trace = await daemon.trace('unet3d-v100'),
+        { phases } = await daemon.get('presets/dlio');
+    await page.goto(daemon.base);
+    await click(toTrace(page));
+    const rows = card(page, 'Slowest steps').locator('tbody tr');
+    await rows.first().waitFor();
+    const { attribution } = await daemon.call('POST', `traces/${trace.id}/overlap`, {
+        preset: 'dlio',
+        filters: 'off',
+        sets: { training: phases.training, compute: phases.compute },
+        attribution: { target: 'training', causes: ['compute'], by: ['epoch', 'step'], longest: 0 },
+    });
+    const slowest = attribution.rows.data
+        .filter(([, step]) => step !== null)
+        .map(([, , time]) => time / attribution.units)
+        .sort((a, b) => b - a);
+    const shown = await rows.evaluateAll((all) => all.map((row) => Number(row.querySelector('data').value)));
+    assert.deepEqual(shown, slowest.slice(0, 5));
+    await click(rows.first().getByRole('link'));
+    await page.getByRole('table', { name: 'Steps' }).first().waitFor();
+}
+
+/** What belongs together stands beside each other where there is room. */
+async function layersBesideOverTime(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    const tops = async (width) => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+        const boxes = await Promise.all(
+            ['Layers', 'Over time'].map(async (name) => {
+                await card(page, name).waitFor();
+                return card(page, name).boundingBox();
+            }),
+        );
+        return boxes.map(({ y }) => Math.round(y));
+    };
+    const [layers, series] = await tops(1400);
+    assert.equal(layers, series);
+    const [above, below] = await tops(1300);
+    assert.ok(below > above);
+}
+
 export const tests = [
     { name: 'walks: where the time went', body: whereTheTimeWent },
     { name: 'walks: the straggler rank', body: stragglerRank },
     { name: 'walks: the hottest file', body: hottestFile },
+    { name: 'walks: the slowest steps', body: slowestSteps },
+    { name: 'walks: layers stand beside their series', body: layersBesideOverTime },
     { name: 'walks: the slowest call in its context', body: slowestCall },
     { name: 'walks: the regression between two runs', body: regression },
     {

@@ -112,7 +112,7 @@ function layerPicture(trace, bar) {
             place,
             granularity: binned,
             parameters,
-            layer,
+            layer: /** @type {import('../parts/layers.js').Layer} */ (layer),
             row,
             columns,
             metrics: given?.metrics ?? [],

@@ -2,7 +2,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
-import { clockTime, grouped, moment, plural, text } from '../format.js';
+import { grouped, moment, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { hotCard } from '../parts/hot_card.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
@@ -13,6 +13,7 @@ import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
 import { empty, failedFilter, failure } from '../parts/notice.js';
 import { seriesCard } from '../parts/series.js';
+import { stepsCard } from '../parts/steps_card.js';
 import { stragglersCard } from '../parts/stragglers_card.js';
 import { recordsOf } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
@@ -39,15 +40,15 @@ function summaryPicture(trace, bar) {
         where = whereCard(),
         findings = findingsCard(),
         stragglers = stragglersCard(),
-        hot = hotCard();
+        hot = hotCard(),
+        steps = stepsCard();
     const whole = h('div', { class: 'stack' });
     const boxes = [
         where.element,
         figures,
         findings.element,
-        layers,
-        series.element,
-        hot.element,
+        h('div', { class: 'beside' }, layers, series.element),
+        h('div', { class: 'pair' }, hot.element, steps.element),
         stragglers.element,
         ledger,
     ];
@@ -103,6 +104,8 @@ function summaryPicture(trace, bar) {
         if (!hot.element.hidden) hot.update({ trace, place });
         stragglers.element.hidden = compatible || trace.kind !== 'events';
         if (!stragglers.element.hidden) stragglers.update({ trace, place, preset });
+        if (compatible || trace.kind !== 'events') steps.element.hidden = true;
+        else steps.update({ trace, place });
         fill(
             figures,
             tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, { ...summary, ...part }, io, span)),
@@ -146,6 +149,7 @@ function summaryPicture(trace, bar) {
             findings.close();
             stragglers.close();
             hot.close();
+            steps.close();
         },
     };
 }
@@ -207,7 +211,7 @@ function figuresOf(trace, summary, io, span) {
                   label: 'Job time',
                   number: summary.job_time,
                   unit: 's',
-                  note: clockTime(summary.job_time) ?? moment(trace.start).slice(0, 16),
+                  note: moment(trace.start).slice(0, 16),
                   title: `From the first event, at ${moment(trace.start)}, to the end of the last`,
               },
         {

@@ -104,9 +104,9 @@ function flowCard({ totals }, trace) {
         ),
         h('ul', { class: 'breakdown-legend counted' }, kinds.map(row)),
     );
-    section.firstElementChild.append(
-        h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)),
-    );
+    section
+        .querySelector('header')
+        ?.append(h('div', { class: 'card-tools' }, copyMenu(`traces/${trace.id}/report`, {}, null)));
     return section;
 }
 

@@ -23,7 +23,7 @@ export function asking(box) {
         asked = null,
         answer = null;
     /** @type {Asked} */
-    let latest = null;
+    let latest = /** @type {any} */ (null);
 
     /**
      * @param {Asked} view

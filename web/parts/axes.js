@@ -1,7 +1,7 @@
 /* axes.js - what the charts have in common: axes with units, tooltips made of elements, the brush. */
 
 import { h } from '../dom.js';
-import { instant, text, tick } from '../format.js';
+import { clock, instant, LONG, tick, text } from '../format.js';
 import { resolved } from './palette.js';
 
 /** The room around a chart. */
@@ -20,14 +20,33 @@ export function axisText() {
 
 const axisLine = () => ({ lineStyle: { color: resolved('var(--line-strong)') } });
 
+/** A moment below an axis from @first to @last: of a long one in minutes and hours. */
+export function momentOn(x, first, last) {
+    return last - first > LONG ? clock(x) : instant(x, 10 ** Math.floor(Math.log10((last - first) / 5)));
+}
+
+/* Distances of ticks that a clock has, in seconds. */
+const CLOCK_STEPS = [1, 2, 5, 10, 20, 30].flatMap((count) => [60 * count, 3600 * count]).sort((a, b) => a - b);
+
+function clockStep(wanted) {
+    return CLOCK_STEPS.find((step) => step >= wanted) ?? 360000 * Math.ceil(wanted / 360000);
+}
+
 /** The job's time from @first to @last, in seconds. */
 export function timeAxis(first, last) {
-    const step = 10 ** Math.floor(Math.log10((last - first) / 5));
+    const long = last - first > LONG;
     return {
         type: 'value',
         min: first,
         max: last,
-        axisLabel: { ...axisText(), formatter: (x) => instant(x, step), hideOverlap: true, showMaxLabel: false },
+        ...(long && { interval: clockStep((last - first) / 6) }),
+        axisLabel: {
+            ...axisText(),
+            formatter: (x) => momentOn(x, first, last),
+            hideOverlap: true,
+            showMinLabel: !long || first === 0,
+            showMaxLabel: false,
+        },
         axisLine: axisLine(),
         splitLine: { show: false },
     };
@@ -64,7 +83,11 @@ function shortened(name) {
  */
 export function valueAxis(unit, highest, { log = false, lowest = 1 } = {}) {
     const common = {
-        axisLabel: { ...axisText(), formatter: (y) => tick(y, unit), hideOverlap: true },
+        axisLabel: {
+            ...axisText(),
+            formatter: (y) => (unit === 's' && highest > LONG ? clock(y) : tick(y, unit)),
+            hideOverlap: true,
+        },
         axisLine: { ...axisLine(), onZero: false },
         splitLine: { lineStyle: { color: resolved('var(--line)') } },
     };
@@ -76,12 +99,16 @@ export function valueAxis(unit, highest, { log = false, lowest = 1 } = {}) {
 function ticks(unit, highest) {
     const wanted = highest / 5;
     if (!(wanted > 0)) return {};
+    if (unit === 's' && highest > LONG) {
+        const interval = clockStep(wanted);
+        return { interval, max: interval * Math.ceil((highest / interval) * 0.9999) };
+    }
     const scale = unit.startsWith('B') ? 1024 ** Math.max(0, Math.floor(Math.log(wanted) / Math.log(1024))) : 1;
     const power = 10 ** Math.floor(Math.log10(wanted / scale));
     const least = unit === 'count' ? 1 : 0;
     const interval = Math.max(
         least,
-        scale * power * [1, 2, 5, 10].find((factor) => scale * power * factor >= wanted * 0.999),
+        scale * power * ([1, 2, 5].find((factor) => scale * power * factor >= wanted * 0.999) ?? 10),
     );
     return { interval, max: interval * Math.ceil((highest / interval) * 0.9999) };
 }

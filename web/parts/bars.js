@@ -27,13 +27,16 @@ export const bars = { option, table, height: (data) => (data.lying ? 48 + data.n
 
 /** @param {BarsData} data */
 function option(data) {
-    const all = data.series.flatMap((one) => one.values).filter((x) => x > 0);
+    const above = data.series
+        .flatMap((one) => one.values)
+        .filter((x) => x !== null)
+        .filter((x) => x > 0);
     const highest = data.stacked
         ? Math.max(0, ...data.names.map((_, at) => data.series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0)))
-        : all.reduce((a, b) => Math.max(a, b), 0);
+        : above.reduce((a, b) => Math.max(a, b), 0);
     const values = valueAxis(data.unit, highest, {
         log: data.log,
-        lowest: all.reduce((a, b) => Math.min(a, b), highest || 1),
+        lowest: above.reduce((a, b) => Math.min(a, b), highest || 1),
     });
     const names = nameAxis(data.ticks ?? data.names, { inverse: data.lying });
     return {

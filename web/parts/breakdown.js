@@ -32,7 +32,8 @@ export function breakdown(rows, tree, compute, span) {
     if (!whole || root.busy > span * 1.000001 || !byName.get(compute)?.busy_group_sum) return null;
     const parts = tree
         .map((layer) => partOf(layer, byName.get(layer.name), path, compute))
-        .filter((part) => part?.seconds > 0);
+        .filter((part) => part !== null)
+        .filter((part) => part.seconds > 0);
     return {
         root: path[0],
         whole,

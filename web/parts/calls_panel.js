@@ -12,6 +12,7 @@ import { callTree, nodeAt, pathOf } from './flame_layout.js';
 import { grid } from './grid.js';
 import { equals } from './narrow.js';
 import { empty } from './notice.js';
+import { whole } from './paged.js';
 import { recordsOf } from './table.js';
 import { colorOfText, inks, SHADES } from './timeline_colors.js';
 
@@ -41,7 +42,7 @@ export function callsPanel(trace, { onFind } = {}) {
         up = flame({ onPick: pick, onRoot: sandwich }),
         below = flame({ onPick: pick, onRoot: sandwich });
     /** @type {{place: Object, parameters: Object, tab: string}} */
-    let view = null;
+    let view = /** @type {any} */ (null);
     let chosen = null;
     const path = `traces/${trace.id}/calltree`;
 
@@ -116,14 +117,7 @@ export function callsPanel(trace, { onFind } = {}) {
                 if (rows.element.parentElement !== box) fill(box, rows.element);
                 rows.update({
                     caption: 'Call tree',
-                    source: {
-                        columns: answer.columns,
-                        units: answer.units,
-                        rows: answer.data,
-                        count: answer.data.length,
-                        answer,
-                        until: async () => false,
-                    },
+                    source: whole(answer),
                     columns: [
                         {
                             key: 'label',
@@ -152,7 +146,7 @@ export function callsPanel(trace, { onFind } = {}) {
                         { key: 'count', label: 'Events', unit: 'count' },
                         { key: 'min', label: 'Shortest', unit: 's' },
                         { key: 'max', label: 'Longest', unit: 's' },
-                        { key: 'size', label: 'Size', unit: 'B' },
+                        { key: 'size', label: 'Size', unit: 'B', get: (row) => row.size || null },
                     ],
                 });
             },

@@ -27,7 +27,8 @@ export function scaleOf(answers, preset, wanted) {
     const counts = answers.map(({ summary }) => countsOf(summary, preset.overlap_with));
     const known = ['rank', 'step', 'sample'].filter((key) => counts.every((one) => one[key] > 0));
     const unlike = counts.some(({ rank }) => rank !== counts[0].rank);
-    const per = ['job', ...known].includes(wanted ?? '') ? wanted : unlike && known.includes('rank') ? 'rank' : 'job';
+    const per =
+        wanted && ['job', ...known].includes(wanted) ? wanted : unlike && known.includes('rank') ? 'rank' : 'job';
     return {
         per,
         offered: ['job', ...known].map((key) => [key, WORDS[key]]),

@@ -3,35 +3,10 @@
 
 import { get } from '../api.js';
 import { grouped, text } from '../format.js';
+import { language, opening } from './language.js';
 import { literal } from './narrow.js';
 
 const MOST = 12;
-
-/* query.md part 2: what takes the place of a value. */
-const FUNCTIONS =
-    'abs basename bin ceil coalesce cut dirname exp extract float floor greatest int least len log log2 log10 lower part replace round sqrt str strip upper where'.split(
-        ' ',
-    );
-export const AGGREGATES = 'argmax busy count first last max mean median min nunique quantile std sum unique var'.split(
-    ' ',
-);
-const WORDS = ['and', 'or', 'not', 'in', 'true', 'false'];
-const METHODS = ['isin([', 'isna()', 'notna()', 'between(', 'fillna('];
-const TEXTS = [
-    'contains("',
-    'startswith("',
-    'endswith("',
-    'match("',
-    'fullmatch("',
-    'extract("',
-    'replace("',
-    'count("',
-    'slice(',
-    'lower()',
-    'upper()',
-    'strip()',
-    'len()',
-];
 
 /**
  * @typedef {{text: string, note?: string}} Candidate  text: what takes the place of what was typed
@@ -92,7 +67,7 @@ const OPEN_STRING = /^(?:[^"'`]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)*(["
  * @returns {Promise<Candidates>}
  */
 export async function candidates(before, trace, { aggregates = false, names = [] }, signal) {
-    const known = await schemaOf(trace);
+    const [known, spoken] = await Promise.all([schemaOf(trace), language()]);
     const open = OPEN_STRING.exec(before);
     if (open) {
         const from = before.length - open[2].length - 1;
@@ -101,7 +76,7 @@ export async function candidates(before, trace, { aggregates = false, names = []
     }
     const compared = /[\s=([,]$/.test(before) ? COMPARED.exec(before)?.[1] : null;
     if (compared) return { from: before.length, items: await values(compared, '', known, trace, signal) };
-    return words(before, known, aggregates, names);
+    return words(before, { known, spoken, names, kinds: ['scalar', 'keyword', ...(aggregates ? ['aggregate'] : [])] });
 }
 
 async function values(column, prefix, known, trace, signal) {
@@ -114,29 +89,27 @@ async function values(column, prefix, known, trace, signal) {
     return answer.data.map(([value, count]) => ({ text: literal(value), note: grouped(count) }));
 }
 
-function words(before, known, aggregates, names) {
+function words(before, { known, spoken, names, kinds }) {
+    const calls = (/** @type {string[]} */ ...wanted) =>
+        wanted.flatMap((kind) => spoken.filter((word) => word.kind === kind)).map(called);
     const typed = /(?:args\.)?`?[A-Za-z_]\w*$/.exec(before)?.[0] ?? '';
     const member = /(\.str)?\.(\w*)$/.exec(before);
     const owner = member && before.slice(0, member.index);
     if (member && /[\w`)"'\]]$/.test(owner) && !/(^|\W)args$/.test(owner)) {
-        const offered = member[1] ? TEXTS : ['str.', ...METHODS];
-        return {
-            from: before.length - member[2].length,
-            items: starting(
-                offered.map((one) => ({ text: one })),
-                member[2],
-            ),
-        };
+        const offered = member[1] ? calls('text_method') : [{ text: 'str.' }, ...calls('method')];
+        return { from: before.length - member[2].length, items: starting(offered, member[2]) };
     }
-    const from = before.length - typed.length;
     const all = [
         ...names.map((name) => ({ text: name, note: 'derived' })),
         ...known.map(({ name, note }) => ({ text: name, note })),
-        ...(aggregates ? AGGREGATES.map((name) => ({ text: name + '(', note: 'aggregate' })) : []),
-        ...FUNCTIONS.map((name) => ({ text: name + '(', note: 'function' })),
-        ...WORDS.map((word) => ({ text: word })),
+        ...calls(...kinds.reverse()),
     ];
-    return { from, items: starting(all, typed) };
+    return { from: before.length - typed.length, items: starting(all, typed) };
+}
+
+/** @param {import('./language.js').Word} word */
+function called(word) {
+    return { text: opening(word), note: word.signature };
 }
 
 /** Those that begin as typed come first, then those that hold it. */

@@ -43,7 +43,7 @@ export function distributionCard() {
         kind: {
             option: (data) => (data.boxes ? boxes : bars).option(data),
             table: (data) => (data.boxes ? boxes : bars).table(data),
-            height: (data) => (data.boxes ? 320 : bars.height(data)),
+            height: (data) => (data.boxes ? 320 : (bars.height?.(data) ?? 320)),
         },
     });
 

@@ -123,7 +123,7 @@ export function eventDialog(trace, place) {
             );
             return;
         }
-        dialog.querySelector('h2').textContent = event.func_name;
+        fill(/** @type {HTMLElement} */ (dialog.querySelector('h2')), event.func_name);
         const rest = Object.keys(event).filter((name) => !REPEATED.has(name) && event[name] !== null);
         const given = rest.filter((name) => name.startsWith('args.')),
             own = rest.filter((name) => !name.startsWith('args.') && name !== 'acc_pat');

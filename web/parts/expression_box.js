@@ -1,9 +1,10 @@
-/* expression_box.js - where expressions are typed: completion, what was typed before, and the server's complaint under
- * the character at fault. */
+/* expression_box.js - where expressions are typed: completion, what was typed before, what the call at the caret
+ * takes, and the server's complaint under the character at fault. */
 
 import { fill, h } from '../dom.js';
 import { candidates } from './completion.js';
 import { remember, remembered } from './history.js';
+import { callAround, language, signatureParts } from './language.js';
 
 const PAUSE_MS = 90;
 
@@ -26,11 +27,12 @@ const PAUSE_MS = 90;
 export function expressionBox({ id, label, placeholder, trace, onApply, history = 'filter', key, aggregates, names }) {
     const list = h('ul', {
         id: `${id}-list`,
-        class: 'completion',
         role: 'listbox',
         'aria-label': 'Completions',
         hidden: true,
     });
+    const signature = h('p', { id: `${id}-signature`, class: 'signature', hidden: true }),
+        hints = h('div', { class: 'completion', hidden: true }, signature, list);
     const complaint = h('p', { id: `${id}-problem`, class: 'filter-problem', role: 'alert' });
     const input = h('input', {
         id,
@@ -44,11 +46,17 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
         'aria-autocomplete': 'list',
         'aria-expanded': 'false',
         'aria-controls': list.id,
-        'aria-describedby': complaint.id,
-        oninput: () => suggest(),
+        'aria-describedby': `${complaint.id} ${signature.id}`,
+        oninput: () => {
+            suggest();
+            explain();
+        },
+        onkeyup: () => explain(),
+        onclick: () => explain(),
         onkeydown: (event) => onKey(event),
         onblur: () => {
             close();
+            explain();
             apply();
         },
     });
@@ -58,7 +66,7 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
         h('label', { class: 'visually-hidden', for: id }, label),
         input,
         key && h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, key),
-        list,
+        hints,
         complaint,
     );
     let applied = '',
@@ -79,7 +87,7 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
     function suggest() {
         clearTimeout(timer);
         asking?.abort();
-        const before = input.value.slice(0, input.selectionStart),
+        const before = input.value.slice(0, input.selectionStart ?? 0),
             about = trace();
         if (
             !about ||
@@ -126,7 +134,19 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
             ),
         );
         list.hidden = items.length === 0;
+        hints.hidden = list.hidden && signature.hidden;
         input.setAttribute('aria-expanded', String(items.length > 0));
+    }
+
+    /** What the call takes that the caret is in, with the argument that stands there. */
+    async function explain() {
+        const words = document.activeElement === input ? await language() : [];
+        const call = callAround(input.value.slice(0, input.selectionStart ?? 0), words);
+        signature.hidden = !call || document.activeElement !== input;
+        hints.hidden = list.hidden && signature.hidden;
+        if (!call) return;
+        const [before, argument, behind] = signatureParts(call);
+        fill(signature, h('code', {}, before, h('strong', {}, argument), behind), h('small', {}, call.word.text));
     }
 
     function close() {
@@ -148,7 +168,7 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
     /** What was typed gives way to a candidate; a closing quote or bracket is not doubled. */
     function take(index) {
         const { text } = items[index];
-        const after = input.value.slice(input.selectionStart).replace(text.endsWith('"') ? /^"/ : /^$/, '');
+        const after = input.value.slice(input.selectionStart ?? 0).replace(text.endsWith('"') ? /^"/ : /^$/, '');
         input.setRangeText(text + after, from, input.value.length, 'end');
         const caret = from + text.length;
         input.setSelectionRange(caret, caret);

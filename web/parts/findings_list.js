@@ -139,7 +139,7 @@ function columnOf(name, index, { units, data }) {
         return {
             key: name,
             label: name,
-            class: index === 0 ? 'head' : null,
+            class: index === 0 ? 'head' : undefined,
             cell: (row) => (row[name] === null ? DASH : String(row[name])),
         };
     if (units[name] in { s: 1, B: 1, 'B/s': 1, '1/s': 1 }) return { key: name, label: name, unit: units[name] };

@@ -1,6 +1,6 @@
 /* flame.js - a flame graph on a canvas: calls over each other, each as wide as the time it took. */
 
-import { fill, h, setStyle } from '../dom.js';
+import { fill, h, penOf, setStyle } from '../dom.js';
 import { grouped, text } from '../format.js';
 import { frameAt, framesOf } from './flame_layout.js';
 import { onTheme } from './palette.js';
@@ -28,17 +28,17 @@ const FONT = '11px ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", monospace'
  */
 export function flame({ onPick, onRoot }) {
     const canvas = h('canvas', { class: 'flame-canvas', role: 'img' }),
-        pen = canvas.getContext('2d', { alpha: false }),
+        pen = penOf(canvas, { alpha: false }),
         card = h('div', { class: 'chart-bubble tl-card', hidden: true });
     const element = h('div', { class: 'flame' }, canvas, card),
         widths = new Map();
     /** @type {FlameView} */
-    let view = null;
+    let view = /** @type {any} */ (null);
     /** @type {import('./flame_layout.js').Frame[]} */
     let frames = [];
     let rows = 0,
         hover = null,
-        last = { time: 0, node: null };
+        last = { time: 0, node: /** @type {any} */ (null) };
     const resize = new ResizeObserver(() => draw()),
         stop = onTheme(() => draw());
     resize.observe(element);

@@ -42,10 +42,11 @@ export function callTree(records) {
     for (const record of records) {
         record.children = [];
         byNumber.set(record.node, record);
-        record.above = byNumber.get(record.parent) ?? root;
-        record.above.children.push(record);
+        const above = byNumber.get(record.parent) ?? root;
+        record.above = above;
+        above.children.push(record);
     }
-    for (const top of root.children) {
+    for (const top of root.children ?? []) {
         root.total += top.total;
         root.count += top.count;
         root.width = (root.width ?? 0) + (top.width ?? top.total);

@@ -53,7 +53,7 @@ function option(data) {
     const narrow = window.innerWidth < 600,
         side = narrow ? 30 : 60;
     const width = Math.max(200, (document.getElementById('main')?.clientWidth ?? 800) - 2 * side - 40),
-        height = functionGraph.height(data) - TOP - BOTTOM;
+        height = (functionGraph.height?.(data) ?? 0) - TOP - BOTTOM;
     const places = new Map(
         layers.flatMap((layer, x) =>
             layer.map((node, row) => [

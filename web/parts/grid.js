@@ -1,77 +1,27 @@
 /* grid.js - a table of any length: the server sorts it and hands it out in pages, and only the rows in sight are
  * elements.
  *
- * DESIGN.  All rows are equally high, so the row at a scroll position is a division; rows above and below those in
- * sight are two empty rows of the right height.  Pages are read in order, since each has the cursor of the next:
- * whoever drags the bar to the end waits for the pages between.  Widths are those of the first rows, so that columns
- * do not move while scrolling. */
+ * DESIGN.  All rows are equally high, so the row at a position is a division; rows above and below those in sight are
+ * two empty rows of the right height (tall.js).  Rows are read by number as they come in sight (paged.js).  Widths are
+ * those of the first rows, so that columns do not move while scrolling. */
 
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
 import { failure } from './notice.js';
 import { groupRow, headCell, rowElement } from './table.js';
+import { tallList } from './tall.js';
 
 const ROW = 33; /* px, as in parts.css */
 const AHEAD = 12; /* rows above and below those in sight */
 const SAMPLE = 30;
-const FIRST = 500,
-    NEXT = 10000;
 
 /* By answer and columns, the widths they had: to lay out a wide table takes longer than all else. */
 const measured = new WeakMap();
 
 /**
- * A table that grows page by page.
- * @typedef {Object} Paged
- * @property {string[]} columns
- * @property {Object<string, string>} units
- * @property {any[][]} rows  those that are here
- * @property {number} count  of all rows
- * @property {Object} answer  the first page as it came
- * @property {(row: number) => Promise<boolean>} until  reads on until that row is here; false: it was here already
- */
-
-/**
- * Reads the first page.
- * @param {(page: {limit: number, cursor: string|undefined}) => Promise<{columns: string[], units: Object, data:
- *   any[][], row_count: number, next: string|null}>} load
- * @returns {Promise<Paged>}
- */
-export async function paged(load) {
-    const answer = await load({ limit: FIRST, cursor: undefined });
-    let next = answer.next,
-        reading = null;
-    const paged = {
-        columns: answer.columns,
-        units: answer.units ?? {},
-        rows: [...answer.data],
-        count: answer.row_count,
-        answer,
-        until,
-    };
-
-    async function until(row) {
-        if (row < paged.rows.length || !next) return false;
-        reading ??= readOn().finally(() => {
-            reading = null;
-        });
-        await reading;
-        await until(row);
-        return true;
-    }
-
-    async function readOn() {
-        const page = await load({ limit: NEXT, cursor: next });
-        for (const row of page.data) paged.rows.push(row);
-        next = page.next;
-    }
-    return paged;
-}
-
-/**
  * @typedef {Object} GridView
  * @property {import('./table.js').Column[]} columns  their get and cell take a record: {column name: value}
- * @property {Paged} source
+ * @property {import('./paged.js').Paged} source
  * @property {string} caption
  * @property {{label: any, span: number, title?: string}[]} [groups]
  * @property {string} [sort]
@@ -89,15 +39,19 @@ export function grid() {
     const words = h('p', { class: 'grid-words' });
     const element = h('div', {}, scroller, words);
     /** @type {GridView} */
-    let view = null;
+    let view = /** @type {any} */ (null);
     let active = 0,
         shown = '',
         frame = 0,
+        reading = null /* the source that a page is read of */,
         closed = false;
 
-    scroller.addEventListener('scroll', () => {
-        cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(draw);
+    const list = tallList(scroller, ROW, {
+        head: () => head.offsetHeight,
+        moved() {
+            cancelAnimationFrame(frame);
+            frame = requestAnimationFrame(draw);
+        },
     });
     const resize = new ResizeObserver(() => {
         if (view) draw();
@@ -113,7 +67,8 @@ export function grid() {
         view = next;
         if (!sameRows) {
             active = 0;
-            scroller.scrollTop = 0;
+            list.resize(next.source.count);
+            list.moveTo(0);
         }
         if (!sameColumns) scroller.scrollLeft = 0;
         caption.textContent = next.caption;
@@ -165,19 +120,15 @@ export function grid() {
     function draw() {
         if (closed || !view) return;
         if (!table.classList.contains('fixed') && scroller.clientWidth > 0) measure();
-        const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - AHEAD);
-        const last = Math.min(
-            view.source.count,
-            Math.ceil((scroller.scrollTop + scroller.clientHeight) / ROW) + AHEAD,
-        );
-        const picture = `${first} ${last} ${view.source.rows.length}`;
+        const { first, last, above, below } = list.window(AHEAD);
+        const picture = `${first} ${last} ${above} ${view.source.here}`;
         if (picture === shown) return;
         shown = picture;
         const focused = body.contains(document.activeElement);
         const rows = Array.from({ length: last - first }, (_, index) => rowAt(first + index));
-        fill(body, space(first), rows, space(view.source.count - last));
+        fill(body, space(above), rows, space(below));
         if (focused) focusActive();
-        readFor(last);
+        readFor(first, last);
         tell();
     }
 
@@ -186,7 +137,7 @@ export function grid() {
         if (!values)
             return h(
                 'tr',
-                { 'aria-rowindex': index + 2 },
+                { 'aria-rowindex': index + 2, tabindex: index === active ? 0 : -1 },
                 view.columns.map((_, at) => h('td', { class: 'quiet' }, at === 0 ? '\u2026' : '')),
             );
         const record = Object.fromEntries(view.source.columns.map((name, at) => [name, values[at]]));
@@ -196,33 +147,40 @@ export function grid() {
         return row;
     }
 
-    function space(rows) {
+    function space(height) {
         return (
-            rows > 0 &&
+            height > 0 &&
             h(
                 'tr',
                 { class: 'grid-space', 'aria-hidden': 'true' },
-                h('td', { colspan: view.columns.length, style: { height: `${rows * ROW}px` } }),
+                h('td', { colspan: view.columns.length, style: { height: `${height}px` } }),
             )
         );
     }
 
-    async function readFor(last) {
+    /* One page at a time: what is in sight when it has come is asked for by drawing it. */
+    async function readFor(first, last) {
         const { source } = view;
+        if (reading === source) return;
+        reading = source;
+        let came = false;
         try {
-            if ((await source.until(Math.min(last, source.count) - 1)) && source === view?.source) draw();
+            came = await source.need(first, last);
         } catch (problem) {
             if (problem.name !== 'AbortError' && source === view?.source)
                 fill(
                     words,
-                    failure(problem, () => readFor(last)),
+                    failure(problem, () => readFor(first, last)),
                 );
+        } finally {
+            if (reading === source) reading = null;
         }
+        if (came && source === view?.source) draw();
     }
 
     function tell() {
-        const { count, rows } = view.source;
-        const left = rows.length < count ? `, ${grouped(rows.length)} of them read` : '';
+        const { count, here } = view.source;
+        const left = here < count ? `, ${grouped(here)} of them read` : '';
         words.textContent = `${grouped(count)} ${count === 1 ? 'row' : 'rows'}${left}`;
     }
 
@@ -246,9 +204,9 @@ export function grid() {
         }
         active = Math.max(0, Math.min(view.source.count - 1, Number(row.getAttribute('aria-rowindex')) - 2 + by));
         const top = active * ROW,
-            height = scroller.clientHeight - head.offsetHeight;
-        if (top < scroller.scrollTop) scroller.scrollTop = top;
-        else if (top + ROW > scroller.scrollTop + height) scroller.scrollTop = top + ROW - height;
+            height = list.inSight();
+        if (top < list.position()) list.moveTo(top);
+        else if (top + ROW > list.position() + height) list.moveTo(top + ROW - height);
         shown = '';
         draw();
         focusActive();

@@ -1,6 +1,6 @@
 /* heat.js - a kind of chart: a heat map, rows such as processes over the job's time. */
 
-import { h } from '../dom.js';
+import { h, penOf } from '../dom.js';
 import { at, instant, range, text } from '../format.js';
 import { axisText, GRID, nameAxis, tip } from './axes.js';
 import { painted } from './painted.js';
@@ -66,7 +66,7 @@ function option(data) {
 function roundBins({ first, bins, width }) {
     const wanted = (bins * width) / LABELS,
         power = 10 ** Math.floor(Math.log10(wanted));
-    const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= wanted * 0.999);
+    const step = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power;
     const named = new Map();
     for (let at = Math.ceil((first * width) / step - 1e-9); at * step < (first + bins) * width; at++)
         named.set(Math.floor((at * step) / width + 1e-9) - first, at * step);
@@ -116,7 +116,7 @@ function scaleOf(colors, least, most) {
 
 /** The colours of the scale between its given ones. */
 function shades(colors) {
-    const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const pen = penOf(document.createElement('canvas'), { willReadFrequently: true });
     const ramp = pen.createLinearGradient(0, 0, SHADES, 0);
     pen.canvas.width = SHADES;
     for (const [index, color] of colors.entries()) ramp.addColorStop(index / (colors.length - 1), color);
@@ -135,7 +135,7 @@ function paintCells(pen, { width, height }, { cells, bins, rows }, share, colors
     }
 }
 
-/** @type {import('./plot.js').Kind['tip']} */
+/** @param {any} data  @param {number[]} at */
 function tipOf(data, [bin, row]) {
     const cell = data.cells.find(([itsBin, itsRow]) => itsBin === bin && itsRow === row);
     return cell

@@ -87,7 +87,7 @@ function heatOf(data, granularity, layer, from, to) {
     );
     const sums = new Map();
     for (const [host, pid, bin, time] of data) {
-        const place = groups.rowOf(processes.at(host, pid)) * bins + bin - first;
+        const place = groups.rowOf(processes.at(host, pid) ?? 0) * bins + bin - first;
         sums.set(place, (sums.get(place) ?? 0) + time);
     }
     const membersOf = (row) => groups.members(row).map((index) => processes.list[index]);

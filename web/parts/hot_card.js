@@ -8,6 +8,7 @@ import { asking } from './asking.js';
 import { empty } from './notice.js';
 import { equals, narrowed } from './narrow.js';
 import { segmented } from './segmented.js';
+import { ended } from './query_columns.js';
 import { recordsOf, table } from './table.js';
 
 const MOST = 5;
@@ -76,7 +77,7 @@ export function hotCard() {
             h(
                 'a',
                 {
-                    class: 'path',
+                    class: 'path row-name',
                     title: `${row.hot}: show its slowest calls`,
                     href: pageLink('query', {
                         ask: 'events',
@@ -84,13 +85,13 @@ export function hotCard() {
                         filter: narrowed(place.filter ?? '', equals(expression, row.hot)),
                     }),
                 },
-                row.hot,
+                ended(row.hot),
             );
         fill(
             box,
             h(
                 'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Hottest ${head.toLowerCase()}s` },
+                { class: 'scroll hot', tabindex: 0, role: 'region', 'aria-label': `Hottest ${head.toLowerCase()}s` },
                 table({
                     caption: `Hottest ${head.toLowerCase()}s`,
                     rows: recordsOf(answer),

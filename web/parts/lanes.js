@@ -58,7 +58,8 @@ const NEAR = 0.002; /* of the shown time: short intervals can be pointed at */
 
 /**
  * The interval under the pointer, else the nearest one beside it.
- * @type {import('./plot.js').Kind['tip']}
+ * @param {any} data
+ * @param {number[]} at
  */
 function tipOf(data, [time, lane]) {
     const apart = ([from, to, its]) => (its === lane ? Math.max(from - time, time - to, 0) : Infinity);

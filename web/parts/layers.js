@@ -35,10 +35,13 @@ export function layerTree(rows, preset) {
     );
 }
 
-/** Lighter in the dark, in the same order of lightness; a little darker where it would be too pale on white. */
+/**
+ * Lighter in the dark, in the same order of lightness and as far apart; darker where it would be too pale on white.
+ * The colours of the presets differ in both for any kind of colour vision, which a test computes.
+ */
 function fitted(color) {
     if (!/^#[0-9a-f]{6}$/i.test(color ?? '')) return null;
-    return `light-dark(oklch(from ${color} min(l, 0.76) c h), oklch(from ${color} min(0.42 + l * 0.5, 0.82) c h))`;
+    return `light-dark(oklch(from ${color} min(l, 0.78) c h), oklch(from ${color} clamp(0.42, 0.14 + l, 0.92) c h))`;
 }
 
 /** Whether anything of a layer lies in what is shown: also of an event that began before it. */

@@ -113,7 +113,8 @@ function heightsOf(values, { times, width: bin }, x, width) {
 
 /**
  * Bins without events may be left out, so the last one that begins before the pointer is looked for.
- * @type {import('./plot.js').Kind['tip']}
+ * @param {any} data
+ * @param {number[]} at
  */
 function tip(data, [x]) {
     const index = data.times.findLastIndex((time) => time <= x);

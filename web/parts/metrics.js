@@ -77,12 +77,15 @@ export function metricColumn(name, units, compatible) {
     if (compatible) return { key: name, label: name, unit, title: compatibleTitle(name) };
     const bin = SIZE_BINS.find(({ column }) => name === column);
     if (bin) return { key: name, label: bin.label, unit, title: `Events whose size is ${bin.label}` };
-    if (EXACT[name]) return { key: name, label: EXACT[name][0], unit, title: EXACT[name][1] };
+    /* a dash where calls have no bytes */
+    const get = unit === 'B' ? (row) => row[name] || null : undefined;
+    if (EXACT[name]) return { key: name, label: EXACT[name][0], unit, title: EXACT[name][1], get };
     const [, metric, base] = /^(.+)_(count|time|size|busy|bw)$/.exec(name) ?? [];
     return {
         key: name,
         label: base ? `${metric}: ${EXACT[base][0].toLowerCase()}` : name,
         unit,
+        get,
         title: base ? `${EXACT[base][1]}, of the events called ${metric}` : name,
     };
 }

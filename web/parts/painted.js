@@ -3,6 +3,7 @@
  * An element for each of them takes ECharts ten times as long as to paint it, and a browser takes long to fill an area
  * whose edge goes up and down at every pixel, while rectangles between whole pixels cost next to nothing. */
 
+import { penOf } from '../dom.js';
 import { resolved } from './palette.js';
 
 /**
@@ -36,7 +37,7 @@ function picture({ x: left, y: top, width, height }, api, paint) {
     canvas.height = Math.max(1, Math.round(height * ratio));
     const [x0, y0] = api.coord([0, 0]),
         [x1, y1] = api.coord([1, 1]);
-    paint(canvas.getContext('2d'), {
+    paint(penOf(canvas), {
         width: canvas.width,
         height: canvas.height,
         x: (value) => (x0 - left + (x1 - x0) * value) * ratio,
@@ -51,7 +52,7 @@ const STRIPE = 7; /* px from one stripe to the next */
 export function inkOf(pen, layer) {
     const color = resolved(layer.color);
     if (!layer.hatched) return color;
-    const tile = document.createElement('canvas').getContext('2d');
+    const tile = penOf(document.createElement('canvas'));
     tile.canvas.width = tile.canvas.height = STRIPE;
     tile.fillStyle = color;
     tile.fillRect(0, 0, STRIPE, STRIPE);

@@ -1,10 +1,10 @@
 /* palette.js - what a CSS colour is at this moment, for canvas, which knows neither var() nor light-dark(). */
 
-import { h } from '../dom.js';
+import { h, penOf } from '../dom.js';
 
 const probe = h('span', { class: 'visually-hidden', 'aria-hidden': 'true' });
 
-const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+const pixel = penOf(document.createElement('canvas'), { willReadFrequently: true });
 
 /**
  * @param {string} color  any CSS colour, such as "var(--ink-2)"

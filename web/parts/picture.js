@@ -1,5 +1,6 @@
 /* picture.js - a chart as a picture that stands by itself: with its trace, title, note and legend above it. */
 
+import { penOf } from '../dom.js';
 import { resolved } from './palette.js';
 
 const SCALE = 2,
@@ -18,7 +19,7 @@ export async function pictureWithWords(address, title, note, legend) {
     chart.src = address;
     await chart.decode();
     const canvas = document.createElement('canvas');
-    const pen = canvas.getContext('2d');
+    const pen = penOf(canvas);
     const width = chart.width / SCALE,
         lines = linesOf(pen, legend, width - 2 * MARGIN);
     const top = MARGIN + LINE * (2 + lines.length);
@@ -51,7 +52,7 @@ function write(pen, font, color, words, x, y) {
 
 /** The legend, broken where the picture ends. */
 function linesOf(pen, legend, width) {
-    const lines = [];
+    const lines = /** @type {any[][]} */ ([]);
     let x = Infinity;
     pen.font = FONT;
     for (const item of legend) {

@@ -124,17 +124,18 @@ export function plot(kind) {
     function start(echarts) {
         const made = echarts.init(canvas, null, { renderer: 'canvas' });
         made.on('click', ({ dataIndex, data: item }) => data.onPick?.(item?.index ?? dataIndex));
-        if (!kind.timeAt) return made;
+        const { timeAt } = kind;
+        if (!timeAt) return made;
         made.on('brushEnd', ({ areas }) => {
             const [first, last] = areas[0]?.coordRange ?? [0, 0];
             made.dispatchAction({ type: 'brush', areas: [] });
             showTip(null, 0, 0);
             made.dispatchAction({ type: 'hideTip' });
-            if (last > first) showRange(kind.timeAt(data, first), kind.timeAt(data, last + (kind.binned ? 1 : 0)));
+            if (last > first) showRange(timeAt(data, first), timeAt(data, last + (kind.binned ? 1 : 0)));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
             const at = made.containPixel('grid', [x, y]) ? made.convertFromPixel('grid', [x, y]) : null;
-            tellHover(at && kind.timeAt(data, at[0]));
+            tellHover(at && timeAt(data, at[0]));
             showTip(at, x, y);
         });
         made.getZr().on('click', ({ offsetX: x, offsetY: y }) => {
@@ -162,7 +163,7 @@ export function plot(kind) {
 
     /** Where the pointer is over any chart of the page: an element, since to draw it anew would draw all. */
     function showHover(time) {
-        const x = time === null ? undefined : drawing?.convertToPixel({ xAxisIndex: 0 }, kind.placeOf(data, time));
+        const x = time === null ? undefined : drawing?.convertToPixel({ xAxisIndex: 0 }, kind.placeOf?.(data, time));
         line.hidden = !(x >= 0 && x <= canvas.clientWidth);
         if (!line.hidden) line.style.setProperty('transform', `translateX(${Math.round(x)}px)`);
     }

@@ -25,7 +25,7 @@ const CHOSEN = /^(?:host_name|pid|tid)(?: == (.+)|\.isna\(\))$/;
 function chosenWords(filter) {
     const found = conjuncts(filter)
         .map((part) => CHOSEN.exec(part))
-        .filter(Boolean);
+        .filter((one) => one !== null);
     return found.length === 0
         ? null
         : found.map(([part, value]) => value?.replace(/^"|"$/g, '') ?? part).join(' \u00b7 ');

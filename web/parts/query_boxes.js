@@ -47,24 +47,31 @@ export function questionCard({ trace, here, tools }) {
     let question = questionIn({}),
         about = {};
     const asked = () => ({ id: trace.id, answers: trace.answers, seenWith: about.preset ?? trace.preset?.name });
+    const written = BOXES.map((box) => {
+        const field = boxOf(box);
+        return {
+            ...box,
+            field,
+            line: h(
+                'div',
+                { class: `question-line ${box.key}` },
+                h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label),
+                field.element,
+            ),
+        };
+    });
     /** @type {Map<string, Pick<import('./expression_box.js').ExpressionBox, 'element'|'update'|'mark'|'clear'>>} */
-    const boxes = new Map(BOXES.map((box) => [box.key, boxOf(box)]));
+    const boxes = new Map(written.map(({ key, field }) => [key, field]));
     const json = jsonBox((words) => go({ q: words }));
     boxes.set('q', json);
     const head = h('div', { class: 'card-tools' }),
         examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
-    const lines = new Map(
-        BOXES.map((box) => [
-            box.key,
-            h(
-                'div',
-                { class: `question-line ${box.key}` },
-                h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label),
-                boxes.get(box.key).element,
-            ),
-        ]),
+    const fields = h(
+        'div',
+        { class: 'question' },
+        written.map(({ line }) => line),
+        json.element,
     );
-    const fields = h('div', { class: 'question' }, [...lines.values()], json.element);
     const element = h(
         'section',
         { class: 'card', 'aria-label': 'Query' },
@@ -118,9 +125,9 @@ export function questionCard({ trace, here, tools }) {
                 ),
             ),
         );
-        for (const { key, asks } of BOXES) {
-            lines.get(key).hidden = !asks.includes(question.ask);
-            boxes.get(key).update(question[key]);
+        for (const { key, asks, line, field } of written) {
+            line.hidden = !asks.includes(question.ask);
+            field.update(question[key]);
         }
         json.element.hidden = question.ask !== 'json';
         json.update(question.q);

@@ -7,6 +7,31 @@ import { equals, toggle } from './narrow.js';
 import { listed, nameOf } from './query_text.js';
 import { showRange } from './time.js';
 
+/* What the columns of events are called; as the title of a head stands what the request calls them. */
+const WORDS = {
+    func_name: 'Function',
+    cat: 'Category',
+    host_name: 'Host',
+    pid: 'Process',
+    tid: 'Thread',
+    file_name: 'File',
+    file_dir: 'Directory',
+    time_start: 'Start',
+    time_end: 'End',
+    ts: 'Start',
+    te: 'End',
+    time: 'Duration',
+    dur: 'Duration',
+    size: 'Size',
+    offset: 'Offset',
+    io_cat: 'Kind of I/O',
+    image_id: 'Sample',
+    step: 'Step',
+    epoch: 'Epoch',
+    rank: 'Rank',
+    trace: 'Run',
+};
+
 const BIN = /^bin\(\s*(time_start|time_end|ts|te)\s*,\s*([\d.]+(?:e[+-]?\d+)?)\s*\)$/i;
 
 /**
@@ -31,7 +56,7 @@ export function keysOf(question) {
         return {
             name: nameOf(item),
             expression: item.expression,
-            width: width_s > 0 ? width_s : null,
+            width: width_s && width_s > 0 ? width_s : null,
             plain: !derived.some((name) => new RegExp(`\\b${name}\\b`).test(item.expression)),
         };
     });
@@ -60,29 +85,37 @@ export function unitIn(name, units, question) {
  */
 export function columnsOf({ columns, units, rows }, question, numeric = new Set()) {
     const keys = new Map(keysOf(question).map((key) => [key.name, key]));
+    const given = ownNames(question);
     return columns.map((name, at) => {
         const sample = rows.find((row) => row[at] !== null)?.[at];
         const isNumber = typeof sample === 'number' || (sample === undefined && (numeric.has(name) || name in units));
-        const column = keys.has(name)
-            ? keyColumn(keys.get(name), isNumber, units[name])
+        const key = keys.get(name);
+        const column = key
+            ? keyColumn(key, isNumber, units[name])
             : isNumber
               ? numberColumn(name, unitIn(name, units, question), question)
-              : { key: name, label: name, cell: (record) => words(record[name]) };
-        return at === 0 ? { ...column, class: 'head' } : column;
+              : { cell: (record) => words(record[name]) };
+        const own = given.has(name),
+            ticks = isNumber && !key && units[name] === 'us';
+        const label = (own ? name : (WORDS[name] ?? name)) + (ticks ? ', \u00b5s' : '');
+        return { key: name, label, title: name, ...column, ...(at === 0 && { class: 'head' }) };
     });
+}
+
+/** The names that whoever asks has given, which stay as they are. */
+function ownNames({ derive, group, agg }) {
+    return new Set([derive, group, agg].flatMap((words) => listed(words).flatMap(({ name }) => name ?? [])));
 }
 
 /** Counts and sums are grouped by thousands; identifiers, which events have, are not. */
 function numberColumn(name, unit, question) {
-    if (/^time_(start|end)$/.test(name))
-        return { key: name, label: name, class: 'number', cell: (record) => moment(record[name]) };
-    if (unit === 'us') return { key: name, label: `${name}, \u00b5s`, unit: 'count' };
-    if (unit) return { key: name, label: name, unit };
+    if (/^time_(start|end)$/.test(name)) return { class: 'number', cell: (record) => moment(record[name]) };
+    if (unit === 'us') return { unit: 'count' };
+    if (unit === 'B') return { unit, get: (record) => record[name] || null };
+    if (unit) return { unit };
     const aggregate = question.ask === 'json' || listed(question.agg).some((item) => nameOf(item) === name);
-    if (!aggregate) return { key: name, label: name, class: 'number', cell: (record) => words(record[name]) };
+    if (!aggregate) return { class: 'number', cell: (record) => words(record[name]) };
     return {
-        key: name,
-        label: name,
         unit: 'number',
         cell: (record) => value(record[name], Number.isInteger(record[name]) ? 'count' : 'number'),
     };
@@ -107,7 +140,7 @@ function keyColumn(key, numeric, unit) {
             ended(shown(found)),
         );
     };
-    return { key: key.name, label: key.name, cell, class: numeric && !key.width ? 'number' : null };
+    return { cell, class: numeric && !key.width ? 'number' : undefined };
 }
 
 /** A key in words: a bin of time as its range. */
@@ -128,7 +161,7 @@ function words(found) {
 }
 
 /** Of a long path the end, which tells most, is not cut. */
-function ended(words) {
+export function ended(words) {
     const cut = words.length > 40 ? words.lastIndexOf('/') : -1;
     return cut < 0 ? words : [h('span', { class: 'path-dir' }, words.slice(0, cut)), h('span', {}, words.slice(cut))];
 }

@@ -78,6 +78,6 @@ function opening(columns) {
 function openOnClick(record, row) {
     row.classList.add('opens');
     row.addEventListener('click', (event) => {
-        if (!event.target.closest('a, button') && getSelection().isCollapsed) visit(eventAddress(record));
+        if (!event.target.closest('a, button') && getSelection()?.isCollapsed) visit(eventAddress(record));
     });
 }

@@ -4,9 +4,10 @@ import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { go, here } from '../state.js';
 import { copyMenu } from './copy.js';
-import { grid, paged } from './grid.js';
+import { grid } from './grid.js';
 import { legend, toggled } from './legend.js';
 import { empty, failure, loading } from './notice.js';
+import { paged } from './paged.js';
 import { plot } from './plot.js';
 import { chartOf, drawable, MOST_ROWS } from './query_chart.js';
 import { columnsOf } from './query_columns.js';
@@ -98,7 +99,7 @@ export function resultCard() {
             getOf(
                 view.trace,
                 view.path,
-                { ...parameters, ...page, explain: page.cursor ? undefined : 'true' },
+                { ...parameters, ...page, explain: page.offset ? undefined : 'true' },
                 signal,
             ),
         );
@@ -163,7 +164,7 @@ export function resultCard() {
     async function draw(view, measure) {
         const mine = source;
         try {
-            await mine.until(Math.min(mine.count, MOST_ROWS) - 1);
+            await mine.need(0, Math.min(mine.count, MOST_ROWS));
         } catch (problem) {
             if (!closed && mine === source)
                 fill(
@@ -173,7 +174,11 @@ export function resultCard() {
             return;
         }
         if (closed || mine !== source) return;
-        const { kind, data, note: words } = chartOf(mine, view.question, measure);
+        const {
+            kind,
+            data,
+            note: words,
+        } = chartOf({ ...mine, rows: mine.rows.slice(0, MOST_ROWS) }, view.question, measure);
         fill(note, words);
         const series = data?.series?.length > 1 ? data.series.map(({ layer }) => layer) : [];
         const hidden = new Set((view.place.hide ?? '').split('\n')),

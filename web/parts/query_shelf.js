@@ -100,7 +100,10 @@ function historyList(take) {
     );
 }
 
-function entry({ title, words, note = null, action, remove = null }) {
+/**
+ * @param {{title: string, words: string, note?: string, action: () => void, remove?: (() => void)|false}} options
+ */
+function entry({ title, words, note, action, remove }) {
     return h(
         'li',
         {},

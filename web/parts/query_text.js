@@ -34,7 +34,9 @@ export function listed(words) {
 }
 
 function itemOf(words, from, to) {
-    const [lead, plain, quoted] = /^\s*(?:(?:([A-Za-z_]\w*)|`([^`]*)`)\s*=(?!=)\s*)?/.exec(words.slice(from, to));
+    const [lead, plain, quoted] = /** @type {RegExpExecArray} */ (
+        /^\s*(?:(?:([A-Za-z_]\w*)|`([^`]*)`)\s*=(?!=)\s*)?/.exec(words.slice(from, to))
+    );
     const start = from + lead.length;
     return {
         name: plain ?? quoted ?? null,

@@ -99,7 +99,7 @@ export function rangeControl(place, end) {
         if (/** @type {ToggleEvent} */ (event).newState !== 'open') return;
         panel.replaceChildren(form(panel));
         placeBelow(panel, button);
-        panel.querySelector('input').focus();
+        panel.querySelector('input')?.focus();
     });
     const clear = h(
         'button',

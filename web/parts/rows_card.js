@@ -6,8 +6,9 @@ import { go } from '../state.js';
 import { asking } from './asking.js';
 import { columnChooser } from './columns.js';
 import { copyMenu } from './copy.js';
-import { grid, paged } from './grid.js';
+import { grid } from './grid.js';
 import { empty } from './notice.js';
+import { paged } from './paged.js';
 
 /**
  * @typedef {Object} RowsView
@@ -23,7 +24,7 @@ import { empty } from './notice.js';
  * @property {string[]} [shown]  the columns to ask for; the chosen ones when left out
  * @property {string[]} [beside]  columns that cells need besides
  * @property {string[]} [unseen]  columns that only links need, which no export has
- * @property {(source: import('./grid.js').Paged) => import('./table.js').Column[]} columns  of the table, keys first
+ * @property {(source: import('./paged.js').Paged) => import('./table.js').Column[]} columns  of the table, keys first
  * @property {(columns: import('./table.js').Column[]) => {label: any, span: number, title?: string}[]} [groups]
  * @property {string} [sort]
  * @property {(row: any, element: HTMLElement) => void} [decorate]

@@ -128,7 +128,7 @@ function tools(offered, metric, stacked) {
  * The URL's choice; else for lines every layer with events, stacked only those that hold no other: parents contain
  * their children's time.
  */
-function shownLayers({ place, tree, present, usual = null }, stacked) {
+function shownLayers({ place, tree, present, usual = '' }, stacked) {
     if (place.layers !== undefined) return new Set(place.layers.split(',').filter((name) => present.has(name)));
     if (usual) return new Set([usual]);
     const holdsAnother = (layer) => tree.some((other) => other.parent === layer.name && present.has(other.name));

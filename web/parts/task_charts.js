@@ -125,8 +125,10 @@ function linesOf(rows, without, width, unit, label) {
         values: Array(bins).fill(without === 'zero' ? 0 : null),
     }));
     const byName = new Map(series.map((one) => [one.name, one.values]));
-    for (const row of rows)
-        if (place(row.time) < bins && byName.has(row.name)) byName.get(row.name)[place(row.time)] = row.value;
+    for (const row of rows) {
+        const values = byName.get(row.name);
+        if (values && place(row.time) < bins) values[place(row.time)] = row.value;
+    }
     if (without === 'hold')
         for (const { values } of series) for (let bin = 1; bin < bins; bin++) values[bin] ??= values[bin - 1];
     return {

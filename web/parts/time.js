@@ -11,7 +11,7 @@ const POINTS = 240;
 export function niceGranularity(span) {
     const raw = Math.max(span, 1e-6) / POINTS;
     const power = 10 ** Math.floor(Math.log10(raw) + 1e-9);
-    const step = [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) * power;
+    const step = ([1, 2, 5].find((factor) => factor * power >= raw * 0.999) ?? 10) * power;
     return Math.max(1e-6, Number(step.toPrecision(3)));
 }
 

@@ -70,7 +70,7 @@ export function tileOfEvents(answer, { chunk, r, index }, texts) {
     let rows = 0;
     for (const { id, rows: count } of answer.lanes) {
         starts.push(rows);
-        base[places.get(id)] = rows;
+        base[places.get(id) ?? -1] = rows;
         rows += count;
     }
     const names = numbersOf(texts, answer.names, answer.name_colors),

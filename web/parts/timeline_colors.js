@@ -11,10 +11,7 @@ const MIXED = 24;
  * first; pixels: of the full colour, as a bitmap has it
  */
 
-const parts = (color) =>
-    resolved(color)
-        .match(/[\d.]+/g)
-        .map(Number);
+const parts = (color) => Array.from(resolved(color).matchAll(/[\d.]+/g), ([digits]) => Number(digits));
 
 /** One of 24 colours for names, as the server numbers them. */
 export function mixedColor(number) {

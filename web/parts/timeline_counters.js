@@ -5,7 +5,7 @@
  * it is finer. */
 
 import { get } from '../api.js';
-import { fill, h, setStyle } from '../dom.js';
+import { fill, h, penOf, setStyle } from '../dom.js';
 import { go } from '../state.js';
 
 const POINTS = 800,
@@ -210,23 +210,23 @@ export function timelineCounters(trace, stage) {
             canvas.width = width;
             canvas.height = height;
         }
-        const pen = canvas.getContext('2d', { alpha: false }),
+        const pen = penOf(canvas, { alpha: false }),
             x = (time) => ((time - view.from) / (view.to - view.from)) * width,
             y = (value) =>
                 height - EDGE * ratio - (max > min ? (value - min) / (max - min) : 0.5) * (height - 2 * EDGE * ratio);
         pen.fillStyle = frame.paper;
         pen.fillRect(0, 0, width, height);
         const part = partOf(name, view);
-        if (!part) return;
-        const column = part.columns.get(name),
-            points = part.rows
-                .filter((row) => row[column] !== null)
-                .map((row) => ({
-                    at: x(part.from + (row[0] - part.rows[0][0] + 0.5) * part.width),
-                    mean: y(row[column]),
-                    low: y(row[column + 1]),
-                    high: y(row[column + 2]),
-                }));
+        const column = part?.columns.get(name);
+        if (!part || column === undefined) return;
+        const points = part.rows
+            .filter((row) => row[column] !== null)
+            .map((row) => ({
+                at: x(part.from + (row[0] - part.rows[0][0] + 0.5) * part.width),
+                mean: y(row[column]),
+                low: y(row[column + 1]),
+                high: y(row[column + 2]),
+            }));
         pen.fillStyle = frame.selection;
         for (const { at, low, high } of points) pen.fillRect(at - ratio, high, 2 * ratio, Math.max(ratio, low - high));
         pen.strokeStyle = frame.accent;

@@ -1,6 +1,7 @@
 /* timeline_density.js - what a folded lane shows: how many of its threads run what, cell by cell, as a small bitmap.
  * */
 
+import { penOf } from '../dom.js';
 import { CELLS } from './timeline_scale.js';
 
 export const TALL = 20; /* px of a lane in the bitmap */
@@ -32,9 +33,9 @@ export function tileOfDensity(answer, { chunk, r, index }) {
         shift = Math.round((answer.from - from) / r),
         count = Math.max(CELLS, Math.ceil((answer.to - from) / r));
     const places = new Map(chunk.lanes.map(({ id }, at) => [id, at])),
-        lists = chunk.lanes.map(() => []);
+        lists = chunk.lanes.map(() => /** @type {number[]} */ ([]));
     for (let at = 0; at < lane.length; at++)
-        lists[places.get(answer.lanes[lane[at]].id)].push(label[at], cell[at] + shift, cells[at], time[at]);
+        lists[places.get(answer.lanes[lane[at]].id) ?? -1].push(label[at], cell[at] + shift, cells[at], time[at]);
     return {
         weight: 100 + lane.length,
         from,
@@ -79,12 +80,12 @@ export function densities() {
         bitmaps.delete(tile);
         bitmaps.add(tile);
         const full = lanes.map((lane) => peaks.get(lane.id) ?? lane.threads);
-        if (tile.bitmap && tile.painted === palette && full.every((one, at) => one === tile.peaks[at]))
+        if (tile.bitmap && tile.painted === palette && full.every((one, at) => one === tile.peaks?.[at]))
             return tile.bitmap;
         tile.bitmap ??= document.createElement('canvas');
         tile.bitmap.width = tile.cells;
         tile.bitmap.height = TALL * lanes.length;
-        const pen = tile.bitmap.getContext('2d'),
+        const pen = penOf(tile.bitmap),
             image = pen.createImageData(tile.cells, TALL * lanes.length),
             pixels = new Uint32Array(image.data.buffer);
         for (const at of lanes.keys()) paint(pixels, at * TALL, tile.runs[at], full[at] * tile.r, tile, palette);

@@ -13,6 +13,7 @@ import { grid } from './grid.js';
 import { swatch } from './layers.js';
 import { equals, narrowed } from './narrow.js';
 import { empty } from './notice.js';
+import { whole } from './paged.js';
 import { segmented } from './segmented.js';
 import { sorted } from './table.js';
 import { eventPanel, eventPath } from './timeline_event.js';
@@ -72,7 +73,7 @@ export function timelineDrawer(trace) {
             onFind: (label) => go({ find: `=${equals('func_name', label)}` }, { replace: true }),
         });
     /** @type {DrawerView} */
-    let view = null;
+    let view = /** @type {any} */ (null);
 
     /** @param {DrawerView} next */
     function update(next) {
@@ -171,7 +172,7 @@ export function timelineDrawer(trace) {
                         { key: 'time', label: 'Call time (sum)', unit: 's' },
                         { key: 'self', label: 'Self time', unit: 's', title: 'Without the calls inside' },
                         { key: 'busy', label: 'Wall time (union)', unit: 's' },
-                        { key: 'size', label: 'Size', unit: 'B' },
+                        { key: 'size', label: 'Size', unit: 'B', get: (row) => row.size || null },
                         { key: 'min', label: 'Shortest', unit: 's' },
                         {
                             key: 'max',
@@ -369,7 +370,7 @@ export function timelineDrawer(trace) {
                         { key: 'func_name', label: 'Event', class: 'head', cell: name },
                         { key: 'time', label: 'Duration', unit: 's' },
                         { key: 'time_start', label: 'From', class: 'number', cell: (row) => at(row.time_start) },
-                        { key: 'size', label: 'Size', unit: 'B' },
+                        { key: 'size', label: 'Size', unit: 'B', get: (row) => row.size || null },
                         { key: 'pid', label: 'Process' },
                         { key: 'tid', label: 'Thread' },
                         { key: 'file_name', label: 'File' },
@@ -423,14 +424,7 @@ export function timelineDrawer(trace) {
         if (rows.element.parentElement !== box) fill(box, rows.element);
         rows.update({
             columns,
-            source: {
-                columns: names,
-                units: answer.units ?? {},
-                rows: ordered,
-                count: ordered.length,
-                answer,
-                until: async () => false,
-            },
+            source: whole(answer, names, ordered),
             caption,
             sort: marked,
             onSort: (next) => go({ sort: next }, { replace: true }),
@@ -494,7 +488,8 @@ function words({ from, to, lanes }, { count, threads, self, busy, size }) {
 function lanesCondition({ shown, lanes }) {
     const conditions = lanes
         .map((id) => shown.tree.lanes.get(id))
-        .filter((lane) => lane && lane.level !== 'job')
+        .filter((lane) => lane !== undefined)
+        .filter(({ level }) => level !== 'job')
         .map((lane) => laneCondition(lane, equals));
     return conditions.length > 1 ? `(${conditions.map((one) => `(${one})`).join(' or ')})` : conditions[0];
 }

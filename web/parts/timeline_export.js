@@ -1,7 +1,7 @@
 /* timeline_export.js - the window as files: for Perfetto, for flame graphs, and as a picture with title and legend. */
 
 import { getForText, url } from '../api.js';
-import { h } from '../dom.js';
+import { h, penOf } from '../dom.js';
 import { range } from '../format.js';
 import { copyText, curlOf, saveText } from './copy.js';
 import { menu } from './menu.js';
@@ -75,10 +75,10 @@ function pictureOf(trace, stage, layers, [from, to]) {
         whole = document.createElement('canvas');
     part.width = width * SHARP;
     part.height = height * SHARP;
-    stage.paintInto(part.getContext('2d', { alpha: false }), SHARP);
+    stage.paintInto(penOf(part, { alpha: false }), SHARP);
     whole.width = (NAMES + width) * SHARP;
     whole.height = (HEAD + height + FOOT) * SHARP;
-    const pen = whole.getContext('2d', { alpha: false }),
+    const pen = penOf(whole, { alpha: false }),
         { frame } = stage;
     pen.scale(SHARP, SHARP);
     pen.fillStyle = frame.paper;

@@ -1,6 +1,6 @@
 /* timeline_minimap.js - the whole job in a strip, and the part of it that is in view: a frame to drag. */
 
-import { h } from '../dom.js';
+import { h, penOf } from '../dom.js';
 import { densities, TALL, tileOfDensity } from './timeline_density.js';
 import { WHEEL } from './timeline_hands.js';
 
@@ -14,10 +14,10 @@ export function minimap(stage) {
             role: 'img',
             'aria-label': 'The whole job; drag to move through it',
         }),
-        pen = canvas.getContext('2d', { alpha: false }),
+        pen = penOf(canvas, { alpha: false }),
         bitmaps = densities();
     let tile = null,
-        /** @type {import('./timeline_tree.js').Chunk} */ chunk = null,
+        /** @type {import('./timeline_tree.js').Chunk} */ chunk = /** @type {any} */ (null),
         end = 1,
         drag = null;
 

@@ -65,7 +65,7 @@ export function fitted({ from, to }, end, room = 0.1) {
 export function rulerOf({ from, to }, perSecond, width) {
     const wanted = (((to - from) / perSecond) * RULER) / Math.max(width, 1),
         power = 10 ** Math.floor(Math.log10(wanted));
-    const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= wanted * 0.999);
+    const step = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power;
     const times = [];
     for (let at = Math.ceil(from / perSecond / step - 1e-9); at * step <= to / perSecond; at++) times.push(at * step);
     return { step, times };

@@ -2,7 +2,7 @@
  * it is painted. */
 
 import { get } from '../api.js';
-import { h, refill, setStyle } from '../dom.js';
+import { h, penOf, refill, setStyle } from '../dom.js';
 import { boxAt, noTexts, tileOfEvents } from './timeline_boxes.js';
 import { colorOfText, inks } from './timeline_colors.js';
 import { densities, tileOfDensity } from './timeline_density.js';
@@ -65,11 +65,11 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
     const space = h('div', { class: 'tl-space' }, h('div', { class: 'tl-stick' }, gutter, corner, canvas)),
         scroller = h('div', { class: 'tl-scroll' }, space);
     const element = h('div', { class: 'tl-stage', data: { state: 'loading' } }, scroller);
-    const pen = canvas.getContext('2d', { alpha: false });
+    const pen = penOf(canvas, { alpha: false });
     const colors = inks(() => draw()),
         thickness = densities();
     /** @type {Shown} */
-    let shown = null;
+    let shown = /** @type {any} */ (null);
     /** @type {import('./timeline_tree.js').Line[]} */
     let lines = [];
     let texts = noTexts(),

@@ -156,7 +156,7 @@ export function timelineTools({ trace, stage, search, window, whole }) {
         right = h('span', { class: 'card-tools' }),
         element = h('div', { class: 'tl-bar' }, left, search.element, right),
         key = h('div', { class: 'legend tl-legend' });
-    const choice = (id, label, options, chosen, title = null) =>
+    const choice = (id, label, options, chosen, title = '') =>
         field(
             label,
             h(

@@ -67,7 +67,7 @@ function cut(lane) {
 }
 
 function chunks(name, lanes) {
-    let chunk = null,
+    let chunk = /** @type {any} */ (null),
         rows = 0;
     for (const lane of lanes) {
         if (!chunk || chunk.lanes.length === CHUNK || rows + lane.rows > MOST_ROWS) {

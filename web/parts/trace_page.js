@@ -11,6 +11,7 @@ import { empty, failure, waiting } from './notice.js';
 import { clearRange, rangeKey } from './range_control.js';
 import { soundPlace } from './sound.js';
 import { traceHead } from './trace_head.js';
+import './shared.js';
 import { link, noteKind, pageLink, visit } from '../state.js';
 
 /**
@@ -57,7 +58,7 @@ export function tracePage(
         event = null,
         line = null,
         renewing = new AbortController(),
-        corrections = { address: '', words: [] };
+        corrections = { address: '', words: /** @type {string[]} */ ([]) };
     const watch = watchTrace({ id: place.trace, signal: control.signal, onLook: look });
     if (last?.trace.id === place.trace) open(last);
     else fill(host, waiting({ what: 'Opening the trace', height: 480 }));

@@ -48,7 +48,7 @@ export function whereIs(onGo) {
         ...QUESTIONS.map(([what, name]) => ({
             what,
             where: `Query, ${name}`,
-            href: pageLink('query', asked.find((one) => one.name === name).place),
+            href: pageLink('query', asked.find((one) => one.name === name)?.place ?? {}),
         })),
         { what: 'Runs side by side', where: 'Compare', href: link({ page: 'compare', traces: place.trace }, {}) },
     ];

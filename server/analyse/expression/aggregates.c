@@ -110,6 +110,12 @@ bool sta_is_aggregate(struct sta_text name)
     return find_aggregate(name) < STA_AGGREGATES;
 }
 
+const char *sta_aggregate_name(size_t index)
+{
+    const size_t aggregate = STA_AGGREGATE_COUNT + index; /* ROWS before it has the same name */
+    return aggregate < STA_AGGREGATES ? names[aggregate] : NULL;
+}
+
 /* ---- what is gathered */
 
 void sta_aggregates_init(struct sta_aggregates *aggregates, const struct sta_schema *rows, bool events,

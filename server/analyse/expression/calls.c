@@ -102,6 +102,8 @@ struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token
     struct sta_term term = sta_nothing();
     if (sta_is_aggregate(callee.name))
         return sta_parse_aggregate(parser, name);
+    if (!sta_check_function(parser, &callee))
+        return term;
     struct sta_arguments arguments;
     sta_parse_arguments(parser, NULL, &arguments);
     if (!parser->builder.failed && sta_refuse_options(parser, &callee, &arguments))

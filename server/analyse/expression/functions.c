@@ -263,28 +263,36 @@ static bool check_arguments(struct sta_parser *parser, const struct function *fu
     return true;
 }
 
-static void fail_function(struct sta_parser *parser, const struct sta_callee *callee)
+static const struct function *find_function(struct sta_text name)
 {
-    const char *names[STA_COUNT_OF(functions)];
     for (size_t i = 0; i < STA_COUNT_OF(functions); i++)
-        names[i] = functions[i].name;
-    sta_fail_unknown(&parser->builder, "function", callee->name, callee->position, names,
-                     STA_COUNT_OF(names));
+        if (sta_text_is(name, functions[i].name))
+            return &functions[i];
+    return NULL;
+}
+
+bool sta_check_function(struct sta_parser *parser, const struct sta_callee *callee)
+{
+    const char *names[STA_AGGREGATES + STA_COUNT_OF(functions)];
+    size_t count = 0;
+    if (find_function(callee->name) != NULL)
+        return true;
+    for (size_t i = 0; parser->aggregates != NULL && sta_aggregate_name(i) != NULL; i++)
+        names[count++] = sta_aggregate_name(i);
+    for (size_t i = 0; i < STA_COUNT_OF(functions); i++)
+        names[count++] = functions[i].name;
+    sta_fail_unknown(&parser->builder, "function", callee->name, callee->position, names, count);
+    return false;
 }
 
 struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count)
 {
-    for (size_t i = 0; i < STA_COUNT_OF(functions); i++) {
-        const struct function *function = &functions[i];
-        if (!sta_text_is(callee->name, function->name))
-            continue;
-        if (function->kinds != NULL && !check_arguments(parser, function, callee, arguments, count))
-            return sta_nothing();
-        return function->build(parser, function, callee, arguments, count);
-    }
-    fail_function(parser, callee);
-    return sta_nothing();
+    const struct function *function = find_function(callee->name);
+    STA_ASSERT(function != NULL);
+    if (function->kinds != NULL && !check_arguments(parser, function, callee, arguments, count))
+        return sta_nothing();
+    return function->build(parser, function, callee, arguments, count);
 }
 
 bool sta_function_word(size_t index, struct sta_language_word *word)

@@ -89,7 +89,9 @@ struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of,
                                   struct sta_term by, bool caseless, uint32_t position);
 
 /* ---- functions.c */
-/** Calls the function of that name with these arguments. */
+/** Whether there is a function of that name; else fails at the name, before its arguments are blamed. */
+bool sta_check_function(struct sta_parser *parser, const struct sta_callee *callee);
+/** Calls the function of that name, which there is, with these arguments. */
 struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count);
 
@@ -123,6 +125,8 @@ bool sta_keyword_word(size_t index, struct sta_language_word *word);
 /* ---- aggregates.c */
 /** Whether an aggregate has this name. */
 bool sta_is_aggregate(struct sta_text name);
+/** Names of all aggregates, each once; NULL behind the last. */
+const char *sta_aggregate_name(size_t index);
 /** The call of an aggregate, whose name is @name. */
 struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_token *name);
 /** A column outside the arguments of aggregates. */

@@ -84,6 +84,10 @@ Test(mistakes, of_aggregates)
 {
     check("{\"group_by\": [\"name\"], \"aggregate\": {\"x\": \"sum(size) / dur\"}}", "INPUT /aggregate/x 12",
           "the keys are func_name");
+    check("{\"aggregate\": {\"percentile(time, 99)\": \"percentile(time, 99)\", \"n\": \"count(\"}}",
+          "INPUT /aggregate/percentile(time, 99) 0", "unknown function 'percentile'; there are count, ");
+    check("{\"aggregate\": {\"x\": \"quantil(time, 0.9)\"}}", "INPUT /aggregate/x 0",
+          "did you mean 'quantile'?");
     check("{\"aggregate\": {\"x\": \"nosuch\"}}", "INPUT /aggregate/x 0", "there are no keys");
     check("{\"aggregate\": {\"x\": \"sum(name)\"}}", "INPUT /aggregate/x 4", "sum needs numbers, not a text");
     check("{\"aggregate\": {\"x\": \"argmax(1, name)\"}}", "INPUT /aggregate/x 10", "argmax needs numbers");
