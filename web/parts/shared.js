@@ -1,5 +1,5 @@
-/* shared.js - the parts that several pages of a trace use, named together so that the bundler puts them into few files:
- * thirty small ones load later and pack worse. */
+/* shared.js - the parts that several pages of a trace use, named together so that the bundler puts them into few
+ * files: thirty small ones load later and pack worse. */
 
 import './axes.js';
 import './bars.js';
