@@ -50,6 +50,9 @@ void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_ent
  */
 STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned,
                                  struct sta_error *err);
+/** Opens a store that rank 0 of the same job has open, for reading: takes no lock, lists and removes nothing.
+ * Of the other calls sta_snapshot_open_version is for it, and all that take a snapshot. */
+STA_MUSTCHECK int sta_store_attach(const char *path, struct sta_store **store, struct sta_error *err);
 void sta_store_close(struct sta_store *store);
 /** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first
  * snapshot. */
@@ -153,6 +156,9 @@ void sta_writer_abort(struct sta_writer *writer);
  * ingest again. */
 STA_MUSTCHECK int sta_snapshot_open(struct sta_store *store, const char *trace,
                                     struct sta_snapshot **snapshot, struct sta_error *err);
+/** A version of a trace of a store that was attached; STA_EOUTDATED when another is the published one. */
+STA_MUSTCHECK int sta_snapshot_open_version(struct sta_store *store, const char *trace, uint64_t version,
+                                            struct sta_snapshot **snapshot, struct sta_error *err);
 struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot);
 void sta_snapshot_release(struct sta_snapshot *snapshot);
 
@@ -171,6 +177,8 @@ struct sta_snapshot_info {
     unsigned damaged;        /* segments that were quarantined */
     uint64_t missing_events; /* of these; `events` is without them */
 };
+/** Id of the trace. */
+const char *sta_snapshot_trace(const struct sta_snapshot *snapshot);
 const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot);
 const struct sta_tables *sta_snapshot_tables(const struct sta_snapshot *snapshot);
 size_t sta_snapshot_source_count(const struct sta_snapshot *snapshot);

@@ -298,6 +298,35 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot open trace %s", trace);
 }
 
+/* What was open before is of no use to who asks for another version. */
+static void forget_others(struct sta_store *store, const char *trace, uint64_t version)
+{
+    pthread_mutex_lock(&store->lock);
+    struct sta_known_trace *known = sta_store_trace(store, trace);
+    if (known == NULL) {
+        struct sta_trace_entry entry = {0};
+        memcpy(entry.id, trace, STA_TRACE_ID_SIZE);
+        sta_store_know(store, &entry);
+    } else if (known->current != NULL && known->current->info.version != version) {
+        known->current = NULL;
+    }
+    pthread_mutex_unlock(&store->lock);
+}
+
+int sta_snapshot_open_version(struct sta_store *store, const char *trace, uint64_t version,
+                              struct sta_snapshot **snapshot, struct sta_error *err)
+{
+    if (!sta_is_trace_id(trace))
+        return sta_fail(err, STA_ENOTFOUND, "there is no trace %s", trace);
+    forget_others(store, trace, version);
+    int status = sta_snapshot_open(store, trace, snapshot, err);
+    if (status != STA_OK || (*snapshot)->info.version == version)
+        return status;
+    sta_snapshot_release(*snapshot);
+    *snapshot = NULL;
+    return sta_fail(err, STA_EOUTDATED, "trace %s has another version by now", trace);
+}
+
 struct sta_snapshot *sta_snapshot_retain(struct sta_snapshot *snapshot)
 {
     pthread_mutex_lock(&snapshot->store->lock);
@@ -355,6 +384,11 @@ void sta_snapshot_note_damage(const struct sta_snapshot *snapshot, enum sta_file
 }
 
 /* ---- looks */
+
+const char *sta_snapshot_trace(const struct sta_snapshot *snapshot)
+{
+    return snapshot->id;
+}
 
 const struct sta_snapshot_info *sta_snapshot_info(const struct sta_snapshot *snapshot)
 {

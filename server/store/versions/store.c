@@ -230,7 +230,7 @@ static int open_folder(struct sta_store *store, unsigned *cleaned, struct sta_er
     return read_traces(store, cleaned, err);
 }
 
-int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned, struct sta_error *err)
+static struct sta_store *store_create(const char *path)
 {
     struct sta_store *made = sta_alloc(sizeof *made);
     made->path = sta_strdup(path);
@@ -238,6 +238,25 @@ int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->adding, NULL);
     pthread_mutex_init(&made->keeping, NULL);
+    return made;
+}
+
+int sta_store_attach(const char *path, struct sta_store **store, struct sta_error *err)
+{
+    struct sta_store *made = store_create(path);
+    bool older;
+    int status = check_format(made, &older, err);
+    if (status != STA_OK) {
+        sta_store_close(made);
+        return sta_error_wrap(err, "cannot open the store %s", path);
+    }
+    *store = made;
+    return STA_OK;
+}
+
+int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned, struct sta_error *err)
+{
+    struct sta_store *made = store_create(path);
     *cleaned = 0;
     int status = open_folder(made, cleaned, err);
     if (status != STA_OK) {
