@@ -1,6 +1,7 @@
 /* A tree of values in an arena. */
 #include "common/document.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct sta_document *sta_document_create(struct sta_arena *arena, enum sta_document_type type)
@@ -54,6 +55,55 @@ struct sta_document *sta_document_take(struct sta_document *object, const char *
         return member;
     }
     return NULL;
+}
+
+void sta_document_put(struct sta_buffer *out, const struct sta_document *value)
+{
+    sta_put_char(out, (char)value->type);
+    if (value->type == STA_DOCUMENT_TEXT)
+        sta_put_block(out, value->text.bytes, value->text.length);
+    else if (value->type == STA_DOCUMENT_BOOL)
+        sta_put_char(out, value->truth);
+    else if (value->type == STA_DOCUMENT_INT || value->type == STA_DOCUMENT_FLOAT)
+        sta_put_u64(out, (uint64_t)value->integer); /* of a number its bits */
+    sta_put_varint(out, value->count);
+    for (const struct sta_document *child = value->first; child != NULL; child = child->next) {
+        const char *name = child->name != NULL ? child->name : "";
+        sta_put_block(out, name, strlen(name));
+        sta_document_put(out, child);
+    }
+}
+
+static void get_value(struct sta_cursor *in, struct sta_arena *arena, struct sta_document *value)
+{
+    size_t length = 0;
+    const char *text = value->type == STA_DOCUMENT_TEXT ? sta_get_block(in, &length) : NULL;
+    if (text != NULL)
+        value->text = (struct sta_text){sta_arena_copy(arena, text, length), (uint32_t)length};
+    if (value->type == STA_DOCUMENT_INT || value->type == STA_DOCUMENT_FLOAT)
+        value->integer = (int64_t)sta_get_u64(in);
+    const unsigned char *truth = value->type == STA_DOCUMENT_BOOL ? sta_get_bytes(in, 1) : NULL;
+    value->truth = truth != NULL ? *truth != 0 : value->truth;
+}
+
+struct sta_document *sta_document_get(struct sta_cursor *in, struct sta_arena *arena)
+{
+    const unsigned char *type = sta_get_bytes(in, 1);
+    in->failed = in->failed || type == NULL || *type > STA_DOCUMENT_OBJECT;
+    if (in->failed)
+        return NULL;
+    struct sta_document *value = sta_document_create(arena, (enum sta_document_type) * type);
+    get_value(in, arena, value);
+    for (uint64_t count = sta_get_varint(in); count > 0 && !in->failed; count--) {
+        size_t length;
+        const char *bytes = sta_get_block(in, &length);
+        char *name = bytes != NULL && value->type == STA_DOCUMENT_OBJECT ? sta_strndup(bytes, length) : NULL;
+        struct sta_document *child = sta_document_get(in, arena);
+        if (child != NULL)
+            sta_document_append(arena, value, name, child);
+        free(name);
+    }
+    return in->failed ? NULL : value;
 }
 
 bool sta_document_number(const struct sta_document *value, double *number)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/buffer.h"
 #include "common/dictionary.h"
 #include "common/memory.h"
 
@@ -44,6 +45,10 @@ struct sta_document *sta_document_text(struct sta_arena *arena, const char *byte
 const struct sta_document *sta_document_member(const struct sta_document *object, const char *name);
 /** Takes a member out of its object; NULL: it has none of that name. */
 struct sta_document *sta_document_take(struct sta_document *object, const char *name);
+/** The value as bytes for another process; sta_document_get makes the same of them. */
+void sta_document_put(struct sta_buffer *out, const struct sta_document *value);
+/** NULL, and the cursor has failed, when the bytes are none of a value. */
+struct sta_document *sta_document_get(struct sta_cursor *in, struct sta_arena *arena);
 /** INT and FLOAT as a double. */
 bool sta_document_number(const struct sta_document *value, double *number);
 /** "a text", "a list", .. for messages. */

@@ -325,6 +325,7 @@ void sta_content_report_fini(struct sta_content_report *report);
 #include "analyse/facade/overlap.h"
 #include "analyse/facade/query.h"
 #include "analyse/facade/roles.h"
+#include "analyse/facade/share.h"
 #include "analyse/facade/timeline.h"
 #include "analyse/facade/views.h"
 

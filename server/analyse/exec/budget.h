@@ -11,6 +11,8 @@
 
 #include "common/account.h"
 
+struct sta_peers;
+
 /* How far a computation is, for whoever looks on from another thread. */
 struct sta_progress {
     _Atomic uint64_t steps, done; /* of the passes that have begun; what follows them is not known yet */
@@ -26,6 +28,7 @@ struct sta_budget {
     uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
     struct sta_progress *progress; /* counts along; NULL: nobody looks on */
     const char *spill_folder;      /* for what does not fit the memory; NULL: nothing goes to the disk */
+    const struct sta_peers *peers; /* other processes to share the work with (peers.h); NULL: none */
 };
 
 /** Threads to work with; a caller that says 0 gets one. */

@@ -7,6 +7,7 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/query/rows/group_rows.h"
+#include "analyse/query/rows/share.h"
 #include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
@@ -259,11 +260,50 @@ static char *name_keys(const struct sta_plan_stage *stage)
     return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
 }
 
-static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
+/* @stripe: NULL: all parts */
+static int scan_parts(struct pass *pass, const struct sta_budget *budget, const struct sta_stripe *stripe,
+                      struct sta_error *err)
 {
     struct sta_pipeline_visitor visitor = {pass, group_part};
+    struct sta_pipeline some = *pass->pipeline;
+    if (stripe == NULL)
+        return sta_pipeline_run(pass->pipeline, &visitor, budget, err);
+    some.parts = sta_alloc_array(some.part_count + 1, sizeof *some.parts);
+    some.part_count = 0;
+    for (size_t i = 0; i < pass->pipeline->part_count; i++)
+        if (sta_stripe_has(stripe, pass->pipeline->parts[i].block))
+            some.parts[some.part_count++] = pass->pipeline->parts[i];
+    int rc = sta_pipeline_run(&some, &visitor, budget, err);
+    free(some.parts);
+    return rc;
+}
+
+/* What another rank has gathered; its parts are gathered here if it could not. */
+static int take_stripe(struct pass *pass, const struct sta_budget *budget, struct sta_shared *shared,
+                       unsigned rank, struct sta_error *err)
+{
+    const struct sta_stripe stripe = {rank, budget->peers->count, budget->peers->width};
+    struct sta_cursor state;
+    int rc = budget->peers->take(shared, rank, budget, &state, err);
+    if (rc == STA_EOUTDATED)
+        return scan_parts(pass, budget, &stripe, err);
+    const struct sta_byte_source source = sta_share_source(&state);
+    return rc == STA_OK ? sta_aggregation_deserialize(pass->grouping, &source, err) : rc;
+}
+
+static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
+{
+    const struct sta_budget *budget = context->budget;
     sta_pipeline_step(pass->pipeline, context, "scan");
-    int rc = sta_pipeline_run(pass->pipeline, &visitor, context->budget, err);
+    struct sta_shared *shared = sta_share_groups(pass->pipeline, context);
+    struct sta_stripe own = {.own = 0};
+    if (shared != NULL)
+        own = (struct sta_stripe){0, budget->peers->count, budget->peers->width};
+    int rc = scan_parts(pass, budget, shared != NULL ? &own : NULL, err);
+    for (unsigned rank = 1; rc == 0 && rank < own.count; rank++)
+        rc = take_stripe(pass, budget, shared, rank, err);
+    if (shared != NULL)
+        budget->peers->end(shared);
     sta_query_context_end_step(context);
     return rc;
 }
@@ -352,22 +392,41 @@ static void set_figures(const struct pass *pass, struct sta_query_context *conte
     context->sums_too_large += figures.too_large;
 }
 
+/* All that comes before the first row. */
+static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct sta_query_context *context,
+                 struct sta_error *err)
+{
+    struct sta_budget share = *context->budget; /* what grouping may hold */
+    share.memory = sta_query_context_step_memory(context);
+    int rc = pass_init(pass, pipeline, &share, err);
+    if (rc == 0 && pass->ordered && pipeline->events != NULL)
+        rc = sta_events_rank_chunks(pipeline->events, err);
+    if (rc == 0)
+        rc = prepare_edges(pass, context, err);
+    return rc == 0 ? create_grouping(pass, &share, context->spill_folder, err) : rc;
+}
+
+int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
+                    const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    struct pass pass;
+    int rc = begin(&pass, pipeline, context, err);
+    if (rc == 0)
+        rc = scan_parts(&pass, context->budget, stripe, err);
+    if (rc == 0)
+        rc = sta_aggregation_serialize(pass.grouping, sink, err);
+    pass_fini(&pass);
+    return rc;
+}
+
 int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context *context,
                    struct sta_materialized **result, struct sta_error *err)
 {
     struct pass pass;
-    struct sta_budget share = *context->budget; /* what grouping may hold */
-    share.memory = sta_query_context_step_memory(context);
-    int rc = pass_init(&pass, pipeline, &share, err);
+    int rc = begin(&pass, pipeline, context, err);
     *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
                                       sta_query_context_rows_memory(context), context->spill_folder,
                                       context->budget->account);
-    if (rc == 0 && pass.ordered && pipeline->events != NULL)
-        rc = sta_events_rank_chunks(pipeline->events, err);
-    if (rc == 0)
-        rc = prepare_edges(&pass, context, err);
-    if (rc == 0)
-        rc = create_grouping(&pass, &share, context->spill_folder, err);
     if (rc == 0)
         rc = gather_groups(&pass, context, err);
     if (rc == 0)

@@ -10,6 +10,7 @@ struct sta_budget;
 
 struct sta_query_context {
     const struct sta_budget *budget;
+    const struct sta_query *query; /* while it is run: for other ranks */
     const char *spill_folder;
     struct sta_query_step *steps;
     size_t step_count, step_capacity;

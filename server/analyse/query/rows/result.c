@@ -101,10 +101,12 @@ int sta_query_run(const struct sta_query *query, const struct sta_budget *budget
     atomic_init(&fresh->references, 1);
     STA_ASSERT(uv_mutex_init(&fresh->lock) == 0);
     fresh->spill_folder = sta_strdup(query->spill_folder != NULL ? query->spill_folder : "");
-    fresh->context = (struct sta_query_context){.budget = budget, .spill_folder = fresh->spill_folder};
+    fresh->context =
+        (struct sta_query_context){.budget = budget, .query = query, .spill_folder = fresh->spill_folder};
     fresh->fingerprint = fingerprint_of(query);
     int rc = run(fresh, query, err);
-    fresh->context.budget = NULL; /* the caller's */
+    fresh->context.budget = NULL; /* both the caller's */
+    fresh->context.query = NULL;
     if (rc != 0) {
         sta_query_result_release(fresh);
         fresh = NULL;

@@ -339,6 +339,23 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
     return rc;
 }
 
+int sta_stages_work(const struct sta_plan *plan, struct sta_events *events, struct sta_query_context *context,
+                    const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    const struct running running = {.plan = plan, .events = events, .context = context};
+    struct sta_pipeline pipeline;
+    size_t last = 0;
+    while (passes_on(&running, last))
+        last++;
+    if (plan->stages[last].kind == STA_PLAN_ROWS)
+        return sta_fail(err, STA_EINPUT, "nothing of this question is shared");
+    int rc = sta_pipeline_init(&pipeline, events, NULL, plan->stages, last + 1, context, err);
+    if (rc == 0)
+        rc = sta_groups_work(&pipeline, context, stripe, sink, err);
+    sta_pipeline_fini(&pipeline);
+    return rc;
+}
+
 void sta_outcome_fini(struct sta_outcome *outcome)
 {
     sta_materialized_destroy(outcome->materialized);

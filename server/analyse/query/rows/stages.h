@@ -5,6 +5,7 @@
 #ifndef STA_ANALYSE_QUERY_STAGES_H
 #define STA_ANALYSE_QUERY_STAGES_H
 
+#include "analyse/exec/peers.h"
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/plain.h"
 #include "analyse/operators/materialized.h"
@@ -21,6 +22,10 @@ struct sta_outcome {
 STA_MUSTCHECK int sta_stages_run(const struct sta_plan *plan, struct sta_events *events,
                                  struct sta_query_context *context, struct sta_outcome *outcome,
                                  struct sta_error *err);
+/** Of the first stages that group, what a stripe of the events gives.  STA_EINPUT when the plan has none. */
+STA_MUSTCHECK int sta_stages_work(const struct sta_plan *plan, struct sta_events *events,
+                                  struct sta_query_context *context, const struct sta_stripe *stripe,
+                                  const struct sta_byte_sink *sink, struct sta_error *err);
 void sta_outcome_fini(struct sta_outcome *outcome);
 
 #endif

@@ -1,0 +1,46 @@
+/* peers.h - the processes of one job, which share the row groups of a question.
+ *
+ * Rank 0 has the question.  What it can share it asks all others, works on its own stripe meanwhile, takes
+ * their partial states and combines them with its own.  A stripe that a rank cannot give is done by rank 0,
+ * so that a shared question fails where an unshared one would, and nowhere else.  Who carries the bytes is
+ * server/cluster. */
+#ifndef STA_ANALYSE_EXEC_PEERS_H
+#define STA_ANALYSE_EXEC_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/exec/budget.h"
+#include "common/buffer.h"
+
+struct sta_shared; /* a question that the other ranks work on */
+
+struct sta_peers {
+    unsigned count; /* of processes, this one included */
+    uint32_t width; /* of a stripe, in row groups */
+    void *context;
+    /** Sends a question to all others.  Return: NULL when it cannot be sent: nobody works along. */
+    struct sta_shared *(*ask)(void *context, const struct sta_buffer *question,
+                              const struct sta_budget *budget);
+    /** Waits for the state of a rank, 1 .. count - 1.  *state: valid until `end`.  Return: 0; STA_ECANCELLED,
+     * STA_ELIMIT of the budget; STA_EOUTDATED: that rank could not do it. */
+    int (*take)(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
+                struct sta_cursor *state, struct sta_error *err);
+    /** Who still works on it stops.  Frees. */
+    void (*end)(struct sta_shared *shared);
+};
+
+/* Which row groups are whose: runs of `width`, dealt in turn, so that what is read often stays decoded where
+ * it was, and what statistics leave of the row groups is spread. */
+struct sta_stripe {
+    unsigned own, count;
+    uint32_t width;
+};
+
+static inline bool sta_stripe_has(const struct sta_stripe *stripe, size_t row_group)
+{
+    return row_group / stripe->width % stripe->count == stripe->own;
+}
+
+#endif

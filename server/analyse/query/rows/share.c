@@ -1,0 +1,175 @@
+/* Queries that several ranks work on: the question as bytes, and the work on a stripe of it.
+ *
+ * DESIGN.  The bytes say what the request says, not what was planned: every rank makes the same plan of it,
+ * against the same version and presets. */
+#include "analyse/query/rows/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/analyse.h"
+#include "analyse/query/rows/stages.h"
+#include "common/memory.h"
+
+/* ---- the question as bytes */
+
+static void put_query(struct sta_buffer *out, const struct sta_query *query)
+{
+    sta_put_u64(out, sta_presets_fingerprint(query->presets));
+    sta_put_varint(out, query->trace_count);
+    for (size_t i = 0; i < query->trace_count; i++) {
+        const char *label = query->traces[i].label != NULL ? query->traces[i].label : "";
+        const char *trace = sta_snapshot_trace(query->traces[i].snapshot);
+        sta_put_block(out, label, strlen(label));
+        sta_put_block(out, trace, strlen(trace));
+        sta_put_u64(out, sta_snapshot_info(query->traces[i].snapshot)->version);
+    }
+    sta_document_put(out, query->request);
+}
+
+/* Whether more than one rank would have parts. */
+static bool is_worth_it(const struct sta_pipeline *pipeline, const struct sta_peers *peers)
+{
+    struct sta_stripe first = {.own = 0, .count = peers->count, .width = peers->width};
+    bool any = false, others = false;
+    for (size_t i = 0; i < pipeline->part_count && !others; i++) {
+        const uint32_t block = pipeline->parts[i].block;
+        if (!any)
+            first.own = block / peers->width % peers->count;
+        any = true;
+        others = !sta_stripe_has(&first, block);
+    }
+    return others;
+}
+
+struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
+                                    const struct sta_query_context *context)
+{
+    const struct sta_peers *peers = context->budget->peers;
+    const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
+    const bool finds_edges = stage->kind == STA_PLAN_HISTOGRAM && stage->histogram.edges == NULL;
+    if (peers == NULL || pipeline->events == NULL || finds_edges || !is_worth_it(pipeline, peers))
+        return NULL;
+    struct sta_buffer question;
+    sta_buffer_init(&question);
+    put_query(&question, context->query);
+    struct sta_shared *shared =
+        question.failed ? NULL : peers->ask(peers->context, &question, context->budget);
+    sta_buffer_fini(&question);
+    return shared;
+}
+
+/* ---- states */
+
+static int read_state(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err)
+{
+    struct sta_cursor *state = self;
+    *got = STA_MIN(size, (size_t)(state->end - state->at));
+    memcpy(bytes, state->at, *got);
+    state->at += *got;
+    return STA_OK;
+}
+
+struct sta_byte_source sta_share_source(struct sta_cursor *state)
+{
+    return (struct sta_byte_source){state, read_state};
+}
+
+static int write_state(void *self, const void *bytes, size_t size, struct sta_error *err)
+{
+    struct sta_buffer *state = self;
+    sta_put(state, bytes, size);
+    return state->failed ? sta_fail(err, STA_ELIMIT, "the groups of a stripe do not fit the memory") : STA_OK;
+}
+
+/* ---- work on a stripe */
+
+struct work {
+    struct sta_query query;
+    struct sta_query_trace *traces;
+    struct sta_arena memory;
+};
+
+static int open_trace(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                      struct sta_error *err)
+{
+    size_t label_length, id_length;
+    char id[STA_TRACE_ID_SIZE] = "";
+    struct sta_query_trace *trace = &work->traces[work->query.trace_count];
+    const char *label = sta_get_block(in, &label_length), *given = sta_get_block(in, &id_length);
+    const uint64_t version = sta_get_u64(in);
+    if (in->failed || id_length != STA_TRACE_ID_SIZE - 1)
+        return sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
+    memcpy(id, given, id_length);
+    int status = host->open(host->context, id, version, &trace->snapshot, err);
+    if (status != STA_OK)
+        return status;
+    trace->label = sta_arena_copy(&work->memory, label, label_length);
+    work->query.trace_count++;
+    return STA_OK;
+}
+
+static int read_question(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                         struct sta_error *err)
+{
+    int status = host->find_presets(host->context, sta_get_u64(in), &work->query.presets, err);
+    const uint64_t count = sta_get_varint(in);
+    if (status == STA_OK && count > (uint64_t)(in->end - in->at))
+        status = sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
+    if (status != STA_OK)
+        return status;
+    work->traces = sta_alloc_array(count, sizeof *work->traces);
+    work->query.traces = work->traces;
+    for (uint64_t i = 0; i < count && status == STA_OK; i++)
+        status = open_trace(host, in, work, err);
+    if (status == STA_OK)
+        work->query.request = sta_document_get(in, &work->memory);
+    if (status == STA_OK && work->query.request == NULL)
+        status = sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
+    work->query.spill_folder = host->spill_folder;
+    return status;
+}
+
+static void work_fini(struct work *work)
+{
+    for (size_t i = 0; i < work->query.trace_count; i++)
+        sta_snapshot_release(work->traces[i].snapshot);
+    if (work->query.presets != NULL)
+        sta_presets_release(work->query.presets);
+    free(work->traces);
+    sta_arena_fini(&work->memory);
+}
+
+static int run(const struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
+               struct sta_buffer *state, struct sta_error *err)
+{
+    const struct sta_byte_sink sink = {state, write_state};
+    struct sta_query_context context = {
+        .budget = budget, .query = &work->query, .spill_folder = work->query.spill_folder};
+    struct sta_plan plan = {.stages = NULL};
+    struct sta_events *events = NULL;
+    int status = sta_plan_begin(&work->query, &plan, err);
+    const struct sta_events_window window = {plan.has_from, plan.has_to, plan.from, plan.to};
+    if (status == STA_OK)
+        status = sta_events_create(&work->query, plan.preset, plan.filters, &window, &events, err);
+    if (status == STA_OK)
+        status = sta_plan_stages(&work->query, &events->schema, &plan, err);
+    if (status == STA_OK)
+        status = sta_stages_work(&plan, events, &context, stripe, &sink, err);
+    sta_plan_fini(&plan);
+    sta_events_destroy(events);
+    sta_query_context_fini(&context);
+    return status;
+}
+
+int sta_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+                   const struct sta_stripe *stripe, const struct sta_budget *budget, struct sta_buffer *state,
+                   struct sta_error *err)
+{
+    struct work work = {.query = {.trace_count = 0}};
+    int status = read_question(host, question, &work, err);
+    if (status == STA_OK)
+        status = run(&work, stripe, budget, state, err);
+    work_fini(&work);
+    return status;
+}
