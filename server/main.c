@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "analyse/analyse.h"
+#include "cluster/cluster.h"
 #include "common/account.h"
 #include "common/files.h"
 #include "common/log.h"
@@ -56,7 +57,8 @@ struct daemon {
     struct sta_account memory; /* all that input sizes */
     uv_mutex_t caches_lock; /* held while caches give way or the server is asked, so that it is not stopped */
     bool caches_open;
-    uv_async_t stopped;
+    uv_async_t stopped, stop_wanted;
+    struct sta_cluster *cluster; /* NULL: this process is the whole daemon */
     uv_thread_t stopper;
     bool stopping;
 };
@@ -144,6 +146,16 @@ static int open_store(struct daemon *daemon, struct sta_error *err)
     return status;
 }
 
+static int put_ranks(void *context, struct sta_buffer *out)
+{
+    return sta_cluster_put_ranks(context, out);
+}
+
+static void put_rank_metrics(void *context, struct sta_buffer *out)
+{
+    sta_cluster_put_metrics(context, out);
+}
+
 static int start_server(struct daemon *daemon, struct sta_error *err)
 {
     const struct sta_settings *settings = &daemon->settings;
@@ -180,7 +192,14 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
         .settings = daemon->values,
         .setting_count = daemon->value_count,
         .version = STA_VERSION,
+        .spill = settings->spill,
     };
+    if (daemon->cluster != NULL) {
+        options.peers = sta_cluster_peers(daemon->cluster);
+        options.put_ranks = put_ranks;
+        options.put_rank_metrics = put_rank_metrics;
+        options.ranks_context = daemon->cluster;
+    }
     return sta_server_start(&options, &daemon->server, err);
 }
 
@@ -229,7 +248,6 @@ static bool is_busy(void *context)
 
 static int start(struct daemon *daemon, struct sta_error *err)
 {
-    open_account(daemon);
     int status = open_store(daemon, err);
     if (status == STA_OK) /* only the owner of the store quarantines damaged files */
         status = sta_preset_folders_recover(&daemon->folders, &daemon->presets, err);
@@ -259,6 +277,8 @@ static int start(struct daemon *daemon, struct sta_error *err)
     status = start_server(daemon, err);
     if (status == STA_OK)
         open_caches(daemon, true);
+    if (status == STA_OK && daemon->cluster != NULL)
+        status = sta_cluster_announce(daemon->cluster, sta_server_address(daemon->server), err);
     return status;
 }
 
@@ -304,15 +324,34 @@ static void on_stopped(uv_async_t *handle)
     uv_stop(handle->loop);
 }
 
+static void begin_stop(struct daemon *daemon, const char *signal)
+{
+    daemon->stopping = true;
+    sta_log(STA_LOG_INFO, "Stopping", "signal", signal, NULL);
+    if (uv_thread_create(&daemon->stopper, stopper_main, daemon) != 0)
+        _exit(EXIT_FAILURE);
+}
+
 static void on_end_signal(uv_signal_t *handle, int number)
 {
     struct daemon *daemon = handle->data;
     if (daemon->stopping)
         _exit(EXIT_FAILURE);
-    daemon->stopping = true;
-    sta_log(STA_LOG_INFO, "Stopping", "signal", number == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
-    if (uv_thread_create(&daemon->stopper, stopper_main, daemon) != 0)
-        _exit(EXIT_FAILURE);
+    begin_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+/* Another rank has had the signal. */
+static void on_stop_wanted(uv_async_t *handle)
+{
+    struct daemon *daemon = handle->data;
+    if (!daemon->stopping)
+        begin_stop(daemon, "of another rank");
+}
+
+static void want_stop(void *context)
+{
+    struct daemon *daemon = context;
+    uv_async_send(&daemon->stop_wanted);
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
@@ -376,8 +415,50 @@ static void run_loop(struct daemon *daemon)
     for (size_t i = 0; i < STA_COUNT_OF(handled); i++)
         uv_close((uv_handle_t *)&daemon->signals[i], NULL);
     uv_close((uv_handle_t *)&daemon->stopped, NULL);
+    uv_close((uv_handle_t *)&daemon->stop_wanted, NULL);
     uv_close((uv_handle_t *)&daemon->rest, NULL);
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
+}
+
+/* ---- ranks of a job */
+
+static int join_cluster(struct daemon *daemon, struct sta_error *err)
+{
+    const struct sta_settings *settings = &daemon->settings;
+    const struct sta_cluster_options options = {
+        .store = settings->store,
+        .spill = settings->spill,
+        .presets = daemon->folders,
+        .workers = (unsigned)settings->workers,
+        .columns = settings->columns,
+        .stripe = (uint32_t)STA_MIN(STA_MAX(settings->rank_stripe, 1), UINT32_MAX),
+        .silence = settings->rank_silence,
+        .account = &daemon->memory,
+        .stop_wanted = want_stop,
+        .stop_context = daemon,
+    };
+    return sta_cluster_join(&options, &daemon->cluster, err);
+}
+
+static int serve_alone(struct daemon *daemon, struct sta_error *err)
+{
+    int status = start(daemon, err);
+    if (status == STA_OK)
+        run_loop(daemon);
+    else
+        stop(daemon);
+    return status;
+}
+
+static int serve_with_ranks(struct daemon *daemon, struct sta_error *err)
+{
+    int status = join_cluster(daemon, err);
+    if (status != STA_OK)
+        return status;
+    status = sta_cluster_rank(daemon->cluster) == 0 ? serve_alone(daemon, err)
+                                                    : sta_cluster_work(daemon->cluster, err);
+    sta_cluster_leave(daemon->cluster);
+    return status;
 }
 
 static int serve(struct daemon *daemon, struct sta_error *err)
@@ -385,15 +466,13 @@ static int serve(struct daemon *daemon, struct sta_error *err)
     signal(SIGPIPE, SIG_IGN);
     sta_memory_configure((unsigned)daemon->settings.workers,
                          STA_MIN(daemon->settings.memory / FREE_SHARE, MOST_FREE));
-    if (uv_loop_init(&daemon->loop) != 0 || uv_async_init(&daemon->loop, &daemon->stopped, on_stopped) != 0)
+    if (uv_loop_init(&daemon->loop) != 0 || uv_async_init(&daemon->loop, &daemon->stopped, on_stopped) != 0 ||
+        uv_async_init(&daemon->loop, &daemon->stop_wanted, on_stop_wanted) != 0)
         return sta_fail(err, STA_EINTERNAL, "cannot start the event loop");
+    daemon->stop_wanted.data = daemon;
     daemon->has_loop = true;
-    int status = start(daemon, err);
-    if (status == STA_OK)
-        run_loop(daemon);
-    else
-        stop(daemon);
-    return status;
+    open_account(daemon);
+    return sta_cluster_is_asked() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
 }
 
 static int prepare(struct daemon *daemon, struct sta_error *err)

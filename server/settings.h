@@ -82,7 +82,15 @@
       "questions that may wait; past that clients are told to try again later")                              \
     X(SIZE, query_memory, "0", "bytes one question may hold; part of memory; 0: a quarter of it")            \
     X(SECONDS, query_timeout, "120", "seconds one question may take")                                        \
-    X(COUNT, timeline_cells, "2000000", "rows times pixels of one picture of the timeline at most")
+    X(COUNT, timeline_cells, "2000000", "rows times pixels of one picture of the timeline at most")          \
+    X(TEXT, spill, "",                                                                                       \
+      "folder for what a question or an ingest cannot hold in memory, in files without names; empty: the "   \
+      "store")                                                                                               \
+    X(COUNT, rank_stripe, "8",                                                                               \
+      "of a daemon of several MPI ranks: row groups next to each other that one rank works on")              \
+    X(SECONDS, rank_silence, "300",                                                                          \
+      "of the same: seconds without a word from a rank after which the job is ended; after a fifth of it "   \
+      "/healthz answers 503")
 
 struct sta_text_list {
     char **items;

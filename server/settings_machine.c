@@ -57,6 +57,8 @@ void sta_settings_resolve(struct sta_settings *settings)
         settings->cache = settings->memory / 8;
     if (settings->columns == 0)
         settings->columns = settings->memory / 4;
+    if (settings->spill[0] == '\0')
+        set_text(&settings->spill, sta_strdup(settings->store));
     if (settings->query_memory == 0)
         settings->query_memory = settings->memory / 4;
 }

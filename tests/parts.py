@@ -148,6 +148,11 @@ def part_robustness(builds, count):
     program(builds, "asan", HERE / "robustness/run", count)
 
 
+def part_cluster(builds, count):
+    """a daemon of several MPI ranks against the single one"""
+    program(builds, "asan", HERE / "cluster/run", count)
+
+
 def part_browser(builds, count):
     """the page in a real browser"""
     program(builds, "asan", HERE / "browser/run", count)

@@ -9,7 +9,16 @@
 
 int sta_api_health(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    sta_put_text(&response->body, "{\"status\":\"ok\"}");
+    const struct sta_server_options *options = &call->server->options;
+    struct sta_buffer *out = &response->body;
+    sta_put_text(out, "{\"status\":\"ok\"");
+    if (options->put_ranks != NULL) {
+        sta_put_member(out, "ranks");
+        const int silent = options->put_ranks(options->ranks_context, out);
+        if (silent >= 0)
+            return sta_fail(err, STA_EBUSY, "Rank %d of the job has not been heard of for long", silent);
+    }
+    sta_put_char(out, '}');
     return STA_OK;
 }
 
@@ -191,6 +200,8 @@ int sta_api_metrics(struct sta_call *call, struct sta_response *response, struct
     put_traces(out, server->options.library);
     put_memory(out, server->options.account);
     put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
+    if (server->options.put_rank_metrics != NULL)
+        server->options.put_rank_metrics(server->options.ranks_context, out);
     response->content_type = call->route->content_type;
     return STA_OK;
 }

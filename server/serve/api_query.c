@@ -18,7 +18,7 @@ static struct sta_query query_of(struct sta_view *view)
                               .trace_count = view->trace_count,
                               .presets = view->presets,
                               .request = view->document,
-                              .spill_folder = sta_store_path(view->server->options.store)};
+                              .spill_folder = view->server->options.spill};
 }
 
 static int run_query(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,

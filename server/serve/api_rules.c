@@ -124,7 +124,7 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     struct sta_buffer text;
     bool object = false;
     struct sta_budget spilling = *budget;
-    spilling.spill_folder = sta_store_path(view->server->options.store);
+    spilling.spill_folder = view->server->options.spill;
     const struct sta_overlap_question question = {.snapshot = view->snapshot,
                                                   .presets = view->presets,
                                                   .label = view->traces[0].label,

@@ -155,7 +155,7 @@ static int find(struct sta_view *view, bool some, const struct sta_budget *budge
     struct sta_findings_answer *answer = sta_alloc(sizeof *answer);
     struct sta_budget spilling = *budget;
     if (spilling.spill_folder == NULL)
-        spilling.spill_folder = sta_store_path(view->server->options.store);
+        spilling.spill_folder = view->server->options.spill;
     const struct sta_overlap_question question = {.snapshot = view->snapshot,
                                                   .presets = view->presets,
                                                   .label = view->traces[0].label,

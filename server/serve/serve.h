@@ -9,6 +9,8 @@
 #include "server/library.h"
 
 struct sta_account;
+struct sta_buffer;
+struct sta_peers;
 struct sta_server;
 
 struct sta_setting_value {
@@ -34,6 +36,13 @@ struct sta_server_options {
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout, send_rate;
     uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout, timeline_cells;
     unsigned workers;
+    const char *spill;             /* folder for what does not fit the memory */
+    const struct sta_peers *peers; /* other processes of the daemon, which share questions; NULL: none */
+    /** Appends what is known of these processes (ranks) as a JSON list.  Return: one that has not been heard
+     * of for long, -1: none.  NULL: the daemon is no job of ranks. */
+    int (*put_ranks)(void *context, struct sta_buffer *out);
+    void (*put_rank_metrics)(void *context, struct sta_buffer *out);
+    void *ranks_context;
     const struct sta_setting_value *settings; /* for GET /settings; borrowed */
     size_t setting_count;
     const char *version;

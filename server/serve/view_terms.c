@@ -22,7 +22,8 @@ struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *can
         .cancel = cancel,
         .deadline_ns =
             options->query_timeout ? uv_hrtime() + options->query_timeout * UINT64_C(1000000000) : 0,
-        .spill_folder = sta_store_path(options->store),
+        .spill_folder = options->spill,
+        .peers = options->peers,
     };
 }
 

@@ -1,0 +1,213 @@
+/* Joining and leaving, and whose message is whose. */
+#include "cluster/cluster.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/analyse.h"
+#include "cluster/private.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/memory.h"
+
+bool sta_cluster_is_asked(void)
+{
+    return sta_transport_is_asked();
+}
+
+unsigned sta_cluster_rank(const struct sta_cluster *cluster)
+{
+    return sta_transport_rank(cluster->transport);
+}
+
+unsigned sta_cluster_size(const struct sta_cluster *cluster)
+{
+    return sta_transport_count(cluster->transport);
+}
+
+const struct sta_peers *sta_cluster_peers(const struct sta_cluster *cluster)
+{
+    return sta_cluster_size(cluster) > 1 ? &cluster->peers : NULL;
+}
+
+/* ---- messages */
+
+static void on_stop(struct sta_cluster *cluster)
+{
+    if (sta_cluster_rank(cluster) == 0) {
+        cluster->options.stop_wanted(cluster->options.stop_context);
+        return;
+    }
+    uv_mutex_lock(&cluster->lock);
+    cluster->stopped = true;
+    if (cluster->tell_stop != NULL)
+        uv_async_send(cluster->tell_stop);
+    uv_mutex_unlock(&cluster->lock);
+}
+
+static void on_message(void *context, struct sta_message *message)
+{
+    struct sta_cluster *cluster = context;
+    sta_members_heard(cluster, message);
+    switch ((enum sta_message_kind)message->head.kind) {
+    case STA_MESSAGE_QUESTION:
+        sta_work_begin(cluster, message);
+        return;
+    case STA_MESSAGE_PARTIAL:
+        sta_questions_arrived(cluster, message);
+        return;
+    case STA_MESSAGE_CANCEL:
+        sta_work_cancel(cluster, message->head.subject);
+        break;
+    case STA_MESSAGE_STOP:
+        on_stop(cluster);
+        break;
+    case STA_MESSAGE_BEAT:
+        break;
+    }
+    free(message);
+}
+
+static void on_beat(void *context)
+{
+    sta_members_beat(context);
+}
+
+static void send_stop(struct sta_cluster *cluster, unsigned rank)
+{
+    struct sta_message *message = sta_message_create(STA_MESSAGE_STOP, 0, 0);
+    if (message == NULL)
+        sta_transport_abort("there is no memory to end the job in order");
+    sta_transport_send(cluster->transport, rank, message);
+}
+
+/* ---- joining and leaving */
+
+int sta_cluster_join(const struct sta_cluster_options *options, struct sta_cluster **cluster,
+                     struct sta_error *err)
+{
+    struct sta_cluster *made = sta_alloc(sizeof *made);
+    const struct sta_transport_calls calls = {made, on_message, on_beat};
+    made->options = *options;
+    STA_ASSERT(uv_mutex_init(&made->lock) == 0 && uv_cond_init(&made->changed) == 0);
+    uv_mutex_lock(&made->lock); /* messages wait until all below is there */
+    int status = sta_transport_start(&calls, &made->transport, err);
+    if (status != STA_OK) {
+        uv_mutex_unlock(&made->lock);
+        free(made);
+        return status;
+    }
+    made->peers = (struct sta_peers){sta_cluster_size(made), options->stripe,    made,
+                                     sta_questions_ask,      sta_questions_take, sta_questions_end};
+    made->members = sta_alloc_array(sta_cluster_size(made), sizeof *made->members);
+    for (unsigned rank = 0; rank < sta_cluster_size(made); rank++)
+        made->members[rank].heard = uv_hrtime();
+    uv_mutex_unlock(&made->lock);
+    *cluster = made;
+    return STA_OK;
+}
+
+static char *address_file(const struct sta_cluster *cluster)
+{
+    return sta_path_join(cluster->options.store, "address");
+}
+
+int sta_cluster_announce(const struct sta_cluster *cluster, const char *address, struct sta_error *err)
+{
+    char *path = address_file(cluster);
+    char *text = sta_sprintf("%s on %s\n", address, sta_transport_host(cluster->transport));
+    sta_log(STA_LOG_INFO, "Answers for all ranks", "address", address, "host",
+            sta_transport_host(cluster->transport), "ranks", sta_log_int(sta_cluster_size(cluster)), NULL);
+    int status = sta_file_publish(path, text, strlen(text), err);
+    free(text);
+    free(path);
+    return status;
+}
+
+void sta_cluster_leave(struct sta_cluster *cluster)
+{
+    const unsigned own = sta_cluster_rank(cluster);
+    uv_mutex_lock(&cluster->lock);
+    cluster->stopped = true;
+    uv_mutex_unlock(&cluster->lock);
+    for (unsigned rank = 1; own == 0 && rank < sta_cluster_size(cluster); rank++)
+        send_stop(cluster, rank);
+    if (own == 0) {
+        char *path = address_file(cluster);
+        unlink(path);
+        free(path);
+    }
+    sta_transport_end(cluster->transport);
+    if (cluster->presets != NULL)
+        sta_presets_release(cluster->presets);
+    sta_store_close(cluster->store);
+    uv_cond_destroy(&cluster->changed);
+    uv_mutex_destroy(&cluster->lock);
+    free(cluster->members);
+    free(cluster);
+}
+
+/* ---- ranks 1 and more */
+
+struct waiting {
+    struct sta_cluster *cluster;
+    uv_loop_t loop;
+    uv_async_t stopped;
+    uv_signal_t signals[2];
+    bool asked; /* rank 0 was told that the system wants an end */
+};
+
+static void on_stopped(uv_async_t *handle)
+{
+    uv_stop(handle->loop);
+}
+
+/* Slurm tells all ranks to end; rank 0 does it in order.  Who is told twice goes at once. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct waiting *waiting = handle->data;
+    if (waiting->asked)
+        _exit(EXIT_FAILURE);
+    waiting->asked = true;
+    send_stop(waiting->cluster, 0);
+}
+
+static void set_tell_stop(struct waiting *waiting, uv_async_t *tell)
+{
+    struct sta_cluster *cluster = waiting->cluster;
+    uv_mutex_lock(&cluster->lock);
+    cluster->tell_stop = tell;
+    if (tell != NULL && cluster->stopped)
+        uv_async_send(tell);
+    uv_mutex_unlock(&cluster->lock);
+}
+
+static void wait_for_stop(struct sta_cluster *cluster)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    struct waiting waiting = {.cluster = cluster};
+    STA_ASSERT(uv_loop_init(&waiting.loop) == 0);
+    STA_ASSERT(uv_async_init(&waiting.loop, &waiting.stopped, on_stopped) == 0);
+    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++) {
+        uv_signal_init(&waiting.loop, &waiting.signals[i]);
+        waiting.signals[i].data = &waiting;
+        uv_signal_start(&waiting.signals[i], on_signal, numbers[i]);
+    }
+    set_tell_stop(&waiting, &waiting.stopped);
+    uv_run(&waiting.loop, UV_RUN_DEFAULT);
+    set_tell_stop(&waiting, NULL);
+    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++)
+        uv_close((uv_handle_t *)&waiting.signals[i], NULL);
+    uv_close((uv_handle_t *)&waiting.stopped, NULL);
+    uv_run(&waiting.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&waiting.loop);
+}
+
+int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
+{
+    wait_for_stop(cluster);
+    sta_work_end_all(cluster);
+    return STA_OK;
+}

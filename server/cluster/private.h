@@ -1,0 +1,69 @@
+/* private.h - what the files of the cluster share. */
+#ifndef STA_CLUSTER_PRIVATE_H
+#define STA_CLUSTER_PRIVATE_H
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "cluster/cluster.h"
+#include "cluster/transport.h"
+#include "store/store.h"
+
+#define STA_HOST_SIZE 64
+#define STA_KEPT_OPEN 16 /* traces that a rank keeps open */
+
+/* A rank, as this one knows it. */
+struct sta_member {
+    char host[STA_HOST_SIZE];
+    uint64_t heard;     /* when, uv_hrtime */
+    uint32_t questions; /* that it works on */
+};
+
+/* Seconds of rank 0 that no other rank shortens, in ns: what the cost model wants to know. */
+struct sta_cluster_times {
+    _Atomic uint64_t waiting;                     /* for states of other ranks, its own stripe being done */
+    _Atomic uint64_t questions, questions_redone; /* shared; stripes that rank 0 did for another */
+};
+
+struct sta_shared;
+struct sta_work; /* rank 1 and more: a question under way */
+
+struct sta_cluster {
+    struct sta_cluster_options options;
+    struct sta_transport *transport;
+    struct sta_peers peers;
+    struct sta_member *members; /* by rank */
+    uv_mutex_t lock;            /* guards members and all below */
+    uv_cond_t changed;
+    bool stopped;          /* rank 0 has ended the job */
+    uv_async_t *tell_stop; /* rank 1 and more: wakes its main loop; NULL: none */
+    uint64_t next_subject;
+    struct sta_shared *shared; /* rank 0: questions under way */
+    struct sta_work *work;     /* other ranks: likewise */
+    unsigned working;
+    struct sta_store *store; /* of other ranks; NULL: not attached yet */
+    bool store_is_ready;
+    struct sta_snapshot *open[STA_KEPT_OPEN]; /* likewise: versions that were asked lately */
+    size_t next_open;
+    struct sta_presets *presets; /* likewise */
+    struct sta_cluster_times times;
+};
+
+/** Takes a message over.  Context: the transport's thread, as all that these do. */
+void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message);
+void sta_members_beat(struct sta_cluster *cluster);
+/** Rank 0: the state of a stripe has come. */
+void sta_questions_arrived(struct sta_cluster *cluster, struct sta_message *message);
+/** Other ranks: a question has come, or nobody waits for one any more. */
+void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message);
+void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject);
+/** Cancels all work and waits for its end.  Context: main thread. */
+void sta_work_end_all(struct sta_cluster *cluster);
+
+struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *question,
+                                     const struct sta_budget *budget);
+int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
+                       struct sta_cursor *state, struct sta_error *err);
+void sta_questions_end(struct sta_shared *shared);
+
+#endif
