@@ -17,6 +17,8 @@
 #include "common/trace_kind.h"
 
 struct sta_account;
+struct sta_buffer;
+struct sta_cursor;
 struct sta_store;    /* one store folder, opened and locked */
 struct sta_snapshot; /* one version of one trace, open for reading; counted references */
 struct sta_writer;   /* the next version of one trace, being written */
@@ -223,6 +225,39 @@ typedef int sta_counters_taker(void *context, struct sta_text path, struct sta_c
  * STA_ECORRUPT (the file is quarantined), STA_ENOMEM.  Context: any thread that may read files. */
 STA_MUSTCHECK int sta_snapshot_counters(const struct sta_snapshot *snapshot, sta_counters_taker *take,
                                         void *context, struct sta_error *err);
+
+/* ---- a version that several processes write: one has the writer, the others write parts for it */
+
+struct sta_part_options {
+    unsigned workers; /* as sta_writer_options, these five */
+    size_t memory;
+    const _Atomic bool *cancel;
+    struct sta_account *account;
+    struct sta_tables *tables;  /* that decode interns into */
+    uint32_t first_file, files; /* numbers that it may give to files: those that the writer gave for it */
+    /** Replaces the codes of @tables in a batch by those of the writer's tables.  Context: any worker. */
+    int (*translate)(void *context, struct sta_batch *batch, struct sta_error *err);
+    void *context;
+};
+/** Begins a part.  @store: may be attached.  @options: borrowed until the part ends.  Rows and counter
+ * records are added as to a writer (records with the codes of the writer's tables); sta_writer_abort gives
+ * up. */
+STA_MUSTCHECK int sta_part_begin(struct sta_store *store, const char *trace,
+                                 const struct sta_part_options *options, struct sta_writer **part,
+                                 struct sta_error *err);
+/** Adds a source by the id that the writer has for it.  Return: its number in the part. */
+uint32_t sta_part_add_source(struct sta_writer *part, const char *path, uint32_t id);
+/** Seals what waits, syncs, and says what the writer has to know: appended to @report.  Ends the part, also
+ * on failure. */
+STA_MUSTCHECK int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_error *err);
+/** Makes what a part has written belong to the version to be.  STA_ECORRUPT, and memory.  Context: any
+ * thread, one call at a time. */
+STA_MUSTCHECK int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report,
+                                   struct sta_error *err);
+/** Numbers of files, for a part: the first of @count.  Context: any thread. */
+uint32_t sta_writer_take_files(struct sta_writer *writer, uint32_t count);
+/** The id of a source, by its number in the writer.  Context: any thread. */
+uint32_t sta_writer_source_id(struct sta_writer *writer, uint32_t number);
 
 /* What the references and threads of the tables stand for once all definitions are known.  Only what an event
  * of this version uses is in here.  Lives as long as the snapshot. */

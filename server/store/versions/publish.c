@@ -33,7 +33,7 @@ static void seal_some(void *context, unsigned thread)
     }
 }
 
-static int seal_all(struct sta_writer *writer, struct sta_error *err)
+int sta_writer_seal_all(struct sta_writer *writer, struct sta_error *err)
 {
     struct sealing sealing = {.writer = writer};
     sta_parallel_run(writer->worker_count, seal_some, &sealing);
@@ -205,7 +205,7 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
 int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
 {
     bool published = false;
-    int status = seal_all(writer, err);
+    int status = sta_writer_seal_all(writer, err);
     if (status == STA_OK && !writer->same_rows)
         status = write_tables(writer, err);
     if (status == STA_OK && !writer->same_rows)

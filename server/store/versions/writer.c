@@ -203,11 +203,9 @@ static struct sta_writer *writer_create(struct sta_store *store, struct sta_know
     return writer;
 }
 
-/* Writer of the next version of a trace that nobody else writes.  @base: NULL, or the version it goes on
- * from, which must be the published one. */
-static int open_writer(struct sta_store *store, const char *trace, const struct sta_snapshot *base,
-                       const struct sta_writer_options *options, struct sta_writer **writer,
-                       struct sta_error *err)
+int sta_writer_open(struct sta_store *store, const char *trace, const struct sta_snapshot *base,
+                    const struct sta_writer_options *options, struct sta_writer **writer,
+                    struct sta_error *err)
 {
     struct sta_known_trace *known;
     int status = claim(store, trace, &known, err);
@@ -227,7 +225,7 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
                      struct sta_error *err)
 {
     struct sta_writer *made;
-    int status = open_writer(store, trace, base, options, &made, err);
+    int status = sta_writer_open(store, trace, base, options, &made, err);
     if (status != STA_OK)
         return sta_error_wrap(err, "cannot write trace %s", trace);
     if (base == NULL)
@@ -246,7 +244,7 @@ int sta_writer_begin_same(struct sta_store *store, const char *trace, const stru
                           const struct sta_writer_options *options, struct sta_writer **writer,
                           struct sta_error *err)
 {
-    int status = open_writer(store, trace, base, options, writer, err);
+    int status = sta_writer_open(store, trace, base, options, writer, err);
     if (status != STA_OK)
         return status;
     struct sta_manifest *manifest = &(*writer)->manifest;
@@ -410,6 +408,16 @@ int sta_writer_put_segment(struct sta_writer *writer, const struct sta_buffer *b
     return sta_writer_note_file(writer, path, fd, err);
 }
 
+/* Of a part: the codes become those of the tables that readers will have. */
+static int translate_pending(const struct sta_writer *writer, struct sta_writer_worker *own,
+                             struct sta_error *err)
+{
+    int status = STA_OK;
+    for (size_t i = 0; writer->part != NULL && i < own->pending_count && status == STA_OK; i++)
+        status = writer->part->translate(writer->part->context, &own->pending[i].batch, err);
+    return status;
+}
+
 int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err)
 {
     struct sta_writer_worker *own = &writer->workers[worker];
@@ -418,7 +426,9 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
         return STA_OK;
     if (own->builder == NULL)
         own->builder = sta_builder_create(STA_EFFORT_FAST);
-    int status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
+    int status = translate_pending(writer, own, err);
+    if (status == STA_OK)
+        status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
     if (status != STA_OK)
         return status;
     status = sta_writer_put_segment(writer, bytes, own->pending_rows, err);

@@ -34,9 +34,10 @@ struct sta_writer {
     struct sta_known_trace *known; /* stays while its `writing` is set */
     char id[STA_TRACE_ID_SIZE];
     char *folder;
-    uint64_t last_version;     /* 0: none was published */
-    bool same_rows;            /* as that version has: its tables, sources and kept values stay */
-    struct sta_tables *tables; /* NULL: same_rows */
+    uint64_t last_version;               /* 0: none was published */
+    const struct sta_part_options *part; /* of a version that another process publishes; NULL: it is none */
+    bool same_rows;                      /* as that version has: its tables, sources and kept values stay */
+    struct sta_tables *tables;           /* NULL: same_rows, or a part */
     size_t worker_memory;
     const _Atomic bool *cancel; /* NULL: never */
     unsigned worker_count;
@@ -56,6 +57,11 @@ struct sta_writer {
     size_t open_count; /* how many of them are open */
 };
 
+/** Writer of the next version of a trace that nobody else of this process writes.  @base: NULL, or the
+ * version it goes on from, which must be the published one. */
+STA_MUSTCHECK int sta_writer_open(struct sta_store *store, const char *trace, const struct sta_snapshot *base,
+                                  const struct sta_writer_options *options, struct sta_writer **writer,
+                                  struct sta_error *err);
 /** Begins a version of the same rows in other segments, which sta_writer_put_segment and
  * sta_writer_name_segment name in their order.  Return: as sta_writer_begin. */
 STA_MUSTCHECK int sta_writer_begin_same(struct sta_store *store, const char *trace,
@@ -84,6 +90,8 @@ STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
                                   struct sta_error *err);
 /** Writes what the worker has in hand as a segment, if anything. */
 STA_MUSTCHECK int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err);
+/** The same of all workers, in parallel, and of their counter records. */
+STA_MUSTCHECK int sta_writer_seal_all(struct sta_writer *writer, struct sta_error *err);
 /** Keeps the counter records of the base whose sources stay.  @dropped: NULL: all do.  counters.c */
 STA_MUSTCHECK int sta_writer_keep_counters(struct sta_writer *writer, const struct sta_snapshot *base,
                                            bool (*dropped)(const void *context, const char *path),
