@@ -22,6 +22,9 @@
 
 struct run {
     struct sta_writer *writer;
+    const char *trace;                        /* id */
+    const struct sta_fellow_readers *readers; /* NULL: this process reads alone */
+    const struct sta_ingest_plan *plan;
     struct sta_job *job;
     struct sta_decode_progress progress;
     const uint32_t *source_numbers; /* by file of the decode request */
@@ -85,13 +88,27 @@ static void watcher_main(void *argument)
     uv_mutex_unlock(&run->lock);
 }
 
+/* A unit is a file at least: one alone is not shared. */
+static int decode(struct run *run, const struct sta_decode_request *request, struct sta_error *err)
+{
+    if (run->readers == NULL || request->file_count < 2)
+        return sta_decode_run(request, err);
+    uint64_t *bytes = sta_alloc_array(request->file_count, sizeof *bytes);
+    for (size_t i = 0; i < request->file_count; i++)
+        bytes[i] = run->plan->items[i].bytes_to_read;
+    const struct sta_shared_reading reading = {run->trace, run->writer, request, run->source_numbers, bytes};
+    int status = run->readers->read(run->readers->context, &reading, err);
+    free(bytes);
+    return status;
+}
+
 static int decode_watched(struct run *run, const struct sta_decode_request *request, struct sta_error *err)
 {
     uv_thread_t watcher;
     uv_mutex_init(&run->lock);
     uv_cond_init(&run->ended);
     bool watched = uv_thread_create(&watcher, watcher_main, run) == 0;
-    int status = sta_decode_run(request, err);
+    int status = decode(run, request, err);
     uv_mutex_lock(&run->lock);
     atomic_store(&run->over, true);
     uv_cond_signal(&run->ended);
@@ -164,13 +181,17 @@ void sta_ingest_found_fini(struct sta_ingest_found *found)
 }
 
 static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer,
-                      const struct sta_ingest_plan *plan, enum sta_trace_kind kind, bool first,
-                      struct sta_job *job, struct sta_error *err)
+                      const struct sta_ingest_plan *plan, const char *trace, enum sta_trace_kind kind,
+                      bool first, struct sta_job *job, struct sta_error *err)
 {
     struct sta_decode_file *files = sta_alloc_array(plan->count, sizeof *files);
     uint32_t *numbers = sta_alloc_array(plan->count, sizeof *numbers);
     add_sources(writer, plan, files, numbers);
+    const bool shared = kind == STA_TRACE_EVENTS && ingest->growth == NULL && !sta_job_in_small_slot(job);
     struct run run = {.writer = writer,
+                      .trace = trace,
+                      .readers = shared ? ingest->readers : NULL,
+                      .plan = plan,
                       .job = job,
                       .source_numbers = numbers,
                       .latest_us = ingest->found != NULL ? begin_clocks(plan->count) : NULL,
@@ -221,7 +242,7 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
         sta_writer_begin(ingest->store, entry->id, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
         return status;
-    status = read_files(ingest, writer, plan, entry->kind, base == NULL, job, err);
+    status = read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL, job, err);
     if (status == STA_OK && atomic_load(sta_job_cancel_flag(job)))
         status = sta_fail(err, STA_ECANCELLED, "cancelled");
     if (status != STA_OK) {

@@ -24,6 +24,22 @@ struct sta_ingest_found {
 };
 void sta_ingest_found_fini(struct sta_ingest_found *found);
 
+/* Files of a version to be, which several processes read. */
+struct sta_shared_reading {
+    const char *trace; /* id */
+    struct sta_writer *writer;
+    const struct sta_decode_request *request; /* all files; its callbacks take what this process reads */
+    const uint32_t *numbers;                  /* of their sources in the writer, by file */
+    const uint64_t *bytes;                    /* to read, by file */
+};
+
+/* Other processes that read along. */
+struct sta_fellow_readers {
+    void *context;
+    /** As sta_decode_run; what others have read is adopted by the writer. */
+    int (*read)(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
+};
+
 struct sta_ingest {
     struct sta_store *store;
     const struct sta_presets *presets;
@@ -36,7 +52,8 @@ struct sta_ingest {
     struct sta_account *account; /* what the ingest holds is charged to it */
     struct sta_growth *growth;   /* of a trace that is followed: of its files what is complete is read, and it
                                     is no failure that there is nothing yet; NULL: all is read */
-    struct sta_ingest_found *found; /* filled in; NULL: not wanted */
+    const struct sta_fellow_readers *readers; /* of traces of events that are not followed; NULL: none */
+    struct sta_ingest_found *found;           /* filled in; NULL: not wanted */
 };
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or

@@ -29,6 +29,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->json_bytes_per_file = options->json_bytes_per_file;
     library->folders = options->folders;
     library->compacts = options->compacts;
+    library->readers = options->readers;
     library->is_busy = options->is_busy;
     library->is_busy_context = options->is_busy_context;
     uv_mutex_init(&library->editing);

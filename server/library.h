@@ -33,6 +33,8 @@ STA_MUSTCHECK int sta_preset_folders_read(const struct sta_preset_folders *folde
 STA_MUSTCHECK int sta_preset_folders_recover(const struct sta_preset_folders *folders,
                                              struct sta_presets **presets, struct sta_error *err);
 
+struct sta_fellow_readers;
+
 struct sta_library_options {
     struct sta_store *store;           /* borrowed */
     struct sta_jobs *jobs;             /* borrowed */
@@ -47,7 +49,8 @@ struct sta_library_options {
      * without growth after which following ends (0: never); polls: looks only, whatever is announced. */
     uint64_t follow_interval, follow_poll, follow_quiet;
     bool follow_polls;
-    bool compacts; /* fragmented traces are compacted without being asked */
+    const struct sta_fellow_readers *readers; /* other processes that read along in ingests; NULL: none */
+    bool compacts;                            /* fragmented traces are compacted without being asked */
     /** Whether somebody waits for an answer: then no trace is compacted.  Context: any thread. */
     bool (*is_busy)(void *context);
     void *is_busy_context;

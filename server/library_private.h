@@ -57,6 +57,7 @@ struct sta_library {
     uint64_t json_bytes_per_file;
     struct sta_account *account;
     struct sta_preset_folders folders;
+    const struct sta_fellow_readers *readers;
     bool compacts;
     bool (*is_busy)(void *context);
     void *is_busy_context;

@@ -270,6 +270,7 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .follow_quiet = settings->follow_quiet,
         .follow_polls = strcmp(settings->follow_changes, "poll") == 0,
         .compacts = strcmp(settings->compaction, "on") == 0,
+        .readers = daemon->cluster != NULL ? sta_cluster_readers(daemon->cluster) : NULL,
         .is_busy = is_busy,
         .is_busy_context = daemon,
     };
@@ -429,6 +430,8 @@ static int join_cluster(struct daemon *daemon, struct sta_error *err)
         .store = settings->store,
         .spill = settings->spill,
         .presets = daemon->folders,
+        .roots = daemon->roots,
+        .memory = settings->memory,
         .workers = (unsigned)settings->workers,
         .columns = settings->columns,
         .stripe = (uint32_t)STA_MIN(STA_MAX(settings->rank_stripe, 1), UINT32_MAX),

@@ -32,6 +32,11 @@ const struct sta_peers *sta_cluster_peers(const struct sta_cluster *cluster)
     return sta_cluster_size(cluster) > 1 ? &cluster->peers : NULL;
 }
 
+const struct sta_fellow_readers *sta_cluster_readers(const struct sta_cluster *cluster)
+{
+    return sta_cluster_size(cluster) > 1 ? &cluster->readers : NULL;
+}
+
 /* ---- messages */
 
 static void on_stop(struct sta_cluster *cluster)
@@ -58,8 +63,22 @@ static void on_message(void *context, struct sta_message *message)
     case STA_MESSAGE_PARTIAL:
         sta_questions_arrived(cluster, message);
         return;
+    case STA_MESSAGE_INGEST:
+        sta_reading_begin(cluster, message);
+        return;
+    case STA_MESSAGE_UNIT:
+    case STA_MESSAGE_GRANT:
+        sta_reading_answered(cluster, message);
+        return;
+    case STA_MESSAGE_UNIT_WANTED:
+    case STA_MESSAGE_GRANT_WANTED:
+    case STA_MESSAGE_UNIT_DONE:
+    case STA_MESSAGE_INGEST_DONE:
+        sta_desk_arrived(cluster, message);
+        return;
     case STA_MESSAGE_CANCEL:
         sta_work_cancel(cluster, message->head.subject);
+        sta_reading_cancel(cluster, message->head.subject);
         break;
     case STA_MESSAGE_STOP:
         on_stop(cluster);
@@ -101,6 +120,7 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
     }
     made->peers = (struct sta_peers){sta_cluster_size(made), options->stripe,    made,
                                      sta_questions_ask,      sta_questions_take, sta_questions_end};
+    made->readers = (struct sta_fellow_readers){made, sta_cluster_read};
     made->members = sta_alloc_array(sta_cluster_size(made), sizeof *made->members);
     for (unsigned rank = 0; rank < sta_cluster_size(made); rank++)
         made->members[rank].heard = uv_hrtime();

@@ -12,6 +12,7 @@
 
 #include "analyse/exec/peers.h"
 #include "common/error.h"
+#include "server/ingest.h"
 #include "server/library.h"
 
 struct sta_account;
@@ -21,7 +22,9 @@ struct sta_cluster_options {
     const char *store; /* folder, which all ranks see */
     const char *spill; /* folder of this node for what does not fit the memory */
     struct sta_preset_folders presets;
+    struct sta_roots *roots;     /* where files may be read */
     unsigned workers;            /* threads of a question */
+    size_t memory;               /* bytes of this process */
     uint64_t columns;            /* bytes of decoded columns that a rank keeps */
     uint32_t stripe;             /* row groups next to each other that one rank has */
     uint64_t silence;            /* seconds without a word from a rank after which the job is ended */
@@ -45,6 +48,8 @@ void sta_cluster_leave(struct sta_cluster *cluster);
 
 /** Rank 0: who shares questions; NULL when there is one rank alone.  Lives as long as the cluster. */
 const struct sta_peers *sta_cluster_peers(const struct sta_cluster *cluster);
+/** Rank 0: who reads the files of an ingest along; likewise. */
+const struct sta_fellow_readers *sta_cluster_readers(const struct sta_cluster *cluster);
 /** Rank 0: says where it answers, in the file `address` of the store. */
 STA_MUSTCHECK int sta_cluster_announce(const struct sta_cluster *cluster, const char *address,
                                        struct sta_error *err);

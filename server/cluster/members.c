@@ -130,6 +130,8 @@ void sta_cluster_put_metrics(struct sta_cluster *cluster, struct sta_buffer *out
                (double)times->questions);
     put_figure(out, "strata_rank_stripes_redone_total", "counter",
                "Stripes of questions that rank 0 did for another.", (double)times->questions_redone);
+    put_figure(out, "strata_rank_units_total", "counter", "Units of ingests that other ranks have read.",
+               (double)times->units);
     put_figure(out, "strata_rank_waiting_seconds_total", "counter",
                "Seconds in which questions waited for other ranks, their own stripe being done.",
                (double)times->waiting / 1e9);

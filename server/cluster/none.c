@@ -54,3 +54,9 @@ void sta_cluster_put_metrics(struct sta_cluster *cluster, struct sta_buffer *out
 {
     STA_ASSERT(cluster == NULL);
 }
+
+const struct sta_fellow_readers *sta_cluster_readers(const struct sta_cluster *cluster)
+{
+    STA_ASSERT(cluster == NULL);
+    return NULL;
+}

@@ -23,8 +23,11 @@ struct sta_member {
 struct sta_cluster_times {
     _Atomic uint64_t waiting;                     /* for states of other ranks, its own stripe being done */
     _Atomic uint64_t questions, questions_redone; /* shared; stripes that rank 0 did for another */
+    _Atomic uint64_t units;                       /* of ingests that other ranks have read */
 };
 
+struct sta_desk;    /* rank 0: an ingest under way */
+struct sta_reading; /* other ranks: likewise */
 struct sta_shared;
 struct sta_work; /* rank 1 and more: a question under way */
 
@@ -32,6 +35,7 @@ struct sta_cluster {
     struct sta_cluster_options options;
     struct sta_transport *transport;
     struct sta_peers peers;
+    struct sta_fellow_readers readers;
     struct sta_member *members; /* by rank */
     uv_mutex_t lock;            /* guards members and all below */
     uv_cond_t changed;
@@ -40,6 +44,8 @@ struct sta_cluster {
     uint64_t next_subject;
     struct sta_shared *shared; /* rank 0: questions under way */
     struct sta_work *work;     /* other ranks: likewise */
+    struct sta_desk *desks;
+    struct sta_reading *readings;
     unsigned working;
     struct sta_store *store; /* of other ranks; NULL: not attached yet */
     bool store_is_ready;
@@ -65,5 +71,18 @@ struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *que
 int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
                        struct sta_cursor *state, struct sta_error *err);
 void sta_questions_end(struct sta_shared *shared);
+
+int sta_cluster_read(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
+/** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
+void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message);
+/** Other ranks: an ingest has begun, rank 0 has answered, nobody wants it any more. */
+void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message);
+void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message);
+void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject);
+
+/** Starts a thread that nobody joins. */
+void sta_work_start_thread(void *(*run)(void *argument), void *argument);
+/** Opens the store of rank 0, which may have made it after this rank began. */
+STA_MUSTCHECK int sta_work_attach_store(struct sta_cluster *cluster, struct sta_error *err);
 
 #endif

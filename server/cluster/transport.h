@@ -14,13 +14,20 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-/* X(NAME): what a message is; members.c and questions.c say what its bytes are. */
+/* X(NAME): what a message is; members.c, questions.c and desk.c say what its bytes are. */
 #define STA_MESSAGE_LIST(X)                                                                                  \
-    X(BEAT)     /* both ways: still here */                                                                  \
-    X(STOP)     /* from rank 0: leave the job; to rank 0: the system asks this rank to end */                \
-    X(QUESTION) /* from rank 0: work on your stripe */                                                       \
-    X(CANCEL)   /* from rank 0: nobody waits for this question any more */                                   \
-    X(PARTIAL)  /* to rank 0: the state of a stripe, or why there is none */
+    X(BEAT)         /* both ways: still here */                                                              \
+    X(STOP)         /* from rank 0: leave the job; to rank 0: the system asks this rank to end */            \
+    X(QUESTION)     /* from rank 0: work on your stripe */                                                   \
+    X(CANCEL)       /* from rank 0: nobody waits for this question or ingest any more */                     \
+    X(PARTIAL)      /* to rank 0: the state of a stripe, or why there is none */                             \
+    X(INGEST)       /* from rank 0: read files with me */                                                    \
+    X(UNIT_WANTED)  /* to rank 0: which ones? */                                                             \
+    X(UNIT)         /* from rank 0: these; or none that are left */                                          \
+    X(GRANT_WANTED) /* to rank 0: codes for these texts */                                                   \
+    X(GRANT)        /* from rank 0 */                                                                        \
+    X(UNIT_DONE)    /* to rank 0: what a unit gave, durably */                                               \
+    X(INGEST_DONE)  /* to rank 0: this rank has nothing more to do with the ingest, and how it ended */
 
 enum sta_message_kind {
 #define X(name) STA_MESSAGE_##name,

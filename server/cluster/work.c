@@ -1,4 +1,5 @@
 /* Ranks 1 and more: a thread for each question that rank 0 sends, as many as it works on at the same time. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,7 @@ struct sta_work {
 
 /* ---- what a question may name */
 
-/* Rank 0 may have made the store after this rank began. */
-static int attach_store(struct sta_cluster *cluster, struct sta_error *err)
+int sta_work_attach_store(struct sta_cluster *cluster, struct sta_error *err)
 {
     int status = STA_OK;
     uv_mutex_lock(&cluster->lock);
@@ -56,7 +56,7 @@ static int open_snapshot(void *context, const char *trace, uint64_t version, str
                          struct sta_error *err)
 {
     struct sta_cluster *cluster = context;
-    int status = attach_store(cluster, err);
+    int status = sta_work_attach_store(cluster, err);
     if (status == STA_OK)
         status = sta_snapshot_open_version(cluster->store, trace, version, snapshot, err);
     if (status == STA_OK)
@@ -142,7 +142,7 @@ static struct sta_message *answer_of(struct sta_work *work)
     return answer;
 }
 
-static void work_main(void *argument)
+static void *work_main(void *argument)
 {
     struct sta_work *work = argument;
     struct sta_cluster *cluster = work->cluster;
@@ -161,12 +161,22 @@ static void work_main(void *argument)
     uv_mutex_unlock(&cluster->lock);
     free(work->question);
     free(work);
+    return NULL;
+}
+
+void sta_work_start_thread(void *(*run)(void *argument), void *argument)
+{
+    pthread_t thread;
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &detached, run, argument) != 0)
+        sta_transport_abort("cannot start a thread for rank 0's work");
+    pthread_attr_destroy(&detached);
 }
 
 void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
 {
-    pthread_t thread;
-    pthread_attr_t detached;
     struct sta_work *work = sta_alloc(sizeof *work);
     work->cluster = cluster;
     work->question = message;
@@ -176,11 +186,7 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
     cluster->working++;
     uv_mutex_unlock(&cluster->lock);
     sta_transport_expect(cluster->transport, 1);
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&thread, &detached, (void *(*)(void *))(void (*)(void))work_main, work) != 0)
-        sta_transport_abort("cannot start a thread for a question");
-    pthread_attr_destroy(&detached);
+    sta_work_start_thread(work_main, work);
 }
 
 void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject)

@@ -1,0 +1,338 @@
+/* Ranks 1 and more: units of an ingest, read into segments of the trace's folder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/codes.h"
+#include "cluster/private.h"
+#include "common/account.h"
+#include "common/memory.h"
+#include "decode/decode.h"
+
+struct sta_reading {
+    struct sta_reading *next;
+    struct sta_cluster *cluster;
+    struct sta_message *ingest;
+    struct sta_message *answer; /* of rank 0; guarded by the cluster's lock */
+    struct sta_decode_progress progress;
+    char trace[STA_TRACE_ID_SIZE];
+    enum sta_trace_kind kind;
+    uint64_t json_limit;
+    bool accept_rewritten;
+    struct sta_account account;
+};
+
+/* Files to read, and what they are read into. */
+struct unit {
+    struct sta_reading *reading;
+    uint32_t first_file, files_allowed;
+    struct sta_decode_file *files;
+    char **paths; /* absolute, by file */
+    uint32_t *numbers;
+    size_t count;
+    struct sta_tables *tables;
+    struct sta_codes *codes;
+    struct sta_part_options options;
+    struct sta_writer *part;
+};
+
+/* ---- asking rank 0 */
+
+static int ask(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
+               struct sta_message **answer, struct sta_error *err)
+{
+    struct sta_cluster *cluster = reading->cluster;
+    struct sta_message *message = sta_message_of(kind, reading->ingest->head.subject, bytes);
+    if (message == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
+    sta_transport_send(cluster->transport, 0, message);
+    uv_mutex_lock(&cluster->lock);
+    while (reading->answer == NULL)
+        uv_cond_wait(&cluster->changed, &cluster->lock);
+    *answer = reading->answer;
+    reading->answer = NULL;
+    uv_mutex_unlock(&cluster->lock);
+    return STA_OK;
+}
+
+static int ask_for_codes(void *context, const struct sta_buffer *request, unsigned char **answer,
+                         size_t *size, struct sta_error *err)
+{
+    struct sta_message *message = NULL;
+    int status = ask(context, STA_MESSAGE_GRANT_WANTED, request, &message, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_cursor in = sta_message_cursor(message);
+    status = (int)sta_get_u32(&in);
+    *size = (size_t)(in.end - in.at);
+    *answer = sta_try_alloc(*size + 1);
+    if (*answer != NULL)
+        memcpy(*answer, in.at, *size);
+    free(message);
+    if (status != STA_OK)
+        return sta_fail(err, status, "rank 0 could not grant codes");
+    return *answer != NULL ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory for codes");
+}
+
+/* ---- a unit */
+
+static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
+{
+    const struct unit *unit = context;
+    return sta_writer_add(unit->part, worker, unit->numbers[batch->source], batch, err);
+}
+
+static int take_counters(void *context, unsigned worker, const char *chunk, size_t size,
+                         struct sta_error *err)
+{
+    const struct unit *unit = context;
+    struct sta_buffer translated = {0};
+    int status = sta_codes_translate_counters(unit->codes, chunk, size, &translated, err);
+    if (status == STA_OK)
+        status = sta_writer_add_counters(unit->part, worker, translated.data, translated.size, err);
+    sta_buffer_fini(&translated);
+    return status;
+}
+
+static int translate(void *context, struct sta_batch *batch, struct sta_error *err)
+{
+    return sta_codes_translate(context, batch, err);
+}
+
+static int begin_part(struct unit *unit, struct sta_error *err)
+{
+    struct sta_reading *reading = unit->reading;
+    const struct sta_cluster_options *options = &reading->cluster->options;
+    unit->options = (struct sta_part_options){.workers = options->workers,
+                                              .memory = options->memory / 2,
+                                              .cancel = &reading->progress.cancel,
+                                              .account = &reading->account,
+                                              .first_file = unit->first_file,
+                                              .files = unit->files_allowed,
+                                              .tables = unit->tables,
+                                              .translate = translate,
+                                              .context = unit->codes};
+    return sta_part_begin(reading->cluster->store, reading->trace, &unit->options, &unit->part, err);
+}
+
+static int get_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
+{
+    for (size_t i = 0; i < unit->count && !in->failed; i++) {
+        size_t file_length = 0, path_length = 0;
+        const char *file = sta_get_block(in, &file_length), *path = sta_get_block(in, &path_length);
+        const uint32_t id = sta_get_u32(in);
+        const unsigned char *known = sta_get_bytes(in, 1);
+        if (known == NULL)
+            break;
+        char *inside = sta_strndup(path, path_length);
+        unit->paths[i] = sta_strndup(file, file_length);
+        unit->numbers[i] = sta_part_add_source(unit->part, inside, id);
+        unit->files[i] = (struct sta_decode_file){.file = unit->paths[i],
+                                                  .source = sta_writer_source(unit->part, unit->numbers[i]),
+                                                  .known = *known != 0};
+        free(inside);
+    }
+    return in->failed ? sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense") : STA_OK;
+}
+
+static int decode(struct unit *unit, struct sta_error *err)
+{
+    struct sta_reading *reading = unit->reading;
+    const struct sta_decode_request request = {.roots = reading->cluster->options.roots,
+                                               .kind = reading->kind,
+                                               .files = unit->files,
+                                               .file_count = unit->count,
+                                               .json_limit = reading->json_limit,
+                                               .accept_rewritten = reading->accept_rewritten,
+                                               .tables = unit->tables,
+                                               .workers = reading->cluster->options.workers,
+                                               .progress = &reading->progress,
+                                               .batch = take_batch,
+                                               .counters = take_counters,
+                                               .context = unit};
+    return sta_decode_run(&request, err);
+}
+
+/* Tells what the unit gave, which is durable by then. */
+static int report(struct unit *unit, struct sta_error *err)
+{
+    struct sta_reading *reading = unit->reading;
+    struct sta_decode_progress *progress = &reading->progress;
+    struct sta_buffer bytes;
+    sta_buffer_init(&bytes);
+    sta_put_u64(&bytes, atomic_exchange(&progress->bytes, 0));
+    sta_put_u64(&bytes, atomic_exchange(&progress->json_bytes, 0));
+    sta_put_u64(&bytes, atomic_exchange(&progress->lines, 0));
+    sta_put_u64(&bytes, atomic_exchange(&progress->events, 0));
+    int status = sta_part_end(unit->part, &bytes, err);
+    struct sta_message *message =
+        status == STA_OK ? sta_message_of(STA_MESSAGE_UNIT_DONE, reading->ingest->head.subject, &bytes)
+                         : NULL;
+    if (message != NULL)
+        sta_transport_send(reading->cluster->transport, 0, message);
+    else if (status == STA_OK)
+        status = sta_fail(err, STA_ENOMEM, "no memory for what a unit gave");
+    sta_buffer_fini(&bytes);
+    return status;
+}
+
+static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
+{
+    int status = begin_part(unit, err);
+    if (status != STA_OK)
+        return status;
+    status = get_files(unit, in, err);
+    if (status == STA_OK)
+        status = decode(unit, err);
+    if (status == STA_OK)
+        return report(unit, err);
+    sta_writer_abort(unit->part);
+    return status;
+}
+
+static int read_unit(struct sta_reading *reading, struct sta_cursor *in, size_t count, uint32_t first_file,
+                     uint32_t files_allowed, struct sta_error *err)
+{
+    struct unit unit = {.reading = reading,
+                        .count = count,
+                        .first_file = first_file,
+                        .files_allowed = files_allowed,
+                        .files = sta_alloc_array(count, sizeof *unit.files),
+                        .paths = sta_alloc_array(count, sizeof(char *)),
+                        .numbers = sta_alloc_array(count, sizeof *unit.numbers),
+                        .tables = sta_tables_create(&reading->account)};
+    unit.codes = sta_codes_create(unit.tables, ask_for_codes, reading);
+    int status = read_files(&unit, in, err);
+    sta_codes_destroy(unit.codes);
+    sta_tables_destroy(unit.tables);
+    for (size_t i = 0; i < count; i++)
+        free(unit.paths[i]);
+    free(unit.paths);
+    free(unit.numbers);
+    free(unit.files);
+    return status;
+}
+
+/* *more: there was a unit. */
+static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_error *err)
+{
+    const struct sta_buffer nothing = {0};
+    struct sta_message *message = NULL;
+    *more = false;
+    int status = ask(reading, STA_MESSAGE_UNIT_WANTED, &nothing, &message, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_cursor in = sta_message_cursor(message);
+    const uint32_t first_file = sta_get_u32(&in), files_allowed = sta_get_u32(&in);
+    const uint64_t count = sta_get_varint(&in);
+    if (in.failed || count > (uint64_t)(in.end - in.at))
+        status = sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense");
+    *more = status == STA_OK && count > 0;
+    if (*more)
+        status = read_unit(reading, &in, (size_t)count, first_file, files_allowed, err);
+    free(message);
+    return status;
+}
+
+/* ---- an ingest */
+
+static int begin(struct sta_reading *reading, struct sta_error *err)
+{
+    struct sta_cursor in = sta_message_cursor(reading->ingest);
+    size_t length = 0;
+    const char *trace = sta_get_block(&in, &length);
+    reading->kind = (enum sta_trace_kind)sta_get_u32(&in);
+    reading->json_limit = sta_get_u64(&in);
+    const unsigned char *accept = sta_get_bytes(&in, 1);
+    if (accept == NULL || length != STA_TRACE_ID_SIZE - 1)
+        return sta_fail(err, STA_ECORRUPT, "what rank 0 says of an ingest makes no sense");
+    memcpy(reading->trace, trace, length);
+    reading->accept_rewritten = *accept != 0;
+    return sta_work_attach_store(reading->cluster, err);
+}
+
+static void send_end(struct sta_reading *reading, int status, const struct sta_error *err)
+{
+    struct sta_buffer end;
+    sta_buffer_init(&end);
+    sta_put_u32(&end, (uint32_t)status);
+    sta_put_block(&end, err->text, strlen(err->text));
+    struct sta_message *message =
+        sta_message_of(STA_MESSAGE_INGEST_DONE, reading->ingest->head.subject, &end);
+    if (message == NULL)
+        sta_transport_abort("there is no memory to end an ingest");
+    sta_transport_send(reading->cluster->transport, 0, message);
+    sta_buffer_fini(&end);
+}
+
+static void remove_reading(struct sta_reading *reading)
+{
+    struct sta_cluster *cluster = reading->cluster;
+    sta_transport_expect(cluster->transport, -1);
+    uv_mutex_lock(&cluster->lock);
+    struct sta_reading **at = &cluster->readings;
+    while (*at != reading)
+        at = &(*at)->next;
+    *at = reading->next;
+    cluster->working--;
+    uv_cond_broadcast(&cluster->changed);
+    uv_mutex_unlock(&cluster->lock);
+    free(reading->ingest);
+    free(reading);
+}
+
+static void *reading_main(void *argument)
+{
+    struct sta_reading *reading = argument;
+    const struct sta_cluster_options *options = &reading->cluster->options;
+    struct sta_error err = STA_ERROR_INIT;
+    bool more = true;
+    sta_account_init(&reading->account, options->memory, "memory", options->account);
+    int status = begin(reading, &err);
+    while (status == STA_OK && more)
+        status = claim_and_read(reading, &more, &err);
+    sta_account_close(&reading->account);
+    send_end(reading, status, &err);
+    remove_reading(reading);
+    return NULL;
+}
+
+void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message)
+{
+    struct sta_reading *reading = sta_alloc(sizeof *reading);
+    reading->cluster = cluster;
+    reading->ingest = message;
+    uv_mutex_lock(&cluster->lock);
+    reading->next = cluster->readings;
+    cluster->readings = reading;
+    cluster->working++;
+    uv_mutex_unlock(&cluster->lock);
+    sta_transport_expect(cluster->transport, 1);
+    sta_work_start_thread(reading_main, reading);
+}
+
+static struct sta_reading *find(const struct sta_cluster *cluster, uint64_t subject)
+{
+    struct sta_reading *reading = cluster->readings;
+    while (reading != NULL && reading->ingest->head.subject != subject)
+        reading = reading->next;
+    return reading;
+}
+
+void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message)
+{
+    uv_mutex_lock(&cluster->lock);
+    struct sta_reading *reading = find(cluster, message->head.subject);
+    STA_ASSERT(reading != NULL && reading->answer == NULL);
+    reading->answer = message;
+    uv_cond_broadcast(&cluster->changed);
+    uv_mutex_unlock(&cluster->lock);
+}
+
+void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject)
+{
+    uv_mutex_lock(&cluster->lock);
+    struct sta_reading *reading = find(cluster, subject);
+    if (reading != NULL)
+        atomic_store(&reading->progress.cancel, true);
+    uv_mutex_unlock(&cluster->lock);
+}
