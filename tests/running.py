@@ -20,6 +20,7 @@ TAIL = 20000  # characters of a failed command's output that are shown
 # What a skipped test may lack on a machine where all of deploy/packages is installed: `skipped NAME: needs ONE OF THESE: ...`.
 # With --require no other skip is green, and "shared" only where that folder is missing.
 MAY_LACK = {
+    "slurm": lambda: True,  # its daemons, and the right to start them: a cluster of one's own on this machine
     "shared": lambda: not pathlib.Path(os.environ.get("STRATA_SHARED", ROOT.parent / "shared")).is_dir(),
     "clang-14": lambda: True,  # another version is installed; were it none, the name would be clang-format or clang-tidy
     "mount": lambda: True,  # the right to mount a file system

@@ -1,13 +1,14 @@
 """A daemon of several ranks for the tests of this folder, and what is asked of it."""
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent)]
-from daemon import Daemon, tool, wait_until  # noqa: E402
+from daemon import SHARED, Daemon, tool, wait_until  # noqa: E402
 
 QUERIES = [
     {"filter": 'cat == "posix"', "group_by": ["func_name"], "aggregate": {"n": "count()", "t": "sum(time)", "m": "median(dur)", "u": "nunique(file_name)"}},
@@ -21,7 +22,7 @@ QUERIES = [
     {"filter": "dur > 50", "columns": ["ts", "func_name"], "order_by": ["-dur"], "limit": 20},
     {"filter": 'func_name == "nobody calls this"', "group_by": ["pid"], "aggregate": {"n": "count()"}},
 ]
-VIEWS = ["summary", "summary?from=1&to=3", "timeseries?granularity=1", "timeline/lanes", "report"]
+VIEWS = ["summary", "summary?from=1&to=3", "timeseries?max_points=50", "timeline/lanes", "report"]
 
 
 class Ranks(Daemon):
@@ -75,6 +76,29 @@ class Ranks(Daemon):
         self.ended(30)
 
 
+class SlurmStep(Ranks):
+    """the same as a step of a Slurm cluster of two nodes on this machine, which starts and ends with it"""
+
+    def command(self):
+        start = ["timeout", "120", str(SHARED / "cluster/start-slurm"), "run", "--nodes", "2", "--"]
+        step = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "-N", "2", "-n", str(self.ranks), self.program()]
+        return ["env", f"LSAN_OPTIONS=suppressions={HERE / 'leaks'}:print_suppressions=0", *start, *step, *Daemon.command(self)[1:]]
+
+    def stop(self, timeout=60):
+        os.kill(int((self.store / "lock").read_text()), 15)  # rank 0 ends the job in order
+        return self.ended(timeout)
+
+
+def slurm_is_missing():
+    """(need, why) or None"""
+    if not (SHARED / "cluster/start-slurm").exists():
+        return "shared", "there is no start-slurm"
+    absent = [program for program in ("slurmctld", "slurmd", "srun", "munged") if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")]
+    if absent:
+        return "slurm", f"there is no {absent[0]}"
+    return None if os.geteuid() == 0 else ("slurm", "slurmd wants to be root")
+
+
 def mpi_is_missing(program):
     """why there can be no ranks here, or None"""
     for command in (["mpirun", "--version"], ["ldd", program]):
@@ -91,7 +115,6 @@ def answers(daemon, trace, queries=QUERIES, views=VIEWS):
     return got + [(view, *daemon.request("GET", f"/api/v1/traces/{trace}/{view}")[::2]) for view in views]
 
 
-def settle(daemon):
-    """waits for jobs in the background, which may publish versions of the same rows"""
-    time.sleep(0.1)
-    wait_until(lambda: all(job["state"] not in ("queued", "running") for job in daemon.get("/api/v1/jobs")["jobs"]), what="rest")
+def plain(got, trace):
+    """the same without what differs from store to store: id of the trace, and cursors, which name its version"""
+    return [(what, status, re.sub(rb'"next":"[^"]*"', b"", text.replace(trace.encode(), b"ID"))) for what, status, text in got]

@@ -1,0 +1,75 @@
+"""Two MPI ranks of one worker each against one process of one worker, beside what the machine has: two independent daemons with half of the files."""
+import pathlib
+import shutil
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
+from daemon import Daemon, tool  # noqa: E402
+from scene import Ranks, mpi_is_missing  # noqa: E402
+from table import seconds  # noqa: E402
+
+RUNS = 3
+QUIET = ["--compaction", "off", "--cache", "1"]
+GROUP_BY = {"group_by": ["func_name"], "aggregate": {"n": "count()", "t": "sum(dur)", "b": "sum(size)", "m": "max(dur)"}}
+
+
+def ingest(start, trace, store):
+    """seconds"""
+    shutil.rmtree(store, ignore_errors=True)
+    with start(store) as daemon:
+        began = time.perf_counter()
+        daemon.ingest(trace.path)
+        return time.perf_counter() - began
+
+
+def ingest_apart(trace, scratch):
+    """seconds of two daemons at once, each with half of the files"""
+    halves = []
+    for number in range(2):
+        half = scratch / f"half-{number}"
+        half.mkdir(exist_ok=True)
+        for file in trace.files[number::2]:
+            if not (half / file.name).exists():
+                shutil.copy(file, half)
+        shutil.rmtree(scratch / f"apart-{number}", ignore_errors=True)
+        halves.append((Daemon(scratch / f"apart-{number}", [half], [*QUIET, "--workers", 1]), half))
+    began = time.perf_counter()
+    jobs = [(daemon, daemon.register(half)[1]) for daemon, half in halves]
+    for daemon, job in jobs:
+        daemon.wait(job)
+    taken = time.perf_counter() - began
+    for daemon, _ in halves:
+        daemon.stop()
+    return taken
+
+
+def group(start, store):
+    """seconds of the best of some, each another question"""
+    with start(store) as daemon:
+        trace = daemon.get("/api/v1/traces")["traces"][0]["id"]
+        best = 1e9
+        for number in range(10):
+            began = time.perf_counter()
+            daemon.call("POST", f"/api/v1/traces/{trace}/query", {**GROUP_BY, "filter": f"dur >= {number}"})
+            best = min(best, time.perf_counter() - began)
+        return best
+
+
+def measure(table, data, scratch):
+    if missing := mpi_is_missing(tool("STRATAD", "server/stratad")):
+        return table.add("ranks", f"left out: {missing[1]}")
+    trace = data.four_files()
+
+    def one(store):
+        return Daemon(store, [trace.path], [*QUIET, "--workers", 1])
+
+    def two(store):
+        return Ranks(2, store, [trace.path], ["--rank-stripe", 8, *QUIET, "--workers", 1])
+
+    alone, ranks, apart = (min(measured() for _ in range(RUNS)) for measured in (
+        lambda: ingest(one, trace, scratch / "one"), lambda: ingest(two, trace, scratch / "two"), lambda: ingest_apart(trace, scratch)))
+    table.add("ingest by 2 ranks x 1 worker", seconds(ranks), "1 x 1", seconds(alone), f"{alone / ranks:.2f} x faster", ">= 1.7 x")
+    table.add("", "ceiling", "two daemons, half of the files each", seconds(apart), f"{alone / apart:.2f} x faster")
+    alone, ranks = group(one, scratch / "one"), group(two, scratch / "two")
+    table.add("group-by by 2 ranks x 1 worker", seconds(ranks), "1 x 1", seconds(alone), f"{alone / ranks:.2f} x faster", ">= 1.6 x")
