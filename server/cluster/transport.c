@@ -277,8 +277,11 @@ static void thread_main(void *argument)
     struct sta_transport *transport = argument;
     begin(transport);
     do {
-        while (push_out(transport) | take_in(transport))
-            ;
+        bool moved = true;
+        while (moved) {
+            moved = push_out(transport);
+            moved = take_in(transport) || moved;
+        }
         beat_in_time(transport);
     } while (rest(transport));
     MPI_Finalize();
