@@ -32,12 +32,8 @@ STA_MUSTCHECK int sta_lane_density_load(struct sta_lane_index *index, struct sta
                                         const struct sta_budget *budget, struct sta_error *err);
 void sta_density_base_fini(struct sta_lane_index *index);
 
-/** Adds runs to a lane file. */
-STA_MUSTCHECK int sta_density_runs_put(struct sta_lane_file_writer *writer,
-                                       const struct sta_density_run *runs, size_t count,
-                                       struct sta_error *err);
 /** Measures the large lanes of an index that was made of the events by the layers of a preset, adds them to a
- * lane file, and their list to the head: density.c. */
+ * lane file, and their list to the head. */
 STA_MUSTCHECK int sta_density_base_keep(struct sta_timeline *timeline, struct sta_presets *presets,
                                         const char *preset, struct sta_lane_file_writer *writer,
                                         struct sta_buffer *head, const struct sta_budget *budget,
