@@ -70,7 +70,8 @@ static void add_interval(const struct sta_density *density, struct label_cells *
                          int64_t to)
 {
     const int64_t r = density->grid.resolution;
-    int64_t first = (from - density->grid.from) / r, last = (to - density->grid.from - 1) / r;
+    const int shift = __builtin_ctzll((uint64_t)r);
+    const int64_t first = (from - density->grid.from) >> shift, last = (to - density->grid.from - 1) >> shift;
     if (first == last) {
         label->parts[first] += to - from;
         return;

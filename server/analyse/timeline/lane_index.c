@@ -445,7 +445,10 @@ uint32_t sta_lane_thread_find(const struct sta_lane_thread *thread, int64_t at)
 
 uint32_t sta_lane_thread_nth(const struct sta_lane_thread *thread, uint32_t place)
 {
-    return place - sta_lane_thread_find(thread, thread->events[place].start);
+    const int64_t start = thread->events[place].start;
+    if (place == 0 || thread->events[place - 1].start != start)
+        return 0; /* nearly all */
+    return place - sta_lane_thread_find(thread, start);
 }
 
 size_t sta_lane_index_group(const struct sta_lane_index *index, uint32_t number)
