@@ -53,6 +53,8 @@ async function timelineSaysWhatClocksDo(page, daemon) {
     const notice = page.locator('.notice', { hasText: 'by the clock of its host as recorded' });
     await notice.waitFor();
     assert.match(await notice.innerText(), /contradict the order of tasks/);
+    await page.locator('.tl-name', { hasText: 'worker 1' }).first().waitFor();
+    assert.equal(await page.locator('.tl-name', { hasText: /rank|process/ }).count(), 0);
     await notice.getByRole('link', { name: 'Offsets of the clocks' }).click();
     await page.getByRole('button', { name: 'Use the estimated offsets' }).click();
     await page.getByText('Clocks are set').waitFor();
@@ -72,6 +74,9 @@ async function overviewSaysHowIdleWorkersWere(page, daemon) {
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
     const card = page.getByRole('region', { name: 'Where the time went' });
     await card.getByText('they were idle').waitFor();
+    const tiles = await page.locator('.tiles').innerText();
+    assert.match(tiles, /Runs of tasks\s+301\s/);
+    assert.match(tiles, /GPU utilisation\s+71\.7\s%\s+261\ssamples/);
     const shown = await card
         .locator('.breakdown-legend li', { hasText: 'no task ran' })
         .locator('data')

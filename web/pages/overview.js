@@ -78,18 +78,19 @@ function summaryPicture(trace, bar) {
     }
 
     async function ask(parameters, place, signal) {
-        const [summary, io, preset, part] = await Promise.all([
+        const [summary, io, preset, part, tasks] = await Promise.all([
             getOf(trace, `traces/${trace.id}/summary`, parameters, signal),
-            isCompatible(place)
+            isCompatible(place) || trace.kind === 'dasf'
                 ? null
                 : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal),
             getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
             isPart(place) ? countsOf(trace, parameters, signal) : null,
+            trace.kind === 'dasf' ? tasksOf(trace, place, signal) : null,
         ]);
-        return { summary, io: io?.layers[0], preset, part };
+        return { summary, io: io?.layers[0], preset, part, tasks };
     }
 
-    function draw({ summary, io, preset, part }, place, parameters, granularity) {
+    function draw({ summary, io, preset, part, tasks }, place, parameters, granularity) {
         const compatible = isCompatible(place),
             span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
@@ -108,7 +109,13 @@ function summaryPicture(trace, bar) {
         else steps.update({ trace, place });
         fill(
             figures,
-            tiles(compatible ? compatibleFigures(summary) : figuresOf(trace, { ...summary, ...part }, io, span)),
+            tiles(
+                compatible
+                    ? compatibleFigures(summary)
+                    : tasks
+                      ? taskFigures(trace, summary, tasks, span)
+                      : figuresOf(trace, { ...summary, ...part }, io, span),
+            ),
         );
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
@@ -246,6 +253,63 @@ function figuresOf(trace, summary, io, span) {
             unit: 'share',
             note: span < summary.job_time ? 'of the time range' : 'of job time',
             title: 'Part of that time in which at least one POSIX or STDIO call was running, anywhere in the job',
+        },
+    ];
+}
+
+const ONE_BIN = 100000; /* s: longer than most computations, so that a table over time is nearly one row */
+
+/** What the workers of a Dask computation did, and the GPUs that were sampled. */
+async function tasksOf(trace, { from, to, filter }, signal) {
+    const table = (name, parameters) =>
+        getOf(trace, `traces/${trace.id}/dasf/${name}`, { from, to, granularity: ONE_BIN, ...parameters }, signal);
+    const [parallelism, resources] = await Promise.all([table('parallelism', { filter }), table('resources')]);
+    const bins = recordsOf(parallelism),
+        sampled = recordsOf(resources).filter((row) => row.gpu_utilization !== null);
+    const sum = (rows, value) => rows.reduce((all, row) => all + value(row), 0);
+    const samples = sum(sampled, (row) => row.samples),
+        mean = (key) => (samples > 0 ? sum(sampled, (row) => row[key] * row.samples) / samples : null);
+    return {
+        runs: sum(bins, (row) => row.tasks),
+        busy: sum(bins, (row) => row.busy),
+        samples,
+        utilization: mean('gpu_utilization'),
+        memory: mean('gpu_memory'),
+        most: Math.max(0, ...sampled.map((row) => row.gpu_memory_max)),
+    };
+}
+
+function taskFigures(trace, summary, tasks, span) {
+    return [
+        {
+            label: 'Job time',
+            number: span,
+            unit: 's',
+            note: span < summary.job_time ? `of ${text(summary.job_time, 's')}` : null,
+            title: 'From the first record to the end of the last; the clocks of DASF count from the start of each host',
+        },
+        { label: 'Runs of tasks', number: tasks.runs },
+        {
+            label: 'Busy workers',
+            number: tasks.busy / span,
+            unit: 'number',
+            note: `on average over ${text(span, 's')}`,
+            title: 'Time of all workers in tasks, divided by the time shown',
+        },
+        { label: 'Hosts', number: summary.hosts },
+        {
+            label: 'GPU utilisation',
+            number: tasks.utilization === null ? null : tasks.utilization / 100,
+            unit: 'share',
+            note: plural(tasks.samples, 'sample'),
+            title: 'Mean of the samples of all hosts, whatever the filter; a sample is of one GPU of its host',
+        },
+        {
+            label: 'GPU memory',
+            number: tasks.memory,
+            unit: 'B',
+            note: tasks.samples > 0 ? `at most ${text(tasks.most, 'B')}` : null,
+            title: 'Mean of the same samples',
         },
     ];
 }

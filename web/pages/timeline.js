@@ -44,6 +44,13 @@ export function open(host, place) {
 
 const listOf = (words) => (words ?? '').split(',').filter(Boolean);
 
+/** A lane of a Dask computation: its processes are workers, or what samples a host. */
+function asWorker(lane) {
+    const worker = lane.pid === null ? 'samples' : `worker ${lane.pid}`;
+    if (lane.level === 'host') return lane;
+    return { ...lane, words: lane.level === 'thread' && lane.pid !== null ? `tasks of ${worker}` : worker };
+}
+
 function timelinePicture(trace, bar) {
     const top = h('div', {}),
         problems = h('div', {}),
@@ -147,7 +154,7 @@ function timelinePicture(trace, bar) {
             parameters,
             density,
             preset,
-            tree: treeOf(recordsOf(lanes)),
+            tree: treeOf(trace.kind === 'dasf' ? recordsOf(lanes).map(asWorker) : recordsOf(lanes)),
             left: lanes.row_count - lanes.data.length,
             layers: density.labels.map((name) => layers.get(name)),
             perSecond: density.ticks_per_second,

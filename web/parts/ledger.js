@@ -8,7 +8,7 @@ const KINDS = ['events', 'metadata', 'counters', 'other', 'framing', 'blank', 'm
 
 /**
  * @param {Object} totals  of the report
- * @param {{id: string}} trace
+ * @param {{id: string, kind?: string}} trace
  */
 export function ledgerLine(totals, trace) {
     const named = KINDS.filter((kind) => totals[kind] > 0 || kind === 'events' || kind === 'malformed');
@@ -25,7 +25,7 @@ export function ledgerLine(totals, trace) {
             'span',
             {},
             h('strong', {}, grouped(totals.lines)),
-            ` lines in ${plural(totals.files, 'file')} = `,
+            ` ${trace.kind === 'dasf' ? 'records' : 'lines'} in ${plural(totals.files, 'file')} = `,
             named.map((kind, index) => [index > 0 && ' + ', part(kind)]),
             totals.repaired > 0 && `; ${grouped(totals.repaired)} of them repaired`,
         ),

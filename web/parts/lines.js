@@ -17,6 +17,7 @@ import { chartTable } from './table.js';
  * @typedef {Object} LinesData
  * @property {number[]} times  start of each bin, seconds
  * @property {number} width  of a bin, seconds
+ * @property {[number, number]} [range]  the time that is shown; without: from the first bin to the last
  * @property {string} unit  of the values
  * @property {boolean} stacked
  * @property {Series[]} series
@@ -28,8 +29,8 @@ export const lines = { option, table, tip, timeAt: (data, x) => x, placeOf: (dat
 
 /** @param {LinesData} data */
 function option(data) {
-    const first = data.times[0] ?? 0,
-        last = (data.times[data.times.length - 1] ?? 0) + data.width;
+    const whole = [data.times[0] ?? 0, (data.times[data.times.length - 1] ?? 0) + data.width];
+    const [first, last] = data.range ?? whole;
     return {
         grid: GRID,
         xAxis: timeAxis(first, last),

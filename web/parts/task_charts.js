@@ -112,8 +112,9 @@ export function balanceCard() {
  * Lines over bins of time, one for each name.
  * @param {{name: string, time: number, value: number}[]} rows
  * @param {'gap'|'zero'|'hold'} without  what a bin without a row shows: nothing, 0, or what was before
+ * @param {TasksView} view  all charts show the same time, so that they can be compared
  */
-function linesOf(rows, without, width, unit, label) {
+function linesOf(rows, without, width, unit, label, view) {
     if (rows.length === 0) return null;
     const first = rows.reduce((least, row) => Math.min(least, row.time), Infinity),
         names = [...new Set(rows.map((row) => row.name))].sort();
@@ -134,6 +135,7 @@ function linesOf(rows, without, width, unit, label) {
     return {
         times: Array.from({ length: bins }, (_, bin) => first + bin * width),
         width,
+        range: [Number(view.place.from ?? 0), Number(view.place.to ?? view.trace.job_time)],
         unit,
         stacked: false,
         label,
@@ -158,15 +160,16 @@ export function gpuCard() {
         'resources',
         'Averaging samples',
         ({ granularity }) => ({ granularity: Math.max(granularity, 1), filter: undefined }),
-        (answer, { granularity }) =>
+        (answer, view) =>
             linesOf(
                 recordsOf(answer)
                     .filter((row) => row.gpu_utilization !== null)
                     .map((row) => ({ name: row.host, time: row.time_start, value: row.gpu_utilization / 100 })),
                 'gap',
-                Math.max(granularity, 1),
+                Math.max(view.granularity, 1),
                 'share',
                 'GPU utilisation',
+                view,
             ),
         (answer) =>
             noteOf(
@@ -184,17 +187,18 @@ export function workersCard() {
         'parallelism',
         'Laying tasks over each other',
         ({ granularity }) => ({ granularity }),
-        (answer, { granularity }) =>
+        (answer, view) =>
             linesOf(
                 recordsOf(answer).map((row) => ({
                     name: 'busy workers',
                     time: row.time_start,
-                    value: row.busy / granularity,
+                    value: row.busy / view.granularity,
                 })),
                 'zero',
-                granularity,
+                view.granularity,
                 'number',
                 'Busy workers',
+                view,
             ),
         'mean number of workers that ran a task',
     );
@@ -204,7 +208,8 @@ export function workersCard() {
 export function memoryCard() {
     const card = chartCard({ name: 'memory', title: 'Memory of each worker', kind: lines });
     /** @param {TasksView} view */
-    function update({ trace, parameters, granularity }) {
+    function update(view) {
+        const { trace, parameters, granularity } = view;
         const path = `traces/${trace.id}/query`;
         const asked = {
             from: parameters.from,
@@ -237,6 +242,7 @@ export function memoryCard() {
                     granularity,
                     'B',
                     'Managed memory',
+                    view,
                 ),
         });
     }
