@@ -83,7 +83,8 @@ static void get_value(struct sta_cursor *in, struct sta_arena *arena, struct sta
     if (value->type == STA_DOCUMENT_INT || value->type == STA_DOCUMENT_FLOAT)
         value->integer = (int64_t)sta_get_u64(in);
     const unsigned char *truth = value->type == STA_DOCUMENT_BOOL ? sta_get_bytes(in, 1) : NULL;
-    value->truth = truth != NULL ? *truth != 0 : value->truth;
+    if (truth != NULL)
+        value->truth = *truth != 0;
 }
 
 struct sta_document *sta_document_get(struct sta_cursor *in, struct sta_arena *arena)
