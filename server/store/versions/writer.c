@@ -435,8 +435,6 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     if (status != STA_OK)
         return status;
     clear_pending(writer, own);
-    pthread_mutex_lock(&writer->lock);
-    pthread_mutex_unlock(&writer->lock);
     return STA_OK;
 }
 
