@@ -251,18 +251,26 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
 
 /* ---- rows */
 
+/* The rows that are classified. */
+struct chosen {
+    const uint32_t *selected; /* NULL: the first ones */
+    uint32_t count;
+};
+
 /* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could
  * overwrite it.
  * Return: how many rows have a combination that is not yet known; these are pending. */
-static uint32_t look_up(struct sta_classifier *classifier, const uint32_t *names, const uint32_t *cats,
-                        const struct sta_column_values *files, uint32_t *codes)
+static uint32_t look_up(struct sta_classifier *classifier, const struct chosen *chosen, const uint32_t *names,
+                        const uint32_t *cats, const struct sta_column_values *files, uint32_t *codes)
 {
     const struct sta_combos combos = classifier->combos;
     struct sta_refiner *refiner = sta_columns_refiner(classifier->classes->columns);
     const uint32_t *refs = files != NULL ? files->codes : NULL;
     uint32_t *waiting = classifier->pending;
-    uint32_t rows = sta_column_reader_block(classifier->reader)->rows, pending = 0;
-    for (uint32_t row = 0; row < rows; row++) {
+    const uint32_t *selected = chosen->selected, count = chosen->count;
+    uint32_t pending = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = selected != NULL ? selected[i] : i;
         uint32_t file_class = refs != NULL ? sta_refiner_file_class(refiner, refs[row]) : STA_FILE_CLASS_NONE;
         uint32_t base = sta_combos_find(&combos, names[row], cats[row], file_class);
         codes[row] = base;
@@ -273,7 +281,8 @@ static uint32_t look_up(struct sta_classifier *classifier, const uint32_t *names
 }
 
 /* codes[row] becomes the index of the row's base. */
-static int find_bases(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
+static int find_bases(struct sta_classifier *classifier, const struct chosen *chosen, uint32_t *codes,
+                      struct sta_error *err)
 {
     struct sta_column_reader *reader = classifier->reader;
     const struct sta_column_values *names, *cats = NULL, *files = NULL;
@@ -284,7 +293,7 @@ static int find_bases(struct sta_classifier *classifier, uint32_t *codes, struct
         status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
     if (status != STA_OK)
         return status;
-    uint32_t pending = look_up(classifier, names->codes, cats->codes, files, codes);
+    uint32_t pending = look_up(classifier, chosen, names->codes, cats->codes, files, codes);
     return pending == 0 ? STA_OK
                         : add_pending(classifier, pending, names->codes, cats->codes, files, codes, err);
 }
@@ -329,20 +338,23 @@ static void forget_bases(struct sta_classifier *classifier)
     classifier->base_count = 0;
 }
 
-int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes, struct sta_error *err)
+int sta_classifier_run(struct sta_classifier *classifier, const uint32_t *selected, uint32_t count,
+                       uint32_t *codes, struct sta_error *err)
 {
+    const struct chosen chosen = {selected, count};
     if (classifier->base_count > MOST_BASES)
         forget_bases(classifier);
-    uint32_t rows = sta_column_reader_block(classifier->reader)->rows;
     bool varying = classifier->classes->varying_count > 0;
-    int status = find_bases(classifier, codes, err);
+    int status = find_bases(classifier, &chosen, codes, err);
     if (status == STA_OK && varying)
         status = find_patterns(classifier, err);
     if (status != STA_OK)
         return status;
-    for (uint32_t row = 0; row < rows; row++)
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = selected != NULL ? selected[i] : i;
         codes[row] = varying ? varying_class(classifier, codes[row], classifier->patterns[row])
                              : classifier->class_of_base[codes[row]];
+    }
     int failed = sta_account_failure(&classifier->account, err);
     return failed != STA_OK ? failed : sta_columns_failure(classifier->classes->columns, err);
 }

@@ -68,10 +68,11 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
 void sta_classifier_destroy(struct sta_classifier *classifier); /* NULL allowed */
 
 /**
- * sta_classifier_run - classify all rows of the reader's present block
- * @codes: room for STA_BLOCK_ROWS; codes[row] is set to the class of the row
+ * sta_classifier_run - classify rows of the reader's present block
+ * @selected: numbers of @count rows; NULL: the first @count
+ * @codes: room for STA_BLOCK_ROWS; codes[row] is set to the class of each of these rows
  */
-STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, uint32_t *codes,
-                                     struct sta_error *err);
+STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, const uint32_t *selected,
+                                     uint32_t count, uint32_t *codes, struct sta_error *err);
 
 #endif

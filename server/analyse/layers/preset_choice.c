@@ -1,16 +1,15 @@
 /* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the
  * trace's categories.
  *
- * Most such layers are known by the names of their functions, which few blocks have, and no block of most
- * traces: so the names that the condition admits are found first, and blocks without any of them are not
- * read. */
+ * Most such layers are known by the names of their functions, which few events have, and none of most traces:
+ * so the layer's condition is the filter of the scan, which leaves out row groups by their zone maps and
+ * classifies only the events that pass it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/layers/class_counts.h"
 #include "analyse/layers/classify_private.h"
 #include "common/buffer.h"
-#include "common/account.h"
 #include "common/memory.h"
 
 /* A preset of nothing but the layer that tells, borrowed from the whole one. */
@@ -27,73 +26,6 @@ static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_
     return bare;
 }
 
-/* ---- blocks that cannot matter */
-
-struct admitted {
-    const struct sta_snapshot *snapshot;
-    uint8_t *names; /* by code + 1, so that a missing one has the entry 0; NULL: the condition asks nothing of
-                       names */
-    bool any;
-};
-
-/* What the condition of layer 0 asks of func_name alone, or NULL. */
-static const struct sta_predicate *predicate_on_name(const struct sta_classes *classes)
-{
-    uint32_t condition = classes->bits[0].condition;
-    size_t count = 0;
-    const struct sta_predicate *predicates =
-        condition != STA_NO_CONDITION
-            ? sta_expression_predicates(classes->conditions[condition].open.expression, &count)
-            : NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (predicates[i].column == STA_LOGICAL_func_name && predicates[i].kind == STA_PREDICATE_TEXT)
-            return &predicates[i];
-    }
-    return NULL;
-}
-
-static int find_admitted(const struct sta_columns *columns, const struct sta_classes *classes,
-                         struct admitted *admitted, struct sta_error *err)
-{
-    const struct sta_dictionary *names = sta_columns_texts(columns, STA_LOGICAL_func_name);
-    const struct sta_predicate *predicate = predicate_on_name(classes);
-    *admitted = (struct admitted){.snapshot = sta_columns_snapshot(columns), .any = predicate == NULL};
-    if (predicate == NULL)
-        return STA_OK;
-    uint32_t count = sta_dictionary_count(names);
-    admitted->names =
-        sta_account_calloc(sta_columns_account(columns), (size_t)count + 1, 1, "names of functions", err);
-    if (admitted->names == NULL)
-        return err->status;
-    struct sta_evaluator *evaluator = sta_evaluator_create();
-    int status = STA_OK;
-    for (uint32_t i = 0; i <= count && status == STA_OK; i++) {
-        uint32_t code = i - 1; /* STA_NO_CODE first */
-        bool admits = false;
-        status = sta_predicate_admits(predicate, evaluator, names, &code, 1, &admits, err);
-        admitted->names[i] = admits;
-        admitted->any |= admits;
-    }
-    sta_evaluator_destroy(evaluator);
-    return status;
-}
-
-static bool cannot_match(void *context, const struct sta_block *block)
-{
-    const struct admitted *admitted = context;
-    struct sta_column_stats stats;
-    if (admitted->names == NULL)
-        return false;
-    sta_block_stats(admitted->snapshot, block, STA_COLUMN_NAME, &stats);
-    if (!stats.listed || (stats.missing > 0 && admitted->names[0]))
-        return false;
-    for (uint32_t i = 0; i < stats.code_count; i++) {
-        if (admitted->names[stats.codes[i] + 1])
-            return false;
-    }
-    return true;
-}
-
 /* ---- counting */
 
 static uint64_t sum_matches(const struct sta_classes *classes, const struct sta_class_counts *counts)
@@ -107,32 +39,36 @@ static uint64_t sum_matches(const struct sta_classes *classes, const struct sta_
     return events;
 }
 
+/* What an event of layer 0 must satisfy, as a filter; NULL: nothing, or it speaks of args that the trace does
+ * not have. */
+static const struct sta_expression *filter_of(const struct sta_classes *classes)
+{
+    const uint32_t condition = classes->bits[0].condition;
+    if (condition == STA_NO_CONDITION || classes->conditions[condition].open.added > 0)
+        return NULL;
+    return classes->conditions[condition].open.expression;
+}
+
 static int count_layer(const struct sta_columns *columns, struct sta_classes *classes,
                        const struct sta_budget *budget, uint64_t *events, struct sta_error *err)
 {
-    struct admitted admitted;
-    int status = find_admitted(columns, classes, &admitted, err);
+    struct sta_class_counts counts;
     *events = 0;
-    if (status == STA_OK && admitted.any) {
-        struct sta_class_counts counts;
-        status = sta_class_counts_init(&counts, budget, err);
-        struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
-        struct sta_scan scan = {.columns = columns,
-                                .classes = classes,
-                                .from = INT64_MIN,
-                                .to = INT64_MAX,
-                                .accumulators = &accumulator,
-                                .accumulator_count = 1,
-                                .skip = cannot_match,
-                                .skip_context = &admitted};
-        if (status == STA_OK)
-            status = sta_scan_run(&scan, budget, err);
-        if (status == STA_OK)
-            status = sta_class_counts_finish(&counts, err);
-        *events = status == STA_OK ? sum_matches(classes, &counts) : 0;
-        sta_class_counts_fini(&counts);
-    }
-    sta_account_free(sta_columns_account(columns), admitted.names);
+    int status = sta_class_counts_init(&counts, budget, err);
+    struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
+    struct sta_scan scan = {.columns = columns,
+                            .classes = classes,
+                            .filter = filter_of(classes),
+                            .from = INT64_MIN,
+                            .to = INT64_MAX,
+                            .accumulators = &accumulator,
+                            .accumulator_count = 1};
+    if (status == STA_OK)
+        status = sta_scan_run(&scan, budget, err);
+    if (status == STA_OK)
+        status = sta_class_counts_finish(&counts, err);
+    *events = status == STA_OK ? sum_matches(classes, &counts) : 0;
+    sta_class_counts_fini(&counts);
     return status;
 }
 

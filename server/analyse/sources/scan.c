@@ -134,7 +134,7 @@ int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *blo
     if (rc != 0 || rows->count == 0 || visitor->classifier == NULL)
         return rc;
     rows->classes = visitor->classes;
-    return sta_classifier_run(visitor->classifier, visitor->classes, err);
+    return sta_classifier_run(visitor->classifier, rows->selected, rows->count, visitor->classes, err);
 }
 
 struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,

@@ -19,7 +19,7 @@
 struct sta_scan_rows {
     struct sta_column_reader *reader; /* decodes what is asked for */
     const struct sta_block *block;
-    const uint32_t *classes;  /* by row; NULL when the scan has no classes */
+    const uint32_t *classes;  /* by row, of those selected; NULL when the scan has no classes */
     const uint32_t *selected; /* row numbers inside window and filter, ascending; NULL: all of them */
     uint32_t count;           /* of the selected rows, at least 1 */
 };

@@ -36,7 +36,13 @@ static char *classify(struct sta_snapshot *snapshot, const struct sta_presets *p
     const struct sta_block *block = sta_snapshot_block(snapshot, 0);
     for (int again = 0; again < 2; again++) { /* the second time all combinations are known */
         sta_column_reader_seek(reader, block);
-        cr_assert_eq(sta_classifier_run(classifier, codes, &err), 0, "%s", err.text);
+        cr_assert_eq(sta_classifier_run(classifier, NULL, block->rows, codes, &err), 0, "%s", err.text);
+    }
+    for (uint32_t row = 0; row < block->rows; row++) { /* alone it is of the same class */
+        uint32_t *alone = sta_alloc_array(STA_BLOCK_ROWS, sizeof *alone);
+        cr_assert_eq(sta_classifier_run(classifier, &row, 1, alone, &err), 0, "%s", err.text);
+        cr_expect_eq(alone[row], codes[row], "row %u", row);
+        free(alone);
     }
     struct sta_buffer out;
     sta_buffer_init(&out);

@@ -19,7 +19,7 @@ static void count_classes(struct sta_classes *classes, struct sta_column_reader 
     for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++) {
         const struct sta_block *block = sta_snapshot_block(snapshot, b);
         sta_column_reader_seek(reader, block);
-        cr_assert_eq(sta_classifier_run(classifier, codes, &err), 0, "%s", err.text);
+        cr_assert_eq(sta_classifier_run(classifier, NULL, block->rows, codes, &err), 0, "%s", err.text);
         for (uint32_t row = 0; row < block->rows; row++) {
             struct sta_class class = sta_classes_get(classes, codes[row]);
             fates[class.fate]++;
