@@ -74,12 +74,21 @@ static void record(struct sta_ingest_plan *plan, const char *path, enum sta_sour
 
 /* ---- files that are there */
 
-static int plan_known(struct planning *planning, struct sta_plan_item *item, uint32_t number, bool *read,
-                      struct sta_error *err)
+/* As sta_source_compare says of a file that is as it was; the listing has just looked at it. */
+static bool is_as_it_was(const struct sta_source *source, const struct sta_listed_file *listed)
+{
+    return source->state != STA_SOURCE_STALE && source->state != STA_SOURCE_VANISHED &&
+           source->size == listed->size && source->mtime_ns == listed->mtime_ns;
+}
+
+static int plan_known(struct planning *planning, const struct sta_listed_file *listed,
+                      struct sta_plan_item *item, uint32_t number, bool *read, struct sta_error *err)
 {
     const struct sta_source *source = sta_snapshot_source(planning->base, number);
-    enum sta_source_change change;
-    int status = sta_source_compare(source, planning->roots, item->file, &change, err);
+    enum sta_source_change change = STA_SOURCE_SAME;
+    int status = is_as_it_was(source, listed)
+                     ? STA_OK
+                     : sta_source_compare(source, planning->roots, item->file, &change, err);
     planning->seen[number] = change != STA_SOURCE_GONE;
     *read = change == STA_SOURCE_GREW || change == STA_SOURCE_CHANGED;
     item->resume = change == STA_SOURCE_GREW;
@@ -118,7 +127,7 @@ static int plan_file(struct planning *planning, const struct sta_listed_file *li
     int status = STA_OK;
     item.file = sta_listing_path(planning->listing, planning->trace_path, listed->path);
     if (number != STA_NO_CODE)
-        status = plan_known(planning, &item, number, &read, err);
+        status = plan_known(planning, listed, &item, number, &read, err);
     const struct sta_source *resumed = item.resume ? sta_snapshot_source(planning->base, number) : NULL;
     if (status == STA_OK && read && planning->growth != NULL)
         status = plan_end(planning, listed->kind, resumed, &item, &read, err);
