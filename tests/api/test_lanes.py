@@ -50,6 +50,19 @@ def test_calls_at_once_right_after_a_restart(scene):
         assert [answer.result() for answer in asked] == 3 * expected
 
 
+def test_little_memory_says_the_same(scene):
+    root = scene.new("root")
+    path = write_large(root / "a", EVENTS, 2)
+    calls = ["timeline/statistics", "timeline/statistics?label=category:name&from=0.1&to=0.3", "timeline/statistics?filter=cat%20%3D%3D%20%22posix%22", "calltree?scope=process"]
+    said = []
+    for settings in ({}, {"query_memory": "512KiB"}):
+        server = scene.server([root], settings)
+        trace = server.ingest(path)["id"]
+        said.append([server.get(f"/api/v1/traces/{trace}/{call}") for call in calls])
+    assert said[0] == said[1]
+    assert said[0][0]["count"] == EVENTS, said[0][0]
+
+
 def damage_of(content):
     """ways in which a lane file may be wrong"""
     flipped = [bytes(b ^ (1 << (at % 8) if i == at else 0) for i, b in enumerate(content)) for at in (3, len(content) // 3, len(content) - 300, len(content) - 20)]

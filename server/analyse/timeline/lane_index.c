@@ -143,25 +143,27 @@ static int compare_events(const void *a, const void *b, void *context)
 }
 
 /* Moves events that are a few places behind where they belong, such as the longer one of two that start
- * together.  Return: whether all were. */
-static bool mend_order(struct sta_lane_index *index, const struct sta_lane_thread *thread)
+ * together.  *mended: whether all were. */
+static int mend_order(const struct reading *reading, const struct sta_lane_thread *thread, bool *mended,
+                      struct sta_error *err)
 {
     struct sta_lane_event *events = thread->events;
-    for (uint32_t i = 1; i < thread->count; i++) {
-        if (compare_events(&events[i - 1], &events[i], index) <= 0)
-            continue;
+    int rc = 0;
+    *mended = true;
+    for (uint32_t i = 1; i < thread->count && *mended && rc == 0; i++) {
         const struct sta_lane_event event = events[i];
         uint32_t at = i;
-        for (; at > 0 && compare_events(&events[at - 1], &event, index) > 0; at--) {
-            if (i - at == MOST_MOVES)
+        for (; at > 0 && compare_events(&events[at - 1], &event, reading->index) > 0; at--) {
+            *mended = i - at < MOST_MOVES;
+            if (!*mended)
                 break;
             events[at] = events[at - 1];
         }
-        events[at] = event;
-        if (i - at == MOST_MOVES)
-            return false;
+        if (at < i)
+            events[at] = event;
+        rc = sta_budget_check_step(reading->budget, i, err);
     }
-    return true;
+    return rc;
 }
 
 static int arrange_thread(void *context, unsigned worker, size_t number, struct sta_error *err)
@@ -170,8 +172,9 @@ static int arrange_thread(void *context, unsigned worker, size_t number, struct 
     struct sta_lane_index *index = reading->index;
     struct sta_lane_thread *thread = &index->threads[number];
     (void)worker;
-    int rc = 0;
-    if (!mend_order(index, thread))
+    bool mended;
+    int rc = mend_order(reading, thread, &mended, err);
+    if (rc == 0 && !mended)
         rc = sta_sort(reading->budget, thread->events, thread->count, sizeof *thread->events, compare_events,
                       index, err);
     return rc == 0 ? sta_lane_thread_lay_out(thread, reading->budget, err) : rc;

@@ -9,8 +9,10 @@
 #include "common/memory.h"
 
 #define WHAT "the statistics of the timeline"
-#define PART_EVENTS 1048576 /* whose intervals are held at a time, about */
-#define SAMPLED 256         /* events for each one that is looked at to find where parts begin */
+#define MOST_PART_EVENTS 1048576 /* whose intervals are held at a time, about; fewer if the memory is small  \
+                                  */
+#define SPAN_BYTES 256           /* that an event takes in this, at most: in lists that grow and are sorted */
+#define SAMPLED 256              /* events for each one that is looked at to find where parts begin */
 
 /* The union of intervals that come part by part of time. */
 struct busy {
@@ -227,10 +229,12 @@ static int sample_starts(const struct statistics *statistics, int64_t **starts, 
 
 static int measure_busy(struct statistics *statistics, struct sta_error *err)
 {
+    const size_t events = STA_MIN(statistics->budget->memory / SPAN_BYTES, (size_t)MOST_PART_EVENTS);
+    const size_t step = STA_MAX(events / SAMPLED, (size_t)1);
     int64_t *starts = NULL, from = statistics->selection.from;
     size_t count = 0;
     int rc = sample_starts(statistics, &starts, &count, err);
-    for (size_t i = PART_EVENTS / SAMPLED; i < count && rc == 0; i += PART_EVENTS / SAMPLED)
+    for (size_t i = step; i < count && rc == 0; i += step)
         if (starts[i] > from) {
             rc = measure_part(statistics, from, starts[i], err);
             from = starts[i];
