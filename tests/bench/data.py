@@ -1,7 +1,9 @@
 """The traces that are measured, generated once."""
 import json
 import shutil
-from daemon import generate
+import subprocess
+import sys
+from daemon import SHARED, generate
 
 
 class Trace:
@@ -47,3 +49,15 @@ class Data:
 
     def tiny(self):
         return self.get("tiny", events=400, ranks=1, workers=0, epochs=1, output_files=1, gzip="one")
+
+    def replicas(self):
+        """copies of a real trace, side by side in time and processes: 12,320 threads"""
+        copies, source, tool = 22 if self.quick else 220, SHARED / "traces/unet3d-v100", SHARED / "oracles/replicate.py"
+        path = self.folder / f"replicas-{copies}"
+        manifest = path.with_name(path.name + ".manifest.json")
+        if not tool.is_file() or not source.is_dir():
+            raise RuntimeError(f"needs shared: {tool} or {source} is not there")
+        if not manifest.exists():
+            shutil.rmtree(path, ignore_errors=True)
+            subprocess.run([sys.executable, str(tool), str(source), str(copies), "4", str(path)], check=True, stdout=subprocess.DEVNULL)
+        return Trace(path, json.loads(manifest.read_text()))

@@ -35,7 +35,7 @@ print(time.perf_counter() - start)
 # The events with the columns that Strata's queries have: names of files in place of hashes, microseconds from the origin, sizes of transfers.
 EVENTS = """CREATE TABLE events AS SELECT e.name AS func_name, lower(e.cat) AS cat, e.pid, e.tid, e.ts - (SELECT min(ts) FROM t WHERE ph = 'X') AS ts,
  e.dur, CASE WHEN lower(e.cat) = 'posix' AND e.args.ret > 0 AND regexp_matches(e.name, '^(p?read|p?write)$') THEN e.args.ret END AS size,
- f.file_name FROM t e LEFT JOIN (SELECT try_cast(args.value AS UBIGINT) AS hash, any_value(args.name) AS file_name FROM t
+ e.args.ret, e.args.hhash, f.file_name FROM t e LEFT JOIN (SELECT try_cast(args.value AS UBIGINT) AS hash, any_value(args.name) AS file_name FROM t
  WHERE ph = 'M' AND name = 'FH' GROUP BY 1) f ON e.args.fhash = f.hash WHERE e.ph = 'X'"""
 
 SERVE = """

@@ -62,6 +62,23 @@ QUESTIONS = {
         " FROM events GROUP BY ALL) GROUP BY t ORDER BY t LIMIT 1000", ">= 1 x"),
 }
 
+# Of the replicas of a real trace, beside those above.
+OF_REPLICAS = {
+    "groups by 1 s, process, thread, host, category, function": (
+        {"group_by": [{"t": "bin(time_start, 1)"}, "pid", "tid", "host_name", "cat", "func_name"], "aggregate": {"nN": "count()"}},
+        "SELECT ts // 1000000 AS t, pid, tid, hhash, cat, func_name, count(*) FROM events GROUP BY ALL ORDER BY 1, 2, 3, 4, 5, 6 LIMIT 1000", "<= 120 ms"),
+    "few groups of all events": (QUESTIONS["few groups of all events"][0], QUESTIONS["few groups of all events"][1], "<= 15 ms"),
+    "median by group": (QUESTIONS["median by group"][0], QUESTIONS["median by group"][1], "<= 50 ms"),
+    "filter by numbers": (QUESTIONS["filter by numbers"][0], QUESTIONS["filter by numbers"][1], "<= 5 ms"),
+    "filter by category": (
+        {"filter": 'cat == "posix"', "aggregate": SUMS}, f"SELECT {SQL_SUMS} FROM events WHERE cat = 'posix'", "<= 5 ms"),
+    "filter by a member of args": (
+        {"filter": "args.ret == 131072", "aggregate": SUMS}, f"SELECT {SQL_SUMS} FROM events WHERE ret = 131072", "<= 5 ms"),
+    "the 100 longest": (
+        QUESTIONS["the 100 longest"][0], "SELECT func_name, pid, ts, dur, size FROM events ORDER BY dur DESC, ts LIMIT 100", "<= 5 ms"),
+    "full sort": (QUESTIONS["full sort"][0], QUESTIONS["full sort"][1], ">= 2 x"),
+}
+
 
 class Asker:
     """one trace of a daemon, asked what it has not been asked before"""
@@ -109,8 +126,8 @@ def in_turns(table, asker, session, label, against, request, sql, goal):
     table.add(label, seconds(mine), against, seconds(theirs), f"{theirs / mine:.1f} x; {their_work / my_work:.1f} x in processor time", goal)
 
 
-def beside(table, asker, session, label, events):
-    request, sql, goal = QUESTIONS[label]
+def beside(table, asker, session, label, question, events):
+    request, sql, goal = question
     answer = asker.ask(request)[1]
     if session is None:
         return table.add(f"{label}, {events:,} events", seconds(asker.median(request)), "DuckDB", "left out", "", goal)
@@ -124,17 +141,17 @@ def beside(table, asker, session, label, events):
 
 
 def compare(table, trace, scratch, questions):
-    events = trace.totals["events"]
     interpreter, why = duck.python(trace.path.parent)
     if not interpreter:
         table.leave_out("DuckDB", why)
     with Daemon(scratch / "store", [trace.path]) as daemon:
-        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+        described = daemon.ingest(trace.path)
+        asker, events = Asker(daemon, described["id"]), described["events"]
         session = duck.Session(interpreter, trace, scratch) if interpreter else None
         try:
-            for label in questions:
+            for label, question in questions.items():
                 try:
-                    beside(table, asker, session, label, events)
+                    beside(table, asker, session, label, question, events)
                 except RuntimeError as error:
                     table.leave_out(label, str(error)[:300])
         finally:
@@ -150,6 +167,10 @@ def measure_large(table, data, scratch):
     if data.quick:
         return table.leave_out("queries of the large trace", "--quick")
     compare(table, data.large(), scratch, QUESTIONS)
+
+
+def measure_replicas(table, data, scratch):
+    compare(table, data.replicas(), scratch, OF_REPLICAS)
 
 
 def blocks(answer):
