@@ -33,6 +33,7 @@ const PAGES = [
     },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
     { name: 'compare', label: 'Compare', key: 'c', load: () => import('./pages/compare.js') },
+    { name: 'jobs', label: 'Jobs', key: 'j', load: () => import('./pages/jobs.js') },
     { name: 'report', label: 'Trace quality', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 
@@ -54,6 +55,7 @@ function pageOf(place) {
 
 function addressOf(page, place) {
     if (page === PAGES[0]) return link({}, {});
+    if (page.name === 'jobs') return link({ page: 'jobs', trace: place.trace }, {});
     if (page.ofTrace) return pageLink(page.name, {}, place);
     return pageLink(page.name, { layer: null, traces: place.traces ?? place.trace, baseline: place.baseline }, place);
 }

@@ -16,6 +16,7 @@ import { close as closeMany, tests as many } from './many.mjs';
 import { tests as overlap } from './overlap.mjs';
 import { tests as overview } from './overview.mjs';
 import { tests as pictures } from './pictures.mjs';
+import { tests as pins } from './pins.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
 import { tests as secondLook } from './second_look.mjs';
@@ -56,6 +57,7 @@ try {
         ...secondLook,
         ...many,
         ...walks,
+        ...pins,
         ...checks,
         ...colors,
         ...large,

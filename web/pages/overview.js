@@ -12,6 +12,7 @@ import { layerTable } from '../parts/layer_tree.js';
 import { isPresent, layerTree } from '../parts/layers.js';
 import { ledgerLine } from '../parts/ledger.js';
 import { empty, failedFilter, failure } from '../parts/notice.js';
+import { pinCards } from '../parts/pins.js';
 import { seriesCard } from '../parts/series.js';
 import { stepsCard } from '../parts/steps_card.js';
 import { stragglersCard } from '../parts/stragglers_card.js';
@@ -41,7 +42,8 @@ function summaryPicture(trace, bar) {
         findings = findingsCard(),
         stragglers = stragglersCard(),
         hot = hotCard(),
-        steps = stepsCard();
+        steps = stepsCard(),
+        pins = pinCards(trace);
     const whole = h('div', { class: 'stack' });
     const boxes = [
         where.element,
@@ -50,6 +52,7 @@ function summaryPicture(trace, bar) {
         h('div', { class: 'beside' }, layers, series.element),
         h('div', { class: 'pair' }, hot.element, steps.element),
         stragglers.element,
+        pins.element,
         ledger,
     ];
     const summing = asking(whole);
@@ -101,6 +104,7 @@ function summaryPicture(trace, bar) {
         if (where.element.parentElement !== whole) fill(whole, boxes);
         for (const box of [where.element, series.element]) box.hidden = false;
         findings.update({ trace, place });
+        pins.update(place);
         hot.element.hidden = compatible || trace.kind !== 'events';
         if (!hot.element.hidden) hot.update({ trace, place });
         stragglers.element.hidden = compatible || trace.kind !== 'events';
@@ -157,6 +161,7 @@ function summaryPicture(trace, bar) {
             stragglers.close();
             hot.close();
             steps.close();
+            pins.close();
         },
     };
 }

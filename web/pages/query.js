@@ -1,5 +1,6 @@
 /* query.js - any question about one trace: groups and sums, or events as they are, as a table and as a chart. */
 
+import { session } from '../api.js';
 import { h } from '../dom.js';
 import { schemaOf } from '../parts/completion.js';
 import { questionCard } from '../parts/query_boxes.js';
@@ -7,6 +8,7 @@ import { eventsCard } from '../parts/query_events.js';
 import { askedWith, faultOf, questionIn, requestOf, wholeRequest } from '../parts/query_request.js';
 import { resultCard } from '../parts/query_result.js';
 import { openShelf, rememberQuestion, saveQuestion } from '../parts/query_shelf.js';
+import { addPin } from '../parts/pins.js';
 import { tracePage } from '../parts/trace_page.js';
 import { here } from '../state.js';
 
@@ -23,16 +25,41 @@ export function open(host, place) {
 function queryPicture(trace, bar) {
     const tools = () => [
         h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'),
-        h('button', { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) }, 'Save'),
+        editor && [
+            h(
+                'button',
+                { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) },
+                'Save',
+            ),
+            h(
+                'button',
+                {
+                    class: 'button small',
+                    title: 'Shows this result on the Overview of this trace or of all',
+                    onclick: () => addPin(trace, () => wholeRequest(here(), trace), here().show ?? null),
+                },
+                'Add to Overview',
+            ),
+        ],
     ];
     const card = questionCard({ trace, here, tools }),
         result = resultCard(),
         events = eventsCard();
     /** @type {import('../parts/completion.js').Known[]} */
     let schema = [];
-    let closed = false;
+    let closed = false,
+        shownGranularity = 0,
+        editor = false;
+    session().then(
+        ({ role }) => {
+            editor = role !== 'viewer';
+            if (editor && !closed && shownGranularity > 0) update(here(), shownGranularity);
+        },
+        () => {},
+    );
 
     function update(place, granularity) {
+        shownGranularity = granularity;
         const question = questionIn(place);
         card.update(place, granularity);
         card.clear();

@@ -9,6 +9,7 @@ import { asked, openDialog } from './dialog.js';
 import { remember, remembered } from './history.js';
 import { attempt, failure, toast, waiting } from './notice.js';
 import { NOTHING } from './query_boxes.js';
+import { isPin } from './pins.js';
 import { MEMBERS, placeOf, questionIn } from './query_request.js';
 
 const HISTORY = 'questions';
@@ -57,14 +58,15 @@ export function openShelf() {
     async function list() {
         try {
             const [{ queries }, { role }] = await Promise.all([get('queries'), session()]);
+            const mine = queries.filter((query) => !isPin(query));
             fill(
                 saved,
-                queries.length === 0
+                mine.length === 0
                     ? h('p', { class: 'hint' }, 'None yet. Save keeps the question that is asked now.')
                     : h(
                           'ul',
                           { class: 'shelf' },
-                          queries.map((query) =>
+                          mine.map((query) =>
                               entry({
                                   title: query.name,
                                   words: query.text,

@@ -1,0 +1,134 @@
+/* jobs.js - what the server is doing for everybody: ingests and long questions, and for admins its settings. */
+
+import { ended, get, send, session } from '../api.js';
+import { fill, h } from '../dom.js';
+import { moment } from '../format.js';
+import { attempt, drawn, empty, failure, waiting } from '../parts/notice.js';
+import { table } from '../parts/table.js';
+import { link } from '../state.js';
+
+export const title = 'Jobs';
+
+const LOOK_MS = 2000;
+
+const STATES = { queued: 'waiting', running: 'running', done: 'done', failed: 'failed', cancelled: 'cancelled' };
+
+/** @param {HTMLElement} host */
+export function open(host) {
+    const jobs = h('section', { class: 'card', 'aria-label': 'Jobs' }),
+        settings = h('section', { class: 'card', 'aria-label': 'Settings', hidden: true });
+    let closed = false,
+        timer = 0,
+        role = /** @type {string|null} */ (null);
+    fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Jobs')), jobs, settings);
+    fill(jobs, waiting({ what: 'Reading the jobs', height: 240 }));
+    begin();
+
+    async function begin() {
+        role = await session().then(
+            (one) => one.role,
+            () => 'viewer',
+        );
+        await look();
+        if (role === 'admin' && !closed) showSettings();
+    }
+
+    async function look() {
+        clearTimeout(timer);
+        try {
+            const [{ jobs: list }, { traces }] = await Promise.all([get('jobs'), get('traces')]);
+            if (closed) return;
+            drawn(jobs, () => show(list, new Map(traces.map((trace) => [trace.id, trace.name]))));
+        } catch (problem) {
+            if (!closed) fill(jobs, failure(problem, look));
+        }
+        if (!closed) timer = setTimeout(look, LOOK_MS);
+    }
+
+    /** Those under way first, the others as they ended, the latest first. */
+    function show(list, names) {
+        const rows = [...list].sort((a, b) => Number(ended(a)) - Number(ended(b)));
+        if (rows.length === 0) {
+            fill(jobs, empty('No jobs', h('p', {}, 'Ingests and questions that take long stand here.')));
+            return;
+        }
+        const focused = document.activeElement?.id;
+        fill(
+            jobs,
+            h(
+                'div',
+                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Jobs' },
+                table({ caption: 'Jobs', rows, columns: columnsOf(names) }),
+            ),
+        );
+        if (focused) document.getElementById(focused)?.focus();
+    }
+
+    function columnsOf(names) {
+        const left = (job) => (job.state === 'running' && job.eta > 0 ? job.eta : null);
+        return [
+            { key: 'kind', label: 'Job', class: 'head', cell: (job) => (job.kind === 'ingest' ? 'Ingest' : job.kind) },
+            {
+                key: 'trace',
+                label: 'Trace',
+                cell: (job) =>
+                    names.has(job.trace)
+                        ? h('a', { href: link({ page: 'overview', trace: job.trace }, {}) }, names.get(job.trace))
+                        : '\u2013',
+            },
+            { key: 'state', label: 'State', cell: (job) => [STATES[job.state], job.phase && `, ${job.phase}`] },
+            { key: 'progress', label: 'Done', unit: 'share' },
+            { key: 'left', label: 'Time left', unit: 's', get: left },
+            { key: 'started', label: 'Since', cell: (job) => moment(job.started ?? job.queued) },
+            { key: 'why', label: 'Why', cell: (job) => job.error?.detail ?? job.note ?? '' },
+            { key: 'cancel', label: 'Action', cell: cancelButton },
+        ];
+    }
+
+    function cancelButton(job) {
+        if (ended(job) || role === 'viewer') return '';
+        const cancel = async () => {
+            await attempt(() => send('DELETE', `jobs/${job.id}`));
+            look();
+        };
+        return h('button', { class: 'button small', id: `cancel-${job.id}`, onclick: cancel }, 'Cancel');
+    }
+
+    async function showSettings() {
+        try {
+            const { settings: rows } = await get('settings');
+            settings.hidden = closed;
+            const columns = [
+                { key: 'name', label: 'Setting', class: 'head' },
+                { key: 'value', label: 'Value', cell: ({ value }) => h('code', {}, value || '\u2013') },
+                { key: 'help', label: 'What it is' },
+            ];
+            fill(
+                settings,
+                h(
+                    'header',
+                    { class: 'card-head' },
+                    h('h2', {}, 'Settings'),
+                    h('small', {}, 'in force; secrets left out'),
+                ),
+                h(
+                    'div',
+                    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Settings' },
+                    table({ caption: 'Settings', rows, columns }),
+                ),
+            );
+        } catch (problem) {
+            settings.hidden = false;
+            fill(settings, failure(problem, showSettings));
+        }
+    }
+
+    return {
+        update() {},
+        refresh: look,
+        close() {
+            closed = true;
+            clearTimeout(timer);
+        },
+    };
+}
