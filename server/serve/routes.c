@@ -152,6 +152,16 @@ const struct sta_route sta_routes[] = {
      .summary = "Compact a trace",
      .text = "Writes its store again as few segments, sorted by time and packed better, in the background. "
              "Answers stay as they are; a cursor that was given out before is refused after it."},
+    {CALL(GET, "/api/v1/traces/{id}/notes", "notes", "traces", VIEWER, IO_TASK, sta_api_notes),
+     .response = "notes", .summary = "Notes on a trace",
+     .text = "What people wrote of the run, oldest first, with who and when. A trace that is registered "
+             "again has its notes again."},
+    {CALL(POST, "/api/v1/traces/{id}/notes", "add_note", "traces", EDITOR, IO_TASK, sta_api_note_create),
+     .audit = "Note on a trace", .body = "note_text", .response = "note", .status = 201,
+     .summary = "Write a note", .text = "Adds it; notes are not changed, but deleted and written again."},
+    {CALL(DELETE, "/api/v1/traces/{id}/notes/{note}", "delete_note", "traces", EDITOR, IO_TASK,
+          sta_api_note_delete),
+     .audit = "Deletion of a note", .status = 204, .summary = "Delete a note", .text = "Forgets it."},
     {CALL(GET, "/api/v1/browse", "browse", "traces", VIEWER, IO_TASK, sta_api_browse),
      .parameters = STA_HAS(PATH), .response = "browse", .summary = "Look for traces",
      .text = "Folders and candidate traces of a folder inside the allowed roots."},

@@ -96,6 +96,9 @@ int sta_api_preset_put(struct sta_call *, struct sta_response *, struct sta_erro
 int sta_api_preset_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_language(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_align_log(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_notes(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_note_create(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_note_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_queries(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_saved(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_saved_put(struct sta_call *, struct sta_response *, struct sta_error *);

@@ -147,10 +147,13 @@ def test_what_changes_something_leaves_a_line(scene):
     server.ask("/api/v1/presets/mine", "DELETE", None, bearer("ed"))
     server.ask("/api/v1/queries/q", "PUT", {"text": "{}"}, bearer("ed"))
     server.ask("/api/v1/queries/q", "DELETE", None, bearer("ed"))
+    _, _, note = server.ask(trace + "/notes", "POST", {"text": "x"}, bearer("ed"))
+    assert note["who"] == "ed"
+    server.ask(trace + "/notes/" + note["id"], "DELETE", None, bearer("ed"))
     server.ask(trace, "DELETE", None, bearer("ed"))
     server.ask("/api/v1/session", "DELETE", None)
     single = ["Registration of a trace", "Change of a trace", "Refresh of a trace", "Cancellation of a job", "Change of a preset", "Deletion of a preset",
-              "Change of a saved query", "Deletion of a saved query", "Sign-out"]
+              "Change of a saved query", "Deletion of a saved query", "Note on a trace", "Deletion of a note", "Sign-out"]
     wanted = {"Sign-in": 2, "Deletion of a trace": 2, **dict.fromkeys(single, 1)}
     wait_until(lambda: all(len(lines_of(server, message)) >= count for message, count in wanted.items()), what="a line of each, which comes after its answer")
     assert {(line["user"], line["status"]) for line in lines_of(server, "Sign-in")} == {("", "401"), ("ed", "200")}

@@ -131,7 +131,7 @@ def fill(server, path, name):
     if path.endswith("/events/{event}"):
         found = server.get(f"/api/v1/traces/{server.trace['id']}/timeline/search?at=0&filter=dur+%3E+0")
         return path.replace("{id}", server.trace["id"]).replace("{event}", quote(found["event"]["id"], safe=""))
-    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/columns/": "func_name", "/metrics/": "compute_busy", "/rules/": "au"}.items() if k in path), None)
+    named = next((v for k, v in {"/jobs/": job, "/presets/": "dlio", "/queries/": "mine", "/notes/": "1", "/columns/": "func_name", "/metrics/": "compute_busy", "/rules/": "au"}.items() if k in path), None)
     return re.sub(r"\{(\w+)\}", lambda m: trace_for(server, path) if "/traces/" in path and m[1] == "id" else named, path)
 
 

@@ -294,6 +294,32 @@ def test_saved_queries_outlive_the_daemon(scene):
     assert server.problem("/api/v1/queries/" + "n" * 101, 400, "PUT", {"text": "x"})
 
 
+# ---- notes
+
+
+def test_notes_outlive_the_daemon_and_a_refresh(scene):
+    root = scene.new("noted")
+    server = scene.server([root])
+    trace = "/api/v1/traces/" + server.ingest(write_trace(root / "a", small_trace()))["id"]
+    assert server.get(trace + "/notes") == {"notes": []}
+    added = []
+    for text in ("8 workers", "slow file system, é"):
+        status, _, note = server.ask(trace + "/notes", "POST", {"text": text})
+        assert status == 201 and note["text"] == text and note["time"].endswith("Z") and note["who"].startswith("uid ")
+        added.append(note)
+    server.ask(trace + "/refresh", "POST")
+    server.stop()
+    server.start()
+    assert server.get(trace + "/notes")["notes"] == added and added[0]["time"] < added[1]["time"]
+    assert server.ask(trace + "/notes/" + added[0]["id"], "DELETE")[0] == 204
+    assert server.ask(trace + "/notes/" + added[0]["id"], "DELETE")[0] == 404
+    assert server.get(trace + "/notes")["notes"] == added[1:]
+    for body, pointer in [({}, "/text"), ({"text": 5}, "/text"), ({"text": "x" * 10_001}, "/text")]:
+        assert server.problem(trace + "/notes", 400, "POST", body)["parameter"] == pointer
+    assert server.problem("/api/v1/traces/0000000000000000/notes", 404)
+    assert server.problem("/api/v1/traces/0000000000000000/notes", 404, "POST", {"text": "x"})
+
+
 # ---- comparison of views
 
 

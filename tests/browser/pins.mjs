@@ -51,6 +51,25 @@ async function resultsAreAdded(page, daemon) {
     await daemon.call('DELETE', `queries/${encodeURIComponent('overview: Busiest categories')}`);
 }
 
+/** What one person writes of a run, the next one who compares it reads. */
+async function notesAreKept(page, daemon) {
+    const one = await daemon.trace('unet3d-v100'),
+        other = await daemon.generated(3000, ['--seed', '11']);
+    await page.goto(`${daemon.base}/?page=compare&traces=${one.id},${other.id}`);
+    await page.getByLabel(`Note on ${other.name}`).fill('8 workers, <b>new</b> file system');
+    await page.keyboard.press('Enter');
+    const note = card(page, 'Notes').locator('li', { hasText: '8 workers, <b>new</b> file system' });
+    await note.waitFor();
+    const { notes } = await daemon.get(`traces/${other.id}/notes`);
+    assert.equal(notes.length, 1);
+    assert.match(await note.locator('small').innerText(), /^uid \d+, \d{4}-/);
+    await page.reload();
+    await note.waitFor();
+    await note.getByRole('button', { name: /^Delete the note/ }).click();
+    await note.waitFor({ state: 'detached' });
+    await daemon.call('DELETE', `traces/${other.id}`);
+}
+
 async function jobsAreShown(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await daemon.call('POST', `traces/${trace.id}/refresh`);
@@ -66,5 +85,6 @@ async function jobsAreShown(page, daemon) {
 
 export const tests = [
     { name: 'pins: results and charts are added to Overview', body: resultsAreAdded },
+    { name: 'pins: notes on runs are kept, and shown where they are compared', body: notesAreKept },
     { name: 'jobs: what is done for everybody, and the settings', body: jobsAreShown },
 ];

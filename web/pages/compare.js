@@ -15,6 +15,7 @@ import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
 import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
 import { clearRange, rangeControl, rangeKey } from '../parts/range_control.js';
+import { notesCard } from '../parts/notes_card.js';
 import { segmented } from '../parts/segmented.js';
 import { niceGranularity } from '../parts/time.js';
 import { go, link } from '../state.js';
@@ -38,7 +39,8 @@ export function open(host, place) {
         top = h('div', { class: 'stack' });
     const series = compareSeries(),
         regressions = regressionsCard(),
-        calls = compareCalls();
+        calls = compareCalls(),
+        notes = notesCard();
     const filter = expressionBox({
         id: 'filter',
         label: 'Filter',
@@ -53,7 +55,7 @@ export function open(host, place) {
         controls,
         filter.element,
     );
-    const cards = [series.element, calls.element, regressions.element];
+    const cards = [series.element, calls.element, regressions.element, notes.element];
     const comparing = asking(top);
     let now = place,
         traces = null,
@@ -187,6 +189,7 @@ export function open(host, place) {
             });
         calls.update(view);
         regressions.update(view);
+        notes.update(runs);
     }
 
     return {
