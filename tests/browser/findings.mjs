@@ -93,7 +93,19 @@ const near = (shown, wanted, what) =>
 const ready = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, .outdated'));
 
 const SHOWN = {
-    async overlap(page, { rule, figures }) {
+    async overlap(page, { rule, link, figures }) {
+        if (link.own !== undefined) {
+            const shown = await page
+                .locator('.set-times data')
+                .evaluateAll((all) => all.map((one) => Number(one.value)));
+            for (const name of ['n_comm', 'n_metadata', 'n_all', 'm_max'])
+                if (name in figures)
+                    assert.ok(
+                        shown.some((one) => Math.abs(one - figures[name]) < 1e-6),
+                        `${rule} ${name}: ${figures[name]} is not among ${shown}`,
+                    );
+            return;
+        }
         const causes = await page
             .getByRole('table', { name: 'Causes' })
             .locator('tbody tr')
@@ -179,7 +191,13 @@ const SHOWN = {
                 .first()
                 .waitFor();
     },
-    async layer() {},
+    /** The longest gap is the first; the sentence begins it where an event that covers nothing ends. */
+    async timeline(page, { rule, figures }) {
+        const gap = page.getByRole('tabpanel').locator('tbody tr').first();
+        if (figures.g_time === 0) return;
+        const shown = Number(await gap.locator('data').first().getAttribute('value'));
+        assert.ok(Math.abs(shown - figures.g_time) < 2e-6, `${rule}: ${shown} is shown, ${figures.g_time} is said`);
+    },
 };
 
 /** Every evidence link of every finding of four traces shows what the sentence says. */

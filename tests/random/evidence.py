@@ -7,16 +7,12 @@ import statistics
 
 UNSEEN = {
     "synchronous_loading": "no page splits the loader's work by thread",
-    "comm_bound": "busy time within ranks; the layer's page has calls of all processes",
-    "cold_cache": "bandwidth within ranks and epochs",
-    "metadata_time": "busy time within ranks; the groups have sums of calls",
-    "metadata_share": "busy time within ranks; the groups have sums of calls",
+    "cold_cache": "bandwidth within ranks and epochs: the finding's own rows have it",
     "shared_size": "which rank takes longest is busy time within ranks",
     "shared_time": "which rank takes longest is busy time within ranks",
     "unmatched": "busy time outside of layers",
     "unresolved": "the report counts names, the sentence events",
     "clock_jumps": "the events are listed, not judged",
-    "silence": "time without events of the rank that has most",
 }
 
 
@@ -46,7 +42,18 @@ class Pages:
         return self.post("overlap", attribution={"chain": name, "longest": 0, **more})
 
 
+def of_sets(pages, link):
+    """the sets that the link names: how long each is active, in all ranks and in the one with most"""
+    sets = dict(line.split(": ", 1) for line in link["own"].split("\n"))
+    return {one["name"]: one for one in pages.post("overlap", sets=sets, scope=link["scope"])["sets"]}
+
+
 def of_overlap(pages, finding):
+    if "own" in finding["link"]:
+        sets = of_sets(pages, finding["link"])
+        if finding["rule"] == "metadata_time":
+            return {"m_max": sets["metadata"]["busy_max"]}
+        return {"n_comm": sets["comm"]["busy"]} if finding["rule"] == "comm_bound" else {"n_metadata": sets["metadata"]["busy"], "n_all": sets["file_calls"]["busy"]}
     if finding["link"].get("attribution") == "layers":
         shown = pages.chain("layers")["blocking"]
         node = next(n for n in shown["nodes"] if n["name"] == shown["bottleneck"])
@@ -122,6 +129,12 @@ def of_query(pages, finding):
         return dict(zip(("q_half", "q_best"), shown["data"][0]))
     if rule == "open_per_sample":
         return {"q_opens": sum(calls for name, calls in pages.groups(link, calls="count()") if "open" in name and "dir" not in name)}
+    if rule == "host_clocks":
+        starts = [row[1] for row in pages.groups({"group_by": "host_name"}, first="min(time_start)")]
+        return {"c_spread": max(starts) - min(starts)}
+    if rule.startswith("uneven_"):
+        uneven = [(max(sizes) - min(sizes)) / max(sizes) for sizes in ([part[2] for part in parts] for parts in shared_files(pages, link, kind))]
+        return {"worst": max(uneven), "r_uneven" if kind == 1 else "w_uneven": sum(1 for one in uneven if one > 0.3)}
     rows = pages.groups({**link, "group_by": link["group_by"] + ",host_name,pid,tid,size,file_name", "filter": "dur > 0", "order_by": ["-copies"], "dropna": False}, copies="count()")
     return {"d_repeated": sum(row[-1] - 1 for row in rows)}
 
@@ -132,16 +145,14 @@ def of_report(pages, finding):
             "l_truncated": sum(1 for file in shown["files"] if file["state"] == "truncated")}
 
 
-def of_layer(pages, finding):
-    if finding["rule"] == "host_clocks":
-        starts = [row[1] for row in pages.groups({"group_by": "host_name"}, first="min(ts)")]
-        return {"c_spread": (max(starts) - min(starts)) / 1e6}
-    kind = 1 if finding["rule"] == "uneven_reads" else 2
-    uneven = [(max(sizes) - min(sizes)) / max(sizes) for sizes in ([part[2] for part in parts] for parts in shared_files(pages, finding["link"], kind))]
-    return {"worst": max(uneven), "r_uneven" if kind == 1 else "w_uneven": sum(1 for one in uneven if one > 0.3)}
+def of_timeline(pages, finding):
+    """an event that covers nothing begins a gap at its end there, and a microsecond later in the sentence"""
+    shown, said = pages.get("gaps?preset=dlio&limit=1")["data"], finding["figures"]["g_time"]
+    time = shown[0][3] if shown else 0
+    return {"g_time": said if abs(time - said) <= 1.5e-6 else time}
 
 
-SHOWN = {"overlap": of_overlap, "steps": of_steps, "overview": of_overview, "query": of_query, "report": of_report, "layer": of_layer}
+SHOWN = {"overlap": of_overlap, "steps": of_steps, "overview": of_overview, "query": of_query, "report": of_report, "timeline": of_timeline}
 
 
 def written(seconds):

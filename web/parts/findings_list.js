@@ -163,10 +163,11 @@ const OPEN = {
     report: 'Open the report',
     query: 'Open as a query',
     overlap: 'Open the causes',
+    sets: 'Open as overlap',
     steps: 'Open the steps',
     overview: 'Open the stragglers',
     whatif: 'Simulate it',
-    layer: 'Open the layer',
+    timeline: 'Open the gaps',
 };
 
 /**
@@ -175,11 +176,7 @@ const OPEN = {
  */
 function linkOf({ link, what_if: scenario, severity }) {
     const places = [
-        link &&
-            link.page in OPEN &&
-            !(link.page === 'layer' && !link.layer) &&
-            !(link.page === 'overlap' && !link.attribution) &&
-            link,
+        link && link.page in OPEN && link,
         scenario && severity !== 'ok' && severity !== 'na' && { page: 'whatif', ...scenario },
     ].filter(Boolean);
     return places.length > 0 && h('p', { class: 'finding-links' }, places.map(placeLink));
@@ -189,14 +186,14 @@ function placeLink({ page, group_by: group, ...rest }) {
     const change =
         page === 'query'
             ? {
-                  ...rest,
                   ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }),
+                  ...rest,
                   ask: rest.ask === 'events' ? 'events' : null,
               }
             : page === 'whatif'
               ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value]))
               : rest;
-    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[page]);
+    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[rest.own ? 'sets' : page]);
 }
 
 /**
