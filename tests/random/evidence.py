@@ -77,10 +77,10 @@ def of_steps(pages, finding):
     rows = pages.chain(by=["unit", "step"])["attribution"]["rows"]
     for host, pid, epoch, step, target, *_ in rows["data"]:
         if step is not None:
-            stalls.setdefault((host, pid, epoch), []).append(target)
-    for first, *later in stalls.values():
-        excess += max(0, first - statistics.median(later)) if len(later) >= 2 else 0
-    return {"f_excess": excess}
+            stalls.setdefault((host, pid, epoch), []).append(round(target * 1e6))
+    for first, *later in stalls.values():  # microseconds; the median of two is rounded down
+        excess += max(0, first - int(statistics.median(later))) if len(later) >= 2 else 0
+    return {"f_excess": excess / 1e6}
 
 
 def of_overview(pages, finding):
@@ -147,7 +147,7 @@ def of_report(pages, finding):
 
 def of_timeline(pages, finding):
     """an event that covers nothing begins a gap at its end there, and a microsecond later in the sentence"""
-    shown, said = pages.get("gaps?preset=dlio&limit=1")["data"], finding["figures"]["g_time"]
+    shown, said = pages.get("gaps?preset=dlio&scope=rank_group&limit=1")["data"], finding["figures"]["g_time"]
     time = shown[0][3] if shown else 0
     return {"g_time": said if abs(time - said) <= 1.5e-6 else time}
 

@@ -2,7 +2,7 @@
 
 import { fill, h, setStyle } from '../dom.js';
 import { at, grouped, text } from '../format.js';
-import { laneWords } from './timeline_drawer.js';
+import { laneWords } from './timeline_words.js';
 
 const BESIDE = 16; /* px */
 

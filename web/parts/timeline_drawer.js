@@ -17,10 +17,12 @@ import { whole } from './paged.js';
 import { segmented } from './segmented.js';
 import { sorted } from './table.js';
 import { eventPanel, eventPath } from './timeline_event.js';
-import { laneCondition, opened } from './timeline_tree.js';
+import { gapTools, showGaps } from './timeline_gaps.js';
+import { laneCondition } from './timeline_tree.js';
+import { laneWords } from './timeline_words.js';
 
 const MOST = 10000,
-    MOST_GAPS = 1000,
+    MOST_BOXES = 1000,
     EVENT_SORTS = new Set(['func_name', 'time', 'time_start', 'size', 'pid', 'tid', 'file_name']);
 
 /** @type {[string, string][]} */
@@ -110,7 +112,7 @@ export function timelineDrawer(trace) {
                       `${trace.name}-${tab}`,
                   )
                 : tab === 'gaps'
-                  ? copyMenu(`traces/${trace.id}/gaps`, windowOf(view), `${trace.name}-gaps`)
+                  ? gapTools(trace, place, windowOf(view))
                   : null,
         );
         const path = `traces/${trace.id}/timeline/statistics`,
@@ -214,64 +216,11 @@ export function timelineDrawer(trace) {
         );
     }
 
-    function gaps(place) {
-        const path = `traces/${trace.id}/gaps`,
-            asked = { ...windowOf(view), limit: MOST_GAPS };
-        panel.ask({
-            question: ['gaps', asked],
-            what: 'Looking for gaps',
-            path,
-            height: 200,
-            load: (signal) => getOf(trace, path, asked, signal),
-            show: (answer) => {
-                const open = (row) =>
-                    h(
-                        'button',
-                        {
-                            type: 'button',
-                            class: 'row-name',
-                            title: 'Go to this gap',
-                            onclick: () =>
-                                go({
-                                    from: row.start,
-                                    to: row.end,
-                                    lanes: row.lane,
-                                    view: null,
-                                    open: [...opened(view.shown.open, view.shown.tree, row.lane)].join(','),
-                                }),
-                        },
-                        at(row.start),
-                    );
-                const event = (id, name) =>
-                    id &&
-                    h(
-                        'button',
-                        { type: 'button', class: 'row-name name', onclick: () => go({ event: id, panel: 'event' }) },
-                        name ?? '(no name)',
-                    );
-                list(
-                    answer,
-                    [
-                        { key: 'start', label: 'From', class: 'head', cell: open },
-                        { key: 'time', label: 'For', unit: 's' },
-                        {
-                            key: 'lane',
-                            label: 'Where',
-                            cell: ({ lane }) => h('span', { class: 'name' }, laneWords(lane)),
-                        },
-                        { key: 'before', label: 'After', cell: (row) => event(row.before, row.before_name) },
-                        { key: 'after', label: 'Before', cell: (row) => event(row.after, row.after_name) },
-                    ],
-                    place.sort ?? '-time',
-                    'Gaps',
-                );
-            },
-        });
-    }
+    const gaps = (place) => showGaps({ trace, place, view, asked: windowOf(view), panel, list });
 
     /** The picture as a table: for whoever cannot see it, or wants its numbers. */
     function inSight(place) {
-        const found = view.boxes(MOST_GAPS),
+        const found = view.boxes(MOST_BOXES),
             columns = ['lane', 'name', 'layer', 'start', 'dur', 'count', 'event'];
         panel.ask({
             question: ['table', place.view, place.open, found.length, found[0]?.start],
@@ -344,7 +293,7 @@ export function timelineDrawer(trace) {
             filter: parts.join(' and '),
             columns: [...IDENTITY, 'time_start', 'time', 'size', 'file_name'].join(','),
             order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time',
-            limit: MOST_GAPS,
+            limit: MOST_BOXES,
         };
         panel.ask({
             question: ['events', asked],
@@ -460,16 +409,6 @@ function tabOf({ place, event }) {
  */
 export function windowOf({ shown, from, to, lanes, isWhole }) {
     return { ...shown.parameters, ...(isWhole ? {} : { from, to }), lanes: lanes.join(',') };
-}
-
-/** A lane's id in words. */
-export function laneWords(id) {
-    const [kind, ...parts] = id.split(':');
-    return kind === 'job'
-        ? 'job'
-        : [kind === 'r' && 'rank', ...parts.map((part) => (part === '~' ? 'no host' : decodeURIComponent(part)))]
-              .filter(Boolean)
-              .join(' ');
 }
 
 function words({ from, to, lanes }, { count, threads, self, busy, size }) {

@@ -1,12 +1,12 @@
 /* timeline_stage.js - the canvas with the names of its lanes beside it: what is in sight, what is asked for, and when
  * it is painted. */
 
-import { get } from '../api.js';
 import { h, penOf, refill, setStyle } from '../dom.js';
-import { boxAt, noTexts, tileOfEvents } from './timeline_boxes.js';
+import { boxAt, noTexts } from './timeline_boxes.js';
 import { colorOfText, inks } from './timeline_colors.js';
-import { densities, tileOfDensity } from './timeline_density.js';
+import { densities } from './timeline_density.js';
 import { gutterLine } from './timeline_gutter.js';
+import { loadTile } from './timeline_load.js';
 import { paint, RULER } from './timeline_paint.js';
 import { CELLS, fitted, panned, resolutionOf, tilesOf, wholeResolution, zoomed } from './timeline_scale.js';
 import { standIns, tileStore } from './timeline_tiles.js';
@@ -105,7 +105,7 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
             texts = noTexts();
             store?.close();
             store = tileStore({
-                load: (one, signal) => load(next, one, signal),
+                load: (one, signal) => loadTile(next, one, { texts, thickness }, signal),
                 changed: draw,
                 failed: onProblem,
                 coarsest: () => wholeResolution(next.end),
@@ -126,36 +126,6 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
         setStyle(space, { height: `${laid.height + fixedHeight + RULER}px` });
         names = '';
         draw();
-    }
-
-    async function load(about, { kind, what = '', chunk, r, index }, signal) {
-        if (about.events)
-            return tileOfEvents(
-                about.events({ chunk, from: CELLS * r * index, to: CELLS * r * (index + 1) }),
-                { kind, chunk, r, index },
-                texts,
-            );
-        const seconds = (ticks) => ticks / about.perSecond,
-            { filter } = about.parameters;
-        const both = kind === 'hits' && filter ? `(${filter}) and (${what})` : kind === 'hits' ? what : filter;
-        const asking = {
-            ...about.parameters,
-            filter: both,
-            lanes: chunk.lanes.map(({ id }) => id).join(','),
-            from: seconds(CELLS * r * index),
-            to: seconds(CELLS * r * (index + 1)),
-            width: CELLS,
-            label: kind === 'density' ? what : null,
-        };
-        const answer = await get(
-            `traces/${about.trace.id}/timeline/${kind === 'density' ? 'density' : 'events'}`,
-            asking,
-            signal,
-        );
-        if (kind !== 'density') return tileOfEvents(answer, { kind, chunk, r, index }, texts);
-        const tile = tileOfDensity(answer, { kind, chunk, r, index });
-        if (r >= wholeResolution(about.end)) thickness.learn(tile, chunk);
-        return tile;
     }
 
     /** What tiles of a kind depend on besides. */
