@@ -95,9 +95,7 @@ const ready = (page) => page.waitForFunction(() => !document.querySelector('.ske
 const SHOWN = {
     async overlap(page, { rule, link, figures }) {
         if (link.own !== undefined) {
-            const shown = await page
-                .locator('.set-times data')
-                .evaluateAll((all) => all.map((one) => Number(one.value)));
+            const shown = (await numbers(page, 'section[aria-label="Sets of events"]')).flat();
             for (const name of ['n_comm', 'n_metadata', 'n_all', 'm_max'])
                 if (name in figures)
                     assert.ok(

@@ -3,7 +3,7 @@
 
 import { get } from '../api.js';
 import { fill, h } from '../dom.js';
-import { text, value } from '../format.js';
+import { text } from '../format.js';
 import { causesView } from '../parts/causes.js';
 import { copyText, curlOf, saveText } from '../parts/copy.js';
 import { layerTree } from '../parts/layers.js';
@@ -242,7 +242,6 @@ function verdict({ sets, hidden, behind, scope }, answer, granularity) {
                   h('strong', {}, text(exposed, 's')),
                   ' did not.',
               ),
-        h('p', { class: 'hint set-times' }, [hidden, behind].map(timesOf(answer, scope))),
         Number.isFinite(guessed) &&
             Math.abs(guessed - (share ?? 0)) > 0.005 &&
             h(
@@ -251,15 +250,6 @@ function verdict({ sets, hidden, behind, scope }, answer, granularity) {
                 `Sums per bin of ${text(granularity, 's')}, as DFAnalyzer subtracts them, would say ${text(guessed, 'share')}: they take what merely falls into the same bin for overlap.`,
             ),
     );
-}
-
-/** How long a set is active, in all units and in the one with most. */
-function timesOf({ sets }, scope) {
-    return ({ name }) => {
-        const { busy, busy_max: most } = sets.find((set) => set.name === name);
-        const least = scope.key !== 'job' && [', at most ', value(most, 's'), ` in one ${scope.one}`];
-        return [h('span', { class: 'name' }, name), ': ', value(busy, 's'), least, '. '];
-    };
 }
 
 /** A row for each combination: which sets, and the seconds; names are words, so nothing needs quotes. */
