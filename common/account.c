@@ -150,8 +150,20 @@ static int refuse(const struct sta_account *account, const struct sta_account *a
                     others ? ", also by other requests" : "", at->setting);
 }
 
+/* Whatever the account has room for: what is allocated next would fail, or use up the reserve. */
+static int refuse_when_short(struct sta_account *account, const char *what, struct sta_error *err)
+{
+    bool is_short = sta_memory_is_short();
+    for (struct sta_account *at = account; is_short && at != NULL; at = at->parent)
+        while (is_short && reclaim(at, LARGE))
+            is_short = sta_memory_is_short();
+    return is_short ? sta_fail(err, STA_ENOMEM, "memory for %s: the system has none", what) : STA_OK;
+}
+
 int sta_account_charge(struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
 {
+    if (refuse_when_short(account, what, err) != STA_OK)
+        return err->status;
     for (struct sta_account *at = account; at != NULL; at = at->parent) {
         bool taken = process_fits(at, bytes, false) && take(at, bytes);
         while (!taken && reclaim(at, bytes))
@@ -214,6 +226,8 @@ int sta_account_failure(const struct sta_account *account, struct sta_error *err
 
 int sta_account_check(struct sta_account *account, size_t bytes, const char *what, struct sta_error *err)
 {
+    if (refuse_when_short(account, what, err) != STA_OK)
+        return err->status;
     for (struct sta_account *at = account; at != NULL; at = at->parent) {
         int failed = sta_account_failure(at, err);
         if (failed != STA_OK)
@@ -237,6 +251,16 @@ size_t sta_account_left(const struct sta_account *account)
 
 /* ---- allocating */
 
+/* Memory that the system refused at first: what can be made again goes, as long as that helps. */
+static void *alloc_reclaiming(struct sta_account *account, size_t bytes)
+{
+    void *memory = sta_try_alloc(bytes);
+    for (struct sta_account *at = account; memory == NULL && at != NULL; at = at->parent)
+        while (memory == NULL && reclaim(at, bytes))
+            memory = sta_try_alloc(bytes);
+    return memory;
+}
+
 void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, const char *what,
                         struct sta_error *err)
 {
@@ -246,8 +270,9 @@ void *sta_account_alloc(struct sta_account *account, size_t count, size_t size, 
         return NULL;
     }
     if (sta_account_charge(account, bytes, what, err) != STA_OK)
-        return account->spill != NULL ? sta_spill_memory_take(account->spill, bytes, err) : NULL;
-    void *memory = sta_try_alloc(bytes);
+        return account != NULL && account->spill != NULL ? sta_spill_memory_take(account->spill, bytes, err)
+                                                         : NULL;
+    void *memory = alloc_reclaiming(account, bytes);
     if (memory == NULL) {
         sta_account_release(account, bytes);
         sta_fail(err, STA_ENOMEM, "memory for %s: the system has no %.1f MiB", what, (double)bytes / 1048576);

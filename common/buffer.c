@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "common/account.h"
+#include "common/memory.h"
 #include "common/number.h"
+
+#define SMALL ((size_t)64 << 10)
 
 void sta_buffer_init(struct sta_buffer *buffer)
 {
@@ -27,18 +30,27 @@ void sta_buffer_clear(struct sta_buffer *buffer)
     buffer->failed = false;
 }
 
+/* What is small always succeeds, since a refusal and its cause must be said too. */
+static bool charge(struct sta_buffer *buffer, size_t capacity)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    const size_t more = capacity - buffer->capacity;
+    if (capacity > SMALL)
+        return sta_account_charge(buffer->account, more, "an answer", &ignored) == STA_OK;
+    sta_account_overdraw(buffer->account, more);
+    return true;
+}
+
 static bool grow(struct sta_buffer *buffer, size_t need)
 {
     size_t capacity = buffer->capacity ? buffer->capacity : 256;
     while (capacity < need)
         capacity *= 2;
-    struct sta_error ignored = STA_ERROR_INIT;
-    size_t more = capacity - buffer->capacity;
-    if (sta_account_charge(buffer->account, more, "an answer", &ignored) != STA_OK)
+    if (!charge(buffer, capacity))
         return false;
-    char *data = realloc(buffer->data, capacity);
+    char *data = sta_try_realloc(buffer->data, capacity);
     if (data == NULL) {
-        sta_account_release(buffer->account, more);
+        sta_account_release(buffer->account, capacity - buffer->capacity);
         return false;
     }
     buffer->data = data;

@@ -54,28 +54,111 @@ void sta_memory_configure(unsigned threads, size_t most_free)
 #endif
 }
 
-static void *checked(void *memory, size_t size)
+/* ---- the reserve */
+
+#define LEAST_PART 4
+#define LARGE_WHEN_SHORT ((size_t)256 << 10) /* what the reserve is not for */
+
+/* A mapping of its own, which is never touched, so that it costs no page. */
+static struct {
+    pthread_mutex_t lock;
+    void *block; /* NULL: opened, or there is none */
+    size_t size;
+    _Atomic bool opened;
+} reserve = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sta_memory_reserve(size_t bytes)
 {
-    if (memory == NULL && size > 0) {
-        fprintf(stderr, "Out of memory: size=%zu\n", size);
-        abort();
-    }
+    reserve.size = bytes;
+    reserve.block = malloc(bytes);
+}
+
+static void drop_free_blocks(void);
+
+bool sta_memory_is_short(void)
+{
+    if (!atomic_load_explicit(&reserve.opened, memory_order_relaxed))
+        return false;
+    drop_free_blocks();
+    malloc_trim(0);
+    pthread_mutex_lock(&reserve.lock);
+    /* A part of it is enough to go on: what was allocated out of it may still be in use. */
+    for (size_t size = reserve.size; reserve.block == NULL && size >= reserve.size / LEAST_PART; size /= 2)
+        reserve.block = malloc(size);
+    if (reserve.block != NULL)
+        atomic_store(&reserve.opened, false);
+    pthread_mutex_unlock(&reserve.lock);
+    return atomic_load(&reserve.opened);
+}
+
+/* Zeroed memory if @old is NULL, else realloc.  Where the system refuses it, what was freed goes back first.
+ */
+static void *alloc_trimming(void *old, size_t count, size_t size)
+{
+    void *memory = old == NULL ? calloc(count, size) : reallocarray(old, count, size);
+    if (memory != NULL)
+        return memory;
+    drop_free_blocks();
+    malloc_trim(0);
+    return old == NULL ? calloc(count, size) : reallocarray(old, count, size);
+}
+
+/* The same out of the reserve.  Under its lock, so that nobody fills it again meanwhile. */
+static void *alloc_reserved(void *old, size_t count, size_t size)
+{
+    pthread_mutex_lock(&reserve.lock);
+    if (reserve.block != NULL)
+        atomic_store(&reserve.opened, true);
+    free(reserve.block);
+    reserve.block = NULL;
+    void *memory = old == NULL ? calloc(count, size) : reallocarray(old, count, size);
+    pthread_mutex_unlock(&reserve.lock);
     return memory;
 }
 
-void *sta_alloc(size_t size)
+static _Noreturn void run_out(size_t size)
 {
-    return checked(calloc(1, size ? size : 1), size);
+    fprintf(stderr, "Out of memory: size=%zu\n", size);
+    abort();
 }
 
-void *sta_alloc_array(size_t count, size_t size)
+static void *alloc_for_sure(void *old, size_t count, size_t size)
 {
-    return checked(calloc(count ? count : 1, size), count * size);
+    count = STA_MAX(count, 1);
+    void *memory = alloc_trimming(old, count, size);
+    if (memory == NULL)
+        memory = alloc_reserved(old, count, size);
+    if (memory == NULL)
+        run_out(count * size);
+    return memory;
+}
+
+void sta_memory_open_reserve(size_t size)
+{
+    pthread_mutex_lock(&reserve.lock);
+    const bool there_was_one = reserve.block != NULL;
+    if (there_was_one)
+        atomic_store(&reserve.opened, true);
+    free(reserve.block);
+    reserve.block = NULL;
+    pthread_mutex_unlock(&reserve.lock);
+    if (!there_was_one)
+        run_out(size);
 }
 
 void *sta_realloc_array(void *old, size_t count, size_t size)
 {
-    return checked(reallocarray(old, count ? count : 1, size), count * size);
+    return alloc_for_sure(old, count, size);
+}
+
+void *sta_alloc_array(size_t count, size_t size)
+{
+    return alloc_for_sure(NULL, count, size);
+}
+
+void *sta_alloc(size_t size)
+{
+    return sta_alloc_array(1, size ? size : 1);
 }
 
 char *sta_strdup(const char *text)
@@ -93,12 +176,17 @@ char *sta_strndup(const char *text, size_t length)
 
 char *sta_sprintf(const char *format, ...)
 {
-    char *text = NULL;
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    int length = vasprintf(&text, format, args);
+    va_copy(again, args);
+    char first;
+    const int length = vsnprintf(&first, sizeof first, format, args);
+    STA_ASSERT(length >= 0); /* formats are the program's own */
+    char *text = sta_alloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
     va_end(args);
-    return checked(length < 0 ? NULL : text, 1);
+    return text;
 }
 
 /* ---- the free list of large blocks */
@@ -184,7 +272,20 @@ static void *try_alloc_large(size_t size)
 
 void *sta_try_alloc(size_t size)
 {
+    if (size >= LARGE_WHEN_SHORT && sta_memory_is_short())
+        return NULL;
+    void *memory = size >= STA_HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
+    if (memory != NULL)
+        return memory;
+    drop_free_blocks();
+    malloc_trim(0);
     return size >= STA_HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
+}
+
+void *sta_try_realloc(void *old, size_t size)
+{
+    void *memory = realloc(old, size);
+    return memory == NULL && size < LARGE_WHEN_SHORT ? alloc_reserved(old, 1, size) : memory;
 }
 
 void *sta_try_alloc_array(size_t count, size_t size)
@@ -254,12 +355,19 @@ struct sta_arena_block {
 
 #define ARENA_BLOCK 65536
 
+/* Not zeroed, unless that is what it takes to have it. */
+static struct sta_arena_block *allocate_block(size_t size)
+{
+    struct sta_arena_block *block = malloc(size);
+    return block != NULL ? block : sta_alloc(size);
+}
+
 void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align)
 {
     size_t at = (arena->used + align - 1) & ~(align - 1);
     if (arena->head == NULL || at + size > arena->total) {
         size_t total = STA_MAX(size, (size_t)ARENA_BLOCK);
-        struct sta_arena_block *block = checked(malloc(sizeof *block + total), total);
+        struct sta_arena_block *block = allocate_block(sizeof *block + total);
         block->next = arena->head;
         block->size = sizeof *block + total;
         arena->bytes += block->size;

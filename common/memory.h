@@ -1,7 +1,8 @@
 /* memory.h - allocation, in two manners.
  *
- * Small, bounded needs use sta_alloc and friends, which never return NULL: running out there ends the process
- * in one place.  What input sizes uses sta_try_alloc and is checked. */
+ * Small, bounded needs use sta_alloc and friends, which never return NULL: when the system refuses memory
+ * they live on a reserve, and running out of that ends the process in one place.  What input sizes uses
+ * sta_try_alloc and is checked. */
 #ifndef STA_COMMON_MEMORY_H
 #define STA_COMMON_MEMORY_H
 
@@ -22,6 +23,18 @@ struct sta_account;
  * threads. */
 void sta_memory_configure(unsigned threads, size_t most_free);
 
+/** Sets so many bytes aside for sta_alloc and its like.  Context: as sta_memory_configure; without this call
+ * there is no reserve. */
+void sta_memory_reserve(size_t bytes);
+/** Whether the reserve was opened because the system refused memory, and cannot be filled again yet: then
+ * sta_try_alloc refuses what is not small, and so do accounts whatever there is room for.  Context: any
+ * thread. */
+bool sta_memory_is_short(void);
+
+/** Opens the reserve for a library that was refused @size bytes, about: to be called before it tries again.
+ * Ends the process, as sta_alloc does, when there is nothing left to open. */
+void sta_memory_open_reserve(size_t size);
+
 void *sta_alloc(size_t size);                     /* zeroed; free() it */
 void *sta_alloc_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *sta_realloc_array(void *old, size_t count, size_t size);
@@ -31,6 +44,8 @@ char *sta_sprintf(const char *format, ...) STA_PRINTF(1, 2);
 
 void *sta_try_alloc(size_t size);                     /* not zeroed; NULL when memory is short */
 void *sta_try_alloc_array(size_t count, size_t size); /* not zeroed; NULL on overflow or shortage */
+void *sta_try_realloc(void *old,
+                      size_t size); /* of malloc; small ones live on the reserve; NULL on shortage */
 /** Frees memory of sta_try_alloc or malloc.  Large blocks may be kept for the next sta_try_alloc, until
  * memory is trimmed: for what operators allocate and free for each query. */
 void sta_free(void *memory);

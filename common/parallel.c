@@ -30,7 +30,8 @@ static void helper_main(void *argument)
 void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned worker), void *context)
 {
     struct helper *helpers = sta_alloc_array(workers, sizeof *helpers);
-    for (unsigned i = 1; i < workers; i++) {
+    const bool alone = sta_memory_is_short(); /* a thread takes a stack */
+    for (unsigned i = 1; i < workers && !alone; i++) {
         helpers[i] = (struct helper){.run = run, .context = context, .worker = i};
         helpers[i].started = uv_thread_create(&helpers[i].thread, helper_main, &helpers[i]) == 0;
     }

@@ -33,7 +33,10 @@
 #define WORK_NS UINT64_C(100000000)
 #define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
-#define MARGIN ((size_t)64 << 20)     /* code, stacks, buffers of connections, what the allocator keeps */
+#define MOST_RESERVED ((size_t)512 << 20)
+#define RESERVE                                                                                              \
+    ((size_t)32 << 20) /* what requests and jobs in flight need to end, when the system refuses memory */
+#define MARGIN ((size_t)64 << 20) /* code, stacks, buffers of connections, what the allocator keeps */
 
 struct daemon {
     struct sta_settings settings;
@@ -469,6 +472,7 @@ static int serve(struct daemon *daemon, struct sta_error *err)
     signal(SIGPIPE, SIG_IGN);
     sta_memory_configure((unsigned)daemon->settings.workers,
                          STA_MIN(daemon->settings.memory / FREE_SHARE, MOST_FREE));
+    sta_memory_reserve(STA_MIN(RESERVE * (1 + (size_t)daemon->settings.workers), MOST_RESERVED));
     if (uv_loop_init(&daemon->loop) != 0 || uv_async_init(&daemon->loop, &daemon->stopped, on_stopped) != 0 ||
         uv_async_init(&daemon->loop, &daemon->stop_wanted, on_stop_wanted) != 0)
         return sta_fail(err, STA_EINTERNAL, "cannot start the event loop");

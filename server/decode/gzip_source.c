@@ -78,7 +78,8 @@ struct inflater {
 static void inflater_init(struct inflater *inflater)
 {
     memset(inflater, 0, sizeof *inflater);
-    STA_ASSERT(inflateInit2(&inflater->stream, 15 + 16) == Z_OK);
+    while (inflateInit2(&inflater->stream, 15 + 16) != Z_OK)
+        sta_memory_open_reserve(sizeof *inflater);
 }
 
 static void inflater_next_member(struct inflater *inflater)
@@ -237,6 +238,11 @@ struct sta_byte_source *sta_gzip_source_create(int fd)
     source->ends_line = true;
     inflater_init(&source->inflater);
     return &source->base;
+}
+
+size_t sta_gzip_source_bytes(void)
+{
+    return sizeof(struct gzip_source);
 }
 
 uint64_t sta_gzip_source_whole(const struct sta_byte_source *base, bool lines)

@@ -115,10 +115,15 @@ static void put_for_pcre(struct sta_buffer *out, struct sta_text text)
 static pcre2_code *compile(const struct sta_buffer *text, uint32_t options, int *code)
 {
     size_t offset;
-    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    STA_ASSERT(context != NULL);
+    pcre2_compile_context *context;
+    pcre2_code *compiled;
+    while ((context = pcre2_compile_context_create(NULL)) == NULL)
+        sta_memory_open_reserve(text->size);
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)text->data, text->size, options, code, &offset, context);
+    while ((compiled = pcre2_compile((PCRE2_SPTR)text->data, text->size, options, code, &offset, context)) ==
+               NULL &&
+           *code == PCRE2_ERROR_HEAP_FAILED)
+        sta_memory_open_reserve(text->size);
     pcre2_compile_context_free(context);
     return compiled;
 }
@@ -177,10 +182,11 @@ unsigned sta_pattern_group(const struct sta_pattern *pattern, const char *name, 
 struct sta_matcher *sta_matcher_create(void)
 {
     struct sta_matcher *matcher = sta_alloc(sizeof *matcher);
-    matcher->data = pcre2_match_data_create(SPANS, NULL);
-    matcher->context = pcre2_match_context_create(NULL);
-    matcher->stack = pcre2_jit_stack_create(32 * 1024, JIT_STACK_MOST, NULL);
-    STA_ASSERT(matcher->data != NULL && matcher->context != NULL);
+    while ((matcher->data = pcre2_match_data_create(SPANS, NULL)) == NULL)
+        sta_memory_open_reserve(sizeof *matcher);
+    while ((matcher->context = pcre2_match_context_create(NULL)) == NULL)
+        sta_memory_open_reserve(sizeof *matcher);
+    matcher->stack = pcre2_jit_stack_create(32 * 1024, JIT_STACK_MOST, NULL); /* NULL: that of the thread */
     pcre2_set_match_limit(matcher->context, MATCH_LIMIT);
     pcre2_set_heap_limit(matcher->context, HEAP_LIMIT_KIB);
     pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);

@@ -40,8 +40,8 @@ struct sta_decoder {
 struct sta_decoder *sta_decoder_create(void)
 {
     struct sta_decoder *decoder = sta_alloc(sizeof *decoder);
-    decoder->zstd = ZSTD_createDCtx();
-    STA_ASSERT(decoder->zstd != NULL);
+    while ((decoder->zstd = ZSTD_createDCtx()) == NULL)
+        sta_memory_open_reserve(sizeof *decoder);
     return decoder;
 }
 

@@ -62,8 +62,8 @@ struct sta_encoder {
 struct sta_encoder *sta_encoder_create(enum sta_effort effort)
 {
     struct sta_encoder *encoder = sta_alloc(sizeof *encoder);
-    encoder->zstd = ZSTD_createCCtx();
-    STA_ASSERT(encoder->zstd != NULL);
+    while ((encoder->zstd = ZSTD_createCCtx()) == NULL)
+        sta_memory_open_reserve(sizeof *encoder);
     encoder->thorough = effort == STA_EFFORT_THOROUGH;
     return encoder;
 }

@@ -91,7 +91,7 @@ Test(buffer, capacity_is_charged_until_it_is_taken_or_freed)
 {
     struct sta_account account;
     struct sta_buffer buffer;
-    sta_account_init(&account, 1000, "memory", NULL);
+    sta_account_init(&account, 100000, "memory", NULL);
     sta_buffer_init(&buffer);
     buffer.account = &account;
     sta_put_text(&buffer, "some text");
@@ -101,10 +101,25 @@ Test(buffer, capacity_is_charged_until_it_is_taken_or_freed)
     cr_expect_eq(atomic_load(&account.used), capacity); /* who took it owes it */
     sta_account_release(&account, capacity);
     free(taken);
-    for (int i = 0; i < 2000 && !buffer.failed; i++)
+    for (int i = 0; i < 200000 && !buffer.failed; i++)
         sta_put_char(&buffer, 'x');
-    cr_expect(buffer.failed && buffer.size < 1000);
+    cr_expect(buffer.failed && buffer.size < 100000);
     sta_buffer_fini(&buffer);
     cr_expect_eq(atomic_load(&account.used), 0);
+    sta_account_fini(&account);
+}
+
+Test(buffer, what_says_that_an_account_is_full_can_be_said)
+{
+    struct sta_account account;
+    struct sta_buffer buffer;
+    sta_account_init(&account, 100, "memory", NULL);
+    sta_buffer_init(&buffer);
+    buffer.account = &account;
+    for (int i = 0; i < 5000; i++)
+        sta_put_text(&buffer, "refused ");
+    cr_expect(!buffer.failed && buffer.size == 40000);
+    cr_expect_geq(atomic_load(&account.used), buffer.size);
+    sta_buffer_fini(&buffer);
     sta_account_fini(&account);
 }

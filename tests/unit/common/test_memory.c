@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -75,6 +77,48 @@ Test(memory, large_blocks_that_were_freed_serve_the_next_who_ask)
     cr_expect_lt(resident() + 7 * size, before, "what exceeds the bound goes back at once");
     cr_expect(sta_memory_trim(0), "trimming drops the list");
     cr_expect_lt(resident() + 8 * size, before);
+}
+
+/* Lets the process have so many bytes more than it has. */
+static void limit_data(size_t more)
+{
+    char line[128];
+    size_t kib = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, status) != NULL && sscanf(line, "VmData: %zu kB", &kib) != 1)
+        ;
+    fclose(status);
+    const struct rlimit limit = {kib * 1024 + more, RLIM_INFINITY};
+    cr_assert(kib > 0 && setrlimit(RLIMIT_DATA, &limit) == 0);
+}
+
+Test(memory, when_the_system_refuses_small_needs_live_on_the_reserve_and_accounts_refuse)
+{
+#if SANITIZED
+    cr_skip_test("needs allocator: sanitizers bring their own");
+#endif
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    char *pieces[100];
+    sta_memory_configure(1, 0);
+    sta_memory_reserve((size_t)64 << 20);
+    sta_account_init(&account, (size_t)1 << 30, "memory", NULL);
+    limit_data((size_t)4 << 20);
+    cr_expect_null(sta_account_alloc(&account, 1, (size_t)16 << 20, "a test", &err));
+    cr_expect_eq(err.status, STA_ENOMEM);
+    cr_expect(!sta_memory_is_short(), "what input sizes does not open the reserve");
+    for (size_t i = 0; i < STA_COUNT_OF(pieces);
+         i++) /* 60 MB: nearly all of the reserve, so that it cannot be filled */
+        memset(pieces[i] = sta_alloc(600000), 1, 600000);
+    cr_expect(sta_memory_is_short());
+    cr_expect_eq(sta_account_charge(&account, 1, "a test", &err), STA_ENOMEM);
+    cr_expect_eq(sta_account_check(&account, 0, "a test", &err), STA_ENOMEM);
+    cr_expect_str_eq(err.text, "memory for a test: the system has none");
+    for (size_t i = 0; i < STA_COUNT_OF(pieces); i++)
+        free(pieces[i]);
+    cr_expect(!sta_memory_is_short(), "the reserve is filled as soon as there is memory");
+    cr_expect_eq(sta_account_check(&account, 0, "a test", &err), STA_OK);
+    sta_account_fini(&account);
 }
 
 Test(memory, an_arena_takes_over_what_another_holds)
