@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/account.h"
+#include "common/memory.h"
 
 const char *sta_type_name(enum sta_type type)
 {
@@ -58,31 +59,71 @@ void sta_table_count_in(struct sta_table *table, struct sta_account *account)
     table->arena.account = account;
 }
 
+static void free_arrays(const struct sta_table_column *column)
+{
+    sta_free(column->integers);
+    sta_free(column->numbers);
+    sta_free(column->texts);
+    sta_free(column->missing);
+}
+
 void sta_table_fini(struct sta_table *table)
 {
     sta_account_release(table->account, columns_bytes(table));
     for (size_t i = 0; i < table->column_count; i++) {
         free(table->columns[i].name);
-        free(table->columns[i].integers);
-        free(table->columns[i].numbers);
-        free(table->columns[i].texts);
-        free(table->columns[i].missing);
+        if (!table->columns[i].refused)
+            free_arrays(&table->columns[i]);
     }
+    free_arrays(&table->sink);
     free(table->columns);
     free(table->next);
     sta_arena_fini(&table->arena);
     *table = (struct sta_table){0};
 }
 
-/* Whether a column of values may be added; if not, the account has the sticky failure. */
-static bool has_room(const struct sta_table *table)
+/* Zeroed; NULL: refused, and the account has the sticky failure. */
+static void *alloc_values(const struct sta_table *table, size_t size)
 {
-    struct sta_error err = STA_ERROR_INIT;
-    if (sta_account_check(table->account, table->rows * (sizeof(struct sta_text) + 1), "the rows of a table",
-                          &err) == STA_OK)
+    void *values = sta_account_alloc_sticky(table->account, table->rows, size, "the rows of a table");
+    return values != NULL ? memset(values, 0, table->rows * size) : NULL;
+}
+
+static bool alloc_arrays(const struct sta_table *table, struct sta_table_column *column)
+{
+    void *values = NULL;
+    if (column->type == STA_TYPE_INT || column->type == STA_TYPE_BOOL)
+        values = column->integers = alloc_values(table, sizeof *column->integers);
+    else if (column->type == STA_TYPE_FLOAT)
+        values = column->numbers = alloc_values(table, sizeof *column->numbers);
+    else if (column->type != STA_TYPE_NULL)
+        values = column->texts = alloc_values(table, sizeof *column->texts);
+    if (values != NULL || column->type == STA_TYPE_NULL)
+        column->missing = alloc_values(table, sizeof *column->missing);
+    if (column->missing != NULL)
         return true;
-    sta_account_fail(table->account, &err);
+    sta_account_free(table->account, values);
     return false;
+}
+
+/* Arrays that may be written and read, with no meaning, until who makes the table sees the failure. */
+static void share_arrays(struct sta_table *table, struct sta_table_column *column)
+{
+    struct sta_table_column *sink = &table->sink;
+    if (sink->missing == NULL) {
+        sink->integers = sta_alloc_array(table->rows, sizeof *sink->integers);
+        sink->numbers = sta_alloc_array(table->rows, sizeof *sink->numbers);
+        sink->texts = sta_alloc_array(table->rows, sizeof *sink->texts);
+        sink->missing = sta_alloc_array(table->rows, sizeof *sink->missing);
+        memset(sink->missing, 1, table->rows);
+    }
+    const bool integer = column->type == STA_TYPE_INT || column->type == STA_TYPE_BOOL;
+    const bool text = column->type == STA_TYPE_TEXT || column->type == STA_TYPE_LIST;
+    column->integers = integer ? sink->integers : NULL;
+    column->numbers = column->type == STA_TYPE_FLOAT ? sink->numbers : NULL;
+    column->texts = text ? sink->texts : NULL;
+    column->missing = sink->missing;
+    column->refused = true;
 }
 
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
@@ -91,17 +132,10 @@ struct sta_table_column *sta_table_add(struct sta_table *table, const char *name
     STA_GROW(table->columns, table->column_capacity, table->column_count + 1);
     struct sta_table_column *column = &table->columns[table->column_count++];
     *column = (struct sta_table_column){.name = sta_strdup(name), .unit = unit, .type = type};
-    column->refused = table->account != NULL && !has_room(table);
-    if (type == STA_TYPE_INT || type == STA_TYPE_BOOL)
-        column->integers = sta_alloc_array(table->rows, sizeof *column->integers);
-    else if (type == STA_TYPE_FLOAT)
-        column->numbers = sta_alloc_array(table->rows, sizeof *column->numbers);
-    else if (type != STA_TYPE_NULL)
-        column->texts = sta_alloc_array(table->rows, sizeof *column->texts);
-    column->missing = sta_alloc_array(table->rows, sizeof *column->missing);
-    if (!column->refused)
+    if (alloc_arrays(table, column))
         memset(column->missing, 1, table->rows);
-    sta_account_overdraw(table->account, column_bytes(column));
+    else
+        share_arrays(table, column);
     return column;
 }
 

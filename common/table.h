@@ -40,7 +40,8 @@ struct sta_table_column {
         *texts; /* TEXT, LIST; the bytes belong to the table's arena or to what the maker of the table says */
     uint8_t *missing;   /* 1 where there is no value; always there */
     uint64_t too_large; /* of the missing ones: sums that do not fit 64 bits */
-    bool refused;       /* no memory for its values: they are never touched, and the account says so */
+    bool refused; /* no memory for its values, as the account says: its arrays are those that the table's
+                     refused columns share, and of no use */
 };
 
 struct sta_table {
@@ -50,7 +51,8 @@ struct sta_table {
     uint64_t row_count; /* of the whole answer, of which this may be a page */
     char *next;         /* cursor of the next page, or NULL */
     struct sta_arena arena;
-    struct sta_account *account; /* columns and texts are counted in it; NULL: not counted */
+    struct sta_account *account;  /* columns and texts are counted in it; NULL: not counted */
+    struct sta_table_column sink; /* the arrays of refused columns, once there is one */
 };
 
 /** @rows is fixed for all columns that are added. */
