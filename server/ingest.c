@@ -206,6 +206,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
         .accept_rewritten = ingest->accept_rewritten,
         .tables = sta_writer_tables(writer),
         .workers = ingest->workers,
+        .account = ingest->account,
         .progress = &run.progress,
         .batch = take_batch,
         .counters = take_counters,

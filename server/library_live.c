@@ -38,7 +38,7 @@ static struct sta_live *add(struct sta_library *library, const char *id, int64_t
     struct sta_live *live = sta_alloc(sizeof *live);
     *live = (struct sta_live){.references = 1,
                               .since_us = since_us,
-                              .growth = sta_growth_create(),
+                              .growth = sta_growth_create(library->account),
                               .announced_fd = -1,
                               .changed = true,
                               .grown_ns = uv_hrtime(),

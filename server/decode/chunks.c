@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "decode/bytes.h"
 
@@ -13,10 +14,12 @@
 #define LARGE_CHUNK ((size_t)8 << 20)
 #define NO_LIMIT ((uint64_t)INT64_MAX)
 
+static const char WHAT[] = "the text that a trace's file is read into";
+
 void sta_chunk_text_fini(struct sta_chunk_text *chunk)
 {
-    free(chunk->bytes);
-    *chunk = (struct sta_chunk_text){0};
+    sta_account_free(chunk->account, chunk->bytes);
+    *chunk = (struct sta_chunk_text){.account = chunk->account};
 }
 
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
@@ -44,37 +47,47 @@ void sta_chunker_fini(struct sta_chunker *chunker)
 {
     if (chunker->bytes != NULL)
         end_source(chunker, STA_BYTES_CUT);
-    free(chunker->carry);
+    sta_account_free(chunker->account, chunker->carry);
     sta_line_notes_fini(&chunker->long_lines);
 }
 
-static void reserve_space(struct sta_chunk_text *chunk, size_t wanted)
+static int reserve_space(struct sta_chunk_text *chunk, size_t wanted, struct sta_error *err)
 {
     chunk->wanted = wanted;
     if (chunk->capacity >= wanted)
-        return;
-    chunk->bytes = sta_realloc_array(chunk->bytes, wanted + STA_BYTES_PADDING, 1);
+        return STA_OK;
+    char *bytes = sta_account_realloc(chunk->account, chunk->bytes, wanted + STA_BYTES_PADDING, 1, WHAT, err);
+    if (bytes == NULL)
+        return err->status;
+    chunk->bytes = bytes;
     chunk->capacity = wanted;
+    return STA_OK;
 }
 
-static void take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+static int take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)
 {
     if (chunk->capacity > LARGE_CHUNK) /* for one long line, which is past */
         sta_chunk_text_fini(chunk);
-    reserve_space(chunk, chunker->carry_size + CHUNK_BYTES);
+    if (reserve_space(chunk, chunker->carry_size + CHUNK_BYTES, err) != STA_OK)
+        return err->status;
     if (chunker->carry_size > 0)
         memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
     chunk->size = chunker->carry_size;
     chunker->carry_size = 0;
+    return STA_OK;
 }
 
-static void put_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk, size_t from)
+static int put_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk, size_t from,
+                     struct sta_error *err)
 {
     size_t size = chunk->size - from;
-    STA_GROW(chunker->carry, chunker->carry_capacity, size + 1);
+    if (STA_ACCOUNT_GROW(chunker->account, chunker->carry, chunker->carry_capacity, size + 1, WHAT, err) !=
+        STA_OK)
+        return err->status;
     memcpy(chunker->carry, chunk->bytes + from, size);
     chunker->carry_size = size;
     chunk->size = from;
+    return STA_OK;
 }
 
 static void cut_at_limit(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
@@ -135,8 +148,9 @@ static void begin_long_line(struct sta_chunker *chunker, const struct sta_chunk_
     chunker->skipping = true;
 }
 
-/* Leaves whole lines in the chunk.  Return: false when it holds not even one, and more must be read. */
-static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+/* Leaves whole lines in the chunk.  Return: false when it holds not even one and more must be read, or with a
+ * failure. */
+static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)
 {
     if (chunker->skipping && !skip_long_line(chunker, chunk))
         return false;
@@ -144,14 +158,13 @@ static bool cut_at_line_end(struct sta_chunker *chunker, struct sta_chunk_text *
         return true;
     const char *newline = memrchr(chunk->bytes, '\n', chunk->size);
     if (newline != NULL) {
-        put_carry(chunker, chunk, (size_t)(newline + 1 - chunk->bytes));
-        return true;
+        return put_carry(chunker, chunk, (size_t)(newline + 1 - chunk->bytes), err) == STA_OK;
     }
     if (chunk->size > STA_LINE_LIMIT) {
         begin_long_line(chunker, chunk);
         skip_long_line(chunker, chunk);
     } else if (chunk->size == chunk->wanted) {
-        reserve_space(chunk, chunk->wanted * 2);
+        (void)reserve_space(chunk, chunk->wanted * 2, err); /* a refusal is in @err */
     }
     return false;
 }
@@ -200,7 +213,8 @@ static size_t pass_records(struct sta_chunker *chunker, const struct sta_chunk_t
 }
 
 /* Leaves whole records in the chunk.  Return: as cut_at_line_end. */
-static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text *chunk,
+                              struct sta_error *err)
 {
     uint64_t damage = 0;
     size_t whole = pass_records(chunker, chunk, &damage);
@@ -212,10 +226,10 @@ static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text
         chunker->ends_with_line = chunker->withheld == 0;
     } else if (whole == 0) {
         if (chunk->size == chunk->wanted)
-            reserve_space(chunk, chunk->wanted * 2);
+            (void)reserve_space(chunk, chunk->wanted * 2, err); /* a refusal is in @err */
         return false;
-    } else {
-        put_carry(chunker, chunk, whole);
+    } else if (put_carry(chunker, chunk, whole, err) != STA_OK) {
+        return false;
     }
     chunk->size = whole;
     return true;
@@ -237,12 +251,13 @@ static size_t drop_unended(struct sta_chunk_text *chunk)
     return dropped;
 }
 
-static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)
 {
     do
         fill(chunker, chunk);
-    while (!cut_at_line_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
-    if (told_to_stop(chunker))
+    while (!cut_at_line_end(chunker, chunk, err) && err->status == STA_OK && chunker->bytes != NULL &&
+           !told_to_stop(chunker));
+    if (told_to_stop(chunker) || err->status != STA_OK)
         return false;
     if (chunker->passed_limit)
         drop_unended(chunk);
@@ -254,22 +269,25 @@ static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk
     return true;
 }
 
-static bool next_records(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+static bool next_records(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)
 {
     chunk->unended = false;
     chunk->first_line = chunker->next_line;
     chunk->offset = chunker->next_offset;
     do
         fill(chunker, chunk);
-    while (!cut_at_record_end(chunker, chunk) && chunker->bytes != NULL && !told_to_stop(chunker));
-    return !told_to_stop(chunker);
+    while (!cut_at_record_end(chunker, chunk, err) && err->status == STA_OK && chunker->bytes != NULL &&
+           !told_to_stop(chunker));
+    return !told_to_stop(chunker) && err->status == STA_OK;
 }
 
-bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
+bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)
 {
-    take_carry(chunker, chunk);
-    bool more =
-        chunker->framing == STA_FRAMING_LINES ? next_lines(chunker, chunk) : next_records(chunker, chunk);
+    *err = STA_ERROR_INIT;
+    if (take_carry(chunker, chunk, err) != STA_OK)
+        return false;
+    bool more = chunker->framing == STA_FRAMING_LINES ? next_lines(chunker, chunk, err)
+                                                      : next_records(chunker, chunk, err);
     if (more)
         memset(chunk->bytes + chunk->size, 0, STA_BYTES_PADDING);
     return more && chunk->size > 0;

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/account.h"
 #include "common/ledger.h"
 #include "decode/source.h"
 
@@ -26,15 +27,17 @@ struct sta_chunk_text {
     char *bytes; /* whole lines (the last of a source may lack its '\n'), readable STA_BYTES_PADDING past the
                     end */
     size_t size, capacity;
-    size_t wanted;       /* bytes to read up to */
-    uint64_t first_line; /* from 1 */
-    uint64_t offset;     /* in the decompressed source */
-    bool unended;        /* its last line is the source's and has no '\n' */
+    size_t wanted;               /* bytes to read up to */
+    uint64_t first_line;         /* from 1 */
+    uint64_t offset;             /* in the decompressed source */
+    bool unended;                /* its last line is the source's and has no '\n' */
+    struct sta_account *account; /* the bytes are charged to it; NULL: not counted */
 };
 void sta_chunk_text_fini(struct sta_chunk_text *chunk);
 
 struct sta_chunker {
     struct sta_byte_source *bytes; /* NULL once it has ended */
+    struct sta_account *account;   /* what it carries over is charged to it; NULL: not counted */
     enum sta_framing framing;
     char *carry; /* the beginning of a line that the last chunk could not hold */
     size_t carry_size, carry_capacity;
@@ -59,9 +62,10 @@ struct sta_chunker {
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
                       uint64_t offset, uint64_t limit, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);
-/** Fills the chunk with the next lines.  Return: false when there are none left, or it was told to stop.
- * Context: under the source's lock. */
-bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
+/** Fills the chunk with the next lines.  Return: false when there are none left, it was told to stop, or
+ * memory for a long line was refused, which @err says (else its status is 0); then the source cannot be read
+ * on. Context: under the source's lock. */
+bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err);
 /** Takes the unended last line out of the chunk: it is for the next time.  Return: whether lines are left. */
 bool sta_chunker_withhold(struct sta_chunker *chunker, struct sta_chunk_text *chunk);
 

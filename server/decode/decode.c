@@ -124,6 +124,7 @@ static void open_source(struct decode_run *run, struct source_run *source)
                      resume ? ledger->counts.json_bytes : 0, run->request->json_limit,
                      &run->request->progress->cancel);
     source->chunker.framing = run->format->framing;
+    source->chunker.account = run->request->account;
 }
 
 static void add_reading(struct sta_source *ledger, const struct sta_chunker *chunker)
@@ -209,12 +210,17 @@ static void tell_progress(struct decode_run *run, struct source_run *source, siz
 static bool next_chunk(struct decode_run *run, struct source_run *source, void *scanner,
                        struct sta_chunk_text *chunk)
 {
+    struct sta_error err = STA_ERROR_INIT;
     pthread_mutex_lock(&source->lock);
     if (!source->opened)
         open_source(run, source);
     bool more = !source->exhausted;
     if (more) {
-        more = sta_chunker_next(&source->chunker, chunk);
+        more = sta_chunker_next(&source->chunker, chunk, &err);
+        if (err.status != STA_OK) {
+            sta_error_wrap(&err, "cannot read %s", source->file->source->path);
+            fail(run, &err);
+        }
         if (more && chunk->unended && !source->gzip && source->chunker.state == STA_BYTES_END &&
             !run->format->last_is_whole(scanner, chunk))
             more = sta_chunker_withhold(&source->chunker, chunk);
@@ -302,13 +308,25 @@ static struct source_run *next_source(struct decode_run *run, unsigned worker)
     return next < run->request->file_count ? &run->sources[next] : source_to_help(run, worker);
 }
 
+/* What a chunk takes is bounded, but not asked for piece by piece: so no chunk is begun when memory is gone.
+ */
+static bool has_memory(struct decode_run *run)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_account_check(run->request->account, 0, "the text and events of a file", &err) != STA_OK)
+        fail(run, &err);
+    return err.status == STA_OK;
+}
+
 static void worker_main(void *context, unsigned number)
 {
     struct decode_run *run = context;
-    struct worker worker = {.run = run, .number = number};
+    if (!has_memory(run))
+        return;
+    struct worker worker = {.run = run, .number = number, .chunk.account = run->request->account};
     worker.scanner = run->format->create(run->request->tables);
     struct source_run *source = next_source(run, number);
-    while (source != NULL && !must_stop(run)) {
+    while (source != NULL && !must_stop(run) && has_memory(run)) {
         if (next_chunk(run, source, worker.scanner, &worker.chunk))
             scan_chunk(&worker, source);
         else
@@ -345,7 +363,10 @@ static int outcome_of(struct decode_run *run, struct sta_error *err)
 int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err)
 {
     struct decode_run run = {.request = request, .format = sta_trace_format(request->kind), .err = err};
-    run.sources = sta_alloc_array(request->file_count, sizeof *run.sources);
+    run.sources = sta_account_calloc(request->account, request->file_count, sizeof *run.sources,
+                                     "the files of a trace", err);
+    if (run.sources == NULL)
+        return err->status;
     pthread_mutex_init(&run.lock, NULL);
     for (size_t i = 0; i < request->file_count; i++) {
         run.sources[i].file = &request->files[i];
@@ -357,7 +378,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
     for (size_t i = 0; i < request->file_count; i++)
         source_run_fini(&run.sources[i]);
     pthread_mutex_destroy(&run.lock);
-    free(run.sources);
+    sta_account_free(request->account, run.sources);
     return outcome_of(&run, err);
 }
 
@@ -391,9 +412,10 @@ void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text
 {
     struct sta_chunker chunker;
     struct sta_chunk_outcome outcome = {0};
+    struct sta_error err;
     sta_chunker_init(&chunker, sta_memory_source_create(text, size), 1, 0, 0, NULL);
     chunker.framing = decoder->format->framing;
-    while (sta_chunker_next(&chunker, &decoder->chunk))
+    while (sta_chunker_next(&chunker, &decoder->chunk, &err))
         decoder->format->scan(decoder->scanner, &decoder->chunk, source->path, batch, NULL, &outcome);
     sta_ledger_add(&source->counts, &outcome.counts);
     source->counts.json_bytes += chunker.next_offset;

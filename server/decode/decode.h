@@ -137,6 +137,7 @@ struct sta_decode_request {
                               run fails with STA_EOUTDATED */
     struct sta_tables *tables; /* interned into by all workers */
     unsigned workers;
+    struct sta_account *account; /* text that is read is charged to it; NULL: not counted */
     struct sta_decode_progress *progress;
     /**
      * Takes over one batch: the events of one chunk (a few MiB of lines) of one source.  batch->source
@@ -159,7 +160,7 @@ struct sta_decode_request {
  * worker.  Results (ledgers, definitions, events) do not depend on @workers.
  * Context: any thread; starts request->workers threads and joins them.
  * Return: 0, STA_ECANCELLED, STA_EOUTDATED (see accept_rewritten), STA_EIO when a known file cannot be read,
- * STA_EBUSY or STA_ENOMEM when this process lacks something, or what the batch callback returned.
+ * STA_ELIMIT, STA_EBUSY or STA_ENOMEM when this process lacks something, or what the batch callback returned.
  */
 STA_MUSTCHECK int sta_decode_run(const struct sta_decode_request *request, struct sta_error *err);
 

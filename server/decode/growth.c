@@ -30,9 +30,11 @@ struct tail {
     uint64_t inode;
     struct sta_byte_source
         *inflater; /* in the member that begins at `complete` or behind; NULL: none is kept */
+    bool counted;  /* the inflater is, in the account */
 };
 
 struct sta_growth {
+    struct sta_account *account; /* of kept inflaters */
     struct sta_dictionary *paths;
     struct tail *tails; /* by code of the path */
     size_t capacity;
@@ -41,9 +43,10 @@ struct sta_growth {
     char *scratch;
 };
 
-struct sta_growth *sta_growth_create(void)
+struct sta_growth *sta_growth_create(struct sta_account *account)
 {
     struct sta_growth *growth = sta_alloc(sizeof *growth);
+    growth->account = account;
     growth->paths = sta_dictionary_create();
     growth->scratch = sta_alloc(INFLATED_BYTES);
     return growth;
@@ -56,6 +59,9 @@ static void drop_inflater(struct sta_growth *growth, struct tail *tail)
     tail->inflater->close(tail->inflater);
     tail->inflater = NULL;
     growth->inflaters--;
+    if (tail->counted)
+        sta_account_release(growth->account, sta_gzip_source_bytes());
+    tail->counted = false;
 }
 
 void sta_growth_destroy(struct sta_growth *growth)
@@ -189,7 +195,10 @@ static int look_at_gzip(struct sta_growth *growth, int fd, uint64_t size, enum s
         STA_MAX(tail->complete, sta_gzip_source_whole(tail->inflater, framing == STA_FRAMING_LINES));
     if (cancelled)
         return sta_fail(err, STA_ECANCELLED, "cancelled");
-    if (state == STA_BYTES_END || !sta_gzip_source_pause(tail->inflater))
+    const bool keep = state != STA_BYTES_END && sta_gzip_source_pause(tail->inflater);
+    if (keep && !tail->counted)
+        tail->counted = sta_account_try_charge(growth->account, sta_gzip_source_bytes());
+    if (!keep || !tail->counted)
         drop_inflater(growth, tail);
     return STA_OK;
 }

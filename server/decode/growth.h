@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/account.h"
 #include "common/error.h"
 #include "common/ledger.h"
 #include "common/roots.h"
@@ -16,7 +17,9 @@
 
 struct sta_growth; /* what was found out about a trace's files so far, so that only new bytes are looked at */
 
-struct sta_growth *sta_growth_create(void);
+/** @account: must outlive it; inflaters that are kept are charged to it, and none is when it is full.  NULL:
+ * not counted. */
+struct sta_growth *sta_growth_create(struct sta_account *account);
 void sta_growth_destroy(struct sta_growth *growth); /* NULL allowed */
 
 /**

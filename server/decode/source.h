@@ -45,6 +45,7 @@ void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_va
 /* The fillings. */
 struct sta_byte_source *sta_plain_source_create(int fd);
 struct sta_byte_source *sta_gzip_source_create(int fd);
+size_t sta_gzip_source_bytes(void); /* of memory that one takes while it is paused */
 /** Bytes of the file up to the end of the last member that was inflated whole; @lines: of the last one at
  * whose end a line ends too.  0: there was none. */
 uint64_t sta_gzip_source_whole(const struct sta_byte_source *source, bool lines);

@@ -9,6 +9,7 @@
 #include "decode/template_trie.h"
 
 #define NODES 8192
+#define CACHE_LINE 64
 #define CHILDREN 128   /* fragments with constants below one node; other texts become values */
 #define FEW_CHILDREN 3 /* that are tried in turn */
 #define WITH_PREDICTORS 256
@@ -24,8 +25,9 @@ static void forget(struct sta_templates *templates)
 struct sta_templates *sta_templates_create(void)
 {
     struct sta_templates *templates = sta_alloc(sizeof *templates);
-    templates->nodes = aligned_alloc(64, NODES * sizeof *templates->nodes);
-    STA_ASSERT(templates->nodes != NULL);
+    templates->block = sta_alloc((NODES + 1) * sizeof *templates->nodes);
+    templates->nodes = (struct sta_template_node *)(((uintptr_t)templates->block + CACHE_LINE - 1) &
+                                                    ~(uintptr_t)(CACHE_LINE - 1));
     templates->predictors = sta_alloc_array(WITH_PREDICTORS, sizeof *templates->predictors);
     templates->match = sta_template_match_portable;
 #if defined(__x86_64__)
@@ -40,7 +42,7 @@ void sta_templates_destroy(struct sta_templates *templates)
 {
     if (templates == NULL)
         return;
-    free(templates->nodes);
+    free(templates->block);
     free(templates->predictors);
     free(templates);
 }

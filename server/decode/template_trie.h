@@ -57,7 +57,8 @@ struct sta_template_node {
 };
 
 struct sta_templates {
-    struct sta_template_node *nodes; /* the first is the root */
+    void *block;                     /* that the nodes lie in */
+    struct sta_template_node *nodes; /* at the start of a cache line; the first is the root */
     struct sta_template_node *(*predictors)[STA_TEMPLATE_PREDICTORS];
     size_t count, predictor_count;
     const char *(*match)(struct sta_template_node *root, const char *at, struct sta_record *record);

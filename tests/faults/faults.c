@@ -139,7 +139,7 @@ static int step_ingest(struct scene *scene, struct sta_error *err)
 
 static int step_follow(struct scene *scene, struct sta_error *err)
 {
-    scene->growth = sta_growth_create();
+    scene->growth = sta_growth_create(NULL);
     int status = ingest(scene, 2, err);
     sta_growth_destroy(scene->growth);
     scene->growth = NULL;

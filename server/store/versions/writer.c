@@ -63,7 +63,9 @@ static void copy_sources(struct sta_writer *writer, const struct sta_snapshot *b
 static void index_path(struct sta_writer *writer, const char *path, uint32_t number)
 {
     const uint32_t code = sta_dictionary_intern(writer->paths, path, strlen(path));
+    const size_t before = writer->path_capacity;
     STA_GROW(writer->number_of_path, writer->path_capacity, (size_t)code + 1);
+    sta_account_overdraw(writer->account, (writer->path_capacity - before) * sizeof *writer->number_of_path);
     writer->number_of_path[code] = number;
 }
 
@@ -467,6 +469,7 @@ void sta_writer_end(struct sta_writer *writer)
     free(writer->made);
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_dictionary_destroy(writer->paths);
+    sta_account_release(writer->account, writer->path_capacity * sizeof *writer->number_of_path);
     free(writer->number_of_path);
     sta_manifest_fini(&writer->manifest);
     sta_tables_destroy(writer->tables);

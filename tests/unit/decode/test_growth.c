@@ -42,7 +42,7 @@ static unsigned char *pack(const char *text, size_t size, size_t *packed)
 
 Test(growth, lines_are_complete_up_to_the_last_end, .init = make_folder, .fini = remove_folder)
 {
-    struct sta_growth *growth = sta_growth_create();
+    struct sta_growth *growth = sta_growth_create(NULL);
     struct sta_buffer text = make_lines(0, 3);
     size_t whole = text.size;
     write_file("a.pfw", text.data, whole, "w");
@@ -65,7 +65,7 @@ Test(growth, lines_are_complete_up_to_the_last_end, .init = make_folder, .fini =
 
 Test(growth, members_are_complete_when_they_end, .init = make_folder, .fini = remove_folder)
 {
-    struct sta_growth *growth = sta_growth_create();
+    struct sta_growth *growth = sta_growth_create(NULL);
     struct sta_buffer text = make_lines(0, 400);
     size_t size;
     unsigned char *member = pack(text.data, text.size, &size);
@@ -99,7 +99,7 @@ Test(growth, members_are_complete_when_they_end, .init = make_folder, .fini = re
 Test(growth, many_members_are_open_at_once, .init = make_folder, .fini = remove_folder)
 {
     enum { FILES = 300 };
-    struct sta_growth *growth = sta_growth_create();
+    struct sta_growth *growth = sta_growth_create(NULL);
     struct sta_buffer text = make_lines(0, 40);
     size_t size;
     unsigned char *member = pack(text.data, text.size, &size);
@@ -118,7 +118,7 @@ Test(growth, many_members_are_open_at_once, .init = make_folder, .fini = remove_
 
 Test(growth, a_damaged_or_replaced_file_is_looked_at_anew, .init = make_folder, .fini = remove_folder)
 {
-    struct sta_growth *growth = sta_growth_create();
+    struct sta_growth *growth = sta_growth_create(NULL);
     struct sta_buffer text = make_lines(0, 100);
     size_t size;
     unsigned char *member = pack(text.data, text.size, &size);
@@ -144,7 +144,7 @@ Test(growth, records_are_complete_when_their_payload_is, .init = make_folder, .f
 {
     static const char record[] = {0, 0, 0, 0, 0, 0, 0, 3, 'a', 'b', 'c'};
     static const char damage[] = {1, 0, 0, 0, 0, 0, 0, 3, 'a', 'b', 'c'};
-    struct sta_growth *growth = sta_growth_create();
+    struct sta_growth *growth = sta_growth_create(NULL);
     write_file("a", record, sizeof record, "a");
     write_file("a", record, 9, "a");
     cr_assert_eq(look(growth, "a", STA_TRACE_DASF, NULL), sizeof record);
