@@ -143,7 +143,7 @@ static int compare(struct sta_view *view, const struct sta_budget *budget, const
     comparison.keys = key_columns(tables[0]);
     int status = find_baseline(view, &comparison.baseline, err);
     if (status == STA_OK)
-        status = sta_compare_tables(&comparison, budget->memory, table, err);
+        status = sta_compare_tables(&comparison, budget, table, err);
     free(tables);
     return status;
 }

@@ -11,6 +11,8 @@
 
 #include "common/buffer.h"
 
+static const char WHAT[] = "a comparison of runs";
+
 #define NO_ROW UINT32_MAX
 #define CELL_BYTES 17 /* of a value of any type, and whether it is missing */
 
@@ -76,12 +78,15 @@ static int compare_groups(const void *left, const void *right)
     return compare_places(((const struct group *)left)->first, ((const struct group *)right)->first);
 }
 
-static struct row *sorted_rows(const struct sta_comparison *asked, size_t *count)
+static struct row *sorted_rows(const struct sta_comparison *asked, struct sta_account *account, size_t *count,
+                               struct sta_error *err)
 {
     *count = 0;
     for (size_t run = 0; run < asked->count; run++)
         *count += asked->tables[run]->rows;
-    struct row *rows = sta_alloc_array(*count + 1, sizeof *rows), *at = rows;
+    struct row *rows = sta_account_alloc(account, *count + 1, sizeof *rows, WHAT, err), *at = rows;
+    if (rows == NULL)
+        return NULL;
     for (uint32_t run = 0; run < asked->count; run++)
         for (uint32_t number = 0; number < asked->tables[run]->rows; number++)
             *at++ = (struct row){run, number};
@@ -90,13 +95,20 @@ static struct row *sorted_rows(const struct sta_comparison *asked, size_t *count
 }
 
 /* A run may have a key once: a second row of it starts a group of its own. */
-static void find_groups(struct compared *compared)
+static int find_groups(struct compared *compared, struct sta_account *account, struct sta_error *err)
 {
     const struct sta_comparison *asked = compared->asked;
     size_t count;
-    struct row *rows = sorted_rows(asked, &count);
-    compared->groups = sta_alloc_array(count + 1, sizeof *compared->groups);
-    compared->places = sta_alloc_array((count + 1) * asked->count, sizeof *compared->places);
+    struct row *rows = sorted_rows(asked, account, &count, err);
+    if (rows != NULL)
+        compared->groups = sta_account_alloc(account, count + 1, sizeof *compared->groups, WHAT, err);
+    if (compared->groups != NULL)
+        compared->places =
+            sta_account_alloc(account, (count + 1) * asked->count, sizeof *compared->places, WHAT, err);
+    if (compared->places == NULL) {
+        sta_account_free(account, rows);
+        return err->status;
+    }
     memset(compared->places, 0xff, (count + 1) * asked->count * sizeof *compared->places);
     struct group *group = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -108,9 +120,10 @@ static void find_groups(struct compared *compared)
         }
         group->of_run[rows[i].run] = rows[i].number;
     }
-    free(rows);
+    sta_account_free(account, rows);
     if (asked->in_order)
         qsort(compared->groups, compared->group_count, sizeof *compared->groups, compare_groups);
+    return STA_OK;
 }
 
 /* ---- columns */
@@ -257,22 +270,24 @@ static void fill(const struct compared *compared, struct sta_table *table)
             put_comparison(asked, table, c);
 }
 
-int sta_compare_tables(const struct sta_comparison *asked, size_t memory, struct sta_table *table,
-                       struct sta_error *err)
+int sta_compare_tables(const struct sta_comparison *asked, const struct sta_budget *budget,
+                       struct sta_table *table, struct sta_error *err)
 {
+    const double memory = (double)budget->memory;
     double cells = 0;
     for (size_t run = 0; run < asked->count; run++)
         cells += (double)asked->tables[run]->rows * (double)asked->tables[run]->column_count;
-    if (cells * 4 * (double)asked->count * CELL_BYTES > (double)memory)
+    if (cells * 4 * (double)asked->count * CELL_BYTES > memory)
         return sta_fail(
             err, STA_ELIMIT,
             "The comparison would take %.0f MB, more than %.0f MB (setting query_memory); narrow it by "
             "a filter, or compare a query",
-            cells * 4 * (double)asked->count * CELL_BYTES / 1e6, (double)memory / 1e6);
+            cells * 4 * (double)asked->count * CELL_BYTES / 1e6, memory / 1e6);
     struct compared compared = {.asked = asked};
-    find_groups(&compared);
-    fill(&compared, table);
-    free(compared.groups);
-    free(compared.places);
-    return STA_OK;
+    int rc = find_groups(&compared, budget->account, err);
+    if (rc == STA_OK)
+        fill(&compared, table);
+    sta_account_free(budget->account, compared.groups);
+    sta_account_free(budget->account, compared.places);
+    return rc;
 }

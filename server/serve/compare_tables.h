@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "analyse/analyse.h"
 #include "common/error.h"
 #include "common/table.h"
 
@@ -21,9 +22,10 @@ struct sta_comparison {
  * A row for every combination of keys that occurs in any run, and run: missing where the run has no such row.
  * Columns: the keys, `trace`, those of the tables, and for each numeric one x also x_baseline, x_delta = x -
  * baseline and x_ratio = x / baseline.
- * @memory: bytes that the table may take.  Return: 0 or STA_ELIMIT.  The texts stay where they are.
+ * @budget: what the table may take.  Return: 0; STA_ELIMIT, STA_EBUSY, STA_ENOMEM.  The texts stay where they
+ * are.
  */
-STA_MUSTCHECK int sta_compare_tables(const struct sta_comparison *comparison, size_t memory,
+STA_MUSTCHECK int sta_compare_tables(const struct sta_comparison *comparison, const struct sta_budget *budget,
                                      struct sta_table *compared, struct sta_error *err);
 
 #endif

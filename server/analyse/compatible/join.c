@@ -199,8 +199,12 @@ static int put_quantiles(struct sta_join *join, const struct sta_join_layer *lay
                          struct sta_error *err)
 {
     struct sta_buffer text;
-    size_t *start = sta_alloc_array(rows + 1, sizeof *start);
+    struct sta_account *account = join->table->account;
+    size_t *start = sta_account_alloc(account, rows + 1, sizeof *start, "the quantiles of a table", err);
+    if (start == NULL)
+        return err->status;
     sta_buffer_init(&text);
+    text.account = account;
     for (size_t row = 0; row < rows; row++) {
         const double *numbers = cells + row * STA_QUANTILE_NUMBERS;
         start[row] = text.size;
@@ -227,7 +231,7 @@ static int put_quantiles(struct sta_join *join, const struct sta_join_layer *lay
         column->missing[row_in(join, layer, row)] = 0;
     }
     sta_buffer_fini(&text);
-    free(start);
+    sta_account_free(account, start);
     return rc;
 }
 

@@ -90,14 +90,19 @@ static uint8_t kind_of_cat(struct sta_text cat)
     return length == 5 && strncasecmp(cat.bytes, "stdio", 5) == 0 ? 2 : 0;
 }
 
-static void know_names(struct pass *pass)
+static int know_names(struct pass *pass, struct sta_error *err)
 {
+    static const char what[] = "the access patterns of a run";
+    struct sta_account *account = pass->access->account;
     const struct sta_tables *tables = sta_snapshot_tables(pass->run->question.snapshot);
     const struct sta_dictionary *names = sta_tables_names(tables), *cats = sta_tables_cats(tables);
     pass->names = sta_dictionary_count(names);
     pass->cats = sta_dictionary_count(cats);
-    pass->op_of_name = sta_alloc_array((size_t)pass->names + 1, 1);
-    pass->of_cat = sta_alloc_array((size_t)pass->cats + 1, 1);
+    pass->op_of_name = sta_account_alloc(account, (size_t)pass->names + 1, 1, what, err);
+    if (pass->op_of_name != NULL)
+        pass->of_cat = sta_account_alloc(account, (size_t)pass->cats + 1, 1, what, err);
+    if (pass->of_cat == NULL)
+        return err->status;
     for (uint32_t n = 0; n < pass->names; n++)
         pass->op_of_name[n] = (uint8_t)op_of(sta_dictionary_text(names, n));
     for (uint32_t c = 0; c < pass->cats; c++)
@@ -108,6 +113,7 @@ static void know_names(struct pass *pass)
             sta_schema_find(schema, (struct sta_text){arg_names[a], (uint32_t)strlen(arg_names[a])});
         pass->args[a] = column >= 0 ? (uint32_t)column : NO_COLUMN;
     }
+    return STA_OK;
 }
 
 /* ---- rows */
@@ -402,8 +408,9 @@ static int run_pass(struct pass *pass, struct sta_error *err)
 static int measure(struct pass *pass, struct sta_error *err)
 {
     struct sta_access *access = pass->access;
-    know_names(pass);
-    int rc = sta_access_walk_create(pass->phases, access, pass->run, &pass->walk, err);
+    int rc = know_names(pass, err);
+    if (rc == STA_OK)
+        rc = sta_access_walk_create(pass->phases, access, pass->run, &pass->walk, err);
     if (rc == STA_OK)
         rc = open_intervals(pass, err);
     if (rc == STA_OK)
@@ -414,8 +421,8 @@ static int measure(struct pass *pass, struct sta_error *err)
         rc = sta_access_walk_finish(pass->walk, access, err);
     sta_access_walk_destroy(pass->walk);
     sta_account_free(access->account, pass->open);
-    free(pass->op_of_name);
-    free(pass->of_cat);
+    sta_account_free(access->account, pass->op_of_name);
+    sta_account_free(access->account, pass->of_cat);
     return rc;
 }
 

@@ -84,28 +84,34 @@ static bool has_form(struct sta_text text, const struct word *word)
 }
 
 static uint16_t *bits_of(const struct sta_dictionary *texts, const struct word *words, size_t word_count,
-                         uint32_t *count)
+                         uint32_t *count, struct sta_account *account, struct sta_error *err)
 {
     *count = sta_dictionary_count(texts);
-    uint16_t *bits = sta_alloc_array((size_t)*count + 1, sizeof *bits);
-    for (uint32_t code = 0; code < *count; code++)
+    uint16_t *bits =
+        sta_account_calloc(account, (size_t)*count + 1, sizeof *bits, "the roles of functions", err);
+    for (uint32_t code = 0; bits != NULL && code < *count; code++)
         for (size_t w = 0; w < word_count; w++)
             if (has_form(sta_dictionary_text(texts, code), &words[w]))
                 bits[code] |= words[w].bits;
     return bits;
 }
 
-void sta_role_classes_init(struct sta_role_classes *classes, const struct sta_tables *tables)
+int sta_role_classes_init(struct sta_role_classes *classes, const struct sta_tables *tables,
+                          struct sta_account *account, struct sta_error *err)
 {
-    classes->of_name =
-        bits_of(sta_tables_names(tables), name_words, STA_COUNT_OF(name_words), &classes->names);
-    classes->of_cat = bits_of(sta_tables_cats(tables), cat_words, STA_COUNT_OF(cat_words), &classes->cats);
+    *classes = (struct sta_role_classes){.account = account};
+    classes->of_name = bits_of(sta_tables_names(tables), name_words, STA_COUNT_OF(name_words),
+                               &classes->names, account, err);
+    if (classes->of_name != NULL)
+        classes->of_cat = bits_of(sta_tables_cats(tables), cat_words, STA_COUNT_OF(cat_words), &classes->cats,
+                                  account, err);
+    return classes->of_cat != NULL ? STA_OK : err->status;
 }
 
 void sta_role_classes_fini(struct sta_role_classes *classes)
 {
-    free(classes->of_name);
-    free(classes->of_cat);
+    sta_account_free(classes->account, classes->of_name);
+    sta_account_free(classes->account, classes->of_cat);
     *classes = (struct sta_role_classes){0};
 }
 

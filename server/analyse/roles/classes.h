@@ -12,8 +12,11 @@ struct sta_role_classes {
     uint16_t *of_name; /* by code: bits */
     uint16_t *of_cat;  /* by code: bits */
     uint32_t names, cats;
+    struct sta_account *account;
 };
-void sta_role_classes_init(struct sta_role_classes *classes, const struct sta_tables *tables);
+/** Fini also after a failure.  Return: 0; STA_ELIMIT, STA_EBUSY, STA_ENOMEM of the account. */
+STA_MUSTCHECK int sta_role_classes_init(struct sta_role_classes *classes, const struct sta_tables *tables,
+                                        struct sta_account *account, struct sta_error *err);
 void sta_role_classes_fini(struct sta_role_classes *classes);
 /** Of an event: an enum sta_event_role, STA_EVENT_READ_INDEX or STA_EVENT_NO_ROLE.  Codes may be STA_NO_CODE.
  * *fork: it forked a process. */

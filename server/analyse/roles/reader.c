@@ -257,8 +257,9 @@ int sta_roles_find(struct sta_snapshot *snapshot, const struct sta_presets *pres
                             .ret_column = find_ret(columns),
                             .ticks_per_us = sta_snapshot_info(snapshot)->ticks_per_us,
                             .account = budget->account};
-    sta_role_classes_init(&finder.classes, sta_snapshot_tables(snapshot));
     rc = found_set_init(set, &finder, sta_budget_workers(budget), err);
+    if (rc == STA_OK)
+        rc = sta_role_classes_init(&finder.classes, sta_snapshot_tables(snapshot), budget->account, err);
     finder.found = set->of_worker;
     const struct sta_accumulator accumulator = {&finder, take_rows};
     const struct sta_scan scan = {.columns = columns,
