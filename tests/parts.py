@@ -144,8 +144,9 @@ def part_openapi(builds, count):
 
 
 def part_robustness(builds, count):
-    """kill -9, full disk, two daemons, hostile and heavy queries"""
+    """kill -9, full disk, two daemons, hostile and heavy queries, no memory"""
     program(builds, "asan", HERE / "robustness/run", count)
+    program(builds, "release", HERE / "robustness/address_space.py", count)  # a sanitizer would not survive it
 
 
 def part_cluster(builds, count):
@@ -155,7 +156,7 @@ def part_cluster(builds, count):
 
 def part_browser(builds, count):
     """the page in a real browser"""
-    program(builds, "asan", HERE / "browser/run", count)
+    program(builds, "release", HERE / "browser/run", count)
 
 
 def part_tidy(builds, count):

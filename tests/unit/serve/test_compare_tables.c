@@ -43,7 +43,8 @@ static char *compare(const struct line *a, size_t rows_a, const struct line *b, 
     asked.labels = labels;
     asked.count = 2;
     asked.keys = 1;
-    cr_assert_eq(sta_compare_tables(&asked, 1 << 20, &table, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_compare_tables(&asked, &(struct sta_budget){.memory = 1 << 20}, &table, &err), STA_OK,
+                 "%s", err.text);
     sta_buffer_init(&out);
     sta_put_table_begin(&out, STA_FORMAT_CSV, &table);
     sta_put_table_rows(&out, STA_FORMAT_CSV, &table, true);
@@ -110,7 +111,7 @@ Test(compare_tables, what_does_not_fit_the_memory_is_refused)
     make_table(&one, a, 1);
     const struct sta_table *tables[] = {&one, &one};
     struct sta_comparison asked = {tables, labels, 2, 0, 1, false};
-    cr_expect_eq(sta_compare_tables(&asked, 100, &table, &err), STA_ELIMIT);
+    cr_expect_eq(sta_compare_tables(&asked, &(struct sta_budget){.memory = 100}, &table, &err), STA_ELIMIT);
     cr_expect_not_null(strstr(err.text, "query_memory"));
     sta_table_fini(&one);
 }
