@@ -129,10 +129,15 @@ static bool process_fits(const struct sta_account *account, size_t bytes, bool f
 
 /* ---- charging */
 
-static bool reclaim(struct sta_account *account, size_t bytes)
+/* Makes place in @at for what is charged to @account, which is @at or below it. */
+static bool reclaim(struct sta_account *at, const struct sta_account *account, size_t bytes)
 {
-    return bytes <= account->limit && account->reclaim != NULL &&
-           account->reclaim(account->reclaim_context, bytes);
+    bool yields = false;
+    if (bytes > at->limit || at->reclaim == NULL)
+        return false;
+    for (; account != NULL && account != at; account = account->parent)
+        yields |= account->yields;
+    return at->reclaim(at->reclaim_context, bytes, yields);
 }
 
 /* Refused by the limit of @at, whether or not @account could hold the bytes if nobody else held any. */
@@ -155,7 +160,7 @@ static int refuse_when_short(struct sta_account *account, const char *what, stru
 {
     bool is_short = sta_memory_is_short();
     for (struct sta_account *at = account; is_short && at != NULL; at = at->parent)
-        while (is_short && reclaim(at, LARGE))
+        while (is_short && reclaim(at, account, LARGE))
             is_short = sta_memory_is_short();
     return is_short ? sta_fail(err, STA_ENOMEM, "memory for %s: the system has none", what) : STA_OK;
 }
@@ -166,7 +171,7 @@ int sta_account_charge(struct sta_account *account, size_t bytes, const char *wh
         return err->status;
     for (struct sta_account *at = account; at != NULL; at = at->parent) {
         bool taken = process_fits(at, bytes, false) && take(at, bytes);
-        while (!taken && reclaim(at, bytes))
+        while (!taken && reclaim(at, account, bytes))
             taken = process_fits(at, bytes, true) && take(at, bytes);
         if (taken)
             continue;
@@ -233,7 +238,7 @@ int sta_account_check(struct sta_account *account, size_t bytes, const char *wha
         if (failed != STA_OK)
             return failed;
         bool fine = fits(at, bytes) && process_fits(at, bytes, false);
-        while (!fine && reclaim(at, bytes))
+        while (!fine && reclaim(at, account, bytes))
             fine = fits(at, bytes) && process_fits(at, bytes, true);
         if (!fine)
             return refuse(account, at, bytes, what, err);
@@ -256,7 +261,7 @@ static void *alloc_reclaiming(struct sta_account *account, size_t bytes)
 {
     void *memory = sta_try_alloc(bytes);
     for (struct sta_account *at = account; memory == NULL && at != NULL; at = at->parent)
-        while (memory == NULL && reclaim(at, bytes))
+        while (memory == NULL && reclaim(at, account, bytes))
             memory = sta_try_alloc(bytes);
     return memory;
 }

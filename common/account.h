@@ -31,11 +31,12 @@ struct sta_account {
     struct sta_account *parent;
     _Atomic size_t used, peak; /* bytes */
     bool is_part;              /* of what the parent holds: not one of its children */
+    bool yields;               /* of work for later: no other gives way to it */
     _Atomic unsigned children; /* accounts below this one that are open, of requests and jobs */
     /** Called before a charge is refused: frees about @bytes of what can be made again, such as cached
-     * columns. Return: whether anything was freed.  Context: the thread that charges; must not charge itself.
-     */
-    bool (*reclaim)(void *context, size_t bytes);
+     * columns; unless the charge is of work that @yields, also what such work holds, which it ends.  Return:
+     * whether anything was freed.  Context: the thread that charges; must not charge itself. */
+    bool (*reclaim)(void *context, size_t bytes, bool yields);
     void *reclaim_context;
     /* Bytes that the process may hold beyond the limit without their being counted (stacks, code, what the
      * allocator keeps).  Past limit and margin charges and checks are refused whatever is counted.  0: what

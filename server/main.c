@@ -31,6 +31,8 @@
 #define REST_MS 1000 /* between two looks at what lies with the allocator */
 /* Processor time: so much between two trims may have freed enough, and less in REST_MS is rest. */
 #define WORK_NS UINT64_C(100000000)
+#define GIVE_WAY_MS 500 /* what is cancelled ends within a fifth of that */
+#define POLL_MS 2
 #define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
@@ -206,9 +208,26 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
     return sta_server_start(&options, &daemon->server, err);
 }
 
+/* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
+ * Not under the lock while it waits: what ends may want it. */
+static bool end_prepared(struct daemon *daemon)
+{
+    size_t left = 0, first = 0;
+    for (unsigned ms = 0; ms <= GIVE_WAY_MS; ms += POLL_MS) {
+        uv_mutex_lock(&daemon->caches_lock);
+        left = daemon->caches_open ? sta_server_cancel_prepared(daemon->server) : 0;
+        uv_mutex_unlock(&daemon->caches_lock);
+        first = ms == 0 ? left : first;
+        if (left == 0)
+            break;
+        uv_sleep(POLL_MS);
+    }
+    return first > 0 && left == 0;
+}
+
 /* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
  * allocator goes first. */
-static bool reserve_space(void *context, size_t bytes)
+static bool reserve_space(void *context, size_t bytes, bool yields)
 {
     struct daemon *daemon = context;
     if (sta_memory_trim(daemon->memory.limit))
@@ -220,7 +239,7 @@ static bool reserve_space(void *context, size_t bytes)
     if (daemon->caches_open && freed < bytes)
         freed += sta_store_shrink(daemon->store, bytes - freed);
     uv_mutex_unlock(&daemon->caches_lock);
-    return freed > 0;
+    return freed > 0 || (!yields && end_prepared(daemon));
 }
 
 static void open_caches(struct daemon *daemon, bool open)

@@ -290,6 +290,20 @@ void sta_answers_cancel(struct sta_answers *answers)
     uv_mutex_unlock(&answers->lock);
 }
 
+size_t sta_answers_cancel_prepared(struct sta_answers *answers)
+{
+    size_t count = 0;
+    uv_mutex_lock(&answers->lock);
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct sta_flight *flight = answers->buckets[i]; flight; flight = flight->chain)
+            if (flight->content == NULL && flight->waiters == NULL && flight->wanted_anyway) {
+                atomic_store(&flight->cancel, true);
+                count++;
+            }
+    uv_mutex_unlock(&answers->lock);
+    return count;
+}
+
 struct sta_answers_figures sta_answers_figures(struct sta_answers *answers)
 {
     uv_mutex_lock(&answers->lock);

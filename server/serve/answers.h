@@ -52,6 +52,10 @@ bool sta_waiter_leave(struct sta_answers *answers, struct sta_waiter *waiter);
 /** Cancels every flight. */
 void sta_answers_cancel(struct sta_answers *answers);
 
+/** Cancels every flight that nobody waits for: an answer that is made for later gives way.  Return: how many
+ * of them have not ended yet. */
+size_t sta_answers_cancel_prepared(struct sta_answers *answers);
+
 struct sta_answers_figures {
     uint64_t limit, bytes, entries, hits, misses, joins, dropped;
 };

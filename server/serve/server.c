@@ -218,6 +218,11 @@ size_t sta_server_shrink(struct sta_server *server, size_t bytes)
     return freed < bytes ? freed + sta_timelines_shrink(server->timelines, bytes - freed) : freed;
 }
 
+size_t sta_server_cancel_prepared(struct sta_server *server)
+{
+    return sta_answers_cancel_prepared(server->answers);
+}
+
 bool sta_server_is_busy(const struct sta_server *server)
 {
     struct sta_workers *const all[] = {server->questions, server->prepared, server->background};

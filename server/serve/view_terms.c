@@ -15,6 +15,7 @@ struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *can
     const struct sta_server_options *options = &view->server->options;
     STA_ASSERT(view->account.setting == NULL);
     sta_account_init(&view->account, options->query_memory, "query_memory", options->account);
+    view->account.yields = view->prepared || view->kind->background;
     return (struct sta_budget){
         .workers = options->workers,
         .memory = options->query_memory,

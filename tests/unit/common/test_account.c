@@ -44,7 +44,7 @@ struct cache {
     size_t holds;
 };
 
-static bool drop_half(void *context, size_t bytes)
+static bool drop_half(void *context, size_t bytes, bool yields)
 {
     struct cache *cache = context;
     size_t dropped = (cache->holds + 1) / 2;
@@ -68,6 +68,38 @@ Test(account, what_can_be_made_again_makes_room_first)
     cr_assert_neq(cache.holds, 0, "nothing is dropped for what can never fit");
     sta_account_release(&account, 700 + cache.holds);
     sta_account_fini(&account);
+}
+
+static bool note_who_yields(void *context, size_t bytes, bool yields)
+{
+    *(int *)context = yields;
+    return false;
+}
+
+Test(account, who_makes_room_knows_whether_it_is_for_work_that_yields)
+{
+    struct sta_account all, later, now, part;
+    struct sta_error err = STA_ERROR_INIT;
+    int yielded = -1;
+    sta_account_init(&all, 1000, "memory", NULL);
+    all.reclaim = note_who_yields;
+    all.reclaim_context = &yielded;
+    sta_account_init(&later, 5000, "query_memory", &all);
+    sta_account_init(&now, 5000, "query_memory", &all);
+    later.yields = true;
+    sta_account_init_part(&part, &later);
+    sta_account_overdraw(&all, 800);
+    cr_assert_neq(sta_account_charge(&now, 300, "rows", &err), STA_OK);
+    cr_expect_eq(yielded, 0);
+    cr_assert_neq(sta_account_charge(&part, 300, "rows", &err), STA_OK);
+    cr_expect_eq(yielded, 1, "what lies below an account yields with it");
+    cr_assert_neq(sta_account_check(&now, 300, "rows", &err), STA_OK);
+    cr_expect_eq(yielded, 0);
+    sta_account_release(&all, 800);
+    sta_account_fini(&part);
+    sta_account_fini(&now);
+    sta_account_fini(&later);
+    sta_account_fini(&all);
 }
 
 Test(account, what_grows_in_small_steps_is_found_out_by_the_check)

@@ -55,6 +55,28 @@ Test(answers, what_was_computed_is_found)
     sta_answers_destroy(answers);
 }
 
+Test(answers, what_is_prepared_gives_way_but_not_what_somebody_waits_for)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    struct sta_error cancelled = {.status = STA_ECANCELLED};
+    struct guest guest = {.waiter.done = on_done}, joined = {.waiter.done = on_done};
+    struct sta_flight *asked = sta_answers_join(answers, "a", 1, &guest.waiter);
+    struct sta_flight *prepared = sta_answers_join(answers, "p", 1, NULL);
+    struct sta_flight *wanted = sta_answers_join(answers, "w", 1, NULL);
+    cr_assert(asked != NULL && prepared != NULL && wanted != NULL);
+    cr_assert_null(sta_answers_join(answers, "w", 1, &joined.waiter), "who asks meanwhile waits for it");
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 1);
+    cr_expect(atomic_load(sta_flight_cancel(prepared)));
+    cr_expect(!atomic_load(sta_flight_cancel(asked)) && !atomic_load(sta_flight_cancel(wanted)));
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 1, "it has not ended yet");
+    sta_flight_land(prepared, NULL, &cancelled);
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 0);
+    sta_flight_land(asked, make_content(10), NULL);
+    sta_flight_land(wanted, make_content(10), NULL);
+    cr_expect(guest.served == 1 && joined.served == 1);
+    sta_answers_destroy(answers);
+}
+
 Test(answers, all_who_ask_at_once_share_one_flight)
 {
     struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
