@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The parts of the test run; tests/run installs what they need and starts this.
 
-To add one: a function `part_NAME(builds, count)` below; its place in this file is its place in the run, its docstring what --list says. It uses
+To add one: a function `part_NAME(builds, count)` below; its place in this file is its place in the run (long ones
+first, so that none is left over at the end), its docstring what --list says. It uses
 the build "asan", unless BUILD_OF names another. Parts run side by side, as many as there are processors and one more, since many wait; what each
 says is printed in one piece when it ends. Each counts what passed, failed and was skipped (Count in running.py). The runners of other folders
 (golden, api, openapi, browser, robustness) are programs that end in a line `N passed, N failed[, N skipped]` and name each skip,
@@ -111,36 +112,16 @@ def part_unit(builds, count):
     meson_tests(builds, "asan", ["unit"], count)
 
 
-def part_replay(builds, count):
-    """every input of the fuzz targets, replayed"""
-    meson_tests(builds, "asan", ["fuzz"], count)
-
-
-def part_faults(builds, count):
-    """every file call and allocation of ingest, publish, read and delete fails once"""
-    meson_tests(builds, "asan", ["faults"], count)
-
-
-def part_golden(builds, count):
-    """given and generated traces through the daemon, against known results"""
-    program(builds, "asan", HERE / "golden/run", count)
-
-
-def part_random(builds, count):
-    """random queries, overlaps and record files, against the oracles"""
-    program(builds, "asan", HERE / "random/run", count)
-    program(builds, "asan", HERE / "random/dasf", count)
-    program(builds, "asan", HERE / "random/findings", count)
-
-
 def part_api(builds, count):
     """the HTTP interface of the real daemon"""
     program(builds, "asan", HERE / "api/run.py", count)
 
 
-def part_openapi(builds, count):
-    """every route and method against the OpenAPI document; OPENAPI_SECONDS says how long"""
-    program(builds, "asan", HERE / "openapi/run", count)
+def part_tsan(builds, count):
+    """unit tests and a short run of the interface under TSan"""
+    fixed = ["setarch", "-R"] if shutil.which("setarch") else []  # TSan wants addresses that are not randomised much
+    meson_tests(builds, "tsan", ["unit"], count, wrapper=fixed)
+    program(builds, "tsan", HERE / "api/run.py", count, arguments=["--smoke"], wrapper=fixed)
 
 
 def part_robustness(builds, count):
@@ -149,14 +130,14 @@ def part_robustness(builds, count):
     program(builds, "release", HERE / "robustness/address_space.py", count)  # a sanitizer would not survive it
 
 
-def part_cluster(builds, count):
-    """a daemon of several MPI ranks against the single one"""
-    program(builds, "asan", HERE / "cluster/run", count)
-
-
 def part_browser(builds, count):
     """the page in a real browser"""
     program(builds, "release", HERE / "browser/run", count)
+
+
+def part_cluster(builds, count):
+    """a daemon of several MPI ranks against the single one"""
+    program(builds, "asan", HERE / "cluster/run", count)
 
 
 def part_tidy(builds, count):
@@ -175,6 +156,28 @@ def part_tidy(builds, count):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = sorted({finding for some in pool.map(findings, sources) for finding in some})
     count.check(not found, "\n".join(["tidy:", *found]))
+
+
+def part_random(builds, count):
+    """random queries, overlaps and record files, against the oracles"""
+    program(builds, "asan", HERE / "random/run", count)
+    program(builds, "asan", HERE / "random/dasf", count)
+    program(builds, "asan", HERE / "random/findings", count)
+
+
+def part_faults(builds, count):
+    """every file call and allocation of ingest, publish, read and delete fails once"""
+    meson_tests(builds, "asan", ["faults"], count)
+
+
+def part_golden(builds, count):
+    """given and generated traces through the daemon, against known results"""
+    program(builds, "asan", HERE / "golden/run", count)
+
+
+def part_openapi(builds, count):
+    """every route and method against the OpenAPI document; OPENAPI_SECONDS says how long"""
+    program(builds, "asan", HERE / "openapi/run", count)
 
 
 def part_fuzz(builds, count):
@@ -198,11 +201,9 @@ def fuzz(folder, target, name, count):
     count.say(f"fuzz {name}: {int(executed[1]):,} executions, {int(executed[2]):,}/s" if executed else f"fuzz {name}: ended early")
 
 
-def part_tsan(builds, count):
-    """unit tests and a short run of the interface under TSan"""
-    fixed = ["setarch", "-R"] if shutil.which("setarch") else []  # TSan wants addresses that are not randomised much
-    meson_tests(builds, "tsan", ["unit"], count, wrapper=fixed)
-    program(builds, "tsan", HERE / "api/run.py", count, arguments=["--smoke"], wrapper=fixed)
+def part_replay(builds, count):
+    """every input of the fuzz targets, replayed"""
+    meson_tests(builds, "asan", ["fuzz"], count)
 
 
 PARTS = {name.removeprefix("part_"): f for name, f in list(globals().items()) if name.startswith("part_")}

@@ -423,15 +423,18 @@ static unsigned long run_step(const struct step *step)
     return faults;
 }
 
-int main(void)
+/* Arguments: which of how many shares of the steps; all when there are none. */
+int main(int count, char **arguments)
 {
+    const size_t share = count > 2 ? strtoul(arguments[1], NULL, 10) : 0,
+                 shares = count > 2 ? strtoul(arguments[2], NULL, 10) : 1;
     struct sta_error err = STA_ERROR_INIT;
     unsigned long faults = 0;
     CHECK(mkdtemp(sources) != NULL, "%s", strerror(errno));
     write_source("a.pfw", 1);
     write_source("b.pfw", 2);
     CHECK(sta_roots_create((const char *const[]){sources}, 1, &roots, &err) == STA_OK, "%s", err.text);
-    for (size_t i = 0; i < STA_COUNT_OF(steps); i++)
+    for (size_t i = share; i < STA_COUNT_OF(steps); i += shares)
         faults += run_step(&steps[i]);
     sta_roots_destroy(roots);
     CHECK(sta_tree_remove(sources, &err) == STA_OK, "%s", err.text);
