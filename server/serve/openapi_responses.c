@@ -56,19 +56,35 @@ static bool writes_files(const struct sta_route *route)
     return is_question(route) || route->body != NULL;
 }
 
-/* Headers beside X-Request-Id, which every response has. */
+/* A limit that the request meets by itself is 413, 422 or 431: the same again meets it again.  One that it
+ * meets since others are at work, or since time is over, is 429 or 503. */
+static const char past_limit[] = "A limit was exceeded: what is asked for takes more than a setting allows, "
+                                 "which the detail names; or the "
+                                 "trace lacks what the answer needs, and `reason` says what";
+static const char later[] =
+    "Try again later: others use the memory or the places, the system has no memory, the "
+    "time of `query_timeout` is over, or the daemon is stopping";
+
+/* Headers beside X-Request-Id, which every response has; a text where the title does not say enough. */
 static const struct problem {
     int status;
     bool (*applies)(const struct sta_route *route);
-    const char *header;
+    const char *header, *text;
 } problems[] = {
-    {400, is_always, NULL},          {401, needs_token, "WWW-Authenticate"},
-    {403, may_be_forbidden, NULL},   {404, has_path_part, NULL},
-    {409, may_conflict, NULL},       {410, has_pages, NULL},
-    {413, has_body, NULL},           {421, is_always, NULL},
-    {422, is_question, NULL},        {429, is_always, "Retry-After"},
-    {431, is_always, NULL},          {500, is_always, NULL},
-    {503, is_always, "Retry-After"}, {507, writes_files, NULL},
+    {400, is_always, NULL, NULL},
+    {401, needs_token, "WWW-Authenticate", NULL},
+    {403, may_be_forbidden, NULL, NULL},
+    {404, has_path_part, NULL, NULL},
+    {409, may_conflict, NULL, NULL},
+    {410, has_pages, NULL, NULL},
+    {413, has_body, NULL, NULL},
+    {421, is_always, NULL, NULL},
+    {422, is_question, NULL, past_limit},
+    {429, is_always, "Retry-After", NULL},
+    {431, is_always, NULL, NULL},
+    {500, is_always, NULL, NULL},
+    {503, is_always, "Retry-After", later},
+    {507, writes_files, NULL, NULL},
 };
 
 /* ---- headers */
@@ -228,7 +244,8 @@ void sta_openapi_put_shared_responses(struct sta_buffer *out)
     for (size_t i = 0; i < STA_COUNT_OF(problems); i++) {
         char name[32];
         snprintf(name, sizeof name, "problem_%d", problems[i].status);
-        put_problem(out, name, sta_problem_title(problems[i].status), problems[i].header);
+        const char *title = sta_problem_title(problems[i].status);
+        put_problem(out, name, problems[i].text != NULL ? problems[i].text : title, problems[i].header);
     }
     sta_put_char(out, '}');
 }
