@@ -39,6 +39,15 @@ def test_sizes_that_no_file_system_has_are_kept_and_counted(scene):
     assert server.get(path + "/report")["doubtful_sizes"] == 4
 
 
+def test_values_near_both_ends_of_64_bits_are_kept(scene):
+    least, most = -(2**63), 2**63 - 1
+    for values in ([least, most], [most, least], [least + 1, most - 5, most], [least, most, 7]):
+        server, path = ingest(scene, [event("lseek", "POSIX", AT + i, 5, at=v) for i, v in enumerate(values)])
+        assert [r[0] for r in rows(server, path, "args.at")] == values
+        assert rows(server, path, "ts", filter=f"args.at < {least + 2}") == [[i] for i, v in enumerate(values) if v < 0]
+        server.stop()
+
+
 def test_categories_compare_without_case_in_any_alphabet(scene):
     cats = ["POSIX", "ÄRGER", "ärger", "ΔΊΣΚΟΣ", "ДИСК", "Ⱥ", "中"]
     server, path = ingest(scene, [event("read", cat, AT + i, 5) for i, cat in enumerate(cats)])

@@ -83,7 +83,8 @@ struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t 
         .wide = values, .narrow = buffer, .origin = (uint64_t)values[0] - (1U << 30), .count = count};
     if (sta_kernels()->offsets(values, count, of.origin, buffer, &min, &max)) {
         of.range = (struct sta_range){(int64_t)(of.origin + min), (int64_t)(of.origin + max)};
-        return of;
+        if (of.range.min <= of.range.max) /* else they are near each other only across the end of 64 bits */
+            return of;
     }
     of.narrow = NULL;
     sta_kernels()->words64->residual_range(values, count, &of.range.min, &of.range.max);

@@ -191,6 +191,17 @@ static void check_width(const struct sta_word_kernels *kernels, const void *in, 
     cr_assert_arr_eq(expected, out, count * sizeof *out, "width %u", width);
 }
 
+Test(codec, values_that_are_near_only_across_the_end_of_64_bits_have_the_whole_range)
+{
+    const int64_t values[] = {INT64_MAX - 1, INT64_MIN, INT64_MAX};
+    for (uint32_t first = 0; first < 2; first++) {
+        uint32_t narrow[STA_BLOCK_ROWS];
+        struct sta_values of = sta_values_of(values + first, 3 - first, narrow);
+        cr_expect_eq(of.range.min, INT64_MIN);
+        cr_expect_eq(of.range.max, INT64_MAX);
+    }
+}
+
 Test(codec, every_width_packs_and_unpacks)
 {
     uint64_t expected[STA_PACK_FRAME], wide[STA_PACK_FRAME];
