@@ -77,6 +77,7 @@ export const PAGES = [
         address: (trace) => `/?page=flame&trace=${trace.id}&panel=sandwich&name=pread`,
         ready: '.flame-canvas',
     },
+    { name: 'jobs', address: () => '/?page=jobs', ready: 'table' },
     { name: 'query', address: (trace) => `/?page=query&trace=${trace.id}`, ready: '.grid tbody tr' },
     {
         name: 'query chart',
