@@ -176,17 +176,16 @@ char *sta_strndup(const char *text, size_t length)
 
 char *sta_sprintf(const char *format, ...)
 {
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    char first;
-    const int length = vsnprintf(&first, sizeof first, format, args);
-    STA_ASSERT(length >= 0); /* formats are the program's own */
-    char *text = sta_alloc((size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    va_end(args);
-    return text;
+    for (;;) {
+        char *text = NULL;
+        va_list args;
+        va_start(args, format);
+        const int length = vasprintf(&text, format, args);
+        va_end(args);
+        if (length >= 0)
+            return text;
+        sta_memory_open_reserve(strlen(format));
+    }
 }
 
 /* ---- the free list of large blocks */
